@@ -1,0 +1,3 @@
+module github.com/keyheat/keyheat
+
+go 1.26

@@ -1,0 +1,76 @@
+// Package source reads samples from where they are: Kafka, DynamoDB Streams,
+// files and standard input. It knows positions and nothing of what the bytes
+// mean; a Sink takes the batches and says where to read on.
+package source
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+// ErrReclaim is what a Partition answers when its position is no longer ours
+// to move, or when what was folded since the last commit had to be thrown
+// away. The source reads nothing more on that handle: while it still has the
+// right to the partition it claims again, and reads on from the position that
+// the new claim answers.
+var ErrReclaim = errors.New("position lost: claim the partition again")
+
+// Message is one message of a log. Value is valid until Fold returns.
+type Message struct {
+	Value []byte
+	// Time is the log's own time of the message, in Unix milliseconds.
+	Time int64
+}
+
+// Batch is what one read of a partition brought, with the position it covers.
+type Batch struct {
+	// Messages are the data messages, in order; control records and aborted
+	// transactions are already left out. May be nil.
+	Messages iter.Seq[Message]
+	// Next is the position to read from once the batch is counted.
+	Next string
+	// Time is the newest message time in the batch, Unix milliseconds; 0 when
+	// there is none.
+	Time int64
+	// End says that the read reached the end of the log.
+	End bool
+	// Lag is how many messages remained behind the batch at the time of the
+	// read.
+	Lag int64
+	// Bytes is the batch's size, for metrics and for bounding memory.
+	Bytes int
+}
+
+// Gap is a stretch of a partition that was not, and will never be, counted.
+type Gap struct {
+	// From and To are positions, To exclusive; empty when not known.
+	From, To string
+	// Since and Until bound the missing records in time; zero when not known.
+	Since, Until time.Time
+	// Reason says in words why, for a person.
+	Reason string
+}
+
+// Sink takes what a source reads. It is implemented by internal/collect.
+type Sink interface {
+	// Claim makes this process the owner of a partition, raises its epoch and
+	// answers a handle at the stored position, or at first when nothing is
+	// stored. It waits, and does not fail, while the store is unreachable.
+	Claim(ctx context.Context, partition, first string) (Partition, error)
+}
+
+// Partition is one claimed partition. It is used by one goroutine at a time.
+type Partition interface {
+	// Position is where to read from.
+	Position() string
+	// Fold counts a batch. It blocks while memory is full, the store is away,
+	// or this partition is too far ahead of the slowest one. After an error
+	// the handle is dead; errors.Is(err, ErrReclaim) says to claim again.
+	Fold(ctx context.Context, b Batch) error
+	// Gap records a stretch that is lost and moves the position to its To.
+	Gap(ctx context.Context, g Gap) error
+	// Release commits what is folded and gives the partition up, within ctx.
+	Release(ctx context.Context) error
+}

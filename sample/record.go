@@ -1,0 +1,69 @@
+// Package sample holds one observed DynamoDB request as one key saw it, and
+// the forms in which such requests arrive.
+package sample
+
+// Milli is an amount of capacity in thousandths of a unit: a WCU or an RCU.
+// DynamoDB charges in halves of a unit, so a thousandth loses nothing, and
+// whole numbers add without rounding.
+type Milli int64
+
+// Consistency is how a read was asked for; it sets the price of a read.
+type Consistency uint8
+
+// The consistencies, the cheapest first. Eventual is also what a record
+// without one means.
+const (
+	Eventual Consistency = iota
+	Strong
+	Transactional
+)
+
+// Key is one partition or sort key as an identity: two keys are the same key
+// exactly when their Keys are equal. The zero Key is "not known".
+type Key struct {
+	// Type is S, N or B; for a multi-attribute key one letter an attribute
+	// ("SN"). "42" the string and 42 the number are different keys.
+	Type string
+	// Text is the string as it is, the number in DynamoDB's canonical decimal
+	// form, the binary in base64; of a multi-attribute key its parts, joined.
+	Text string
+}
+
+// Record is one observed request, or n equal ones, on one key of one table
+// or index.
+//
+// A record that a Decoder hands out may alias the decoder's buffers: it is
+// valid until the handler returns. Clone keeps it.
+type Record struct {
+	// Time is when the request was made, in Unix milliseconds.
+	Time int64
+	// Table is the table's name; Index the index read or written, empty for
+	// the table itself.
+	Table, Index string
+	// PK and SK are the keys in that table or index. PK is unknown only for a
+	// Scan. SK is unknown when the producer did not say.
+	PK, SK Key
+	// Op is the operation; OpUnknown when only units were given.
+	Op Op
+	// RCU and WCU are the units that one request consumed, or asked for when
+	// it was throttled. Never negative.
+	RCU, WCU Milli
+	// Estimated says that the units were computed, not reported by DynamoDB.
+	Estimated bool
+	// Bytes is the item size, 0 when unknown.
+	Bytes int64
+	// Read is the consistency of a read.
+	Read Consistency
+	// Throttle is AWS's reason text when the request was refused: such a
+	// record is demand, not consumption. Empty when it went through.
+	Throttle string
+	// Rate is the share of requests that were sampled, in (0,1].
+	Rate float64
+	// N is how many equal requests the record stands for, at least 1.
+	N int64
+	// Caller, Account, Region and ID are empty when unknown.
+	Caller, Account, Region, ID string
+	// Attrs are other attributes, text to text, that may serve as candidate
+	// keys. Nil when none were given.
+	Attrs map[string]string
+}
