@@ -1,3 +1,93 @@
 // Package store keeps everything that Keyheat knows in SQL: one text on two
 // engines, Postgres for daemons and SQLite as the embedded default.
+//
+// # Two sides
+//
+// Collectors write. Claim makes a process the owner of a partition and raises
+// its epoch; Commit writes one delta and moves the positions that it covers in
+// one transaction, by compare-and-swap, all or nothing. So a sample is counted
+// exactly once however often processes die: either the delta is stored and the
+// position moved, or neither.
+//
+// The reporter reads. Read answers the deltas beyond a cursor for each writer,
+// with the watermarks of the same snapshot; Judge writes everything that
+// follows from them in one transaction, which its lease guards. There is one
+// cursor for each writer because a single one ("id > last") loses rows that
+// commit late: numbers are drawn in one order and become visible in another.
+//
+// Delta and window bodies are opaque bytes here: only the sketch package knows
+// what they mean.
+//
+// # Time and text
+//
+// Times are UTC in whole microseconds. "Now" is the database's clock, so that
+// leases and stalled watermarks do not depend on how well the clocks of several
+// machines agree; SQLite's is the machine's own.
+//
+// Text is stored with NUL and invalid UTF-8 replaced by U+FFFD, which SQL text
+// cannot hold: one hostile key must not stop a judge for ever. What has to be
+// exact belongs into a body or a document.
+//
+// # Errors
+//
+// Callers branch on the sentinels of this package; everything else is for a
+// person. Serialization failures, deadlocks and SQLite's "busy" are retried
+// inside, a bounded number of times. ErrUnavailable means: wait, then try
+// again.
 package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	dialect dialect
+	// write and read are the same pool on Postgres. On SQLite write is a single
+	// connection, because the engine has one writer anyway and waiting in Go
+	// is fair and free of "busy"; read is a pool of snapshots beside it.
+	write, read *sql.DB
+	// pool is Postgres's own pool under write; nil on SQLite.
+	pool *pgxpool.Pool
+	// path is SQLite's file; empty on Postgres and in memory.
+	path string
+}
+
+// Engine names the engine: "postgres" or "sqlite".
+func (s *Store) Engine() string { return s.dialect.name }
+
+// Ping says whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return wrap(ctx, "reach the database", s.write.PingContext(ctx))
+}
+
+// HashSeed is the seed of every key's hash. The first migration drew it at
+// random; it is shared by all collectors of the installation and never logged.
+func (s *Store) HashSeed(ctx context.Context) (uint64, error) {
+	var seed int64
+	err := s.read.QueryRowContext(ctx, `SELECT hash_seed FROM installation`).Scan(&seed)
+	return uint64(seed), wrap(ctx, "read the hash seed", err)
+}
+
+// utc is a time as the store keeps it.
+func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// collect reads all rows and closes them; fields answers where the columns of
+// one row go.
+func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(fields(&v)...); err != nil {
+			return nil, fmt.Errorf("scan: %w", err)
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// DefaultExcerpts is how many excerpts are kept for each writer, hour, source
+// and reason: enough to see what is wrong, few enough that a flood of bad
+// messages fills nothing.
+const DefaultExcerpts = 5
+
+// BadSample counts the messages of one source that one reason refused.
+type BadSample struct {
+	// Hour is when they were met, cut to the hour.
+	Hour time.Time
+	// Source is where they came from, Reason one of a bounded set of words.
+	Source, Reason string
+	// Count is how many; counts of the same hour, source and reason add.
+	Count int64
+	// Excerpts are redacted beginnings of some of them. The first
+	// DefaultExcerpts are kept.
+	Excerpts []string
+
+	// Writer is set when read.
+	Writer string
+}
+
+// BadQuery chooses counts of bad samples. The zero value chooses all.
+type BadQuery struct {
+	// Source is a source's name, or empty for all.
+	Source string
+	// From and To bound the hour, both inclusive; zero is open.
+	From, To time.Time
+	// Limit is the most rows to answer, 0 for DefaultLimit.
+	Limit int
+}
+
+// BadSamples answers counts with their excerpts, the newest hour first, then
+// by writer, source and reason.
+func (s *Store) BadSamples(ctx context.Context, q BadQuery) ([]BadSample, error) {
+	var all []BadSample
+	err := s.snapshot(ctx, "read bad samples", func(t *tx) (err error) {
+		if all, err = t.badCounts(ctx, q); err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].Excerpts, err = t.excerpts(ctx, all[i].Writer, all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT writer, hour, source, reason, count FROM bad_samples
+		WHERE ($1 = '' OR source = $1) AND hour >= $2 AND hour <= $3
+		ORDER BY hour DESC, writer, source, reason LIMIT $4`,
+		q.Source, utc(q.From), until(q.To), limit(q.Limit))
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(b *BadSample) []any {
+		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Count}
+	})
+}
+
+func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT excerpt FROM bad_excerpts
+		WHERE hour = $1 AND writer = $2 AND source = $3 AND reason = $4 ORDER BY slot`,
+		b.Hour, writer, b.Source, b.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(excerpt *string) []any { return []any{excerpt} })
+}
+
+func (t *tx) putBad(ctx context.Context, writer string, all []BadSample) error {
+	for _, b := range all {
+		b.Hour, b.Source, b.Reason = utc(b.Hour.Truncate(time.Hour)), clean(b.Source), clean(b.Reason)
+		_, err := t.exec(ctx, `
+			INSERT INTO bad_samples (writer, hour, source, reason, count)
+			VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (hour, writer, source, reason) DO UPDATE
+			SET count = bad_samples.count + excluded.count`,
+			writer, b.Hour, b.Source, b.Reason, b.Count)
+		if err != nil {
+			return err
+		}
+		if err := t.putExcerpts(ctx, writer, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putExcerpts fills the slots that are still free. Nobody else writes a
+// writer's rows, so the count cannot be overtaken.
+func (t *tx) putExcerpts(ctx context.Context, writer string, b BadSample) error {
+	if len(b.Excerpts) == 0 {
+		return nil
+	}
+	kept, err := t.excerpts(ctx, writer, b)
+	if err != nil {
+		return err
+	}
+	var rows [][]any
+	for i, excerpt := range b.Excerpts {
+		if slot := len(kept) + i; slot < DefaultExcerpts {
+			rows = append(rows, []any{writer, b.Hour, b.Source, b.Reason, slot, clean(excerpt)})
+		}
+	}
+	return t.insert(ctx, `INSERT INTO bad_excerpts (writer, hour, source, reason, slot, excerpt)`, "", rows)
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Commit is what a collector has gathered since its last one. It is stored as
+// a whole or not at all.
+type Commit struct {
+	// Writer and Seq name the commit. Seq rises with every Commit of a writer,
+	// whether or not it has a body; the first is 1.
+	Writer string
+	Seq    int64
+	// Version is the form of Body; Body the delta itself, already compressed.
+	// A nil Body writes no delta and only moves positions and watermarks.
+	Version int
+	Body    []byte
+	// Moves are the positions that the delta covers, each partition once.
+	Moves []Move
+	// Watermarks are those of every partition that the writer owns, idle ones
+	// too, each once.
+	Watermarks []Watermark
+	// Gaps and Bad are what was lost or refused on the way.
+	Gaps []Gap
+	Bad  []BadSample
+}
+
+// Commit writes a delta and moves the positions it covers, in one transaction.
+//
+// It fails with a *FencedError (ErrFenced) when any position was not where the
+// caller believed or not the caller's: nothing is stored then, for no
+// partition, and what was folded has to be thrown away and read again. It
+// fails with ErrDuplicate when the writer has committed this Seq or a later
+// one already. With ErrAmbiguous, ask Committed before anything else.
+func (s *Store) Commit(ctx context.Context, c Commit) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	err := s.change(ctx, fmt.Sprintf("commit %s/%d", c.Writer, c.Seq), func(t *tx) error {
+		return t.commit(ctx, c)
+	})
+	if err == nil {
+		s.notify(ctx)
+	}
+	return err
+}
+
+// Committed reports whether a writer's commit is stored. It is the answer to
+// ErrAmbiguous, and certain once the connection that carried the commit is
+// known to be dead on the server too: a COMMIT still under way holds the
+// writer's row, and Committed waits for it.
+func (s *Store) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
+	doing := fmt.Sprintf("look for commit %s/%d", writer, seq)
+	stored := false
+	err := s.change(ctx, doing, func(t *tx) error {
+		// An update, because it waits for the row where a select would not.
+		row := t.QueryRowContext(ctx, `
+			UPDATE writers SET seen = $1 WHERE writer = $2 RETURNING last_seq`, t.now, writer)
+		var last int64
+		err := row.Scan(&last)
+		stored = err == nil && last >= seq
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return stored, err
+}
+
+func (c Commit) check() error {
+	if c.Writer == "" || c.Seq < 1 {
+		return fmt.Errorf("commit %q/%d: it needs a writer and a sequence number from 1", c.Writer, c.Seq)
+	}
+	return nil
+}
+
+func (t *tx) commit(ctx context.Context, c Commit) error {
+	if err := t.take(ctx, c); err != nil {
+		return err
+	}
+	if err := t.move(ctx, c.Writer, c.Moves); err != nil {
+		return err
+	}
+	if err := t.putWatermarks(ctx, c.Writer, c.Watermarks); err != nil {
+		return err
+	}
+	if err := t.putDelta(ctx, c); err != nil {
+		return err
+	}
+	if err := t.putGaps(ctx, c.Writer, c.Gaps); err != nil {
+		return err
+	}
+	return t.putBad(ctx, c.Writer, c.Bad)
+}
+
+// take draws the commit's number: once, and never below an earlier one. The
+// writer's row is locked from here to the end of the transaction.
+func (t *tx) take(ctx context.Context, c Commit) error {
+	var delta int64
+	if c.Body != nil {
+		delta = c.Seq
+	}
+	n, err := t.exec(ctx, `
+		INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
+		VALUES ($1, '', $2, $3, $2, $4, $5)
+		ON CONFLICT (writer) DO UPDATE
+		SET seen = excluded.seen, last_seq = excluded.last_seq,
+			last_delta = CASE WHEN excluded.last_delta > 0
+				THEN excluded.last_delta ELSE writers.last_delta END
+		WHERE writers.last_seq < excluded.last_seq`,
+		c.Writer, t.now, utc(time.Time{}), c.Seq, delta)
+	if err == nil && n == 0 {
+		return ErrDuplicate
+	}
+	return err
+}
+
+func (t *tx) putDelta(ctx context.Context, c Commit) error {
+	if c.Body == nil {
+		return nil
+	}
+	_, err := t.exec(ctx, `
+		INSERT INTO deltas (writer, seq, version, body, committed)
+		VALUES ($1, $2, $3, $4, $5)`, c.Writer, c.Seq, c.Version, c.Body, t.now)
+	return err
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Cursors are the persisted cursors, writer to sequence number: every delta up
+// to it is wholly in windows that are written. A judge that starts reads on
+// from here.
+func (s *Store) Cursors(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT writer, seq FROM cursors`)
+	if err != nil {
+		return nil, wrap(ctx, "read cursors", err)
+	}
+	type cursor struct {
+		writer string
+		seq    int64
+	}
+	all, err := collect(rows, func(c *cursor) []any { return []any{&c.writer, &c.seq} })
+	cursors := make(map[string]int64, len(all))
+	for _, c := range all {
+		cursors[c.writer] = c.seq
+	}
+	return cursors, wrap(ctx, "read cursors", err)
+}
+
+// putCursors advances cursors; none goes back.
+func (t *tx) putCursors(ctx context.Context, cursors map[string]int64) error {
+	var rows [][]any
+	for _, writer := range slices.Sorted(maps.Keys(cursors)) {
+		rows = append(rows, []any{writer, cursors[writer], t.now})
+	}
+	return t.insert(ctx, `INSERT INTO cursors (writer, seq, advanced)`, `
+		ON CONFLICT (writer) DO UPDATE SET seq = excluded.seq, advanced = excluded.advanced
+		WHERE cursors.seq < excluded.seq`, rows)
+}

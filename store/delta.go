@@ -1,0 +1,145 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// Delta is what one collector gathered in one commit.
+type Delta struct {
+	// Writer and Seq name it.
+	Writer string
+	Seq    int64
+	// Version is the form of Body.
+	Version int
+	Body    []byte
+	// Committed is the database's time shortly before its COMMIT.
+	Committed time.Time
+}
+
+// ReadLimit bounds one Read. Zero fields mean the defaults.
+type ReadLimit struct {
+	// Deltas is how many are read at most, shared evenly by the writers that
+	// have any; at least one of each.
+	Deltas int
+	// Bytes of bodies after which reading stops; the delta that passes it is
+	// still read.
+	Bytes int
+}
+
+// The defaults of ReadLimit: at 100 KB a delta some 25 MB in memory.
+const (
+	DefaultReadDeltas = 256
+	DefaultReadBytes  = 64 << 20
+)
+
+func (l ReadLimit) orDefault() ReadLimit {
+	return ReadLimit{cmp.Or(max(l.Deltas, 0), DefaultReadDeltas), cmp.Or(max(l.Bytes, 0), DefaultReadBytes)}
+}
+
+// Snapshot is one state of what the collectors have written.
+type Snapshot struct {
+	// Now is the database's time at the reading.
+	Now time.Time
+	// Watermarks are those of all known partitions, in key order.
+	Watermarks []Watermark
+	// Deltas are the ones beyond the cursors, ordered by writer and sequence
+	// number.
+	Deltas []Delta
+	// Behind says that the limit left some out. The watermarks promise more
+	// than was read then, and must not close a second.
+	Behind bool
+}
+
+// Read answers the deltas beyond a cursor for each writer, and the watermarks
+// of the same state of the database: every delta that a watermark covers is
+// either read before or in Deltas, unless Behind. Writers that are missing in
+// after are read from their first delta.
+//
+// Deltas of one writer become visible in the order of their numbers, because a
+// writer has one commit under way at a time; nothing of the kind holds between
+// writers, and nothing here relies on it.
+func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (Snapshot, error) {
+	var snap Snapshot
+	err := s.snapshot(ctx, "read deltas", func(t *tx) (err error) {
+		snap = Snapshot{Now: t.now}
+		if snap.Watermarks, err = t.watermarks(ctx); err != nil {
+			return err
+		}
+		ahead, err := t.ahead(ctx, after)
+		if err != nil {
+			return err
+		}
+		return t.readDeltas(ctx, &snap, ahead, l.orDefault())
+	})
+	return snap, err
+}
+
+// stretch is what is to be read of one writer: the deltas in (after, last].
+type stretch struct {
+	writer      string
+	after, last int64
+}
+
+// ahead answers the writers that have more than their cursor says.
+func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]stretch, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
+	if err != nil {
+		return nil, err
+	}
+	all, err := collect(rows, func(s *stretch) []any { return []any{&s.writer, &s.last} })
+	for i := range all {
+		all[i].after = after[all[i].writer]
+	}
+	return slices.DeleteFunc(all, func(s stretch) bool { return s.last <= s.after }), err
+}
+
+// readDeltas gives every writer its share of the limit, so that one with a
+// long backlog does not keep the others' newest seconds from being seen.
+func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []stretch, l ReadLimit) error {
+	for i, s := range ahead {
+		left := len(ahead) - i
+		deltas, err := t.deltas(ctx, s, ReadLimit{
+			Deltas: max(1, (l.Deltas-len(snap.Deltas))/left),
+			Bytes:  max(1, (l.Bytes-size(snap.Deltas))/left),
+		})
+		if err != nil {
+			return err
+		}
+		if len(deltas) > 0 && deltas[len(deltas)-1].Seq < s.last {
+			snap.Behind = true
+		}
+		snap.Deltas = append(snap.Deltas, deltas...)
+	}
+	return nil
+}
+
+func (t *tx) deltas(ctx context.Context, s stretch, l ReadLimit) ([]Delta, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT writer, seq, version, body, committed FROM deltas
+		WHERE writer = $1 AND seq > $2 ORDER BY seq LIMIT $3`, s.writer, s.after, l.Deltas)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Delta
+	for bytes := 0; bytes < l.Bytes && rows.Next(); {
+		var d Delta
+		if err := rows.Scan(&d.Writer, &d.Seq, &d.Version, &d.Body, &d.Committed); err != nil {
+			return nil, err
+		}
+		all, bytes = append(all, d), bytes+len(d.Body)
+	}
+	return all, rows.Err()
+}
+
+// size is how many bytes of bodies deltas hold.
+func size(deltas []Delta) (bytes int) {
+	for _, d := range deltas {
+		bytes += len(d.Body)
+	}
+	return bytes
+}

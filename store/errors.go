@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What callers branch on.
+var (
+	// ErrFenced: a position was no longer the caller's to move, or not where
+	// the caller believed. The error is a *FencedError.
+	ErrFenced = errors.New("fenced: another process owns the position")
+	// ErrDuplicate: this (writer, seq) is already committed, or the writer is
+	// already beyond it.
+	ErrDuplicate = errors.New("this commit is already stored")
+	// ErrLeaseLost: the lease was taken by another holder.
+	ErrLeaseLost = errors.New("the lease is held by another")
+	// ErrSchemaNewer: the database was migrated by a newer version of Keyheat.
+	ErrSchemaNewer = errors.New("the database's schema is newer than this program")
+	// ErrSchemaOlder: the database has not been migrated yet.
+	ErrSchemaOlder = errors.New("the database's schema is older than this program")
+	// ErrUnavailable: the database is away, starting, stopping or overloaded.
+	// Wait and try again.
+	ErrUnavailable = errors.New("the database is unavailable")
+	// ErrAmbiguous: the connection was lost during COMMIT, so that the
+	// transaction may or may not be stored; it always comes with
+	// ErrUnavailable. After a Commit ask Committed; after a Judge take the
+	// lease again and load cursors and findings as a fresh start would.
+	ErrAmbiguous = errors.New("it is not known whether the transaction was committed")
+	// ErrNotFound: there is no such row.
+	ErrNotFound = errors.New("not found")
+)
+
+// FencedError says which positions a Commit could not move.
+type FencedError struct {
+	// Lost are the partitions whose compare-and-swap changed no row, in key
+	// order. Nothing of the Commit is stored, for the other partitions either.
+	Lost []PartitionID
+}
+
+// Error lists the lost partitions.
+func (e *FencedError) Error() string {
+	names := make([]string, len(e.Lost))
+	for i, id := range e.Lost {
+		names[i] = id.String()
+	}
+	return fmt.Sprintf("%v: %s", ErrFenced, strings.Join(names, ", "))
+}
+
+// Is makes errors.Is(err, ErrFenced) hold.
+func (e *FencedError) Is(target error) bool { return target == ErrFenced }
+
+// wrap says what was being done and marks an error of which waiting is the
+// cure. When the caller's own context ended, that is the reason and the
+// database is not to blame.
+func wrap(ctx context.Context, doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && unavailable(err) && !errors.Is(err, ErrUnavailable):
+		return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}
+
+// ambiguous wraps the error of a COMMIT. Only an answer of the server that the
+// transaction failed is certain: everything else, the end of the caller's
+// context too, leaves open whether the server received the COMMIT.
+func ambiguous(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Severity == "ERROR" {
+		return err
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return err
+	}
+	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrAmbiguous, err)
+}
+
+// again reports whether the same transaction may succeed at once: it was
+// rolled back only because of what ran beside it.
+func again(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "40001" || pg.Code == "40P01"
+	}
+	return busy(err)
+}
+
+// busy reports SQLite's lock conflicts; the extended codes share the low byte.
+func busy(err error) bool {
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return false
+	}
+	code := lite.Code() & 0xff
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
+// unavailable reports whether the cause is outside the statement: the network,
+// the server's state, or a resource that an operator will free.
+func unavailable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return unavailableCode(pg.Code)
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return busy(err) || lite.Code()&0xff == sqlite3.SQLITE_FULL
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "conn closed")
+}
+
+// unavailableCode reads Postgres's SQLSTATE (appendix A of its manual).
+func unavailableCode(code string) bool {
+	switch code {
+	case "57P01", "57P02", "57P03", "57P05": // shutting down, crashed, starting, idle
+		return true
+	case "25006": // read only: a standby, in the middle of a failover
+		return true
+	case "40001", "40P01": // serialization failures that outlasted the retries
+		return true
+	}
+	// Class 08 is the connection, 53 a lack of memory, disk or connections.
+	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53")
+}

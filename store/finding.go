@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Finding is one verdict as it is stored: what is searched and ordered by in
+// columns, the rest in the document.
+type Finding struct {
+	// Fingerprint names the finding: one for each kind and target.
+	Fingerprint string
+	// Kind, Table, Index and Key say what it is about. Key is for people and
+	// for searching; what SQL text cannot hold is replaced in it, and the
+	// document has it exactly.
+	Kind, Table, Index, Key string
+	// Severity and State are detect's words.
+	Severity, State string
+	// Utilization is the peak as a share of the limit; 1 is the limit.
+	Utilization float64
+	// FirstSeen and LastSeen are event times.
+	FirstSeen, LastSeen time.Time
+	// UpdatedAt is when it was last written; set by the store.
+	UpdatedAt time.Time
+	// Document is the whole finding as JSON.
+	Document []byte
+}
+
+// Transition is one change of a finding.
+type Transition struct {
+	Fingerprint string
+	// At is when it happened, by the judge's reckoning.
+	At time.Time
+	// From and To are states; From is empty at the first.
+	From, To string
+	// Severity is the one at that time.
+	Severity string
+	// Note says why, for a person.
+	Note string
+}
+
+// FindingQuery chooses findings. The zero value chooses all; an empty field
+// chooses any.
+type FindingQuery struct {
+	State, Severity, Table, Kind string
+	// Limit is the most findings to answer, 0 for DefaultLimit.
+	Limit int
+}
+
+const findingColumns = `fingerprint, kind, table_name, index_name, key_text, severity, state,
+	utilization, first_seen, last_seen, updated_at, document`
+
+func (f *Finding) fields() []any {
+	return []any{&f.Fingerprint, &f.Kind, &f.Table, &f.Index, &f.Key, &f.Severity, &f.State,
+		&f.Utilization, &f.FirstSeen, &f.LastSeen, &f.UpdatedAt, &f.Document}
+}
+
+// Findings answers the findings that a query chooses, the most utilised first.
+func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+findingColumns+` FROM findings
+		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
+			AND ($3 = '' OR table_name = $3) AND ($4 = '' OR kind = $4)
+		ORDER BY utilization DESC, fingerprint LIMIT $5`,
+		q.State, q.Severity, clean(q.Table), q.Kind, limit(q.Limit))
+	if err != nil {
+		return nil, wrap(ctx, "read findings", err)
+	}
+	all, err := collect(rows, (*Finding).fields)
+	return all, wrap(ctx, "read findings", err)
+}
+
+// Finding answers one finding, or ErrNotFound.
+func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+findingColumns+` FROM findings WHERE fingerprint = $1`, fingerprint)
+	if err != nil {
+		return Finding{}, wrap(ctx, "read a finding", err)
+	}
+	found, err := collect(rows, (*Finding).fields)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Finding{}, wrap(ctx, "read finding "+fingerprint, err)
+	}
+	return found[0], nil
+}
+
+// FindingHistory answers a finding's transitions in the order they were
+// written.
+func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Transition, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT fingerprint, at, from_state, to_state, severity, note
+		FROM finding_history WHERE fingerprint = $1 ORDER BY id`, fingerprint)
+	if err != nil {
+		return nil, wrap(ctx, "read a history", err)
+	}
+	all, err := collect(rows, func(c *Transition) []any {
+		return []any{&c.Fingerprint, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	})
+	return all, wrap(ctx, "read a history", err)
+}
+
+func (t *tx) putFindings(ctx context.Context, findings []Finding) error {
+	rows := make([][]any, len(findings))
+	for i, f := range findings {
+		rows[i] = []any{f.Fingerprint, f.Kind, clean(f.Table), clean(f.Index), clean(f.Key),
+			f.Severity, f.State, f.Utilization, utc(f.FirstSeen), utc(f.LastSeen), t.now,
+			clean(string(f.Document))}
+	}
+	return t.insert(ctx, `INSERT INTO findings (`+findingColumns+`)`, `
+		ON CONFLICT (fingerprint) DO UPDATE
+		SET kind = excluded.kind, table_name = excluded.table_name,
+			index_name = excluded.index_name, key_text = excluded.key_text,
+			severity = excluded.severity, state = excluded.state,
+			utilization = excluded.utilization, first_seen = excluded.first_seen,
+			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
+			document = excluded.document`, rows)
+}
+
+func (t *tx) putTransitions(ctx context.Context, all []Transition) error {
+	rows := make([][]any, len(all))
+	for i, c := range all {
+		rows[i] = []any{c.Fingerprint, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
+	}
+	return t.insert(ctx, `
+		INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)`, "", rows)
+}

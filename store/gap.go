@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Gap is a stretch of a partition that was not, and will never be, counted.
+type Gap struct {
+	PartitionID
+	// From and To are positions, To exclusive; empty when not known.
+	From, To string
+	// Since and Until bound the missing records in time; zero when not known.
+	Since, Until time.Time
+	// Reason says in words why, for a person.
+	Reason string
+	// Noticed is when it was found; the database's time when zero.
+	Noticed time.Time
+}
+
+// GapQuery chooses gaps. The zero value chooses all.
+type GapQuery struct {
+	// Source is a source's name, or empty for all.
+	Source string
+	// From and To choose the gaps that may overlap this stretch of event time,
+	// both inclusive; zero is open. A gap of unknown bounds may overlap any.
+	From, To time.Time
+	// Limit is the most gaps to answer, 0 for DefaultLimit.
+	Limit int
+}
+
+// DefaultLimit bounds the rows of a query that sets no limit of its own.
+const DefaultLimit = 1000
+
+// limit is a query's limit or the default.
+func limit(n int) int {
+	if n <= 0 {
+		return DefaultLimit
+	}
+	return n
+}
+
+// until is an inclusive end of time, open when zero.
+func until(t time.Time) time.Time {
+	if t.IsZero() {
+		return Infinity
+	}
+	return utc(t)
+}
+
+// Gaps answers the gaps that a query chooses, the newest first.
+func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
+	unknown := utc(time.Time{})
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT source, name, from_pos, to_pos, since, until, reason, noticed
+		FROM gaps
+		WHERE ($1 = '' OR source = $1)
+			AND (until = $2 OR until >= $3) AND since <= $4
+		ORDER BY noticed DESC, id DESC LIMIT $5`,
+		q.Source, unknown, utc(q.From), until(q.To), limit(q.Limit))
+	if err != nil {
+		return nil, wrap(ctx, "read gaps", err)
+	}
+	all, err := collect(rows, func(g *Gap) []any {
+		return []any{&g.Source, &g.Name, &g.From, &g.To, &g.Since, &g.Until, &g.Reason, &g.Noticed}
+	})
+	return all, wrap(ctx, "read gaps", err)
+}
+
+func (t *tx) putGaps(ctx context.Context, writer string, gaps []Gap) error {
+	rows := make([][]any, len(gaps))
+	for i, g := range gaps {
+		noticed := t.now
+		if !g.Noticed.IsZero() {
+			noticed = utc(g.Noticed)
+		}
+		rows[i] = []any{writer, g.Source, g.Name, clean(g.From), clean(g.To),
+			utc(g.Since), utc(g.Until), clean(g.Reason), noticed}
+	}
+	return t.insert(ctx,
+		`INSERT INTO gaps (writer, source, name, from_pos, to_pos, since, until, reason, noticed)`, "", rows)
+}

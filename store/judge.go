@@ -1,0 +1,48 @@
+package store
+
+import "context"
+
+// Judgement is everything that follows from one reading of the deltas.
+type Judgement struct {
+	// Windows are merged seconds and Cardinality merged minutes, each written
+	// whole over what was there; each at most once.
+	Windows     []Window
+	Cardinality []Cardinality
+	// Findings replace those of the same fingerprint, each at most once.
+	Findings []Finding
+	// Transitions are appended to the findings' histories.
+	Transitions []Transition
+	// Notifications are put into the outbox, in this order.
+	Notifications []Notification
+	// Cursors advance, writer to sequence number: every delta up to it must be
+	// wholly in windows that are written now or were before.
+	Cursors map[string]int64
+}
+
+// Judge writes a judgement in one transaction that begins with a
+// compare-and-swap on the lease's token. It fails with ErrLeaseLost, and
+// writes nothing, when another has taken the lease. After ErrAmbiguous the
+// caller takes the lease again and starts from what is stored.
+func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
+	return s.change(ctx, "write the judgement", func(t *tx) error {
+		if err := t.useLease(ctx, l); err != nil {
+			return err
+		}
+		if err := t.putWindows(ctx, j.Windows); err != nil {
+			return err
+		}
+		if err := t.putCardinality(ctx, j.Cardinality); err != nil {
+			return err
+		}
+		if err := t.putFindings(ctx, j.Findings); err != nil {
+			return err
+		}
+		if err := t.putTransitions(ctx, j.Transitions); err != nil {
+			return err
+		}
+		if err := t.putNotifications(ctx, j.Notifications); err != nil {
+			return err
+		}
+		return t.putCursors(ctx, j.Cursors)
+	})
+}

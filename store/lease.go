@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// Lease is the right to do something alone, until it expires. All its times
+// are the database's.
+type Lease struct {
+	// Name says what for, Holder who has it.
+	Name, Holder string
+	// Token rises whenever the lease is taken: the fencing token that Judge
+	// checks, because a process may sleep through the end of its lease.
+	Token int64
+	// Expires is when another may take it.
+	Expires time.Time
+}
+
+// AcquireLease takes a lease that is free or expired, or takes one's own
+// again. It answers false, and no error, while another holds it. A process
+// that restarts under an old name is a new holder: the token rises for it too.
+func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (Lease, bool, error) {
+	l := Lease{Name: name, Holder: holder}
+	err := s.change(ctx, "take lease "+name, func(t *tx) error {
+		l.Expires = utc(t.now.Add(ttl))
+		return t.QueryRowContext(ctx, `
+			INSERT INTO leases (name, holder, token, expires, used)
+			VALUES ($1, $2, 1, $3, $4)
+			ON CONFLICT (name) DO UPDATE
+			SET holder = excluded.holder, token = leases.token + 1,
+				expires = excluded.expires, used = excluded.used
+			WHERE leases.expires <= excluded.used OR leases.holder = excluded.holder
+			RETURNING token`,
+			name, holder, l.Expires, t.now).Scan(&l.Token)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return Lease{}, false, nil
+	}
+	return l, err == nil, err
+}
+
+// RenewLease prolongs a lease by ttl from now. It fails with ErrLeaseLost when
+// another has taken it; an expired lease that nobody took is renewed.
+func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
+		l.Expires = utc(t.now.Add(ttl))
+		return t.useLease(ctx, l)
+	})
+	return l, err
+}
+
+// ReleaseLease lets others take the lease at once. Releasing a lease that was
+// lost changes nothing and is no error.
+func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
+	err := s.change(ctx, "release lease "+l.Name, func(t *tx) error {
+		l.Expires = t.now
+		return t.useLease(ctx, l)
+	})
+	if errors.Is(err, ErrLeaseLost) {
+		return nil
+	}
+	return err
+}
+
+// useLease is the compare-and-swap on a lease's token. It locks the row until
+// the transaction ends: who takes the lease meanwhile waits.
+func (t *tx) useLease(ctx context.Context, l Lease) error {
+	n, err := t.exec(ctx, `
+		UPDATE leases SET expires = $1, used = $2
+		WHERE name = $3 AND holder = $4 AND token = $5`,
+		l.Expires, t.now, l.Name, l.Holder, l.Token)
+	if err == nil && n == 0 {
+		return ErrLeaseLost
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Every commit wakes the listeners on Postgres; they look by themselves too,
+// seldom where they are woken, because a notification may be lost (a
+// connection that breaks, a pooler between).
+const (
+	channel      = "keyheat_commit"
+	pollEvery    = time.Second
+	pollNotified = 5 * time.Second
+)
+
+// notify wakes the listeners after a commit. It is outside of the transaction,
+// because NOTIFY inside makes Postgres commit one transaction at a time. Its
+// failure costs a moment and nothing else, so nobody is told.
+func (s *Store) notify(ctx context.Context) {
+	if s.pool != nil {
+		_, _ = s.pool.Exec(ctx, `SELECT pg_notify($1, '')`, channel)
+	}
+}
+
+// Listen answers a channel that receives when there may be something new to
+// Read: after a Commit on Postgres, every second on SQLite. Wakes that nobody
+// took are one. The channel is closed when ctx ends.
+func (s *Store) Listen(ctx context.Context) <-chan struct{} {
+	wake := make(chan struct{}, 1)
+	go func() {
+		defer close(wake)
+		wakeUp(wake)
+		if s.pool == nil {
+			tick(ctx, wake)
+			return
+		}
+		for ctx.Err() == nil {
+			s.listen(ctx, wake)
+			wakeUp(wake)
+			pause(ctx, pollEvery)
+		}
+	}()
+	return wake
+}
+
+func wakeUp(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func tick(ctx context.Context, wake chan<- struct{}) {
+	for ctx.Err() == nil {
+		pause(ctx, pollEvery)
+		wakeUp(wake)
+	}
+}
+
+// listen waits for notifications on a connection of its own until that breaks
+// or ctx ends.
+func (s *Store) listen(ctx context.Context, wake chan<- struct{}) {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return
+	}
+	for ctx.Err() == nil && !conn.IsClosed() {
+		wakeUp(wake)
+		waiting, cancel := context.WithTimeout(ctx, pollNotified)
+		_, err := conn.WaitForNotification(waiting)
+		cancel()
+		if err != nil && waiting.Err() == nil {
+			return
+		}
+	}
+}

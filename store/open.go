@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+)
+
+// Options are what code may choose about a store.
+type Options struct {
+	// Migrate brings the schema up to date when the store is opened. Without
+	// it Open refuses a schema that is not this program's. A database in
+	// memory is always migrated.
+	Migrate bool
+}
+
+// Open opens the database at a URL: "postgres://user@host/db?sslmode=verify-full"
+// in libpq's words (TLS and pool_max_conns are the URL's business),
+// "sqlite:PATH", or "sqlite::memory:", which lives and dies with the Store.
+//
+// It fails with ErrSchemaOlder or ErrSchemaNewer when the schema is not the
+// one that this program knows, and with ErrUnavailable when the database
+// cannot be reached. Errors never hold a password.
+func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
+	s, err := open(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, o); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// prepare makes sure that the schema is the one this program knows.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	if err := s.Ping(ctx); err != nil {
+		return err
+	}
+	inMemory := s.pool == nil && s.path == ""
+	if o.Migrate || inMemory {
+		_, err := s.migrate(ctx)
+		return err
+	}
+	return s.checkSchema(ctx)
+}
+
+// Close lets go of the database.
+func (s *Store) Close() error {
+	err := s.write.Close()
+	if s.read != s.write {
+		err = errors.Join(err, s.read.Close())
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	return err
+}
+
+// Redact is a database URL that may be logged: without its passwords.
+func Redact(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "(a URL that cannot be parsed)"
+	}
+	query := u.Query()
+	for name := range query {
+		if strings.Contains(name, "password") {
+			query.Set(name, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u.Redacted()
+}
+
+// open makes the pools; nothing is dialled yet.
+func open(rawURL string) (*Store, error) {
+	scheme, rest, _ := strings.Cut(rawURL, ":")
+	switch scheme {
+	case "postgres", "postgresql":
+		return openPostgres(rawURL)
+	case "sqlite":
+		return openSQLite(sqlitePath(rest))
+	}
+	return nil, errors.New(`open the store: the URL must begin with "postgres://" or "sqlite:"`)
+}
+
+func openPostgres(rawURL string) (*Store, error) {
+	config, err := pgxpool.ParseConfig(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "keyheat"
+	}
+	// NewWithConfig's context is of the pool's making only: it does not dial.
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	return &Store{dialect: postgresDialect, write: db, read: db, pool: pool}, nil
+}
+
+// memory is SQLite's name for a database without a file.
+const memory = ":memory:"
+
+func openSQLite(path string) (*Store, error) {
+	if path == "" {
+		return nil, errors.New(`open the store: "sqlite:" needs a path, as in "sqlite:keyheat.db"`)
+	}
+	if path == memory {
+		db, err := sqliteDB(memory, "_txlock=immediate", 1)
+		return &Store{dialect: sqliteDialect, write: db, read: db}, err
+	}
+	// Keys can be personal data: the file is its owner's alone. SQLite gives
+	// the same rights to the log beside it.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	file.Close()
+	write, err := sqliteDB(path, "_txlock=immediate&_pragma=journal_mode(WAL)", 1)
+	if err != nil {
+		return nil, err
+	}
+	read, err := sqliteDB(path, "_pragma=query_only(1)", sqliteReaders)
+	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
+}
+
+// sqliteReaders is how many snapshots of a file may be read at once.
+const sqliteReaders = 4
+
+// sqliteDB opens a pool that keeps its connections, as a database in memory
+// must. synchronous(NORMAL) may lose the last commits when the power fails but
+// never half of one: positions and deltas go back together and are read again.
+func sqliteDB(path, settings string, connections int) (*sql.DB, error) {
+	file := (&url.URL{Path: path}).EscapedPath()
+	db, err := sql.Open("sqlite", "file:"+file+"?_time_format=sqlite"+
+		"&_pragma=busy_timeout(10000)&_pragma=synchronous(NORMAL)&"+settings)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// sqlitePath is the path in "sqlite:path", "sqlite:/path" and "sqlite:///path".
+func sqlitePath(rest string) string {
+	if strings.HasPrefix(rest, "///") {
+		return rest[2:]
+	}
+	return rest
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// PartitionID names a partition of a log, or a shard of a stream.
+type PartitionID struct {
+	// Source is where the partition lives, such as "kafka:group/topic".
+	Source string
+	// Name is the partition in that source, such as "7".
+	Name string
+}
+
+// String is "source/name".
+func (id PartitionID) String() string { return id.Source + "/" + id.Name }
+
+// compare is the key order in which rows are locked.
+func (id PartitionID) compare(other PartitionID) int {
+	return cmp.Or(cmp.Compare(id.Source, other.Source), cmp.Compare(id.Name, other.Name))
+}
+
+// Position is where a partition is to be read on, and who may move it.
+type Position struct {
+	PartitionID
+	// Next is the first position that is not counted yet, in the source's own
+	// form.
+	Next string
+	// Epoch rises with every claim; only the newest may move the position.
+	Epoch int64
+	// Ended says that the partition was counted to its end and will not grow.
+	Ended bool
+	// Writer made the newest claim.
+	Writer string
+}
+
+// Move is the compare-and-swap of one position.
+type Move struct {
+	PartitionID
+	// Epoch is the claim under which the caller reads.
+	Epoch int64
+	// From is where the caller believes the stored position to be, To where
+	// it goes.
+	From, To string
+	// Ended marks the partition as counted to its end.
+	Ended bool
+}
+
+// Claim makes a writer the owner of a partition: it raises the epoch, so that
+// nobody with an older claim can move the position again, and answers where to
+// read on. A partition that is not known yet begins at first, and its
+// watermark at Beginning: no second is complete before it has been heard of.
+//
+// Claim only when the right to the partition is certain, after a successful
+// heartbeat of the group's generation for example: a late zombie that claims
+// takes the partition from its rightful owner.
+func (s *Store) Claim(ctx context.Context, writer string, id PartitionID, first string) (Position, error) {
+	p := Position{PartitionID: id, Writer: writer}
+	err := s.change(ctx, "claim "+id.String(), func(t *tx) error {
+		row := t.QueryRowContext(ctx, `
+			INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved)
+			VALUES ($1, $2, $3, 1, FALSE, $4, $5)
+			ON CONFLICT (source, name) DO UPDATE
+			SET epoch = positions.epoch + 1, writer = excluded.writer
+			RETURNING next_offset, epoch, ended`,
+			id.Source, id.Name, first, writer, t.now)
+		if err := row.Scan(&p.Next, &p.Epoch, &p.Ended); err != nil {
+			return err
+		}
+		return t.claimWatermark(ctx, p)
+	})
+	return p, err
+}
+
+// Positions are all known partitions of a source, in key order; of all
+// sources when source is empty.
+func (s *Store) Positions(ctx context.Context, source string) ([]Position, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT source, name, next_offset, epoch, ended, writer
+		FROM positions WHERE $1 = '' OR source = $1 ORDER BY source, name`, source)
+	if err != nil {
+		return nil, wrap(ctx, "read positions", err)
+	}
+	all, err := collect(rows, func(p *Position) []any {
+		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer}
+	})
+	return all, wrap(ctx, "read positions", err)
+}
+
+// move swaps the positions in key order, so that two committers never wait for
+// each other in a circle. It tries all of them, to name every lost one.
+func (t *tx) move(ctx context.Context, writer string, moves []Move) error {
+	moves = slices.Clone(moves)
+	slices.SortFunc(moves, func(a, b Move) int { return a.compare(b.PartitionID) })
+	var lost []PartitionID
+	for _, m := range moves {
+		n, err := t.exec(ctx, `
+			UPDATE positions
+			SET next_offset = $1, ended = $2, writer = $3, moved = $4
+			WHERE source = $5 AND name = $6 AND next_offset = $7 AND epoch = $8`,
+			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch)
+		if err != nil {
+			return fmt.Errorf("move %s: %w", m.PartitionID, err)
+		}
+		if n == 0 {
+			lost = append(lost, m.PartitionID)
+		}
+	}
+	if len(lost) > 0 {
+		return &FencedError{Lost: lost}
+	}
+	return nil
+}

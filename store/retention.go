@@ -1,0 +1,133 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+)
+
+// Retention is how long things are kept. A zero field means its default.
+type Retention struct {
+	// Deltas counts from the commit, and only for deltas at or below their
+	// writer's cursor: one that is not read is never deleted.
+	Deltas time.Duration
+	// Windows and Cardinality count from their last writing, not from event
+	// time, so that a backfill is kept too.
+	Windows, Cardinality time.Duration
+	// Findings and History count from the last writing.
+	Findings, History time.Duration
+	// Notifications count from their making; pending ones stay.
+	Notifications time.Duration
+	// Gaps count from when they were noticed, Bad samples from their hour.
+	Gaps, Bad time.Duration
+	// Writers and their cursors go this long after their last sign of life,
+	// when no delta of theirs is left.
+	Writers time.Duration
+	// Positions go, with their watermarks, when nobody spoke for their
+	// partition this long. A partition that comes back later begins anew, so
+	// it must be longer than any log keeps its records.
+	Positions time.Duration
+}
+
+// The defaults of Retention.
+const (
+	DefaultDeltaRetention        = 20 * time.Minute
+	DefaultWindowRetention       = 6 * time.Hour
+	DefaultCardinalityRetention  = 24 * time.Hour
+	DefaultFindingRetention      = 30 * 24 * time.Hour
+	DefaultHistoryRetention      = 90 * 24 * time.Hour
+	DefaultNotificationRetention = 7 * 24 * time.Hour
+	DefaultGapRetention          = 30 * 24 * time.Hour
+	DefaultBadRetention          = 7 * 24 * time.Hour
+	DefaultWriterRetention       = 7 * 24 * time.Hour
+	DefaultPositionRetention     = 365 * 24 * time.Hour
+)
+
+// pruneBatch is how many rows one transaction deletes, so that none is long.
+const pruneBatch = 1000
+
+// Pruned counts the deleted rows.
+type Pruned struct {
+	Deltas, Windows, Cardinality, Findings, History int64
+	Notifications, Gaps, Bad, Writers, Positions    int64
+}
+
+// rule is what one table loses: rows of this key for which the condition holds
+// at a time limit, $1.
+type rule struct {
+	table, key, condition string
+	keep                  time.Duration
+	count                 *int64
+}
+
+// rules are in an order that leaves no orphan: deltas before their writers and
+// cursors, watermarks after their positions.
+func (r Retention) rules(p *Pruned) []rule {
+	var uncounted int64
+	orphan := `NOT EXISTS (SELECT 1 FROM deltas AS d WHERE d.writer = %[1]s.writer)`
+	writers := cmp.Or(r.Writers, DefaultWriterRetention)
+	positions := cmp.Or(r.Positions, DefaultPositionRetention)
+	bad := cmp.Or(r.Bad, DefaultBadRetention)
+	return []rule{
+		{"deltas", "writer, seq", `committed < $1
+			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`,
+			cmp.Or(r.Deltas, DefaultDeltaRetention), &p.Deltas},
+		{"windows", "table_name, index_name, second", `updated < $1`,
+			cmp.Or(r.Windows, DefaultWindowRetention), &p.Windows},
+		{"cardinalities", "table_name, index_name, minute", `updated < $1`,
+			cmp.Or(r.Cardinality, DefaultCardinalityRetention), &p.Cardinality},
+		{"findings", "fingerprint", `updated_at < $1`,
+			cmp.Or(r.Findings, DefaultFindingRetention), &p.Findings},
+		{"finding_history", "id", `written < $1`,
+			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
+		{"notifications", "ordinal", `created < $1 AND state <> 'pending'`,
+			cmp.Or(r.Notifications, DefaultNotificationRetention), &p.Notifications},
+		{"gaps", "id", `noticed < $1`, cmp.Or(r.Gaps, DefaultGapRetention), &p.Gaps},
+		{"bad_samples", "hour, writer, source, reason", `hour < $1`, bad, &p.Bad},
+		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, bad, &uncounted},
+		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), writers, &p.Writers},
+		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
+			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, writers, &uncounted},
+		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
+			SELECT 1 FROM watermarks AS w
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`,
+			positions, &p.Positions},
+		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
+			SELECT 1 FROM positions AS p
+			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, positions, &uncounted},
+	}
+}
+
+// Prune deletes what is older than its retention, by the database's clock, in
+// batches of their own transactions. It may run anywhere and at any time. What
+// was deleted before an error is counted too.
+func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
+	var p Pruned
+	for _, rule := range r.rules(&p) {
+		for {
+			n, err := s.pruneBatch(ctx, rule)
+			*rule.count += n
+			if err != nil {
+				return p, err
+			}
+			if n < pruneBatch {
+				break
+			}
+		}
+	}
+	return p, nil
+}
+
+func (s *Store) pruneBatch(ctx context.Context, r rule) (deleted int64, err error) {
+	err = s.change(ctx, "prune "+r.table, func(t *tx) error {
+		deleted, err = t.exec(ctx, fmt.Sprintf(`
+			DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $2)`,
+			r.table, r.key, r.condition), utc(t.now.Add(-r.keep)), pruneBatch)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}

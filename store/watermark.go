@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// The ends of time. Beginning is the watermark of a partition that was claimed
+// and not heard of since; Infinity that of one which is read to its end and
+// will not grow, such as a file or a closed shard.
+var (
+	Beginning = time.Unix(0, 0).UTC()
+	Infinity  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
+// Watermark says up to where a partition is counted.
+type Watermark struct {
+	PartitionID
+	// Epoch is the claim it was written under; an older one never overwrites
+	// what a newer one wrote.
+	Epoch int64
+	// Time is the event time before which nothing more is expected.
+	Time time.Time
+	// Lag is how many messages lie between the position and the log's end.
+	Lag int64
+
+	// Writer, Moved and Seen are set when read: who wrote it, and, by the
+	// database's clock, when Time last changed and when it was last written.
+	Writer      string
+	Moved, Seen time.Time
+}
+
+// claimWatermark makes a claimed partition known, and keeps writers with an
+// older claim from speaking for it.
+func (t *tx) claimWatermark(ctx context.Context, p Position) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)
+		VALUES ($1, $2, $3, $4, $5, 0, $6, $6)
+		ON CONFLICT (source, name) DO UPDATE
+		SET epoch = excluded.epoch, writer = excluded.writer, seen = excluded.seen`,
+		p.Source, p.Name, p.Epoch, p.Writer, Beginning, t.now)
+	return err
+}
+
+// putWatermarks writes a writer's watermarks in key order. One of an older
+// epoch than the stored one changes nothing: its partition is another's.
+func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark) error {
+	marks = slices.Clone(marks)
+	slices.SortFunc(marks, func(a, b Watermark) int { return a.compare(b.PartitionID) })
+	rows := make([][]any, len(marks))
+	for i, w := range marks {
+		rows[i] = []any{w.Source, w.Name, w.Epoch, writer, utc(w.Time), w.Lag, t.now, t.now}
+	}
+	return t.insert(ctx, `INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)`, `
+		ON CONFLICT (source, name) DO UPDATE
+		SET epoch = excluded.epoch, writer = excluded.writer, watermark = excluded.watermark,
+			lag = excluded.lag, seen = excluded.seen,
+			moved = CASE WHEN watermarks.watermark = excluded.watermark
+				THEN watermarks.moved ELSE excluded.moved END
+		WHERE watermarks.epoch <= excluded.epoch`, rows)
+}
+
+func (t *tx) watermarks(ctx context.Context) ([]Watermark, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT source, name, epoch, writer, watermark, lag, moved, seen
+		FROM watermarks ORDER BY source, name`)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(w *Watermark) []any {
+		return []any{&w.Source, &w.Name, &w.Epoch, &w.Writer, &w.Time, &w.Lag, &w.Moved, &w.Seen}
+	})
+}
+
+// Watermarks are those of all known partitions, in key order. A judge takes
+// them from Read instead, which reads them and the deltas of one state.
+func (s *Store) Watermarks(ctx context.Context) ([]Watermark, error) {
+	var marks []Watermark
+	err := s.snapshot(ctx, "read watermarks", func(t *tx) (err error) {
+		marks, err = t.watermarks(ctx)
+		return err
+	})
+	return marks, err
+}

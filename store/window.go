@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Window is one event-time second of a table or index, merged over all
+// writers. Units are thousandths of a capacity unit.
+type Window struct {
+	// Table and Index name the target; Index is empty for the table itself.
+	Table, Index string
+	// Second is the second's beginning.
+	Second time.Time
+	// Requests and units that were consumed.
+	Requests              int64
+	ReadMilli, WriteMilli int64
+	// Requests that were throttled, and the units they asked for.
+	ThrottledRequests                       int64
+	ThrottledReadMilli, ThrottledWriteMilli int64
+	// Vector is the highest sequence number of each writer that is folded in.
+	// A delta that it covers must not be folded again.
+	Vector map[string]int64
+	// Complete says that the watermark of every partition had passed the
+	// second when it was closed.
+	Complete bool
+	// Body is the merged sketch.
+	Body []byte
+}
+
+// WindowQuery chooses the windows of one table or index.
+type WindowQuery struct {
+	Table, Index string
+	// From and To bound the second, From inclusive, To exclusive; zero is
+	// open.
+	From, To time.Time
+	// Limit is the most windows to answer, 0 for DefaultLimit.
+	Limit int
+}
+
+const windowColumns = `table_name, index_name, second, requests, read_milli, write_milli,
+	throttled_requests, throttled_read_milli, throttled_write_milli, vector, complete, body`
+
+// Window answers one second of a table or index, and whether it is stored.
+func (s *Store) Window(ctx context.Context, table, index string, second time.Time) (Window, bool, error) {
+	row := s.read.QueryRowContext(ctx, `
+		SELECT `+windowColumns+` FROM windows
+		WHERE table_name = $1 AND index_name = $2 AND second = $3`,
+		clean(table), clean(index), utc(second))
+	w, err := scanWindow(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Window{}, false, nil
+	}
+	return w, err == nil, wrap(ctx, "read a window", err)
+}
+
+// Windows answers the windows that a query chooses, in the order of time.
+func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+windowColumns+` FROM windows
+		WHERE table_name = $1 AND index_name = $2 AND second >= $3 AND second < $4
+		ORDER BY second LIMIT $5`,
+		clean(q.Table), clean(q.Index), utc(q.From), until(q.To), limit(q.Limit))
+	if err != nil {
+		return nil, wrap(ctx, "read windows", err)
+	}
+	defer rows.Close()
+	var all []Window
+	for rows.Next() {
+		w, err := scanWindow(rows)
+		if err != nil {
+			return nil, wrap(ctx, "read windows", err)
+		}
+		all = append(all, w)
+	}
+	return all, wrap(ctx, "read windows", rows.Err())
+}
+
+func scanWindow(row interface{ Scan(...any) error }) (Window, error) {
+	var w Window
+	var vector string
+	err := row.Scan(&w.Table, &w.Index, &w.Second, &w.Requests, &w.ReadMilli, &w.WriteMilli,
+		&w.ThrottledRequests, &w.ThrottledReadMilli, &w.ThrottledWriteMilli,
+		&vector, &w.Complete, &w.Body)
+	if err != nil {
+		return Window{}, err
+	}
+	if err := json.Unmarshal([]byte(vector), &w.Vector); err != nil {
+		return Window{}, fmt.Errorf("vector of %s %s: %w", w.Table, w.Second, err)
+	}
+	return w, nil
+}
+
+func (t *tx) putWindows(ctx context.Context, windows []Window) error {
+	rows := make([][]any, len(windows))
+	for i, w := range windows {
+		vector, err := json.Marshal(w.Vector)
+		if err != nil {
+			return err
+		}
+		rows[i] = []any{clean(w.Table), clean(w.Index), utc(w.Second),
+			w.Requests, w.ReadMilli, w.WriteMilli,
+			w.ThrottledRequests, w.ThrottledReadMilli, w.ThrottledWriteMilli,
+			string(vector), w.Complete, present(w.Body), t.now}
+	}
+	return t.insert(ctx, `INSERT INTO windows (`+windowColumns+`, updated)`, `
+		ON CONFLICT (table_name, index_name, second) DO UPDATE
+		SET requests = excluded.requests,
+			read_milli = excluded.read_milli,
+			write_milli = excluded.write_milli,
+			throttled_requests = excluded.throttled_requests,
+			throttled_read_milli = excluded.throttled_read_milli,
+			throttled_write_milli = excluded.throttled_write_milli,
+			vector = excluded.vector,
+			complete = excluded.complete,
+			body = excluded.body,
+			updated = excluded.updated`, rows)
+}
+
+// present is a body that is not NULL.
+func present(body []byte) []byte {
+	if body == nil {
+		return []byte{}
+	}
+	return body
+}
