@@ -1,0 +1,199 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is one Postgres on 127.0.0.1. Its port, data and password stay the
+// same over Kill and Start. It is used by one goroutine at a time.
+type Server struct {
+	bin, dir, password string
+	port               int
+	guard              *watchdog
+}
+
+// New makes a data directory and starts a server on it. Outside of tests the
+// caller stops it; when the process dies first, the server stops by itself.
+func New(ctx context.Context) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "keyheat-postgres-")
+	if err != nil {
+		return nil, fmt.Errorf("make a data directory: %w", err)
+	}
+	s := &Server{bin: bin, dir: dir, password: rand.Text()}
+	err = s.initialize(ctx)
+	if err == nil {
+		err = s.firstStart(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// URL is where a database of the server is reached.
+func (s *Server) URL(database string) string {
+	return (&url.URL{
+		Scheme:   "postgres",
+		User:     url.UserPassword("postgres", s.password),
+		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Path:     "/" + database,
+		RawQuery: "sslmode=disable",
+	}).String()
+}
+
+func (s *Server) data() string    { return filepath.Join(s.dir, "data") }
+func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
+
+// initialize runs initdb. Without fsync a killed server still loses nothing,
+// only a machine that loses its power would.
+func (s *Server) initialize(ctx context.Context) error {
+	if err := ownByPostgres(s.dir); err != nil {
+		return err
+	}
+	passwords := filepath.Join(s.dir, "password")
+	if err := os.WriteFile(passwords, []byte(s.password+"\n"), 0o600); err != nil {
+		return err
+	}
+	if err := ownByPostgres(passwords); err != nil {
+		return err
+	}
+	initdb := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "--pgdata="+s.data(),
+		"--username=postgres", "--pwfile="+passwords, "--auth=scram-sha-256",
+		"--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir = s.dir
+	initdb.SysProcAttr = asPostgres()
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return nil
+}
+
+// portTries is how often a first start draws another port, when the free one
+// was taken by another process meanwhile.
+const portTries = 3
+
+// firstStart finds the port that the server keeps.
+func (s *Server) firstStart(ctx context.Context) (err error) {
+	for range portTries {
+		if s.port, err = freePort(); err != nil {
+			return err
+		}
+		if err = s.Start(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// Start starts the server again after a Kill, and waits until it answers.
+func (s *Server) Start(ctx context.Context) error {
+	guard, err := watch(s.dir, s.logPath(), filepath.Join(s.bin, "postgres"), "-D", s.data(),
+		"-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1",
+		"-c", "unix_socket_directories=", "-c", "fsync=off",
+		"-c", "max_connections=200", "-c", "shared_buffers=32MB")
+	if err != nil {
+		return err
+	}
+	if err := s.wait(ctx, guard); err != nil {
+		return errors.Join(err, guard.leave("keep"))
+	}
+	s.guard = guard
+	return nil
+}
+
+// wait returns when the server answers, or cannot.
+func (s *Server) wait(ctx context.Context, guard *watchdog) error {
+	for {
+		err := s.answers(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-guard.ended:
+			return fmt.Errorf("postgres ended: %s", s.lastLog())
+		case <-ctx.Done():
+			return fmt.Errorf("wait for postgres: %w: %w: %s", ctx.Err(), err, s.lastLog())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Server) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+func (s *Server) lastLog() string {
+	log, _ := os.ReadFile(s.logPath())
+	return string(log[max(0, len(log)-1000):])
+}
+
+// Kill ends the server as a crash does, with SIGKILL, and waits until its
+// backends have noticed. Its data stay for Start.
+func (s *Server) Kill() error {
+	if s.guard == nil {
+		return errors.New("the server does not run")
+	}
+	pid, err := s.pid()
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill postgres: %w", err)
+	}
+	err = s.guard.leave("keep")
+	s.guard = nil
+	return err
+}
+
+// pid is the postmaster's, from the first line of its own file.
+func (s *Server) pid() (int, error) {
+	file, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return 0, fmt.Errorf("find postgres: %w", err)
+	}
+	first, _, _ := strings.Cut(string(file), "\n")
+	return strconv.Atoi(strings.TrimSpace(first))
+}
+
+// Stop ends the server and removes its data.
+func (s *Server) Stop() error {
+	var err error
+	if s.guard != nil {
+		err = s.guard.leave("remove")
+		s.guard = nil
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
