@@ -144,7 +144,7 @@ const sqliteReaders = 4
 // never half of one: positions and deltas go back together and are read again.
 func sqliteDB(path, settings string, connections int) (*sql.DB, error) {
 	file := (&url.URL{Path: path}).EscapedPath()
-	db, err := sql.Open("sqlite", "file:"+file+"?_time_format=sqlite"+
+	db, err := sql.Open("sqlite", "file:"+file+"?_time_format=sqlite&_timezone=UTC"+
 		"&_pragma=busy_timeout(10000)&_pragma=synchronous(NORMAL)&"+settings)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)

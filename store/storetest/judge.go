@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var judging = []obligation{
+	{"a window is kept with its vector", windowKept},
+	{"a window is replaced whole", windowReplaced},
+	{"windows are found in the order of time", windowsByTime},
+	{"many windows in one judgement", manyWindows},
+	{"cardinality is replaced whole", cardinality},
+	{"totals add all windows", totals},
+	{"cursors never go back", cursorsAdvance},
+	{"a lost lease writes nothing", judgeFenced},
+}
+
+func window(second int) store.Window {
+	return store.Window{
+		Table: "orders", Index: "by-status", Second: noon.Truncate(time.Second).Add(time.Duration(second) * time.Second),
+		Requests: 10, ReadMilli: 1500, WriteMilli: 2000,
+		ThrottledRequests: 1, ThrottledReadMilli: 500, ThrottledWriteMilli: 1000,
+		Vector: map[string]int64{"a": 7, "b": 1 << 60}, Complete: true, Body: []byte{0, 255, 1},
+	}
+}
+
+func windowKept(t *testing.T, s *store.Store) {
+	want := window(0)
+	judge(t, s, store.Judgement{Windows: []store.Window{want}})
+	got, ok, err := s.Window(t.Context(), want.Table, want.Index, want.Second)
+	must(t, err)
+	equal(t, "found", ok, true)
+	equal(t, "window", got, want)
+	_, ok, err = s.Window(t.Context(), want.Table, "", want.Second)
+	must(t, err)
+	equal(t, "found on the table itself", ok, false)
+}
+
+func windowReplaced(t *testing.T, s *store.Store) {
+	w := window(0)
+	judge(t, s, store.Judgement{Windows: []store.Window{w}})
+	w.Requests, w.Vector, w.Complete, w.Body = 11, map[string]int64{"c": 1}, false, []byte{2}
+	judge(t, s, store.Judgement{Windows: []store.Window{w}})
+	got := value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Table: w.Table, Index: w.Index}))
+	equal(t, "windows", got, []store.Window{w})
+}
+
+func windowsByTime(t *testing.T, s *store.Store) {
+	other := window(1)
+	other.Table = "carts"
+	judge(t, s, store.Judgement{Windows: []store.Window{window(3), window(1), other, window(2)}})
+	query := store.WindowQuery{Table: "orders", Index: "by-status"}
+	equal(t, "all", value[[]store.Window](t)(s.Windows(t.Context(), query)),
+		[]store.Window{window(1), window(2), window(3)})
+	query.From, query.To = window(2).Second, window(3).Second
+	equal(t, "one", value[[]store.Window](t)(s.Windows(t.Context(), query)), []store.Window{window(2)})
+	query.From, query.To, query.Limit = time.Time{}, time.Time{}, 2
+	equal(t, "limited", value[[]store.Window](t)(s.Windows(t.Context(), query)),
+		[]store.Window{window(1), window(2)})
+}
+
+// manyWindows passes every size of statement.
+func manyWindows(t *testing.T, s *store.Store) {
+	const n = 64*2 + 63
+	var all []store.Window
+	for second := range n {
+		all = append(all, window(second))
+	}
+	judge(t, s, store.Judgement{Windows: all})
+	got := value[[]store.Window](t)(s.Windows(t.Context(),
+		store.WindowQuery{Table: "orders", Index: "by-status"}))
+	equal(t, "windows", got, all)
+}
+
+func cardinality(t *testing.T, s *store.Store) {
+	minute := noon.Truncate(time.Minute)
+	put := func(at time.Time, registers string) {
+		judge(t, s, store.Judgement{Cardinality: []store.Cardinality{
+			{Table: "orders", Minute: at, Registers: []byte(registers)}}})
+	}
+	put(minute.Add(time.Minute), "later")
+	put(minute, "first")
+	put(minute, "second")
+	query := store.CardinalityQuery{Table: "orders"}
+	equal(t, "all", value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query)), []store.Cardinality{
+		{Table: "orders", Minute: minute, Registers: []byte("second")},
+		{Table: "orders", Minute: minute.Add(time.Minute), Registers: []byte("later")},
+	})
+	query.To = minute.Add(time.Minute)
+	equal(t, "one", len(value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query))), 1)
+}
+
+func totals(t *testing.T, s *store.Store) {
+	big := window(1)
+	big.Requests = 1 << 60
+	carts := store.Window{Table: "carts", Second: window(0).Second, Requests: 3, WriteMilli: 4000}
+	judge(t, s, store.Judgement{Windows: []store.Window{window(0), big, carts}})
+	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), []store.Total{
+		{Table: "carts", Requests: 3, WriteMilli: 4000, Seconds: 1},
+		{Table: "orders", Index: "by-status", Requests: 1<<60 + 10, ReadMilli: 3000, WriteMilli: 4000,
+			ThrottledRequests: 2, ThrottledReadMilli: 1000, ThrottledWriteMilli: 2000, Seconds: 2},
+	})
+}
+
+func cursorsAdvance(t *testing.T, s *store.Store) {
+	equal(t, "at first", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{})
+	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 5, "b": 2}})
+	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 4, "b": 3}})
+	equal(t, "cursors", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{"a": 5, "b": 3})
+}
+
+func judgeFenced(t *testing.T, s *store.Store) {
+	old := lead(t, s, "first")
+	must(t, s.ReleaseLease(t.Context(), old))
+	lead(t, s, "second")
+	err := s.Judge(t.Context(), old, store.Judgement{
+		Windows:       []store.Window{window(0)},
+		Findings:      []store.Finding{finding("f", 1)},
+		Notifications: []store.Notification{{Fingerprint: "f", Route: "r"}},
+		Cursors:       map[string]int64{"a": 1},
+	})
+	if !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("the first holder's judgement answers %v, want ErrLeaseLost", err)
+	}
+	equal(t, "windows", value[[]store.Total](t)(s.Totals(t.Context())), nil)
+	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)
+	equal(t, "cursors", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{})
+}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var leases = []obligation{
+	{"one holder at a time", leaseExclusive},
+	{"an expired lease is taken, and its holder fenced", leaseExpires},
+	{"a lease that nobody took is renewed after its end", leaseRenewedLate},
+	{"of eight that try at once one gets the lease", leaseRace},
+}
+
+func leaseExclusive(t *testing.T, s *store.Store) {
+	l := lead(t, s, "a")
+	near(t, "expiry", l.Expires.Add(-time.Minute))
+	_, ok, err := s.AcquireLease(t.Context(), "judge", "b", time.Minute)
+	must(t, err)
+	equal(t, "the second gets it", ok, false)
+	_, ok, err = s.AcquireLease(t.Context(), "another", "b", time.Minute)
+	must(t, err)
+	equal(t, "the second gets another lease", ok, true)
+
+	renewed := value[store.Lease](t)(s.RenewLease(t.Context(), l, time.Hour))
+	equal(t, "token", renewed.Token, l.Token)
+	if !renewed.Expires.After(l.Expires) {
+		t.Errorf("renewed it expires at %s, before at %s", renewed.Expires, l.Expires)
+	}
+	must(t, s.ReleaseLease(t.Context(), renewed))
+	if next := lead(t, s, "b"); next.Token <= l.Token {
+		t.Errorf("the next holder's token is %d after %d, want a higher one", next.Token, l.Token)
+	}
+	must(t, s.ReleaseLease(t.Context(), renewed))
+	_, ok, err = s.AcquireLease(t.Context(), "judge", "c", time.Minute)
+	must(t, err)
+	equal(t, "a late release frees the lease of another", ok, false)
+}
+
+func leaseExpires(t *testing.T, s *store.Store) {
+	l, _, err := s.AcquireLease(t.Context(), "judge", "a", time.Millisecond)
+	must(t, err)
+	time.Sleep(20 * time.Millisecond)
+	lead(t, s, "b")
+	if _, err := s.RenewLease(t.Context(), l, time.Minute); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("renewing a lost lease answers %v, want ErrLeaseLost", err)
+	}
+	if err := s.Judge(t.Context(), l, store.Judgement{}); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("judging with a lost lease answers %v, want ErrLeaseLost", err)
+	}
+}
+
+func leaseRenewedLate(t *testing.T, s *store.Store) {
+	l, _, err := s.AcquireLease(t.Context(), "judge", "a", time.Millisecond)
+	must(t, err)
+	time.Sleep(20 * time.Millisecond)
+	must(t, s.Judge(t.Context(), l, store.Judgement{}))
+	l = value[store.Lease](t)(s.RenewLease(t.Context(), l, time.Minute))
+	_, ok, err := s.AcquireLease(t.Context(), "judge", "b", time.Minute)
+	must(t, err)
+	equal(t, "another gets the renewed lease", ok, false)
+	// The same name after a restart is a new holder.
+	equal(t, "token of the restarted", lead(t, s, "a").Token, l.Token+1)
+}
+
+func leaseRace(t *testing.T, s *store.Store) {
+	var got atomic.Int64
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			_, ok, err := s.AcquireLease(t.Context(), "judge", fmt.Sprint(n), time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				got.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	equal(t, "holders", got.Load(), 1)
+}

@@ -1,0 +1,119 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var gaps = []obligation{
+	{"a gap is kept as it was noticed", gapKept},
+	{"gaps are found by the time that they may touch", gapsByTime},
+}
+
+var badSamples = []obligation{
+	{"counts of bad samples add by the hour", badAdd},
+	{"excerpts are bounded", badExcerpts},
+	{"bad samples are found by source and time", badQuery},
+}
+
+func gapKept(t *testing.T, s *store.Store) {
+	want := store.Gap{PartitionID: partition(1), From: "5", To: "9", Since: noon, Until: noon.Add(time.Minute),
+		Reason: "trimmed before it was read", Noticed: noon.Add(time.Hour)}
+	unknown := store.Gap{PartitionID: partition(2), Reason: "shard vanished"}
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Gaps: []store.Gap{want, unknown}}))
+	got := value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{}))
+	if len(got) != 2 {
+		t.Fatalf("there are %d gaps, want 2", len(got))
+	}
+	for _, g := range got {
+		if g.Name == "2" {
+			near(t, "noticed", g.Noticed)
+			unknown.Noticed = g.Noticed
+			equal(t, "gap of unknown bounds", g, unknown)
+		} else {
+			equal(t, "gap", g, want)
+		}
+	}
+}
+
+func gapsByTime(t *testing.T, s *store.Store) {
+	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Gaps: []store.Gap{
+		{PartitionID: store.PartitionID{Source: "x"}, Reason: "10 to 20", Since: at(10), Until: at(20), Noticed: at(3)},
+		{PartitionID: store.PartitionID{Source: "x"}, Reason: "from 30", Since: at(30), Noticed: at(2)},
+		{PartitionID: store.PartitionID{Source: "y"}, Reason: "any time", Noticed: at(1)},
+	}}))
+	for _, c := range []struct {
+		name  string
+		query store.GapQuery
+		want  []string
+	}{
+		{"all", store.GapQuery{}, []string{"10 to 20", "from 30", "any time"}},
+		{"inside", store.GapQuery{From: at(12), To: at(13)}, []string{"10 to 20", "any time"}},
+		{"between", store.GapQuery{From: at(21), To: at(29)}, []string{"any time"}},
+		{"after", store.GapQuery{From: at(21)}, []string{"from 30", "any time"}},
+		{"a source", store.GapQuery{Source: "x"}, []string{"10 to 20", "from 30"}},
+		{"the newest", store.GapQuery{Limit: 1}, []string{"10 to 20"}},
+	} {
+		var got []string
+		for _, g := range value[[]store.Gap](t)(s.Gaps(t.Context(), c.query)) {
+			got = append(got, g.Reason)
+		}
+		equal(t, c.name, got, c.want)
+	}
+}
+
+func badAdd(t *testing.T, s *store.Store) {
+	put := func(writer string, seq int64, at time.Time, reason string, n int64) {
+		must(t, s.Commit(t.Context(), store.Commit{Writer: writer, Seq: seq, Bad: []store.BadSample{
+			{Hour: at, Source: "kafka", Reason: reason, Count: n}}}))
+	}
+	put("a", 1, noon, "units", 2)
+	put("a", 2, noon.Add(time.Minute), "units", 3)
+	put("a", 3, noon.Add(time.Hour), "units", 10)
+	put("a", 4, noon, "table", 7)
+	put("b", 1, noon, "units", 100)
+	hour := noon.Truncate(time.Hour)
+	equal(t, "bad samples", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{})), []store.BadSample{
+		{Writer: "a", Hour: hour.Add(time.Hour), Source: "kafka", Reason: "units", Count: 10},
+		{Writer: "a", Hour: hour, Source: "kafka", Reason: "table", Count: 7},
+		{Writer: "a", Hour: hour, Source: "kafka", Reason: "units", Count: 5},
+		{Writer: "b", Hour: hour, Source: "kafka", Reason: "units", Count: 100},
+	})
+}
+
+func badExcerpts(t *testing.T, s *store.Store) {
+	for seq, excerpts := range [][]string{{"1", "2", "3"}, {"4", "5", "6", "7"}, {"8"}} {
+		must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: int64(seq) + 1, Bad: []store.BadSample{
+			{Hour: noon, Source: "kafka", Reason: "json", Count: int64(len(excerpts)), Excerpts: excerpts}}}))
+	}
+	got := value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0]
+	equal(t, "count", got.Count, 8)
+	equal(t, "excerpts", got.Excerpts, []string{"1", "2", "3", "4", "5"})
+}
+
+func badQuery(t *testing.T, s *store.Store) {
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Bad: []store.BadSample{
+		{Hour: noon, Source: "x", Reason: "1", Count: 1},
+		{Hour: noon.Add(time.Hour), Source: "x", Reason: "2", Count: 1},
+		{Hour: noon.Add(time.Hour), Source: "y", Reason: "3", Count: 1},
+	}}))
+	for _, c := range []struct {
+		name  string
+		query store.BadQuery
+		want  []string
+	}{
+		{"source", store.BadQuery{Source: "x"}, []string{"2", "1"}},
+		{"from", store.BadQuery{From: noon}, []string{"2", "3"}},
+		{"to", store.BadQuery{To: noon}, []string{"1"}},
+		{"limit", store.BadQuery{Limit: 1}, []string{"2"}},
+	} {
+		var got []string
+		for _, b := range value[[]store.BadSample](t)(s.BadSamples(t.Context(), c.query)) {
+			got = append(got, b.Reason)
+		}
+		equal(t, c.name, got, c.want)
+	}
+}

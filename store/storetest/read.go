@@ -1,0 +1,91 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var reading = []obligation{
+	{"a cursor for each writer", cursorPerWriter},
+	{"a small limit reads everything in the end", readInParts},
+	{"a long backlog does not hide the other writers", fairShare},
+	{"a limit in bytes stops the reading", readBytes},
+	{"a listener hears of a commit", listen},
+}
+
+func cursorPerWriter(t *testing.T, s *store.Store) {
+	commit(t, s, "b", 1)
+	commit(t, s, "a", 1)
+	commit(t, s, "a", 2)
+	snap := read(t, s, nil)
+	near(t, "now", snap.Now)
+	equal(t, "all", names(snap), []string{"a/1", "a/2", "b/1"})
+	equal(t, "beyond a/1", names(read(t, s, map[string]int64{"a": 1})), []string{"a/2", "b/1"})
+	equal(t, "nothing new", names(read(t, s, map[string]int64{"a": 2, "b": 1})), nil)
+	commit(t, s, "c", 1)
+	commit(t, s, "b", 5)
+	equal(t, "a new writer, a hole", names(read(t, s, map[string]int64{"a": 2, "b": 1})), []string{"b/5", "c/1"})
+}
+
+func readInParts(t *testing.T, s *store.Store) {
+	for seq := range int64(5) {
+		commit(t, s, "a", seq+1)
+		commit(t, s, "b", seq+1)
+	}
+	after, seen := map[string]int64{}, map[string]bool{}
+	for range 20 {
+		snap := value[store.Snapshot](t)(s.Read(t.Context(), after, store.ReadLimit{Deltas: 3}))
+		if len(snap.Deltas) > 3 {
+			t.Errorf("a limit of 3 reads %d", len(snap.Deltas))
+		}
+		for _, d := range snap.Deltas {
+			seen[fmt.Sprint(d.Writer, d.Seq)] = true
+			after[d.Writer] = d.Seq
+		}
+		if !snap.Behind {
+			break
+		}
+	}
+	equal(t, "seen", len(seen), 10)
+	equal(t, "cursors", after, map[string]int64{"a": 5, "b": 5})
+}
+
+func fairShare(t *testing.T, s *store.Store) {
+	for seq := range int64(20) {
+		commit(t, s, "a", seq+1)
+	}
+	commit(t, s, "b", 1)
+	snap := value[store.Snapshot](t)(s.Read(t.Context(), nil, store.ReadLimit{Deltas: 4}))
+	equal(t, "read", names(snap), []string{"a/1", "a/2", "b/1"})
+	equal(t, "behind", snap.Behind, true)
+}
+
+func readBytes(t *testing.T, s *store.Store) {
+	for seq := range int64(5) {
+		commit(t, s, "a", seq+1)
+	}
+	two := 2*len(body("a", 1)) - 1
+	snap := value[store.Snapshot](t)(s.Read(t.Context(), nil, store.ReadLimit{Bytes: two}))
+	equal(t, "read", names(snap), []string{"a/1", "a/2"})
+	equal(t, "behind", snap.Behind, true)
+}
+
+// listen waits until the first wakes, which tell nothing, are over.
+func listen(t *testing.T, s *store.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	wake := s.Listen(ctx)
+	<-wake
+	commit(t, s, "a", 1)
+	select {
+	case <-wake:
+	case <-time.After(10 * time.Second):
+		t.Error("no wake within ten seconds of a commit")
+	}
+	cancel()
+	for range wake { // ends when the channel is closed
+	}
+}

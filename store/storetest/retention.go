@@ -1,0 +1,112 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var retention = []obligation{
+	{"an unread delta is never deleted", retentionUnread},
+	{"what is younger than its retention stays", retentionYoung},
+	{"what is older goes", retentionOld},
+	{"a large table goes in batches", retentionBatches},
+	{"a writer goes after its deltas, a partition after its silence", retentionWriters},
+	{"a pending notification stays", retentionPending},
+}
+
+// soon makes everything old that was written before.
+const soon = time.Millisecond
+
+func prune(t *testing.T, s *store.Store, r store.Retention) store.Pruned {
+	t.Helper()
+	time.Sleep(5 * soon)
+	return value[store.Pruned](t)(s.Prune(t.Context(), r))
+}
+
+func retentionUnread(t *testing.T, s *store.Store) {
+	for seq := range int64(4) {
+		commit(t, s, "a", seq+1)
+		commit(t, s, "b", seq+1)
+	}
+	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 3}})
+	equal(t, "pruned", prune(t, s, store.Retention{Deltas: soon, Writers: soon}), store.Pruned{Deltas: 3})
+	equal(t, "left", names(read(t, s, nil)), []string{"a/4", "b/1", "b/2", "b/3", "b/4"})
+}
+
+func everything(t *testing.T, s *store.Store) {
+	t.Helper()
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte("x"),
+		Gaps: []store.Gap{{PartitionID: partition(1), Reason: "lost"}},
+		Bad: []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "now", Count: 1},
+			{Hour: noon.AddDate(-1, 0, 0), Source: "s", Reason: "old", Count: 1, Excerpts: []string{"x"}}},
+	}))
+	judge(t, s, store.Judgement{
+		Windows:       []store.Window{window(0)},
+		Cardinality:   []store.Cardinality{{Table: "t", Minute: noon.AddDate(-1, 0, 0)}},
+		Findings:      []store.Finding{finding("f", 1)},
+		Transitions:   []store.Transition{{Fingerprint: "f", At: noon.AddDate(-1, 0, 0)}},
+		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
+		Cursors:       map[string]int64{"a": 1},
+	})
+	must(t, s.MarkDelivered(t.Context(), "1"))
+}
+
+func retentionYoung(t *testing.T, s *store.Store) {
+	everything(t, s)
+	equal(t, "pruned", prune(t, s, store.Retention{}), store.Pruned{Bad: 1})
+	equal(t, "deltas", names(read(t, s, nil)), []string{"a/1"})
+	left := value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))
+	equal(t, "the bad sample left", left[0].Reason, "now")
+}
+
+func retentionOld(t *testing.T, s *store.Store) {
+	everything(t, s)
+	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
+		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon})
+	equal(t, "pruned", got, store.Pruned{Deltas: 1, Windows: 1, Cardinality: 1, Findings: 1, History: 1,
+		Notifications: 1, Gaps: 1, Bad: 2, Writers: 1})
+	equal(t, "deltas", names(read(t, s, nil)), nil)
+	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)
+	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)
+	equal(t, "cursors", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{})
+}
+
+func retentionBatches(t *testing.T, s *store.Store) {
+	const n = 2500
+	all := make([]store.Transition, n)
+	for i := range all {
+		all[i] = store.Transition{Fingerprint: "f", At: noon}
+	}
+	judge(t, s, store.Judgement{Transitions: all})
+	equal(t, "pruned", prune(t, s, store.Retention{History: soon}), store.Pruned{History: n})
+}
+
+func retentionWriters(t *testing.T, s *store.Store) {
+	claim(t, s, "idle", 1)
+	commit(t, s, "idle", 1)
+	long := store.Retention{Writers: soon, Positions: soon}
+	equal(t, "a delta holds its writer", prune(t, s, long).Writers, 0)
+
+	p := claim(t, s, "alive", 2)
+	time.Sleep(200 * soon)
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "alive", Seq: 1, Watermarks: []store.Watermark{
+		{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: noon}}}))
+	long.Positions = 100 * soon
+	value[store.Pruned](t)(s.Prune(t.Context(), long))
+	marks := read(t, s, nil).Watermarks
+	if len(marks) != 1 || marks[0].PartitionID != p.PartitionID {
+		t.Errorf("known are %+v, want only the partition that was spoken for", marks)
+	}
+	left := value[[]store.Position](t)(s.Positions(t.Context(), ""))
+	if len(left) != 1 || left[0].PartitionID != p.PartitionID {
+		t.Errorf("positions are %+v, want only that of the partition that was spoken for", left)
+	}
+}
+
+func retentionPending(t *testing.T, s *store.Store) {
+	notify(t, s, store.Notification{ID: "1", Fingerprint: "f", Route: "r"})
+	equal(t, "pruned", prune(t, s, store.Retention{Notifications: soon}), store.Pruned{})
+	equal(t, "due", due(t, s, "r"), []string{"1"})
+}

@@ -1,0 +1,36 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var text = []obligation{
+	{"hostile text stops neither commit nor judgement", hostileText},
+}
+
+// hostileText puts into every field that comes from samples what SQL text
+// cannot hold.
+func hostileText(t *testing.T, s *store.Store) {
+	const hostile, kept = "a\x00b\xffc'; --", "a\uFFFDb\uFFFDc'; --"
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1,
+		Gaps: []store.Gap{{Reason: hostile, From: hostile, To: hostile}},
+		Bad:  []store.BadSample{{Hour: noon, Source: hostile, Reason: hostile, Count: 1, Excerpts: []string{hostile}}},
+	}))
+	f := finding("f", 1)
+	f.Table, f.Index, f.Key = hostile, hostile, hostile
+	w := window(0)
+	w.Table, w.Index = hostile, hostile
+	judge(t, s, store.Judgement{
+		Windows:     []store.Window{w},
+		Cardinality: []store.Cardinality{{Table: hostile, Index: hostile, Minute: noon}},
+		Findings:    []store.Finding{f},
+		Transitions: []store.Transition{{Fingerprint: "f", Note: hostile}},
+	})
+	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []string{kept})
+	equal(t, "key", value[store.Finding](t)(s.Finding(t.Context(), "f")).Key, kept)
+	_, ok, err := s.Window(t.Context(), hostile, hostile, w.Second)
+	must(t, err)
+	equal(t, "the window is found by its hostile name", ok, true)
+}
