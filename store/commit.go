@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -49,26 +47,21 @@ func (s *Store) Commit(ctx context.Context, c Commit) error {
 	return err
 }
 
-// Committed reports whether a writer's commit is stored. It is the answer to
-// ErrAmbiguous, and certain once the connection that carried the commit is
-// known to be dead on the server too: a COMMIT still under way holds the
-// writer's row, and Committed waits for it.
+// Committed reports whether a writer's commit is stored: the answer to
+// ErrAmbiguous. It is certain, because a COMMIT that is still under way holds
+// the writer's row, and Committed waits for its end.
 func (s *Store) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
-	doing := fmt.Sprintf("look for commit %s/%d", writer, seq)
-	stored := false
-	err := s.change(ctx, doing, func(t *tx) error {
-		// An update, because it waits for the row where a select would not.
-		row := t.QueryRowContext(ctx, `
-			UPDATE writers SET seen = $1 WHERE writer = $2 RETURNING last_seq`, t.now, writer)
-		var last int64
-		err := row.Scan(&last)
-		stored = err == nil && last >= seq
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		return err
+	var last int64
+	err := s.change(ctx, fmt.Sprintf("look for commit %s/%d", writer, seq), func(t *tx) error {
+		// Not a select, which would not wait, and not an update, which would
+		// not see the row that a first commit is about to insert.
+		return t.QueryRowContext(ctx, `
+			INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
+			VALUES ($1, '', $2, $3, $2, 0, 0)
+			ON CONFLICT (writer) DO UPDATE SET seen = excluded.seen
+			RETURNING last_seq`, writer, t.now, utc(time.Time{})).Scan(&last)
 	})
-	return stored, err
+	return err == nil && last >= seq, err
 }
 
 func (c Commit) check() error {

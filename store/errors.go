@@ -124,7 +124,7 @@ func unavailable(err error) bool {
 	return errors.As(err, &connect) || errors.As(err, &network) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		strings.Contains(err.Error(), "conn closed")
+		pgconn.SafeToRetry(err) // the connection was closed before
 }
 
 // unavailableCode reads Postgres's SQLSTATE (appendix A of its manual).

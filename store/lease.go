@@ -47,7 +47,7 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
 		l.Expires = utc(t.now.Add(ttl))
-		return t.useLease(ctx, l)
+		return t.endLease(ctx, l, l.Expires)
 	})
 	return l, err
 }
@@ -56,8 +56,7 @@ func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lea
 // lost changes nothing and is no error.
 func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 	err := s.change(ctx, "release lease "+l.Name, func(t *tx) error {
-		l.Expires = t.now
-		return t.useLease(ctx, l)
+		return t.endLease(ctx, l, t.now)
 	})
 	if errors.Is(err, ErrLeaseLost) {
 		return nil
@@ -69,11 +68,19 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 // the transaction ends: who takes the lease meanwhile waits.
 func (t *tx) useLease(ctx context.Context, l Lease) error {
 	n, err := t.exec(ctx, `
-		UPDATE leases SET expires = $1, used = $2
-		WHERE name = $3 AND holder = $4 AND token = $5`,
-		l.Expires, t.now, l.Name, l.Holder, l.Token)
+		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4`,
+		t.now, l.Name, l.Holder, l.Token)
 	if err == nil && n == 0 {
 		return ErrLeaseLost
 	}
+	return err
+}
+
+// endLease sets when a lease that is still held ends.
+func (t *tx) endLease(ctx context.Context, l Lease, at time.Time) error {
+	if err := t.useLease(ctx, l); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `UPDATE leases SET expires = $1 WHERE name = $2`, at, l.Name)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -70,15 +71,22 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	if s.path == "" {
 		return func() {}, nil
 	}
-	db, err := sqliteDB(s.path+".migrating", "_txlock=exclusive&_pragma=busy_timeout(600000)", 1)
+	db, err := sqliteDB(s.path+".migrating", "_txlock=exclusive&_pragma=busy_timeout(0)", 1)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := db.BeginTx(ctx, nil); err != nil {
+	held, err := db.BeginTx(ctx, nil)
+	for ; busy(err) && ctx.Err() == nil; held, err = db.BeginTx(ctx, nil) {
+		pause(ctx, lockEvery)
+	}
+	if err != nil {
 		return nil, errors.Join(wrap(ctx, "wait for another migration", err), db.Close())
 	}
-	return func() { db.Close() }, nil
+	return func() { _ = held.Rollback(); _ = db.Close() }, nil
 }
+
+// lockEvery is how often a starter looks whether another's migration is over.
+const lockEvery = 50 * time.Millisecond
 
 // checkSchema compares the database's version with what this program knows.
 func (s *Store) checkSchema(ctx context.Context) error {

@@ -128,13 +128,16 @@ func openSQLite(path string) (*Store, error) {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	file.Close()
-	write, err := sqliteDB(path, "_txlock=immediate&_pragma=journal_mode(WAL)", 1)
+	write, err := sqliteDB(path, patient+"&_txlock=immediate&_pragma=journal_mode(WAL)", 1)
 	if err != nil {
 		return nil, err
 	}
-	read, err := sqliteDB(path, "_pragma=query_only(1)", sqliteReaders)
+	read, err := sqliteDB(path, patient+"&_pragma=query_only(1)", sqliteReaders)
 	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
 }
+
+// patient lets SQLite wait for another process's transaction, in milliseconds.
+const patient = "_pragma=busy_timeout(10000)"
 
 // sqliteReaders is how many snapshots of a file may be read at once.
 const sqliteReaders = 4
@@ -145,7 +148,7 @@ const sqliteReaders = 4
 func sqliteDB(path, settings string, connections int) (*sql.DB, error) {
 	file := (&url.URL{Path: path}).EscapedPath()
 	db, err := sql.Open("sqlite", "file:"+file+"?_time_format=sqlite&_timezone=UTC"+
-		"&_pragma=busy_timeout(10000)&_pragma=synchronous(NORMAL)&"+settings)
+		"&_pragma=synchronous(NORMAL)&"+settings)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}

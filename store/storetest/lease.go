@@ -33,6 +33,7 @@ func leaseExclusive(t *testing.T, s *store.Store) {
 	if !renewed.Expires.After(l.Expires) {
 		t.Errorf("renewed it expires at %s, before at %s", renewed.Expires, l.Expires)
 	}
+	must(t, s.Judge(t.Context(), l, store.Judgement{}))
 	must(t, s.ReleaseLease(t.Context(), renewed))
 	if next := lead(t, s, "b"); next.Token <= l.Token {
 		t.Errorf("the next holder's token is %d after %d, want a higher one", next.Token, l.Token)

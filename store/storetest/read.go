@@ -13,6 +13,7 @@ var reading = []obligation{
 	{"a cursor for each writer", cursorPerWriter},
 	{"a small limit reads everything in the end", readInParts},
 	{"a long backlog does not hide the other writers", fairShare},
+	{"watermarks and deltas are of one state", oneState},
 	{"a limit in bytes stops the reading", readBytes},
 	{"a listener hears of a commit", listen},
 }
@@ -62,6 +63,34 @@ func fairShare(t *testing.T, s *store.Store) {
 	snap := value[store.Snapshot](t)(s.Read(t.Context(), nil, store.ReadLimit{Deltas: 4}))
 	equal(t, "read", names(snap), []string{"a/1", "a/2", "b/1"})
 	equal(t, "behind", snap.Behind, true)
+}
+
+// oneState commits watermarks that tell the number of their delta, and reads
+// beside it: a watermark that is ahead of the deltas would close a second too
+// early.
+func oneState(t *testing.T, s *store.Store) {
+	const last = 60
+	p := claim(t, s, "a", 1)
+	at := func(seq int64) time.Time { return noon.Add(time.Duration(seq) * time.Second) }
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for seq := int64(1); seq <= last && err == nil; seq++ {
+			err = s.Commit(t.Context(), store.Commit{Writer: "a", Seq: seq, Body: []byte{1},
+				Watermarks: []store.Watermark{{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: at(seq)}}})
+		}
+		done <- err
+	}()
+	for seen := int64(0); seen < last && !t.Failed(); {
+		snap := read(t, s, map[string]int64{"a": seen})
+		for _, d := range snap.Deltas {
+			seen = d.Seq
+		}
+		if seen > 0 {
+			equal(t, "watermark", snap.Watermarks[0].Time, at(seen))
+		}
+	}
+	must(t, <-done)
 }
 
 func readBytes(t *testing.T, s *store.Store) {

@@ -1,0 +1,200 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/migrations"
+	"github.com/keyheat/keyheat/store"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv("STORE_TEST_MIGRATE"); url != "" {
+		migrateAndSay(url)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// raw is the database without the store.
+func raw(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	driver := "pgx"
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, url = "sqlite", "file:"+strings.NewReplacer("?", "%3f", "#", "%23").Replace(path)
+	}
+	db, err := sql.Open(driver, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// steps is how many migrations there are for an engine.
+func steps(t *testing.T, url string) int {
+	t.Helper()
+	engine, _, _ := strings.Cut(url, ":")
+	dir, err := migrations.FS(engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	latest, err := migrations.Latest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(latest)
+}
+
+// checkRace adds up what the starters say they applied, and looks what the
+// database says.
+func checkRace(t *testing.T, url string, applied []int) {
+	t.Helper()
+	want, total, doers := steps(t, url), 0, 0
+	for _, n := range applied {
+		total += n
+		if n > 0 {
+			doers++
+		}
+	}
+	if total != want || doers != 1 {
+		t.Errorf("the starters applied %v, want %d by exactly one", applied, want)
+	}
+	var rows int
+	err := raw(t, url).QueryRow(`SELECT count(*) FROM goose_db_version WHERE version_id > 0`).Scan(&rows)
+	if err != nil || rows != want {
+		t.Errorf("the database noted %d steps (%v), want %d", rows, err, want)
+	}
+}
+
+func TestFourStartersMigrateOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		applied := make([]int, 4)
+		var all sync.WaitGroup
+		for i := range applied {
+			all.Go(func() {
+				var err error
+				if applied[i], err = store.Migrate(t.Context(), url); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		checkRace(t, url, applied)
+	})
+}
+
+func TestFourProcessesMigrateOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		applied := make([]int, 4)
+		var all sync.WaitGroup
+		for i := range applied {
+			all.Go(func() {
+				command := exec.Command(os.Args[0])
+				command.Env = append(os.Environ(), "STORE_TEST_MIGRATE="+url)
+				out, err := command.Output()
+				if err == nil {
+					applied[i], err = strconv.Atoi(strings.TrimSpace(string(out)))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		checkRace(t, url, applied)
+	})
+}
+
+// migrateAndSay is the child of TestFourProcessesMigrateOnce.
+func migrateAndSay(url string) {
+	applied, err := store.Migrate(context.Background(), url)
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+	os.Stdout.WriteString(strconv.Itoa(applied) + "\n")
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		if _, err := store.Migrate(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		_, err := raw(t, url).Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, TRUE)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, openErr := store.Open(t.Context(), url, store.Options{})
+		_, migratingErr := store.Open(t.Context(), url, store.Options{Migrate: true})
+		_, migrateErr := store.Migrate(t.Context(), url)
+		for _, err := range []error{openErr, migratingErr, migrateErr} {
+			if !errors.Is(err, store.ErrSchemaNewer) || !strings.Contains(err.Error(), "version 9000") ||
+				!strings.Contains(err.Error(), "start a newer version of Keyheat") {
+				t.Errorf("a newer schema answers %v, want ErrSchemaNewer with a sentence", err)
+			}
+		}
+	})
+}
+
+// TestEnginesHaveTheSameColumns keeps the two folders of migrations from
+// drifting apart.
+func TestEnginesHaveTheSameColumns(t *testing.T) {
+	t.Parallel()
+	postgres, lite := pgtest.Database(t), sqliteFile(t)
+	open(t, postgres)
+	open(t, lite)
+	have := columns(t, postgres, `
+		SELECT table_name || '.' || column_name FROM information_schema.columns
+		WHERE table_schema = 'public' AND table_name <> 'goose_db_version'`)
+	want := columns(t, lite, `
+		SELECT m.name || '.' || c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+		WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite_%' AND m.name <> 'goose_db_version'`)
+	if !slices.Equal(have, want) {
+		t.Errorf("postgres has\n%v\nsqlite has\n%v", have, want)
+	}
+	if len(have) < 50 {
+		t.Errorf("only %d columns were found", len(have))
+	}
+}
+
+func columns(t *testing.T, url, query string) []string {
+	t.Helper()
+	rows, err := raw(t, url).Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestDeltasAreLogged(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	open(t, url)
+	var unlogged int
+	err := raw(t, url).QueryRow(`SELECT count(*) FROM pg_class WHERE relpersistence = 'u'`).Scan(&unlogged)
+	if err != nil || unlogged != 0 {
+		t.Errorf("%d tables are unlogged (%v): a crash would empty them and keep the positions", unlogged, err)
+	}
+}

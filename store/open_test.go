@@ -1,0 +1,157 @@
+package store_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/store"
+)
+
+// engines are both engines with a way to a fresh, empty database.
+var engines = map[string]func(t *testing.T) string{
+	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
+	"sqlite":   sqliteFile,
+}
+
+func onEveryEngine(t *testing.T, check func(t *testing.T, url string)) {
+	t.Parallel()
+	for name, fresh := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, fresh(t))
+		})
+	}
+}
+
+func TestUnmigratedDatabaseIsRefused(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		_, err := store.Open(t.Context(), url, store.Options{})
+		if !errors.Is(err, store.ErrSchemaOlder) || !strings.Contains(err.Error(), "run `reporter migrate`") {
+			t.Errorf("an empty database answers %v, want ErrSchemaOlder with what to do", err)
+		}
+	})
+}
+
+func TestMigratedDatabaseIsKept(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		first := open(t, url)
+		seed, err := first.HashSeed(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := store.Open(t.Context(), url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close()
+		if again, err := second.HashSeed(t.Context()); err != nil || again != seed {
+			t.Errorf("the second handle reads another seed (%v)", err)
+		}
+		engine, _, _ := strings.Cut(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "#")
+		if second.Engine() != engine {
+			t.Errorf("the engine is %q, want %q", second.Engine(), engine)
+		}
+	})
+}
+
+func TestSeedsOfTwoInstallationsDiffer(t *testing.T) {
+	for name, fresh := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, errA := open(t, fresh(t)).HashSeed(t.Context())
+			b, errB := open(t, fresh(t)).HashSeed(t.Context())
+			if errA != nil || errB != nil || a == b {
+				t.Errorf("two installations hash with %x and %x (%v, %v)", a, b, errA, errB)
+			}
+		})
+	}
+}
+
+func TestWrongURLsAreExplained(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ url, want string }{
+		{"", `must begin with "postgres://" or "sqlite:"`},
+		{"mysql://root:secret@db/keyheat", `must begin with "postgres://" or "sqlite:"`},
+		{"sqlite:", "needs a path"},
+		{"sqlite:" + filepath.Join(t.TempDir(), "no/such/folder/x.db"), "no such file or directory"},
+		{"postgres://keyheat:secret@db:port/keyheat", "invalid port"},
+		{"postgres://keyheat:secret@db/keyheat?sslmode=perhaps", "sslmode"},
+	} {
+		_, err := store.Open(t.Context(), c.url, store.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q answers %v, want it to say %q", c.url, err, c.want)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error tells the password: %v", c.url, err)
+		}
+	}
+}
+
+func TestUnreachableServerIsUnavailable(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	for _, try := range []func() error{
+		func() error {
+			_, err := store.Open(t.Context(), "postgres://keyheat:secret@"+address+"/keyheat", store.Options{})
+			return err
+		},
+		func() error {
+			_, err := store.Migrate(t.Context(), "postgres://keyheat:secret@"+address+"/keyheat")
+			return err
+		},
+	} {
+		err := try()
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("a closed port answers %v, want ErrUnavailable", err)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+}
+
+func TestWrongPasswordIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Run(t)
+	wrong := strings.Replace(server.URL("postgres"), "//postgres:", "//postgres:x", 1)
+	if _, err := store.Open(t.Context(), wrong, store.Options{}); err == nil || errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a wrong password answers %v, want an error that is not ErrUnavailable", err)
+	}
+}
+
+func TestSQLiteFileIsItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyheat.db")
+	open(t, "sqlite://"+path) // an absolute path after an empty host
+	for _, name := range []string{path, path + "-wal"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s has mode %o, want 600", filepath.Base(name), got)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"postgres://keyheat:secret@db/keyheat?sslmode=verify-full":        "postgres://keyheat:xxxxx@db/keyheat?sslmode=verify-full",
+		"postgres://db/keyheat?password=secret&sslpassword=secret&user=k": "postgres://db/keyheat?password=xxxxx&sslpassword=xxxxx&user=k",
+		"sqlite:keyheat.db":           "sqlite:keyheat.db",
+		"postgres://a:secret@[broken": "(a URL that cannot be parsed)",
+	} {
+		if got := store.Redact(url); got != want {
+			t.Errorf("%q is shown as %q, want %q", url, got, want)
+		}
+	}
+}
