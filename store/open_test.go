@@ -60,6 +60,7 @@ func TestMigratedDatabaseIsKept(t *testing.T) {
 }
 
 func TestSeedsOfTwoInstallationsDiffer(t *testing.T) {
+	t.Parallel()
 	for name, fresh := range engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
