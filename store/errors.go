@@ -78,7 +78,7 @@ func wrap(ctx context.Context, doing string, err error) error {
 // context too, leaves open whether the server received the COMMIT.
 func ambiguous(err error) error {
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Severity == "ERROR" {
+	if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
 		return err
 	}
 	var lite *sqlite.Error

@@ -136,8 +136,9 @@ func openSQLite(path string) (*Store, error) {
 	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
 }
 
-// patient lets SQLite wait for another process's transaction, in milliseconds.
-const patient = "_pragma=busy_timeout(10000)"
+// patient lets SQLite wait for another process's transaction, in milliseconds,
+// at each of DefaultTries.
+const patient = "_pragma=busy_timeout(2000)"
 
 // sqliteReaders is how many snapshots of a file may be read at once.
 const sqliteReaders = 4

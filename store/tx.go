@@ -32,7 +32,7 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 // it, and wraps the error with what was being done.
 func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) error {
 	attempt := func() (struct{}, error) {
-		err := s.once(ctx, s.write, nil, f)
+		err := s.once(ctx, f)
 		if err != nil && !again(err) {
 			err = backoff.Permanent(err)
 		}
@@ -44,24 +44,14 @@ func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) err
 	return wrap(ctx, doing, unwrapPermanent(err))
 }
 
-// snapshot runs f on one state of the database, which no other transaction
-// changes while f reads.
-func (s *Store) snapshot(ctx context.Context, doing string, f func(*tx) error) error {
-	return wrap(ctx, doing, s.once(ctx, s.read, s.dialect.snapshot, f))
-}
-
-// once begins, runs and commits one transaction.
-func (s *Store) once(ctx context.Context, db *sql.DB, o *sql.TxOptions, f func(*tx) error) error {
-	t, err := db.BeginTx(ctx, o)
+// once runs and commits one writing transaction.
+func (s *Store) once(ctx context.Context, f func(*tx) error) error {
+	t, err := s.begin(ctx, s.write, nil)
 	if err != nil {
 		return err
 	}
-	defer t.Rollback() //nolint:errcheck // after a commit it has nothing to do, and after an error that one matters
-	now, err := s.dialect.now(ctx, t)
-	if err != nil {
-		return err
-	}
-	if err := f(&tx{Tx: t, now: now}); err != nil {
+	defer t.end()
+	if err := f(t); err != nil {
 		return err
 	}
 	if err := t.Commit(); err != nil {
@@ -69,6 +59,34 @@ func (s *Store) once(ctx context.Context, db *sql.DB, o *sql.TxOptions, f func(*
 	}
 	return nil
 }
+
+// snapshot runs f on one state of the database, which no other transaction
+// changes while f reads.
+func (s *Store) snapshot(ctx context.Context, doing string, f func(*tx) error) error {
+	t, err := s.begin(ctx, s.read, s.dialect.snapshot)
+	if err != nil {
+		return wrap(ctx, doing, err)
+	}
+	defer t.end()
+	return wrap(ctx, doing, f(t))
+}
+
+// begin starts a transaction and asks for the time.
+func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, error) {
+	t, err := db.BeginTx(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.dialect.now(ctx, t)
+	if err != nil {
+		return nil, errors.Join(err, t.Rollback())
+	}
+	return &tx{Tx: t, now: now}, nil
+}
+
+// end rolls back what was not committed. Its own error says nothing that the
+// one before it did not.
+func (t *tx) end() { _ = t.Rollback() }
 
 // unwrapPermanent takes off what told the retry to stop.
 func unwrapPermanent(err error) error {

@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/store"
+)
+
+// BenchmarkCommit is one collector's commit with eight partitions and a delta
+// of 100 KB, the size measured at 100 tables.
+func BenchmarkCommit(b *testing.B) {
+	benchmarkEngines(b, func(b *testing.B, s *store.Store) {
+		const partitions = 8
+		c := store.Commit{Writer: "a", Body: make([]byte, 100<<10)}
+		_, _ = rand.Read(c.Body)
+		for n := range partitions {
+			p, err := s.Claim(b.Context(), "a", store.PartitionID{Source: "kafka:g/t", Name: fmt.Sprint(n)}, "0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			c.Moves = append(c.Moves, store.Move{PartitionID: p.PartitionID, Epoch: p.Epoch, To: "0"})
+			c.Watermarks = append(c.Watermarks, store.Watermark{PartitionID: p.PartitionID, Epoch: p.Epoch})
+		}
+		b.SetBytes(int64(len(c.Body)))
+		for b.Loop() {
+			c.Seq++
+			for n := range c.Moves {
+				c.Moves[n].From, c.Moves[n].To = c.Moves[n].To, fmt.Sprint(c.Seq*100_000)
+				c.Watermarks[n].Time = time.Unix(c.Seq, 0)
+			}
+			if err := s.Commit(b.Context(), c); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkJudge is one judgement that closes a second of 100 tables.
+func BenchmarkJudge(b *testing.B) {
+	benchmarkEngines(b, func(b *testing.B, s *store.Store) {
+		lease, _, err := s.AcquireLease(b.Context(), "judge", "a", time.Hour)
+		if err != nil {
+			b.Fatal(err)
+		}
+		j := store.Judgement{Cursors: map[string]int64{}, Windows: make([]store.Window, 100)}
+		body := make([]byte, 4<<10)
+		_, _ = rand.Read(body)
+		for second := int64(1); b.Loop(); second++ {
+			for i := range j.Windows {
+				j.Windows[i] = store.Window{Table: fmt.Sprint("table-", i), Second: time.Unix(second, 0),
+					Requests: 1, Vector: map[string]int64{"a": second}, Complete: true, Body: body}
+			}
+			j.Cursors["a"] = second
+			if err := s.Judge(b.Context(), lease, j); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func benchmarkEngines(b *testing.B, run func(*testing.B, *store.Store)) {
+	for name, url := range map[string]func() string{
+		"postgres": func() string { return pgtest.Database(b) },
+		"sqlite":   func() string { return "sqlite:" + b.TempDir() + "/bench.db" },
+	} {
+		b.Run(name, func(b *testing.B) {
+			s, err := store.Open(b.Context(), url(), store.Options{Migrate: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			run(b, s)
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestBusyFileIsWaitedFor holds SQLite's one write lock in another handle, as
+// another process would, for a moment and then for too long.
+func TestBusyFileIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	url := sqliteFile(t)
+	s, other := open(t, url), raw(t, url)
+	other.SetMaxOpenConns(1)
+	lock := func() { _, err := other.Exec(`BEGIN IMMEDIATE`); check(t, err) }
+	release := func() { _, err := other.Exec(`ROLLBACK`); check(t, err) }
+
+	lock()
+	done := make(chan error, 1)
+	go func() { done <- s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte{1}}) }()
+	time.Sleep(100 * time.Millisecond)
+	if _, err := s.Read(t.Context(), nil, store.ReadLimit{}); err != nil {
+		t.Errorf("a reader is stopped by a writer: %v", err)
+	}
+	release()
+	if err := <-done; err != nil {
+		t.Errorf("a commit beside a short transaction answers %v", err)
+	}
+
+	lock()
+	defer release()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := s.Commit(ctx, store.Commit{Writer: "a", Seq: 2}); err == nil {
+		t.Error("a commit went through another's write lock")
+	}
+}
+
+// TestDeadlockIsRetried makes two commits wait for each other in a circle,
+// which Postgres ends by failing one of them.
+func TestDeadlockIsRetried(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s, db := open(t, url), raw(t, url)
+	bad := []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "r", Count: 1}}
+	check(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Bad: bad}))
+
+	// The other session holds the bad sample and will want the writer, which
+	// the commit takes first.
+	other, err := db.BeginTx(t.Context(), nil)
+	check(t, err)
+	_, err = other.Exec(`SET LOCAL deadlock_timeout = '60s'`)
+	check(t, err)
+	_, err = other.Exec(`SELECT count FROM bad_samples FOR UPDATE`)
+	check(t, err)
+	done := make(chan error, 1)
+	go func() { done <- s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 2, Bad: bad}) }()
+	waitForLock(t, url)
+	_, err = other.Exec(`SELECT writer FROM writers FOR UPDATE`)
+	check(t, err)
+	check(t, other.Commit())
+	if err := <-done; err != nil {
+		t.Errorf("the commit that lost a deadlock answers %v", err)
+	}
+	all, err := s.BadSamples(t.Context(), store.BadQuery{})
+	check(t, err)
+	if len(all) != 1 || all[0].Count != 2 {
+		t.Errorf("the bad samples are %+v, want one row that counts 2", all)
+	}
+}
+
+// TestEndedContextIsNotTheDatabasesFault keeps a stopping daemon from waiting
+// for a database that is well.
+func TestEndedContextIsNotTheDatabasesFault(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, readErr := s.Read(ctx, nil, store.ReadLimit{})
+		_, gapErr := s.Gaps(ctx, store.GapQuery{})
+		for _, err := range []error{readErr, gapErr, s.Commit(ctx, store.Commit{Writer: "a", Seq: 1}), s.Ping(ctx)} {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("an ended context answers %v, want context.Canceled alone", err)
+			}
+		}
+	})
+}
