@@ -3,7 +3,8 @@
 // in both. Package store runs them.
 //
 // A migration that was released is never edited; the next change is the next
-// number, in both folders. The folders differ only in the names of types
+// number, in both folders. There is no way back but a backup: a step down would
+// have to throw away what was counted. The folders differ only in the names of types
 // (BYTEA and BLOB, identity columns) and in storage settings, so that one text
 // of every later statement runs on both.
 package migrations

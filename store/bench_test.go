@@ -3,6 +3,7 @@ package store_test
 import (
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,17 +64,31 @@ func BenchmarkJudge(b *testing.B) {
 }
 
 func benchmarkEngines(b *testing.B, run func(*testing.B, *store.Store)) {
-	for name, url := range map[string]func() string{
+	for name, fresh := range map[string]func() string{
 		"postgres": func() string { return pgtest.Database(b) },
 		"sqlite":   func() string { return "sqlite:" + b.TempDir() + "/bench.db" },
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, err := store.Open(b.Context(), url(), store.Options{Migrate: true})
+			url := fresh()
+			s, err := store.Open(b.Context(), url, store.Options{Migrate: true})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer s.Close()
+			before := written(b, url)
 			run(b, s)
+			b.ReportMetric(float64(written(b, url)-before)/float64(b.N), "wal-B/op")
 		})
 	}
+}
+
+// written is how far Postgres's write-ahead log has come; 0 on SQLite.
+func written(b *testing.B, url string) (bytes int64) {
+	if strings.HasPrefix(url, "postgres") {
+		err := raw(b, url).QueryRow(`SELECT pg_current_wal_lsn() - '0/0'::pg_lsn`).Scan(&bytes)
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return bytes
 }

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,18 +61,29 @@ func (e *FencedError) Error() string {
 // Is makes errors.Is(err, ErrFenced) hold.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
-// wrap says what was being done and marks an error of which waiting is the
-// cure. When the caller's own context ended, that is the reason and the
-// database is not to blame.
+// wrap says what was being done, and why it failed when the statement is not to
+// blame: the caller stopped, or the database is away, which a deadline that
+// passed means too.
 func wrap(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() == nil && unavailable(err) && !errors.Is(err, ErrUnavailable):
-		return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
-	default:
+	case decided(err):
 		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("%s: %w: %w", doing, context.Canceled, err)
+	case ctx.Err() != nil || unavailable(err):
+		return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
 	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// decided reports whether an error is this package's own verdict already.
+func decided(err error) bool {
+	return slices.ContainsFunc([]error{
+		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrSchemaNewer, ErrSchemaOlder,
+		ErrUnavailable, ErrNotFound, sql.ErrNoRows,
+	}, func(own error) bool { return errors.Is(err, own) })
 }
 
 // ambiguous wraps the error of a COMMIT. Only an answer of the server that the

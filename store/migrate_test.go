@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // raw is the database without the store.
-func raw(t *testing.T, url string) *sql.DB {
+func raw(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	driver := "pgx"
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {

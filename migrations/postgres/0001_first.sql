@@ -205,8 +205,3 @@ SELECT table_name,
        count(*)                                   AS seconds
 FROM windows
 GROUP BY table_name, index_name;
-
--- +goose Down
-DROP VIEW keyheat_totals;
-DROP TABLE notifications, finding_history, findings, cardinalities, windows, leases,
-    bad_excerpts, bad_samples, gaps, cursors, deltas, watermarks, positions, writers, installation;

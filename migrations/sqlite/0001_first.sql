@@ -198,21 +198,3 @@ SELECT table_name,
        count(*)                                   AS seconds
 FROM windows
 GROUP BY table_name, index_name;
-
--- +goose Down
-DROP VIEW keyheat_totals;
-DROP TABLE notifications;
-DROP TABLE finding_history;
-DROP TABLE findings;
-DROP TABLE cardinalities;
-DROP TABLE windows;
-DROP TABLE leases;
-DROP TABLE bad_excerpts;
-DROP TABLE bad_samples;
-DROP TABLE gaps;
-DROP TABLE cursors;
-DROP TABLE deltas;
-DROP TABLE watermarks;
-DROP TABLE positions;
-DROP TABLE writers;
-DROP TABLE installation;

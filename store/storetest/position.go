@@ -88,7 +88,7 @@ func zombieWatermark(t *testing.T, s *store.Store) {
 	claim(t, s, "b", 1)
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Watermarks: []store.Watermark{
 		{PartitionID: partition(1), Epoch: old.Epoch, Time: store.Infinity}}}))
-	mark := read(t, s, nil).Watermarks[0]
+	mark := value[[]store.Watermark](t)(s.Watermarks(t.Context()))[0]
 	if !mark.Time.Equal(store.Beginning) || mark.Writer != "b" {
 		t.Errorf("the watermark is %+v, want the new owner's", mark)
 	}
