@@ -95,6 +95,32 @@ func TestFourStartersMigrateOnce(t *testing.T) {
 	})
 }
 
+// TestStartersOpenAtOnce is what daemons do: each opens, migrates if need be,
+// and works at once.
+func TestStartersOpenAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer s.Close()
+				if err := s.Commit(t.Context(), store.Commit{Writer: strconv.Itoa(i), Seq: 1, Body: []byte{1}}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		snap, err := open(t, url).Read(t.Context(), nil, store.ReadLimit{})
+		if err != nil || len(snap.Deltas) != 8 {
+			t.Errorf("there are %d deltas (%v), want 8", len(snap.Deltas), err)
+		}
+	})
+}
+
 func TestFourProcessesMigrateOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, url string) {
 		applied := make([]int, 4)
@@ -184,6 +210,7 @@ func columns(t *testing.T, url, query string) []string {
 		}
 		all = append(all, name)
 	}
+	check(t, rows.Err())
 	slices.Sort(all)
 	return all
 }

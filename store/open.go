@@ -127,7 +127,9 @@ func openSQLite(path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	file.Close()
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
 	write, err := sqliteDB(path, patient+"&_txlock=immediate&_pragma=journal_mode(WAL)", 1)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ type Move struct {
 //
 // Claim only when the right to the partition is certain, after a successful
 // heartbeat of the group's generation for example: a late zombie that claims
-// takes the partition from its rightful owner.
+// takes the partition from its rightful owner. After ErrUnavailable, claim
+// again: an answer that was lost costs an epoch and nothing else.
 func (s *Store) Claim(ctx context.Context, writer string, id PartitionID, first string) (Position, error) {
 	p := Position{PartitionID: id, Writer: writer}
 	err := s.change(ctx, "claim "+id.String(), func(t *tx) error {

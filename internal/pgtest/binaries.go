@@ -19,8 +19,8 @@ func binaries() (string, error) {
 	candidates := []string{os.Getenv("PGBIN")}
 	if path, err := exec.LookPath("initdb"); err == nil {
 		// Debian's own folder, not a link to one program of it.
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
 		}
 		candidates = append(candidates, filepath.Dir(path))
 	}

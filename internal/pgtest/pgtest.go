@@ -15,6 +15,7 @@ package pgtest
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,8 +23,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -3,6 +3,7 @@ package pgtest_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -93,7 +94,7 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err == io.EOF && os.Getenv("CI") != "true" {
+	if errors.Is(err, io.EOF) && os.Getenv("CI") != "true" {
 		t.Skip("no server could be started, see above")
 	}
 	address, err := url.Parse(line[:max(0, len(line)-1)])
