@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -147,10 +148,10 @@ func TestFourProcessesMigrateOnce(t *testing.T) {
 func migrateAndSay(url string) {
 	applied, err := store.Migrate(context.Background(), url)
 	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Stdout.WriteString(strconv.Itoa(applied) + "\n")
+	fmt.Println(applied)
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {

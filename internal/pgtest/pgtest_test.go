@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -30,7 +31,7 @@ func child() {
 	if err != nil {
 		panic(err)
 	}
-	os.Stdout.WriteString(s.URL("postgres") + "\n")
+	fmt.Println(s.URL("postgres"))
 	select {}
 }
 
