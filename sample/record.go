@@ -37,6 +37,9 @@ type Key struct {
 type Record struct {
 	// Time is when the request was made, in Unix milliseconds.
 	Time int64
+	// TimeFromMessage says that the producer gave no time, and Time is the
+	// message's own.
+	TimeFromMessage bool
 	// Table is the table's name; Index the index read or written, empty for
 	// the table itself.
 	Table, Index string
