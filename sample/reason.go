@@ -6,8 +6,9 @@ import "slices"
 // closed, so it may be a metric's label; Reasons lists it.
 type Reason string
 
-// The reasons, in the order in which a record is checked: the first that
-// applies is the one reported.
+// The reasons. A bad sample has one, the first that is found: its JSON is
+// looked at before its fields, and every field's form before any field's
+// limits.
 const (
 	// ReasonEmpty is a message without any value: a Kafka tombstone, or blanks.
 	ReasonEmpty Reason = "empty"

@@ -2,6 +2,8 @@
 // the forms in which such requests arrive.
 package sample
 
+import "strings"
+
 // Milli is an amount of capacity in thousandths of a unit: a WCU or an RCU.
 // DynamoDB charges in halves of a unit, so a thousandth loses nothing, and
 // whole numbers add without rounding.
@@ -69,4 +71,22 @@ type Record struct {
 	// Attrs are other attributes, text to text, that may serve as candidate
 	// keys. Nil when none were given.
 	Attrs map[string]string
+}
+
+// Clone is a copy that aliases nothing and may be kept.
+func (r *Record) Clone() Record {
+	c := *r
+	for _, s := range []*string{
+		&c.Table, &c.Index, &c.PK.Type, &c.PK.Text, &c.SK.Type, &c.SK.Text,
+		&c.Throttle, &c.Caller, &c.Account, &c.Region, &c.ID,
+	} {
+		*s = strings.Clone(*s)
+	}
+	if r.Attrs != nil {
+		c.Attrs = make(map[string]string, len(r.Attrs))
+		for k, v := range r.Attrs {
+			c.Attrs[strings.Clone(k)] = strings.Clone(v)
+		}
+	}
+	return c
 }
