@@ -59,12 +59,13 @@ func (d *Decoder) attribute(v value) (Key, Reason) {
 func (d *Decoder) typedKey(object value) (Key, Reason) {
 	var letter string
 	var inner value
-	single := true
+	single, members := true, 0
 	c := cursor{src: d.src, pos: object.start}
 	c.object(func(name, v value) {
 		text, reason := d.textOf(name)
-		single = single && reason == "" && (letter == "" || letter == text)
+		single = single && reason == "" && (members == 0 || letter == text)
 		letter, inner = text, v
+		members++
 	})
 	if !single {
 		return Key{}, ReasonBadKey
