@@ -15,6 +15,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("[1,{},{\"a\":[tru]}]\n["+plain+"]"), int64(1))
 	f.Add([]byte("{\n  \"table\": \"t\",\n  oops\n}\n"+plain), int64(1))
 	f.Add([]byte(`{"ts":5,`+"\n"+plain), int64(1))
+	f.Add([]byte("{\f\n0"), int64(1))
 	f.Add([]byte(`{"wcu":1000000000000000}`), int64(1))
 	for _, name := range sortedNames {
 		for _, v := range fragments[name] {

@@ -97,7 +97,7 @@ func (o *oracle) line(pos int) int {
 	raw, end, ok := o.value(pos)
 	if !ok {
 		o.broken()
-		if string(bytes.TrimSpace(o.src[pos:o.nextLine(pos)])) == "{" {
+		if string(bytes.Trim(o.src[pos:o.nextLine(pos)], " \t\r\n")) == "{" {
 			return o.nextLineWith('{', pos)
 		}
 		return o.nextLine(pos)
