@@ -57,7 +57,8 @@ func (r *Record) checkAmounts() Reason {
 	case r.N < 1 || r.N > MaxN:
 		return ReasonBadN
 	}
-	if rcu, wcu := r.Load(); rcu >= MaxLoad || wcu >= MaxLoad {
+	// Load without its division, which would cost as much as all the rest.
+	if float64(max(r.RCU, r.WCU))*float64(r.N) >= float64(MaxLoad)*r.Rate {
 		return ReasonBadUnits
 	}
 	return ""

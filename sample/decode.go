@@ -21,8 +21,6 @@ const maxExcerpt = 128
 // the message, or the decoder's own scratch memory.
 type Decoder struct {
 	cursor
-	// member is d.take as a function value, made once.
-	member func(name, v value)
 	// given are the record's fields, seen the set of those it has.
 	given [fieldCount]value
 	seen  fieldSet
@@ -34,9 +32,7 @@ type Decoder struct {
 
 // NewDecoder returns a ready Decoder.
 func NewDecoder() *Decoder {
-	d := &Decoder{attrs: make(map[string]string)}
-	d.member = d.see
-	return d
+	return &Decoder{attrs: make(map[string]string)}
 }
 
 // Decode reads every record in one message: one object, an array of objects,
@@ -151,7 +147,7 @@ func (d *Decoder) scan() bool {
 	d.begin()
 	d.seen = 0
 	d.scratch = d.scratch[:0]
-	d.object(d.member)
+	d.members()
 	return d.reason == ""
 }
 

@@ -1,6 +1,10 @@
 package sample
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
 
 // field is one of the names that a record may have.
 type field uint8
@@ -75,23 +79,67 @@ func parseField(name string) (field, bool) {
 	return 0, false
 }
 
-// see notes one member of the record's object. Of a name given twice the last
-// counts, and null is as if the name were absent.
-func (d *Decoder) see(name, v value) {
-	text, reason := d.textOf(name)
+// members checks the object at the cursor as cursor.object does, and notes the
+// fields in it. Of a name given twice the last counts, and null is as if the
+// name were absent.
+func (d *Decoder) members() {
+	d.enter()
+	d.blank()
+	if d.take('}') {
+		return
+	}
+	for d.reason == "" {
+		f, known := d.name()
+		if d.reason != "" {
+			return
+		}
+		v := d.value()
+		switch {
+		case !known:
+		case v.kind == kindNull:
+			d.seen &^= 1 << f
+		default:
+			d.given[f] = v
+			d.seen |= 1 << f
+		}
+		if d.reason != "" || d.closes('}') {
+			return
+		}
+		d.blank()
+	}
+}
+
+// name reads a member's name and its colon. In compact JSON most names have up
+// to seven letters, and one look at eight bytes finds their end.
+func (d *Decoder) name() (field, bool) {
+	src, i := d.src, d.pos+1
+	if i+9 <= len(src) && src[i-1] == '"' {
+		marks := special(binary.LittleEndian.Uint64(src[i:]))
+		end := i + bits.TrailingZeros64(marks)>>3
+		if marks != 0 && src[end] == '"' && src[end+1] == ':' {
+			d.pos = end + 2
+			d.blank()
+			return parseField(alias(src[i:end]))
+		}
+	}
+	return d.anyName()
+}
+
+func (d *Decoder) anyName() (field, bool) {
+	v := d.quoted()
+	d.blank()
+	if !d.take(':') {
+		d.fail(ReasonSyntax)
+	}
+	if d.reason != "" {
+		return 0, false
+	}
+	d.blank()
+	text, reason := d.textOf(v)
 	if reason != "" {
-		return // no name of ours
+		return 0, false // half a surrogate pair: no name of ours
 	}
-	f, ok := parseField(text)
-	if !ok {
-		return
-	}
-	if v.kind == kindNull {
-		d.seen &^= 1 << f
-		return
-	}
-	d.given[f] = v
-	d.seen |= 1 << f
+	return parseField(text)
 }
 
 // textOf is a JSON string's text, which aliases the message when it is there

@@ -558,8 +558,11 @@ func oracleLimits(r *sample.Record) sample.Reason {
 	case "Query", "Scan", "ExecuteStatement", "BatchExecuteStatement":
 		maxBytes = 1024 * 1024
 	}
-	load := func(units sample.Milli) float64 {
-		return math.Round(float64(r.N) * float64(units) / r.Rate)
+	tooMuch := func(units sample.Milli) bool {
+		most := new(big.Rat).SetFloat64(1e12 * r.Rate)
+		load := new(big.Rat).SetInt64(int64(units))
+		load.Mul(load, new(big.Rat).SetInt64(r.N))
+		return load.Cmp(most) >= 0
 	}
 	from := time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
 	until := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -577,7 +580,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{r.RCU < 0 || r.WCU < 0 || r.RCU > 1e9 || r.WCU > 1e9, sample.ReasonBadUnits},
 		{r.Rate < 1e-9 || r.Rate > 1, sample.ReasonBadRate},
 		{r.N < 1 || r.N > 1e9, sample.ReasonBadN},
-		{load(r.RCU) >= 1e12 || load(r.WCU) >= 1e12, sample.ReasonBadUnits},
+		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.ReasonBadUnits},
 	} {
 		if check.bad {
 			return check.reason

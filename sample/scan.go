@@ -80,7 +80,7 @@ func (c *cursor) value() value {
 	start := c.pos
 	switch b := c.src[start]; b {
 	case '"':
-		return c.text()
+		return c.quoted()
 	case '{':
 		c.object(nil)
 		return value{start, c.pos, kindObject}
@@ -106,7 +106,7 @@ func (c *cursor) object(visit func(name, v value)) {
 		if first && c.take('}') {
 			break
 		}
-		name := c.text()
+		name := c.quoted()
 		c.blank()
 		if !c.take(':') {
 			c.fail(ReasonSyntax)
@@ -232,50 +232,59 @@ func special(w uint64) uint64 {
 	return ((quote-lanes)&^quote | (slash-lanes)&^slash | (w-lanes*' ')&^w | w) & tops
 }
 
-// text checks the string at the cursor.
-func (c *cursor) text() value {
-	if !c.take('"') {
+// quoted checks the string at the cursor. Here is most of a decoder's time, so
+// the plain string, of ASCII without escapes, has a loop to itself.
+func (c *cursor) quoted() value {
+	src, start := c.src, c.pos+1
+	if start > len(src) || src[start-1] != '"' {
 		c.fail(ReasonSyntax)
 		return value{}
 	}
-	v := value{start: c.pos, kind: kindString}
-	src, i, ascii := c.src, c.pos, true
-	for {
-		for i+8 <= len(src) {
-			marks := special(binary.LittleEndian.Uint64(src[i:]))
-			if marks != 0 {
-				i += bits.TrailingZeros64(marks) / 8
-				break
-			}
+	i := start
+	for i+8 <= len(src) {
+		marks := special(binary.LittleEndian.Uint64(src[i:]))
+		if marks == 0 {
 			i += 8
+			continue
 		}
-		if i >= len(src) {
-			c.fail(ReasonSyntax)
-			return v
+		if i += bits.TrailingZeros64(marks) >> 3; src[i] == '"' {
+			c.pos = i + 1
+			return value{start, i, kindString}
 		}
-		switch b := src[i]; {
+		break
+	}
+	return c.anyQuoted(start, i)
+}
+
+// anyQuoted checks a string whose text begins at start and is plain up to i.
+func (c *cursor) anyQuoted(start, i int) value {
+	v := value{start: start, kind: kindString}
+	ascii := true
+	for ; i < len(c.src); i++ {
+		switch b := c.src[i]; {
 		case b == '"':
 			v.end, c.pos = i, i+1
-			if !ascii && !utf8.Valid(src[v.start:i]) {
+			if !ascii && !utf8.Valid(c.src[start:i]) {
 				c.fail(ReasonBadUTF8)
 			}
 			return v
 		case b == '\\':
-			v.kind = kindEscaped
-			n := escapeLength(src[i:])
+			n := escapeLength(c.src[i:])
 			if n == 0 {
 				c.fail(ReasonSyntax)
 				return v
 			}
-			i += n
+			v.kind = kindEscaped
+			i += n - 1
 		case b < ' ':
 			c.fail(ReasonSyntax)
 			return v
-		default:
-			ascii = ascii && b < utf8.RuneSelf
-			i++
+		case b >= utf8.RuneSelf:
+			ascii = false
 		}
 	}
+	c.fail(ReasonSyntax)
+	return v
 }
 
 // escapeLength is how many bytes the escape at the start of s has, 0 when it
