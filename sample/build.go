@@ -1,9 +1,6 @@
 package sample
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // build makes a record of the fields seen, and answers why it cannot be true.
 func (d *Decoder) build(at int64) Reason {
@@ -89,8 +86,10 @@ func (d *Decoder) buildRequest() Reason {
 	if reason != "" {
 		return reason
 	}
-	if r.Read, ok = parseConsistency(name); !ok && name != "" {
-		return ReasonBadRead
+	if name != "" {
+		if r.Read, ok = parseConsistency(name); !ok {
+			return ReasonBadRead
+		}
 	}
 	if r.Op == TransactGetItems {
 		r.Read = Transactional
@@ -126,16 +125,13 @@ func (d *Decoder) buildUnits() Reason {
 
 // buildWeight reads how many requests the record stands for.
 func (d *Decoder) buildWeight() Reason {
+	var ok bool
 	if d.seen.has(fieldRate) {
-		v := d.given[fieldRate]
-		rate, err := strconv.ParseFloat(alias(d.src[v.start:v.end]), 64)
-		if v.kind != kindNumber || err != nil {
+		if d.rec.Rate, ok = d.float(fieldRate); !ok {
 			return ReasonBadRate
 		}
-		d.rec.Rate = rate
 	}
 	if d.seen.has(fieldN) {
-		var ok bool
 		if d.rec.N, ok = d.whole(fieldN); !ok {
 			return ReasonBadN
 		}

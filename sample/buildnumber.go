@@ -1,5 +1,10 @@
 package sample
 
+import (
+	"math"
+	"strconv"
+)
+
 // whole is a field that is a whole number, however it is written: 2, 2.0, 2e0.
 func (d *Decoder) whole(f field) (int64, bool) {
 	v := d.given[f]
@@ -55,4 +60,21 @@ func plainInteger(text []byte) (int64, bool) {
 		n = n*10 + int64(c)
 	}
 	return n, true
+}
+
+// float is a field that is a number, as near as a float64 comes.
+func (d *Decoder) float(f field) (float64, bool) {
+	v := d.given[f]
+	if v.kind != kindNumber {
+		return 0, false
+	}
+	text := d.src[v.start:v.end]
+	if digits := len(text) - 2; digits > 0 && digits <= 15 && text[0] == '0' {
+		// 0.01 is 1/100: both are exact, so the division alone rounds, once.
+		if n, ok := plainInteger(text[2:]); ok && text[1] == '.' {
+			return float64(n) / math.Pow10(digits), true
+		}
+	}
+	n, err := strconv.ParseFloat(alias(text), 64)
+	return n, err == nil
 }
