@@ -65,6 +65,7 @@ func (o *oracle) value(pos int) (raw json.RawMessage, end int, ok bool) {
 func depth(raw []byte) int {
 	deepest, now := 0, 0
 	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // 1e999 is JSON, though no float64
 	for {
 		token, err := dec.Token()
 		if err != nil {

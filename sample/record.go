@@ -1,5 +1,24 @@
 // Package sample holds one observed DynamoDB request as one key saw it, and
-// the forms in which such requests arrive.
+// the form in which such requests arrive: Keyheat JSON.
+//
+// A producer makes a Record of each request that it samples and writes it with
+// AppendJSON; a collector reads messages of them with a Decoder, which hands
+// out what is sound and counts the rest by Reason:
+//
+//	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
+//
+// What a record stands for is its Load, n × units ÷ rate. Units are those that
+// DynamoDB reported; where a producer has none they are computed from the
+// operation, the item's size and the consistency (EstimateUnits), and the
+// record says so.
+//
+// A Key is an identity and not a text: 42 the string and 42 the number differ,
+// 42 and 4.2e1 do not. testdata/keys.json holds the examples which every
+// decoder, of whatever form, must agree on.
+//
+// The package takes nothing on trust. A record that cannot be true (Check) is
+// a bad sample with a reason: never a panic, and never a silent zero. It needs
+// the standard library only, so that an application can import it.
 package sample
 
 import "strings"
