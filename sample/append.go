@@ -47,23 +47,20 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	return append(w.dst, '}')
 }
 
-// appendUnits writes what decoding would not find by itself: the units that
-// are not zero, and, unless an estimate gives the same, those of the operation
-// even then. Without an operation one of the two must stand there.
+// appendUnits writes what decoding would not find by itself: units that are
+// not zero, those of the operation even then, but no estimate that a decoder
+// repeats. Without an operation that tells, one of the two must stand there.
 func (r *Record) appendUnits(w *objectWriter) {
-	read, write := r.Op.IsRead(), r.Op.IsWrite()
-	if r.Estimated {
-		rcu, wcu, _ := EstimateUnits(r.Op, r.Bytes, r.Read)
-		read = read && r.RCU != rcu
-		write = write && r.WCU != wcu
-	}
-	writesRead := read || r.RCU != 0 && !(r.Estimated && r.Op.IsRead())
-	writesWrite := write || r.WCU != 0 && !(r.Estimated && r.Op.IsWrite())
-	told := r.Op.IsRead() || r.Op.IsWrite()
-	if writesRead {
+	rcu, wcu, told := EstimateUnits(r.Op, r.Bytes, r.Read)
+	reads, writes := r.Op.IsRead(), r.Op.IsWrite()
+	readFound := r.Estimated && reads && r.RCU == rcu
+	writeFound := r.Estimated && writes && r.WCU == wcu
+	needRead := (reads || r.RCU != 0) && !readFound
+	needWrite := (writes || r.WCU != 0) && !writeFound
+	if needRead {
 		w.milli("rcu", r.RCU)
 	}
-	if writesWrite || !told && !writesRead {
+	if needWrite || !told && !needRead {
 		w.milli("wcu", r.WCU)
 	}
 }

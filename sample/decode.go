@@ -37,7 +37,7 @@ func NewDecoder() *Decoder {
 
 // Decode reads every record in one message: one object, an array of objects,
 // or NDJSON. at is the message's own time in Unix milliseconds, which a record
-// without ts takes; with at 0 such a record is a bad sample.
+// without ts takes; with at 0 or less such a record is a bad sample.
 //
 // A bad object is one bad sample, and the good ones beside it count. After an
 // object that is not JSON, reading goes on in the next line; where that object

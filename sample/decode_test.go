@@ -206,6 +206,19 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
+func TestDecodeReadsEveryEscape(t *testing.T) {
+	t.Parallel()
+	k := decode(good("1", `"sk":"\"\\\/\b\f\n\r\t\u0041\u00e9\uD83D\uDE00\ufffd\u00Ff"`), 0)
+	if want := "\"\\/\b\f\n\r\tAé😀\ufffdÿ"; len(k.records) != 1 || k.records[0].SK.Text != want {
+		t.Errorf("got %+v, want %q", *k, want)
+	}
+	for _, broken := range []string{`\`, `\u`, `\u12`, `\u12g4`, `\ud83d\u0041`, `\ud83dx`, `\udc00`, `\ud83d\n`, `\'`} {
+		if k := decode(good("1", `"sk":"`+broken+`"`), 0); len(k.bad) != 1 || len(k.records) != 0 {
+			t.Errorf("%s gave %+v", broken, *k)
+		}
+	}
+}
+
 func TestDecodeAllocatesNothing(t *testing.T) {
 	// Not parallel: the count is the whole process's.
 	d, k := sample.NewDecoder(), &tally{}

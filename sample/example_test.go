@@ -2,7 +2,6 @@ package sample_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -36,7 +35,7 @@ func ExampleRecord_AppendJSON() {
 		Time: 1763692032185, Table: "orders", Index: "by-status",
 		PK: sample.KeyString("open"), Op: sample.UpdateItem, WCU: 2000, Rate: 0.01, N: 1,
 	}
-	os.Stdout.Write(append(r.AppendJSON(nil), '\n'))
+	fmt.Println(string(r.AppendJSON(nil)))
 	// Output:
 	// {"ts":1763692032185,"table":"orders","index":"by-status","pk":"open","op":"UpdateItem","wcu":2,"rate":0.01}
 }

@@ -163,7 +163,10 @@ func TestTraceStopsWhenAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for range records {
+	for _, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n++; n == 10 {
 			break
 		}
