@@ -1,6 +1,27 @@
 // Package sample holds one observed DynamoDB request as one key saw it, and
-// the forms in which such requests arrive.
+// the form in which such requests arrive: Keyheat JSON.
+//
+// A producer makes a Record of each request that it samples and writes it with
+// AppendJSON; a collector reads messages of them with a Decoder, which hands
+// out what is sound and counts the rest by Reason:
+//
+//	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
+//
+// What a record stands for is its Load, n × units ÷ rate. Units are those that
+// DynamoDB reported; where a producer has none they are computed from the
+// operation, the item's size and the consistency (EstimateUnits), and the
+// record says so.
+//
+// A Key is an identity and not a text: 42 the string and 42 the number differ,
+// 42 and 4.2e1 do not. testdata/keys.json holds the examples which every
+// decoder, of whatever form, must agree on.
+//
+// The package takes nothing on trust. A record that cannot be true (Check) is
+// a bad sample with a reason: never a panic, and never a silent zero. It needs
+// the standard library only, so that an application can import it.
 package sample
+
+import "strings"
 
 // Milli is an amount of capacity in thousandths of a unit: a WCU or an RCU.
 // DynamoDB charges in halves of a unit, so a thousandth loses nothing, and
@@ -37,6 +58,9 @@ type Key struct {
 type Record struct {
 	// Time is when the request was made, in Unix milliseconds.
 	Time int64
+	// TimeFromMessage says that the producer gave no time, and Time is the
+	// message's own.
+	TimeFromMessage bool
 	// Table is the table's name; Index the index read or written, empty for
 	// the table itself.
 	Table, Index string
@@ -66,4 +90,22 @@ type Record struct {
 	// Attrs are other attributes, text to text, that may serve as candidate
 	// keys. Nil when none were given.
 	Attrs map[string]string
+}
+
+// Clone is a copy that aliases nothing and may be kept.
+func (r *Record) Clone() Record {
+	c := *r
+	for _, s := range []*string{
+		&c.Table, &c.Index, &c.PK.Type, &c.PK.Text, &c.SK.Type, &c.SK.Text,
+		&c.Throttle, &c.Caller, &c.Account, &c.Region, &c.ID,
+	} {
+		*s = strings.Clone(*s)
+	}
+	if r.Attrs != nil {
+		c.Attrs = make(map[string]string, len(r.Attrs))
+		for k, v := range r.Attrs {
+			c.Attrs[strings.Clone(k)] = strings.Clone(v)
+		}
+	}
+	return c
 }

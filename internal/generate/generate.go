@@ -1,0 +1,147 @@
+package generate
+
+import (
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Records makes the traffic, lazily, in the order of event time. The iterator
+// may be run again and gives the same records. A Config that makes no sense is
+// an error which says what to give.
+func Records(c Config) (iter.Seq[sample.Record], error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	return func(yield func(sample.Record) bool) {
+		streams := c.streams()
+		for {
+			s := earliest(streams)
+			if s == nil {
+				return
+			}
+			r, sampled := s.next(c.Rate)
+			if sampled && !yield(r) {
+				return
+			}
+		}
+	}, nil
+}
+
+// stream is requests of one kind, evenly spaced.
+type stream struct {
+	// from and to bound the event time, Unix nanoseconds, to exclusive.
+	from, to int64
+	// perSecond is how many requests a second has; made is how many there were.
+	perSecond, made int64
+	// draw is the stream's own, so that no plant changes what another draws.
+	draw *rand.Rand
+	// fill completes the record of a request.
+	fill func(draw *rand.Rand, r *sample.Record)
+}
+
+// at is the event time of the stream's next request, Unix nanoseconds. Whole
+// seconds are taken apart, so that it is exact however long the stream is.
+func (s *stream) at() int64 {
+	seconds, rest := s.made/s.perSecond, s.made%s.perSecond
+	return s.from + seconds*int64(time.Second) + rest*int64(time.Second)/s.perSecond
+}
+
+func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
+	r = sample.Record{Time: s.at() / int64(time.Millisecond), Rate: rate, N: 1}
+	s.made++
+	s.fill(s.draw, &r)
+	return r, rate == 1 || s.draw.Float64() < rate
+}
+
+// earliest is the stream whose request comes next, the first of those at the
+// same time, nil when all have ended.
+func earliest(streams []*stream) (first *stream) {
+	for _, s := range streams {
+		if s.at() < s.to && (first == nil || s.at() < first.at()) {
+			first = s
+		}
+	}
+	return first
+}
+
+// streams are the kinds of request that the Config asks for.
+func (c *Config) streams() []*stream {
+	var all []*stream
+	add := func(perSecond int64, after, lasts time.Duration, fill func(*rand.Rand, *sample.Record)) {
+		number := uint64(len(all))
+		if lasts == 0 || after+lasts > c.Duration {
+			lasts = c.Duration - after
+		}
+		from := c.Start.Add(after).Truncate(time.Millisecond).UnixNano()
+		all = append(all, &stream{
+			from: from, to: from + int64(lasts), perSecond: perSecond,
+			draw: rand.New(rand.NewPCG(c.Seed, number)), fill: fill,
+		})
+	}
+	add(c.Background.Requests, 0, 0, c.Background.fill())
+	for _, h := range c.Hot {
+		add(h.WCU, h.After, h.For, h.write)
+		add(h.RCU, h.After, h.For, h.read)
+	}
+	for _, k := range c.Rolling {
+		add(k.WCU, 0, 0, k.write)
+	}
+	return slices.DeleteFunc(all, func(s *stream) bool { return s.perSecond == 0 })
+}
+
+// fill makes a background request: a random key of a random table, a fifth of
+// it a Query where it reads, and items of up to some kilobytes.
+func (b Background) fill() func(*rand.Rand, *sample.Record) {
+	if b.Requests == 0 {
+		return nil
+	}
+	law := newZipf(b.Keys, b.Exponent)
+	return func(draw *rand.Rand, r *sample.Record) {
+		r.Table = b.Tables[draw.IntN(len(b.Tables))]
+		r.PK = sample.KeyString("id#" + strconv.Itoa(law.rank(draw)))
+		r.SK = sample.KeyString("item#" + strconv.Itoa(draw.IntN(20)))
+		switch reads := draw.Float64() < b.Reads; {
+		case !reads:
+			r.Op, r.Bytes = sample.UpdateItem, 100+draw.Int64N(3000)
+		case draw.IntN(5) == 0:
+			r.Op, r.Bytes, r.SK = sample.Query, 1000+draw.Int64N(40_000), sample.Key{}
+		default:
+			r.Op, r.Bytes = sample.GetItem, 100+draw.Int64N(6000)
+		}
+		r.RCU, r.WCU, _ = sample.EstimateUnits(r.Op, r.Bytes, r.Read)
+	}
+}
+
+func (h HotKey) write(draw *rand.Rand, r *sample.Record) {
+	h.name(r)
+	r.Op, r.WCU = sample.UpdateItem, 1000
+	r.SK = sample.KeyString("item#" + strconv.Itoa(draw.IntN(100)))
+}
+
+func (h HotKey) read(_ *rand.Rand, r *sample.Record) {
+	h.name(r)
+	r.Op, r.RCU = sample.Query, 1000
+	if h.Index == "" { // an index of its own partitions reads eventually only
+		r.Read = sample.Strong
+	}
+}
+
+func (h HotKey) name(r *sample.Record) {
+	r.Table, r.Index, r.PK = h.Table, h.Index, sample.KeyString(h.PK)
+}
+
+func (k RollingKey) write(_ *rand.Rand, r *sample.Record) {
+	layout := time.DateOnly
+	if k.Hourly {
+		layout = "2006-01-02T15"
+	}
+	at := time.UnixMilli(r.Time).UTC()
+	r.Table, r.Op, r.WCU = k.Table, sample.UpdateItem, 1000
+	r.PK = sample.KeyString(at.Format(layout))
+	r.SK = sample.KeyString(at.Format(time.RFC3339Nano)) // it only ever rises
+}

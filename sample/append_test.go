@@ -1,0 +1,96 @@
+package sample_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestAppendJSONUnits holds which units are written: those that decoding would
+// not find by itself.
+func TestAppendJSONUnits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story string
+		r     sample.Record
+		want  string
+	}{
+		{"as reported", sample.Record{Op: sample.UpdateItem, WCU: 2000}, `"op":"UpdateItem","wcu":2`},
+		{"a write that cost nothing", sample.Record{Op: sample.DeleteItem}, `"op":"DeleteItem","wcu":0`},
+		{"a read that cost nothing", sample.Record{Op: sample.GetItem}, `"op":"GetItem","rcu":0`},
+		{"a write that also read", sample.Record{Op: sample.TransactWriteItems, RCU: 125}, `"op":"TransactWriteItems","rcu":0.125,"wcu":0`},
+		{"no operation", sample.Record{RCU: 500}, `"rcu":0.5`},
+		{"no operation and no units", sample.Record{}, `"wcu":0`},
+		{"an estimate that any decoder repeats", sample.Record{Op: sample.PutItem, WCU: 2000, Bytes: 1025, Estimated: true},
+			`"op":"PutItem","bytes":1025`},
+		{"an estimate from what the record does not hold", sample.Record{Op: sample.PutItem, WCU: 9000, Bytes: 1025, Estimated: true},
+			`"op":"PutItem","wcu":9,"bytes":1025`},
+		{"an estimate of nothing", sample.Record{Op: sample.PutItem, Estimated: true}, `"op":"PutItem","wcu":0`},
+	} {
+		c.r.Time, c.r.Table, c.r.PK, c.r.Rate, c.r.N = 1763692032185, "t", sample.KeyString("a"), 1, 1
+		line := string(c.r.AppendJSON(nil))
+		if want := `{"ts":1763692032185,"table":"t","pk":"a",` + c.want + `}`; line != want {
+			t.Errorf("%s: %s\nwant %s", c.story, line, want)
+		}
+		k := decode(line, 0)
+		if len(k.records) != 1 || k.records[0].RCU != c.r.RCU || k.records[0].WCU != c.r.WCU {
+			t.Errorf("%s: %s came back as %+v", c.story, line, *k)
+		}
+	}
+}
+
+// TestAppendJSONStaysInItsLine holds that whatever text a record has, a line
+// end is none of the bytes written, and that they are JSON.
+func TestAppendJSONStaysInItsLine(t *testing.T) {
+	t.Parallel()
+	r := sample.Record{
+		Time: 1763692032185, Table: "t\r\n\x00\u2028\"\\", PK: sample.KeyString("\xffa"), Op: sample.GetItem,
+		Rate: 1, N: 1, Attrs: map[string]string{"b\n": "2", "a": "\x7f"},
+	}
+	line := r.AppendJSON(nil)
+	if !json.Valid(line) || strings.ContainsAny(string(line), "\r\n") {
+		t.Fatalf("line %s", line)
+	}
+	k := decode(string(line), 0)
+	if len(k.records) != 1 || k.records[0].Table != r.Table || k.records[0].PK.Text != "\ufffda" {
+		t.Errorf("line %s came back as %+v", line, *k)
+	}
+	if !strings.Contains(string(line), `"attrs":{"a":`) {
+		t.Errorf("attributes are not in order: %s", line)
+	}
+}
+
+func TestAppendJSONLeavesTheMessagesTime(t *testing.T) {
+	t.Parallel()
+	r := sample.Record{Time: 5, TimeFromMessage: true, Table: "t", Op: sample.Scan, RCU: 500, Rate: 1, N: 1}
+	line := string(r.AppendJSON(nil))
+	if want := `{"table":"t","op":"Scan","rcu":0.5}`; line != want {
+		t.Errorf("line %s, want %s", line, want)
+	}
+}
+
+// TestCheckOfForeignRecords holds what a decoder of another form may try.
+func TestCheckOfForeignRecords(t *testing.T) {
+	t.Parallel()
+	sound := sample.Record{Time: 1763692032185, Table: "t", PK: sample.KeyString("a"), Op: sample.GetItem, Rate: 1, N: 1}
+	if reason := sound.Check(); reason != "" {
+		t.Fatalf("a sound record is %s", reason)
+	}
+	for want, spoil := range map[sample.Reason]func(r *sample.Record){
+		sample.ReasonBadTime:  func(r *sample.Record) { r.Time = 0 },
+		sample.ReasonBadRead:  func(r *sample.Record) { r.Read = 3 },
+		sample.ReasonBadRate:  func(r *sample.Record) { r.Rate = math.NaN() },
+		sample.ReasonBadN:     func(r *sample.Record) { r.N = 0 },
+		sample.ReasonBadUnits: func(r *sample.Record) { r.WCU = math.MinInt64 },
+		sample.ReasonBadKey:   func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
+	} {
+		r := sound
+		spoil(&r)
+		if reason := r.Check(); reason != want {
+			t.Errorf("%+v is %q, want %s", r, reason, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package sample
+
+import (
+	"math"
+	"strconv"
+)
+
+// whole is a field that is a whole number, however it is written: 2, 2.0, 2e0.
+func (d *Decoder) whole(f field) (int64, bool) {
+	v := d.given[f]
+	if v.kind != kindNumber {
+		return 0, false
+	}
+	if n, ok := plainInteger(d.src[v.start:v.end]); ok {
+		return n, true
+	}
+	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	if !ok {
+		return 0, false
+	}
+	n, exact, ok := dec.scaled(0)
+	return n, exact && ok
+}
+
+// milli is a field that is an amount of units, rounded to the nearest
+// thousandth, but never to none.
+func (d *Decoder) milli(f field) (Milli, bool) {
+	v := d.given[f]
+	if v.kind != kindNumber {
+		return 0, false
+	}
+	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(MaxUnits) {
+		return Milli(n) * 1000, true
+	}
+	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	if !ok {
+		return 0, false
+	}
+	n, _, ok := dec.scaled(3)
+	switch {
+	case n != 0 || dec.digits == "":
+	case dec.negative:
+		n = -1
+	default:
+		n = 1
+	}
+	return Milli(n), ok
+}
+
+// plainInteger reads up to 18 digits and nothing else.
+func plainInteger(text []byte) (int64, bool) {
+	if len(text) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	return n, true
+}
+
+// float is a field that is a number, as near as a float64 comes.
+func (d *Decoder) float(f field) (float64, bool) {
+	v := d.given[f]
+	if v.kind != kindNumber {
+		return 0, false
+	}
+	text := d.src[v.start:v.end]
+	if digits := len(text) - 2; digits > 0 && digits <= 15 && text[0] == '0' {
+		// 0.01 is 1/100: both are exact, so the division alone rounds, once.
+		if n, ok := plainInteger(text[2:]); ok && text[1] == '.' {
+			return float64(n) / math.Pow10(digits), true
+		}
+	}
+	n, err := strconv.ParseFloat(alias(text), 64)
+	return n, err == nil
+}

@@ -1,0 +1,100 @@
+package sample
+
+// Limits of what DynamoDB holds. Source: Developer Guide, "Quotas in Amazon
+// DynamoDB".
+const (
+	maxPKBytes   = 2048
+	maxSKBytes   = 1024
+	maxNameBytes = 255
+	maxItemBytes = 400 << 10
+	// maxPageBytes is what one Query, Scan or statement reads at most.
+	maxPageBytes = 1 << 20
+)
+
+// The times that a request can have, Unix milliseconds: from January 2012,
+// when DynamoDB opened, to the end of 9999. Seconds, or microseconds, taken
+// for milliseconds lie outside.
+const (
+	minTime = 1_325_376_000_000
+	maxTime = 253_402_300_799_999
+)
+
+// Check answers why the record cannot be true, or an empty Reason. What a
+// Decoder hands out has passed it; whoever makes records by other means should
+// call it. Texts are not looked at.
+func (r *Record) Check() Reason {
+	switch {
+	case !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime):
+		return ReasonBadTime
+	case r.Table == "":
+		return ReasonNoTable
+	case len(r.Table) > maxNameBytes || len(r.Index) > maxNameBytes:
+		return ReasonBadTable
+	case r.PK.IsZero() && r.Op != Scan:
+		return ReasonNoKey
+	}
+	if reason := r.PK.check(maxPKBytes); reason != "" {
+		return reason
+	}
+	if reason := r.SK.check(maxSKBytes); reason != "" {
+		return reason
+	}
+	return r.checkAmounts()
+}
+
+func (r *Record) checkAmounts() Reason {
+	switch {
+	case r.Bytes < 0:
+		return ReasonBadBytes
+	case r.Bytes > maxItemBytes && (r.Bytes > maxPageBytes || !r.Op.readsPages()):
+		return ReasonTooLarge
+	case r.Read > Transactional:
+		return ReasonBadRead
+	case r.RCU < 0 || r.RCU > MaxUnits || r.WCU < 0 || r.WCU > MaxUnits:
+		return ReasonBadUnits
+	case !(r.Rate >= MinRate && r.Rate <= 1): // NaN too
+		return ReasonBadRate
+	case r.N < 1 || r.N > MaxN:
+		return ReasonBadN
+	}
+	// Load without its division, which would cost as much as all the rest.
+	if float64(max(r.RCU, r.WCU))*float64(r.N) >= float64(MaxLoad)*r.Rate {
+		return ReasonBadUnits
+	}
+	return ""
+}
+
+// readsPages says whether the operation's bytes may be those of many items.
+func (o Op) readsPages() bool {
+	switch o {
+	case Query, Scan, ExecuteStatement, BatchExecuteStatement:
+		return true
+	}
+	return false
+}
+
+// check says what is wrong with a key that may have so many bytes. The unknown
+// key is right.
+func (k Key) check(limit int) Reason {
+	if len(k.Type) > MaxKeyParts || k.Type == "" && k.Text != "" {
+		return ReasonBadKey
+	}
+	if len(k.Type) == 1 {
+		if k.Text == "" {
+			return ReasonBadKey
+		}
+	} else {
+		rest := k.Text
+		for range len(k.Type) {
+			var part string
+			if part, rest = cutPart(rest); part == "" {
+				return ReasonBadKey
+			}
+		}
+	}
+	// Only a text that is too long can be a key that is: the rest need no count.
+	if len(k.Text) > limit && k.Size() > limit {
+		return ReasonKeyTooLong
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package sample
+
+import (
+	"bytes"
+)
+
+// Handler takes what a Decoder finds in a message.
+type Handler interface {
+	// Record takes one good sample. It is valid until Record returns.
+	Record(r *Record)
+	// Bad takes one bad sample: why, and a short raw prefix of it, which is
+	// valid until Bad returns and may hold personal data.
+	Bad(reason Reason, excerpt []byte)
+}
+
+// maxExcerpt is how many bytes of a bad sample a Handler is shown.
+const maxExcerpt = 128
+
+// Decoder reads Keyheat JSON. It is for one goroutine, and to be reused: it
+// then allocates nothing for a plain record. The strings of its records alias
+// the message, or the decoder's own scratch memory.
+type Decoder struct {
+	cursor
+	// given are the record's fields, seen the set of those it has.
+	given [fieldCount]value
+	seen  fieldSet
+	rec   Record
+	// scratch holds the texts that differ from their JSON form.
+	scratch []byte
+	attrs   map[string]string
+}
+
+// NewDecoder returns a ready Decoder.
+func NewDecoder() *Decoder {
+	return &Decoder{attrs: make(map[string]string)}
+}
+
+// Decode reads every record in one message: one object, an array of objects,
+// or NDJSON. at is the message's own time in Unix milliseconds, which a record
+// without ts takes; with at 0 or less such a record is a bad sample.
+//
+// A bad object is one bad sample, and the good ones beside it count. After an
+// object that is not JSON, reading goes on in the next line; where that object
+// was spread over lines in the way of a pretty printer (nothing follows the
+// brace in its first line), at the next line that begins with a brace. After
+// an array element that is not JSON, the array ends.
+func (d *Decoder) Decode(message []byte, at int64, h Handler) {
+	d.src, d.pos = bytes.TrimPrefix(message, byteOrderMark), 0
+	d.blank()
+	if d.pos == len(d.src) {
+		h.Bad(ReasonEmpty, nil)
+	}
+	for d.pos < len(d.src) {
+		switch d.src[d.pos] {
+		case '{':
+			d.line(at, h)
+		case '[':
+			d.list(at, h)
+		default:
+			d.stray(h)
+		}
+		d.blank()
+	}
+	d.src = nil // the message is the caller's again
+}
+
+// byteOrderMark begins the files of some Windows programs.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// line reads an object, behind which only another may stand in the same line.
+func (d *Decoder) line(at int64, h Handler) {
+	start := d.pos
+	if !d.scan() {
+		d.bad(h, start, d.behindObject(start))
+		return
+	}
+	end := d.pos
+	if d.inline(); d.pos < len(d.src) && d.src[d.pos] != '{' && d.src[d.pos] != '\n' {
+		d.fail(ReasonSyntax)
+		d.bad(h, start, d.nextLine(end))
+		return
+	}
+	d.emit(start, end, at, h)
+}
+
+// list reads an array of objects.
+func (d *Decoder) list(at int64, h Handler) {
+	opened := d.pos
+	d.pos++
+	for first := true; ; first = false {
+		d.blank()
+		if first && d.take(']') {
+			return
+		}
+		start := d.pos
+		if !d.element(at, h) {
+			d.bad(h, start, d.behindArray(opened, start))
+			return
+		}
+		start = d.pos
+		if d.closes(']') {
+			if d.reason != "" {
+				d.bad(h, start, d.behindArray(opened, start))
+			}
+			return
+		}
+	}
+}
+
+// element reads one element of an array and answers false when it is not
+// JSON.
+func (d *Decoder) element(at int64, h Handler) bool {
+	start := d.pos
+	if start < len(d.src) && d.src[start] == '{' {
+		if !d.scan() {
+			return false
+		}
+		d.emit(start, d.pos, at, h)
+		return true
+	}
+	d.begin()
+	if d.value(); d.reason != "" {
+		return false
+	}
+	h.Bad(ReasonNotObject, d.excerpt(start, d.pos))
+	return true
+}
+
+// stray reads a line that begins with neither an object nor an array.
+func (d *Decoder) stray(h Handler) {
+	start := d.pos
+	d.begin()
+	if d.value(); d.reason == "" {
+		d.inline()
+		if d.pos == len(d.src) || d.src[d.pos] == '\n' {
+			d.fail(ReasonNotObject)
+		} else {
+			d.fail(ReasonSyntax)
+		}
+	}
+	d.bad(h, start, d.nextLine(start))
+}
+
+// scan checks the object at the cursor, notes its fields, and answers false
+// when it is not JSON.
+func (d *Decoder) scan() bool {
+	d.begin()
+	d.seen = 0
+	d.scratch = d.scratch[:0]
+	d.members()
+	return d.reason == ""
+}
+
+func (d *Decoder) begin() { d.reason, d.depth = "", 0 }
+
+// emit makes a record of the fields noted, and hands it out.
+func (d *Decoder) emit(start, end int, at int64, h Handler) {
+	if reason := d.build(at); reason != "" {
+		h.Bad(reason, d.excerpt(start, end))
+		return
+	}
+	h.Record(&d.rec)
+}
+
+// bad reports what was noted against the text from start, and goes on at next.
+func (d *Decoder) bad(h Handler, start, next int) {
+	h.Bad(d.reason, d.excerpt(start, next))
+	d.begin()
+	d.pos = next
+}
+
+// excerpt is the beginning of what stands there, without line ends behind it.
+func (d *Decoder) excerpt(start, end int) []byte {
+	return bytes.TrimRight(d.src[start:min(end, start+maxExcerpt)], "\r\n")
+}
+
+// inline skips white space within the line.
+func (d *Decoder) inline() {
+	for d.pos < len(d.src) && d.src[d.pos] != '\n' && isBlank(d.src[d.pos]) {
+		d.pos++
+	}
+}
+
+// nextLine is where the line behind that position begins.
+func (d *Decoder) nextLine(from int) int {
+	if n := bytes.IndexByte(d.src[from:], '\n'); n >= 0 {
+		return from + n + 1
+	}
+	return len(d.src)
+}
+
+// nextLineWith is where the next line begins that has that byte first.
+func (d *Decoder) nextLineWith(first byte, from int) int {
+	for from = d.nextLine(from); from < len(d.src) && d.src[from] != first; {
+		from = d.nextLine(from)
+	}
+	return from
+}
+
+// behindObject is where to read on after a broken object.
+func (d *Decoder) behindObject(start int) int {
+	next := d.nextLine(start)
+	if len(bytes.TrimRight(d.src[start:next], " \t\r\n")) == 1 {
+		return d.nextLineWith('{', start)
+	}
+	return next
+}
+
+// behindArray is where to read on after an array, opened there, with a broken
+// element. Elements in lines of their own are not looked at again: they belong
+// to the array that has ended.
+func (d *Decoder) behindArray(opened, element int) int {
+	if d.nextLine(opened) == d.nextLine(element) {
+		return d.nextLine(element)
+	}
+	return d.nextLineWith('[', element)
+}

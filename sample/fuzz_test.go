@@ -1,0 +1,52 @@
+package sample_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// FuzzDecode holds the decoder to the oracle on every input.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(plain), int64(0))
+	f.Add([]byte("["+plain+","+plain+"]"), int64(0))
+	f.Add([]byte(plain+"\nnot json\n"+plain+"\r\n\n"), int64(1))
+	f.Add([]byte("[1,{},{\"a\":[tru]}]\n["+plain+"]"), int64(1))
+	f.Add([]byte("{\n  \"table\": \"t\",\n  oops\n}\n"+plain), int64(1))
+	f.Add([]byte(`{"ts":5,`+"\n"+plain), int64(1))
+	f.Add([]byte("{\f\n0"), int64(1))
+	f.Add([]byte(`{"wcu":1000000000000000}`), int64(1))
+	for _, name := range sortedNames {
+		for _, v := range fragments[name] {
+			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":`+v+`}`), int64(1763692032999))
+		}
+	}
+	f.Fuzz(func(t *testing.T, message []byte, at int64) {
+		if diff := same(message, at); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzKeyNumber holds the canonical form to exact arithmetic, and to being a
+// fixed point.
+func FuzzKeyNumber(f *testing.F) {
+	for _, text := range []string{"0", "-0.00", "42", "4.2e1", "1E-130", "9.99e125", "1e126", "+.5", "5.",
+		"", "e1", ".", "1e", "0e99999999999999999999", "1e-99999999999999999999", strings.Repeat("9", 39), "0x1", "1_0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := sample.KeyNumber(text)
+		want, reason := oracleNumberKey(text)
+		if (err != nil) != (reason != "") || got != want {
+			t.Fatalf("%q is %+v, %v; the oracle says %+v %q", text, got, err, want, reason)
+		}
+		if err != nil {
+			return
+		}
+		if again, err := sample.KeyNumber(got.Text); err != nil || again != got {
+			t.Fatalf("%q, canonical of %q, is not its own: %+v, %v", got.Text, text, again, err)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package sample_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// keyVector is one entry of testdata/keys.json, which says what it means.
+type keyVector struct {
+	Name string            `json:"name"`
+	JSON json.RawMessage   `json:"json"`
+	Also []json.RawMessage `json:"also"`
+	Type string            `json:"type"`
+	Text string            `json:"text"`
+	Bad  sample.Reason     `json:"bad"`
+}
+
+func keyVectors(t *testing.T) []keyVector {
+	t.Helper()
+	text, err := os.ReadFile("testdata/keys.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Keys []keyVector }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Keys) < 40 {
+		t.Fatalf("only %d vectors", len(file.Keys))
+	}
+	return file.Keys
+}
+
+func TestKeyVectors(t *testing.T) {
+	t.Parallel()
+	owner := map[sample.Key]string{}
+	for _, v := range keyVectors(t) {
+		want := sample.Key{Type: v.Type, Text: v.Text}
+		for _, spelling := range append([]json.RawMessage{v.JSON}, v.Also...) {
+			k := decode(`{"ts":1763692032185,"table":"t","op":"GetItem","pk":`+string(spelling)+`}`, 0)
+			switch {
+			case v.Bad != "":
+				if len(k.bad) != 1 || k.bad[0].Reason != v.Bad || len(k.records) != 0 {
+					t.Errorf("%s: %s gave %+v, want %s", v.Name, spelling, *k, v.Bad)
+				}
+			case len(k.records) != 1 || k.records[0].PK != want:
+				t.Errorf("%s: %s gave %+v, want %+v", v.Name, spelling, *k, want)
+			}
+		}
+		if v.Bad != "" {
+			continue
+		}
+		if other, taken := owner[want]; taken {
+			t.Errorf("%q and %q are one key", v.Name, other)
+		}
+		owner[want] = v.Name
+		if back := sample.JoinKeys(want.Parts()...); back != want {
+			t.Errorf("%s: came back from its parts as %+v", v.Name, back)
+		}
+	}
+}
+
+func TestKeyConstructors(t *testing.T) {
+	t.Parallel()
+	number, err := sample.KeyNumber("4.20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := sample.KeyString("a|"), sample.KeyBinary([]byte{0, 1})
+	joined := sample.JoinKeys(a, number, b)
+	if want := (sample.Key{Type: "SNB", Text: `a\||4.2|AAE=`}); joined != want {
+		t.Errorf("joined %+v, want %+v", joined, want)
+	}
+	if parts := joined.Parts(); !slices.Equal(parts, []sample.Key{a, number, b}) {
+		t.Errorf("parts %+v", parts)
+	}
+	if nested := sample.JoinKeys(sample.JoinKeys(a, number), b); nested != joined {
+		t.Errorf("joined in two steps %+v, want %+v", nested, joined)
+	}
+	if k := sample.JoinKeys(a); k != a {
+		t.Errorf("one key joined is %+v, want itself", k)
+	}
+	if k := sample.JoinKeys(sample.Key{}, a); k != a {
+		t.Errorf("with the unknown key it is %+v, want %+v", k, a)
+	}
+	if k := sample.JoinKeys(); !k.IsZero() || k.Parts() != nil || k.String() != "" {
+		t.Errorf("nothing joined is %+v, want the unknown key", k)
+	}
+	if s := joined.String(); s != joined.Text {
+		t.Errorf("reads %q", s)
+	}
+	if size := joined.Size(); size != len("a|")+len("4.2")+2 {
+		t.Errorf("size %d", size)
+	}
+}
+
+func TestKeyNumberSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"twelve":                "not a decimal number",
+		"1e400":                 "magnitude",
+		strings.Repeat("3", 39): "38 significant digits",
+	} {
+		if _, err := sample.KeyNumber(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that says %q", text, err, want)
+		}
+	}
+}
+
+// TestForeignKeys holds that keys which no constructor made do no harm.
+func TestForeignKeys(t *testing.T) {
+	t.Parallel()
+	for _, k := range []sample.Key{
+		{Type: "SN", Text: "one part"}, {Type: "B", Text: "="}, {Type: "BB", Text: `\`},
+		{Type: "S"}, {Text: "no type"}, {Type: "SSSSSS", Text: "|||||||"},
+	} {
+		if n := len(k.Parts()); n != len(k.Type) {
+			t.Errorf("%#v: %d parts", k, n)
+		}
+		if k.Size() > len(k.Text) {
+			t.Errorf("%#v: size %d", k, k.Size())
+		}
+		r := sample.Record{Time: 1763692032185, Table: "t", PK: k, N: 1, Rate: 1}
+		if k.Type != "B" && r.Check() != sample.ReasonBadKey {
+			t.Errorf("%#v: passes as %q", k, r.Check())
+		}
+	}
+}

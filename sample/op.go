@@ -1,0 +1,90 @@
+package sample
+
+// Op is one of DynamoDB's data operations, as the API names them. A delete by
+// time to live is a DeleteItem of zero write units; a ConditionCheck is part
+// of its TransactWriteItems.
+type Op uint8
+
+// The operations. The three PartiQL ones read or write as their statement
+// says, which their name does not tell: their records need units.
+const (
+	OpUnknown Op = iota
+	GetItem
+	BatchGetItem
+	Query
+	Scan
+	TransactGetItems
+	PutItem
+	UpdateItem
+	DeleteItem
+	BatchWriteItem
+	TransactWriteItems
+	ExecuteStatement
+	BatchExecuteStatement
+	ExecuteTransaction
+)
+
+// opNames are the API's own names, by Op.
+var opNames = [...]string{
+	GetItem:               "GetItem",
+	BatchGetItem:          "BatchGetItem",
+	Query:                 "Query",
+	Scan:                  "Scan",
+	TransactGetItems:      "TransactGetItems",
+	PutItem:               "PutItem",
+	UpdateItem:            "UpdateItem",
+	DeleteItem:            "DeleteItem",
+	BatchWriteItem:        "BatchWriteItem",
+	TransactWriteItems:    "TransactWriteItems",
+	ExecuteStatement:      "ExecuteStatement",
+	BatchExecuteStatement: "BatchExecuteStatement",
+	ExecuteTransaction:    "ExecuteTransaction",
+}
+
+// String is the API's name of the operation, empty for OpUnknown.
+func (o Op) String() string {
+	if int(o) < len(opNames) {
+		return opNames[o]
+	}
+	return ""
+}
+
+// ParseOp finds the operation of that name, spelled as the API spells it. It
+// answers false for any other name, and for the empty one.
+func ParseOp(name string) (Op, bool) {
+	switch name {
+	case "GetItem":
+		return GetItem, true
+	case "BatchGetItem":
+		return BatchGetItem, true
+	case "Query":
+		return Query, true
+	case "Scan":
+		return Scan, true
+	case "TransactGetItems":
+		return TransactGetItems, true
+	case "PutItem":
+		return PutItem, true
+	case "UpdateItem":
+		return UpdateItem, true
+	case "DeleteItem":
+		return DeleteItem, true
+	case "BatchWriteItem":
+		return BatchWriteItem, true
+	case "TransactWriteItems":
+		return TransactWriteItems, true
+	case "ExecuteStatement":
+		return ExecuteStatement, true
+	case "BatchExecuteStatement":
+		return BatchExecuteStatement, true
+	case "ExecuteTransaction":
+		return ExecuteTransaction, true
+	}
+	return OpUnknown, false
+}
+
+// IsRead says whether the operation always reads.
+func (o Op) IsRead() bool { return o >= GetItem && o <= TransactGetItems }
+
+// IsWrite says whether the operation always writes.
+func (o Op) IsWrite() bool { return o >= PutItem && o <= TransactWriteItems }

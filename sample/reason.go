@@ -1,0 +1,75 @@
+package sample
+
+import "slices"
+
+// Reason says in one word why a sample could not be counted. The set is
+// closed, so it may be a metric's label; Reasons lists it.
+type Reason string
+
+// The reasons. A bad sample has one, the first that is found: its JSON is
+// looked at before its fields, and every field's form before any field's
+// limits.
+const (
+	// ReasonEmpty is a message without any value: a Kafka tombstone, or blanks.
+	ReasonEmpty Reason = "empty"
+	// ReasonSyntax is text that is not JSON.
+	ReasonSyntax Reason = "syntax"
+	// ReasonBadUTF8 is a string that is no Unicode text: invalid UTF-8, or half
+	// a surrogate pair.
+	ReasonBadUTF8 Reason = "bad_utf8"
+	// ReasonTooDeep is JSON nested more than MaxDepth deep.
+	ReasonTooDeep Reason = "too_deep"
+	// ReasonNotObject is a JSON value that is no object.
+	ReasonNotObject Reason = "not_object"
+	// ReasonNoTime is a missing ts where the message has no time of its own.
+	ReasonNoTime Reason = "no_time"
+	// ReasonBadTime is a ts that is neither Unix milliseconds nor RFC 3339, or
+	// lies before DynamoDB was (seconds mistaken for milliseconds) or after 9999.
+	ReasonBadTime Reason = "bad_time"
+	// ReasonNoTable is a missing or empty table.
+	ReasonNoTable Reason = "no_table"
+	// ReasonBadTable is a table or index that is no text of up to 255 bytes.
+	ReasonBadTable Reason = "bad_table"
+	// ReasonBadOp is an op that is none of DynamoDB's data operations.
+	ReasonBadOp Reason = "bad_op"
+	// ReasonNoKey is a missing pk on anything but a Scan.
+	ReasonNoKey Reason = "no_key"
+	// ReasonBadKey is a pk or sk that DynamoDB could not hold: empty, of a type
+	// that is no key's, an impossible number, broken base64, too many parts.
+	ReasonBadKey Reason = "bad_key"
+	// ReasonKeyTooLong is a pk over 2,048 bytes or an sk over 1,024.
+	ReasonKeyTooLong Reason = "key_too_long"
+	// ReasonBadBytes is bytes that is no whole number from 0.
+	ReasonBadBytes Reason = "bad_bytes"
+	// ReasonTooLarge is bytes over what DynamoDB allows: 400 KB an item, 1 MB a
+	// page of a Query, a Scan or a statement.
+	ReasonTooLarge Reason = "too_large"
+	// ReasonBadRead is a read that is none of the three consistencies.
+	ReasonBadRead Reason = "bad_read"
+	// ReasonNoOp is a record without units whose op does not say whether it
+	// read or wrote.
+	ReasonNoOp Reason = "no_op"
+	// ReasonBadUnits is rcu or wcu negative, infinite, no number or absurd, or
+	// a load (n × units ÷ rate) beyond MaxLoad.
+	ReasonBadUnits Reason = "bad_units"
+	// ReasonBadRate is a rate outside (0,1], or under MinRate.
+	ReasonBadRate Reason = "bad_rate"
+	// ReasonBadN is an n that is no whole number from 1 to MaxN.
+	ReasonBadN Reason = "bad_n"
+	// ReasonBadText is a throttle, caller, account, region or id that is no
+	// string.
+	ReasonBadText Reason = "bad_text"
+	// ReasonBadAttrs is attrs that are not text to text.
+	ReasonBadAttrs Reason = "bad_attrs"
+)
+
+var reasons = []Reason{
+	ReasonEmpty, ReasonSyntax, ReasonBadUTF8, ReasonTooDeep, ReasonNotObject,
+	ReasonNoTime, ReasonBadTime, ReasonNoTable, ReasonBadTable, ReasonBadOp,
+	ReasonNoKey, ReasonBadKey, ReasonKeyTooLong, ReasonBadBytes, ReasonTooLarge,
+	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN,
+	ReasonBadText, ReasonBadAttrs,
+}
+
+// Reasons lists every Reason that a Decoder can report.
+func Reasons() []Reason { return slices.Clone(reasons) }

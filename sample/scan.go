@@ -1,0 +1,327 @@
+package sample
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep JSON may nest in one record, which bounds the
+// decoder's stack.
+const MaxDepth = 32
+
+// kind is what a JSON value is.
+type kind uint8
+
+const (
+	kindNone kind = iota
+	kindString
+	kindEscaped // a string with a backslash in it
+	kindNumber
+	kindBool
+	kindNull
+	kindObject
+	kindArray
+)
+
+// value is where a valid JSON value stands in the message; of a string,
+// without its quotes.
+type value struct {
+	start, end int
+	kind       kind
+}
+
+// cursor checks and walks JSON in one pass. At the first error it notes the
+// reason and stops where it is; what it then answers means nothing.
+type cursor struct {
+	src    []byte
+	pos    int
+	depth  int
+	reason Reason
+}
+
+func (c *cursor) fail(r Reason) {
+	if c.reason == "" {
+		c.reason = r
+	}
+}
+
+// blank skips white space. Compact JSON has none, so the call should cost one
+// comparison.
+func (c *cursor) blank() {
+	if c.pos < len(c.src) && c.src[c.pos] <= ' ' {
+		c.skipBlank()
+	}
+}
+
+func (c *cursor) skipBlank() {
+	for c.pos < len(c.src) && isBlank(c.src[c.pos]) {
+		c.pos++
+	}
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
+
+// take skips that byte if it comes next.
+func (c *cursor) take(b byte) bool {
+	if c.pos < len(c.src) && c.src[c.pos] == b {
+		c.pos++
+		return true
+	}
+	return false
+}
+
+// value checks the value that begins at the cursor and moves behind it.
+func (c *cursor) value() value {
+	if c.pos >= len(c.src) {
+		c.fail(ReasonSyntax)
+		return value{}
+	}
+	start := c.pos
+	switch b := c.src[start]; b {
+	case '"':
+		return c.quoted()
+	case '{':
+		c.object(nil)
+		return value{start, c.pos, kindObject}
+	case '[':
+		c.array(nil)
+		return value{start, c.pos, kindArray}
+	case 't':
+		return c.literal("true", kindBool)
+	case 'f':
+		return c.literal("false", kindBool)
+	case 'n':
+		return c.literal("null", kindNull)
+	}
+	return c.number()
+}
+
+// object checks the object at the cursor, and shows each of its members to
+// visit, which may be nil.
+func (c *cursor) object(visit func(name, v value)) {
+	c.enter()
+	for first := true; c.reason == ""; first = false {
+		c.blank()
+		if first && c.take('}') {
+			break
+		}
+		name := c.quoted()
+		c.blank()
+		if !c.take(':') {
+			c.fail(ReasonSyntax)
+		}
+		c.blank()
+		if c.reason != "" {
+			return
+		}
+		v := c.value()
+		if c.reason != "" {
+			return
+		}
+		if visit != nil {
+			visit(name, v)
+		}
+		if c.closes('}') {
+			break
+		}
+	}
+	c.depth--
+}
+
+// array checks the array at the cursor, and shows each of its elements to
+// visit, which may be nil.
+func (c *cursor) array(visit func(v value)) {
+	c.enter()
+	for first := true; c.reason == ""; first = false {
+		c.blank()
+		if first && c.take(']') {
+			break
+		}
+		v := c.value()
+		if c.reason != "" {
+			return
+		}
+		if visit != nil {
+			visit(v)
+		}
+		if c.closes(']') {
+			break
+		}
+	}
+	c.depth--
+}
+
+// enter steps over an opening bracket.
+func (c *cursor) enter() {
+	c.pos++
+	if c.depth++; c.depth > MaxDepth {
+		c.fail(ReasonTooDeep)
+	}
+}
+
+// closes steps over the bracket and answers true, or over a comma.
+func (c *cursor) closes(bracket byte) bool {
+	c.blank()
+	if c.take(',') {
+		return false
+	}
+	if !c.take(bracket) {
+		c.fail(ReasonSyntax)
+	}
+	return true
+}
+
+func (c *cursor) literal(word string, k kind) value {
+	end := c.pos + len(word)
+	if end > len(c.src) || string(c.src[c.pos:end]) != word {
+		c.fail(ReasonSyntax)
+		return value{}
+	}
+	v := value{c.pos, end, k}
+	c.pos = end
+	return v
+}
+
+// number follows JSON's grammar, which knows no plus sign, no leading zero,
+// and no bare point.
+func (c *cursor) number() value {
+	start := c.pos
+	c.take('-')
+	if !c.take('0') {
+		c.digits()
+	}
+	if c.take('.') {
+		c.digits()
+	}
+	if c.take('e') || c.take('E') {
+		if !c.take('-') {
+			c.take('+')
+		}
+		c.digits()
+	}
+	return value{start, c.pos, kindNumber}
+}
+
+// digits takes one digit or more.
+func (c *cursor) digits() {
+	i := c.pos
+	for i < len(c.src) && c.src[i]-'0' <= 9 {
+		i++
+	}
+	if i == c.pos {
+		c.fail(ReasonSyntax)
+	}
+	c.pos = i
+}
+
+// Eight bytes at a time: a byte repeated in every lane, and the lanes' top
+// bits.
+const (
+	lanes = 0x0101010101010101
+	tops  = 0x8080808080808080
+)
+
+// special marks the lanes whose byte a string cannot just pass over: a quote,
+// a backslash, a control character, or one that is not ASCII. The lowest mark
+// is exact; those above it may be false. After "Determine if a word has a byte
+// less than n" in Anderson's Bit Twiddling Hacks.
+func special(w uint64) uint64 {
+	quote := w ^ lanes*'"'
+	slash := w ^ lanes*'\\'
+	return ((quote-lanes)&^quote | (slash-lanes)&^slash | (w-lanes*' ')&^w | w) & tops
+}
+
+// quoted checks the string at the cursor. Here is most of a decoder's time, so
+// the plain string, of ASCII without escapes, has a loop to itself.
+func (c *cursor) quoted() value {
+	src, start := c.src, c.pos+1
+	if start > len(src) || src[start-1] != '"' {
+		c.fail(ReasonSyntax)
+		return value{}
+	}
+	i := start
+	for i+8 <= len(src) {
+		marks := special(binary.LittleEndian.Uint64(src[i:]))
+		if marks == 0 {
+			i += 8
+			continue
+		}
+		if i += bits.TrailingZeros64(marks) >> 3; src[i] == '"' {
+			c.pos = i + 1
+			return value{start, i, kindString}
+		}
+		break
+	}
+	return c.anyQuoted(start, i)
+}
+
+// anyQuoted checks a string whose text begins at start and is plain up to i.
+func (c *cursor) anyQuoted(start, i int) value {
+	v := value{start: start, kind: kindString}
+	ascii := true
+	for ; i < len(c.src); i++ {
+		switch b := c.src[i]; {
+		case b == '"':
+			v.end, c.pos = i, i+1
+			if !ascii && !utf8.Valid(c.src[start:i]) {
+				c.fail(ReasonBadUTF8)
+			}
+			return v
+		case b == '\\':
+			n := escapeLength(c.src[i:])
+			if n == 0 {
+				c.fail(ReasonSyntax)
+				return v
+			}
+			v.kind = kindEscaped
+			i += n - 1
+		case b < ' ':
+			c.fail(ReasonSyntax)
+			return v
+		case b >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	c.fail(ReasonSyntax)
+	return v
+}
+
+// escapeLength is how many bytes the escape at the start of s has, 0 when it
+// is none of JSON's.
+func escapeLength(s []byte) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch s[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(s[2:]); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(s []byte) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range s[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,65 @@
+package sample
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// appendUnescaped appends the text of a checked JSON string that has escapes.
+// It answers false when an escape is half a surrogate pair: encoding/json
+// would write U+FFFD there, and two different keys would become one.
+func appendUnescaped(dst, s []byte) ([]byte, bool) {
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			dst = append(dst, s[i])
+			i++
+			continue
+		}
+		if s[i+1] != 'u' {
+			dst = append(dst, unescaped(s[i+1]))
+			i += 2
+			continue
+		}
+		r, n := unicodeEscape(s[i:])
+		if n == 0 {
+			return dst, false
+		}
+		dst = utf8.AppendRune(dst, r)
+		i += n
+	}
+	return dst, true
+}
+
+// unescaped is what a backslash and that letter stand for.
+func unescaped(letter byte) byte {
+	switch letter {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return letter
+}
+
+// unicodeEscape reads \uXXXX, or two of them that are a surrogate pair, and
+// answers the bytes read, 0 for half a pair.
+func unicodeEscape(s []byte) (rune, int) {
+	r, _ := hex4(s[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
+		return 0, 0
+	}
+	low, _ := hex4(s[8:])
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 12
+}

@@ -1,0 +1,61 @@
+package sample
+
+// The prices of DynamoDB, from the Developer Guide, "DynamoDB read and write
+// operations" (capacity unit consumption), with 1 KB = 1,024 bytes. They price
+// one item; whoever reads many in one Query adds their sizes first, whoever
+// reads a batch prices each item and adds the prices.
+const (
+	readUnitBytes  = 4096
+	writeUnitBytes = 1024
+)
+
+// readPrice is what each begun 4 KB of a read costs, by Consistency.
+var readPrice = [...]Milli{Eventual: 500, Strong: 1000, Transactional: 2000}
+
+// ReadUnits is what reading that many bytes costs: one read unit for each
+// begun 4 KB when strongly consistent, half as much when eventually
+// consistent, twice as much in a transaction. An item that is missing, or of
+// unknown size (0 or less), costs the minimum, as one of 4 KB does. A Query is
+// priced by the summed size of what matched its key condition.
+func ReadUnits(bytes int64, c Consistency) Milli {
+	if int(c) >= len(readPrice) {
+		c = Eventual
+	}
+	return begun(bytes, readUnitBytes) * readPrice[c]
+}
+
+// WriteUnits is what writing that many bytes costs: one write unit for each
+// begun 1 KB, twice as much in a transaction, never less than one. The bytes
+// of a put or an update are the larger of the item before and after it; of a
+// delete those of the deleted item; a failed condition costs the same.
+func WriteUnits(bytes int64, transactional bool) Milli {
+	units := begun(bytes, writeUnitBytes) * 1000
+	if transactional {
+		units *= 2
+	}
+	return units
+}
+
+// EstimateUnits is what one request costs by its operation, the bytes it
+// touched (0 when unknown: the operation's minimum) and its consistency. It
+// answers false when the operation does not tell whether it reads or writes.
+// The operations in a transaction cost double whatever c says.
+func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) {
+	switch {
+	case op == TransactGetItems:
+		return ReadUnits(bytes, Transactional), 0, true
+	case op.IsRead():
+		return ReadUnits(bytes, c), 0, true
+	case op.IsWrite():
+		return 0, WriteUnits(bytes, op == TransactWriteItems), true
+	}
+	return 0, 0, false
+}
+
+// begun is how many blocks of that size the bytes begin, at least one.
+func begun(bytes, block int64) Milli {
+	if bytes <= block {
+		return 1
+	}
+	return Milli((bytes-1)/block + 1)
+}
