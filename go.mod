@@ -1,3 +1,9 @@
 module github.com/keyheat/keyheat
 
-go 1.26
+go 1.26.0
+
+require (
+	github.com/klauspost/compress v1.20.3
+	github.com/pierrec/lz4/v4 v4.1.33
+	github.com/twmb/franz-go/pkg/kmsg v1.15.0
+)
