@@ -159,14 +159,18 @@ func (f *inflater) snappyBlock(src []byte, limit int) error {
 	return nil
 }
 
+// zstdWindow is the least bound that is given to the zstd decoder: it refuses
+// a frame whose window is larger than its bound, and producers ask for windows
+// of 2 to 8 MiB also where they send little.
+const zstdWindow = 16 << 20
+
 // unzstd decodes whole frames. The decoder counts what the buffer already
 // holds (less than chunkBytes), so its bound is that much wider than ours; it
 // allocates no more also for a frame that lies about its size.
 func (f *inflater) unzstd(src []byte, limit int) error {
 	if f.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxWindow(zstd.MaxWindowSize), // the output is the window: costs nothing
-			zstd.WithDecoderMaxMemory(uint64(limit+chunkBytes)))
+			zstd.WithDecoderMaxMemory(uint64(max(limit, zstdWindow)+chunkBytes)))
 		if err != nil {
 			return err
 		}
