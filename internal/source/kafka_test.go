@@ -3,7 +3,6 @@ package source_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -22,6 +21,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const topic = "samples"
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // cluster starts a fake Kafka with the topic in it.
 func cluster(t *testing.T, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
@@ -52,7 +53,7 @@ func config(brokers []string) source.KafkaConfig {
 // test's end in any case.
 func run(t *testing.T, cfg source.KafkaConfig, sink source.Sink) (k *source.Kafka, stop func()) {
 	t.Helper()
-	k, err := source.NewKafka(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	k, err := source.NewKafka(cfg, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
