@@ -146,6 +146,26 @@ func TestKafkaReleasesEveryPartitionWhenStopped(t *testing.T) {
 	}
 }
 
+func TestKafkaStopsWhileTheGroupHangs(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	joining := make(chan struct{}, 100)
+	c.ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		joining <- struct{}{}
+		return nil, nil, true // never answered
+	})
+	cfg := config(c.ListenAddrs())
+	cfg.RebalanceTimeout, cfg.ReleaseTimeout = time.Minute, 100*time.Millisecond
+	_, stop := run(t, cfg, newLedger())
+	<-joining
+	began := time.Now()
+	stop()
+	if d := time.Since(began); d > 6*time.Second {
+		t.Errorf("stopping took %s", d)
+	}
+}
+
 func TestKafkaSharesPartitionsWithoutCountingTwice(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 8)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -55,7 +56,10 @@ func (l *link) close() {
 // missingTopic returns a topic that the cluster does not have, or nothing.
 func (l *link) missingTopic(ctx context.Context, topics []string) (string, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
-	if err != nil {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers refuse a stranger
+		return "", fmt.Errorf("no broker answers: it closed the connection; check that TLS and SASL are as it wants them: %w", err)
+	case err != nil:
 		return "", fmt.Errorf("no broker answers: %w", err)
 	}
 	for _, t := range res.Topics {
