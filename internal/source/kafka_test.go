@@ -93,6 +93,14 @@ func producer(t *testing.T, brokers []string, opts ...kgo.Opt) *kgo.Client {
 	return p
 }
 
+// soon is a context for one step of a test, so that a step that hangs fails
+// under its own name.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // produce writes the values from..to-1, each its own number.
 func produce(t *testing.T, p *kgo.Client, from, to int) {
 	t.Helper()
@@ -100,7 +108,7 @@ func produce(t *testing.T, p *kgo.Client, from, to int) {
 	for i := from; i < to; i++ {
 		records = append(records, &kgo.Record{Value: fmt.Append(nil, i)})
 	}
-	if err := p.ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+	if err := p.ProduceSync(soon(t), records...).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -140,7 +148,7 @@ func TestKafkaReleasesEveryPartitionWhenStopped(t *testing.T) {
 			}
 		}
 	})
-	info, err := c.WaitGroupInfo(t.Context(), "collectors", func(g *kfake.GroupInfo) bool { return g == nil || len(g.Members) == 0 })
+	info, err := c.WaitGroupInfo(soon(t), "collectors", func(g *kfake.GroupInfo) bool { return g == nil || len(g.Members) == 0 })
 	if err != nil {
 		t.Errorf("the member stayed in the group: %v, %v", info, err)
 	}
@@ -176,7 +184,7 @@ func TestKafkaSharesPartitionsWithoutCountingTwice(t *testing.T) {
 		produce(t, p, 500*round, 500*round+250)
 		_, leave := run(t, config(c.ListenAddrs()), l)
 		produce(t, p, 500*round+250, 500*round+500)
-		if _, err := c.WaitGroupStable(t.Context(), "collectors", 2); err != nil {
+		if _, err := c.WaitGroupStable(soon(t), "collectors", 2); err != nil {
 			t.Fatal(err)
 		}
 		leave()
@@ -286,7 +294,7 @@ func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
 	p := producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("compacted"))
 	for i := range 60 {
 		r := &kgo.Record{Key: fmt.Append(nil, i%3), Value: fmt.Append(nil, i)}
-		if err := p.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+		if err := p.ProduceSync(soon(t), r).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -359,7 +367,7 @@ func TestKafkaReadsNewPartitionsFromTheirStart(t *testing.T) {
 	grow := kmsg.NewCreatePartitionsRequestTopic()
 	grow.Topic, grow.Count = topic, 4
 	req.Topics = append(req.Topics, grow)
-	if _, err := req.RequestWith(t.Context(), p); err != nil {
+	if _, err := req.RequestWith(soon(t), p); err != nil {
 		t.Fatal(err)
 	}
 	produce(t, producer(t, c.ListenAddrs()), 10, 50)
@@ -395,7 +403,7 @@ func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		produce(t, p, 10*i, 10*i+10)
-		if err := p.EndTransaction(t.Context(), kgo.TransactionEndTry(i%2 == 0)); err != nil {
+		if err := p.EndTransaction(soon(t), kgo.TransactionEndTry(i%2 == 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -430,7 +438,7 @@ func TestKafkaReadsABatchLargerThanAFetch(t *testing.T) {
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
 	large := &kgo.Record{Value: []byte(strings.Repeat("x", 600<<10))}
-	if err := p.ProduceSync(t.Context(), large, &kgo.Record{Value: []byte("small")}).FirstErr(); err != nil {
+	if err := p.ProduceSync(soon(t), large, &kgo.Record{Value: []byte("small")}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	cfg := config(c.ListenAddrs())
