@@ -19,9 +19,15 @@ var ErrReclaim = errors.New("position lost: claim the partition again")
 
 // Message is one message of a log. Value is valid until Fold returns.
 type Message struct {
+	// Value is the message's body; empty for a tombstone of a compacted topic.
 	Value []byte
-	// Time is the log's own time of the message, in Unix milliseconds.
+	// Time is the log's own time of the message, in Unix milliseconds; 0 in a
+	// file, which has none.
 	Time int64
+	// Fault, when not empty, says why the source could not bring the whole
+	// message: a line over the limit. Value is then only its beginning, and the
+	// message is one bad sample.
+	Fault string
 }
 
 // Batch is what one read of a partition brought, with the position it covers.
@@ -45,7 +51,8 @@ type Batch struct {
 
 // Gap is a stretch of a partition that was not, and will never be, counted.
 type Gap struct {
-	// From and To are positions, To exclusive; empty when not known.
+	// From and To are positions, To exclusive; empty when not known. To lies
+	// before From when the log was made anew: the position goes back.
 	From, To string
 	// Since and Until bound the missing records in time; zero when not known.
 	Since, Until time.Time
@@ -66,11 +73,20 @@ type Partition interface {
 	// Position is where to read from.
 	Position() string
 	// Fold counts a batch. It blocks while memory is full, the store is away,
-	// or this partition is too far ahead of the slowest one. After an error
-	// the handle is dead; errors.Is(err, ErrReclaim) says to claim again.
+	// or this partition is too far ahead of the slowest one. A batch without
+	// messages still moves the position and the watermark. After an error the
+	// handle is dead, and nothing of the batch counts; errors.Is(err,
+	// ErrReclaim) says to claim again. Only when ctx ended is the handle alive,
+	// for Release.
 	Fold(ctx context.Context, b Batch) error
-	// Gap records a stretch that is lost and moves the position to its To.
+	// Gap records a stretch that is lost and moves the position to its To. Its
+	// errors are those of Fold.
 	Gap(ctx context.Context, g Gap) error
+	// Committed is the position up to which everything is durable; empty when
+	// this handle has committed nothing yet. The source tells it to Kafka, so
+	// that lag tools see it, and relies on it for nothing.
+	Committed() string
 	// Release commits what is folded and gives the partition up, within ctx.
+	// It is the last call on a handle.
 	Release(ctx context.Context) error
 }

@@ -1,0 +1,93 @@
+// Package kafkatest gives tests a Kafka: a real server, started by
+// scripts/kafka, and record batches laid out byte by byte as a log holds them.
+// It is for tests only.
+package kafkatest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Server is a real Apache Kafka of one node on loopback.
+type Server struct {
+	// Addr is its host:port; it stays the same when it is started again.
+	Addr string
+	dir  string
+}
+
+// Start starts a server with its data in a folder of the test's own, and stops
+// it at the test's end. A server that cannot be had fails the test: it is
+// asked for, so a skip would be a silent hole.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{dir: t.TempDir()}
+	t.Cleanup(func() { s.script(t, "stop") })
+	s.Restart(t)
+	return s
+}
+
+// Restart starts the server again after Kill or Stop, with its data.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.Addr = s.script(t, "start")
+}
+
+// Kill ends the server at once, as kill -9 does.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.script(t, "kill")
+}
+
+// Stop ends the server in order.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.script(t, "stop")
+}
+
+// CreateTopic makes a topic and waits until it has its leaders.
+func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	transport := new(kafka.Transport)
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(s.Addr), Transport: transport}
+	res, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
+		Topics: []kafka.TopicConfig{{Topic: name, NumPartitions: partitions, ReplicationFactor: 1}},
+	})
+	if err == nil {
+		err = res.Errors[name]
+	}
+	if err != nil {
+		t.Fatalf("create topic %s: %v", name, err)
+	}
+}
+
+func (s *Server) script(t testing.TB, command string) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	path := filepath.Join(filepath.Dir(file), "..", "..", "scripts", "kafka")
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, command, s.dir)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.dir, "server.log"))
+		t.Fatalf("%v\n%s%s", fmt.Errorf("scripts/kafka %s: %w", command, err), &errs, tail(log))
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func tail(log []byte) []byte { return log[max(0, len(log)-2000):] }

@@ -1,0 +1,203 @@
+package recordbatch
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+)
+
+// Sizes of a batch's fixed parts, in bytes.
+const (
+	frameSize  = 12 // base offset and length
+	headerSize = 61 // frame and fixed header, up to the first record
+	crcStart   = 21 // the checksum covers everything from the attributes on
+	magicAt    = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Decoder reads the batches of one fetch response after another. It is used by
+// one goroutine.
+type Decoder struct {
+	limit   int
+	inflate inflater
+
+	position int64
+	data     []byte // batches not yet begun
+	aborted  []Aborted
+	dead     map[int64]struct{} // producers whose current transaction aborts
+	err      error              // what ends the response, told after the good part
+
+	batch   header
+	body    []byte // records of the batch in progress, not yet read
+	left    int32  // how many records the body still holds
+	records []Record
+}
+
+// NewDecoder returns a decoder that refuses a batch of more than limit
+// decompressed bytes.
+func NewDecoder(limit int) *Decoder {
+	return &Decoder{limit: limit, dead: make(map[int64]struct{})}
+}
+
+// Reset begins a response: its records, of which those before position are
+// left out, and its list of aborted transactions. The decoder keeps data until
+// the next Reset.
+func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted) {
+	d.position, d.data, d.err = position, data, nil
+	d.body, d.left = nil, 0
+	d.aborted = append(d.aborted[:0], aborted...)
+	slices.SortFunc(d.aborted, func(a, b Aborted) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
+	clear(d.dead)
+	d.inflate.reset()
+}
+
+// Next returns the next records. It answers io.EOF at the end of the response
+// (a last batch that the broker cut off is no error), a *CorruptError for a
+// batch that cannot be read, and ErrOldFormat. What was good before an error
+// is handed out first.
+func (d *Decoder) Next() (Chunk, error) {
+	if d.left == 0 {
+		d.inflate.reset()
+	}
+	c := Chunk{Next: d.position}
+	d.records = d.records[:0]
+	for d.err == nil && len(d.records) < MaxChunk {
+		if d.left == 0 && d.inflate.full() {
+			break
+		}
+		d.err = d.step(&c)
+	}
+	c.Records, c.Next = d.records, d.position
+	if len(d.records) == 0 && d.err != nil && !c.moved {
+		return Chunk{}, d.err
+	}
+	return c, nil
+}
+
+// step begins the next batch, or reads records of the one in progress.
+func (d *Decoder) step(c *Chunk) error {
+	if d.left > 0 {
+		return d.readRecords(c)
+	}
+	raw, err := d.frame()
+	if err != nil {
+		return err
+	}
+	return d.begin(raw, c)
+}
+
+// frame cuts the next batch off the data.
+func (d *Decoder) frame() ([]byte, error) {
+	if len(d.data) <= magicAt {
+		return nil, io.EOF
+	}
+	length := int32(binary.BigEndian.Uint32(d.data[8:]))
+	switch magic := d.data[magicAt]; {
+	case magic < 2:
+		return nil, ErrOldFormat
+	case magic > 2:
+		return nil, &CorruptError{From: d.position, Reason: fmt.Sprintf("unknown format, magic %d", magic)}
+	case length < headerSize-frameSize:
+		return nil, &CorruptError{From: d.position, Reason: fmt.Sprintf("impossible batch length %d", length)}
+	}
+	end := frameSize + int(length)
+	if end > len(d.data) {
+		return nil, io.EOF
+	}
+	raw := d.data[:end:end]
+	d.data = d.data[end:]
+	return raw, nil
+}
+
+// begin checks a batch and makes it the one in progress, or passes it by.
+func (d *Decoder) begin(raw []byte, c *Chunk) error {
+	h := parseHeader(raw)
+	if sum := crc32.Checksum(raw[crcStart:], castagnoli); sum != binary.BigEndian.Uint32(raw[17:]) {
+		return d.corrupt(h, "checksum does not hold")
+	}
+	if h.base < 0 || h.last < h.base || h.last == math.MaxInt64 || h.count < 0 || int64(h.count) > h.last-h.base+1 {
+		return d.corrupt(h, "impossible offsets or record count")
+	}
+	if h.next <= d.position {
+		return nil
+	}
+	if d.skipped(h, raw[headerSize:]) {
+		d.position = h.next
+		c.moved = true
+		return nil
+	}
+	body, err := d.inflate.body(h.attributes&codecMask, raw[headerSize:], d.limit)
+	if err != nil {
+		return d.corrupt(h, err.Error())
+	}
+	d.batch, d.body, d.left = h, body, h.count
+	if h.count == 0 { // compaction keeps a producer's last batch, emptied
+		d.position = h.next
+		c.moved = true
+	}
+	return nil
+}
+
+func parseHeader(raw []byte) header {
+	h := header{
+		base:       int64(binary.BigEndian.Uint64(raw)),
+		attributes: int16(binary.BigEndian.Uint16(raw[21:])),
+		baseTime:   int64(binary.BigEndian.Uint64(raw[27:])),
+		maxTime:    int64(binary.BigEndian.Uint64(raw[35:])),
+		producer:   int64(binary.BigEndian.Uint64(raw[43:])),
+		count:      int32(binary.BigEndian.Uint32(raw[57:])),
+	}
+	h.last = h.base + int64(int32(binary.BigEndian.Uint32(raw[23:])))
+	h.next = h.last + 1
+	return h
+}
+
+// skipped says whether a batch holds nothing to count, and follows the
+// transactions: one that aborted is dead from its first record to its marker.
+func (d *Decoder) skipped(h header, body []byte) bool {
+	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
+		d.dead[d.aborted[0].ProducerID] = struct{}{}
+		d.aborted = d.aborted[1:]
+	}
+	if h.attributes&control != 0 {
+		if abortMarker(body) {
+			delete(d.dead, h.producer)
+		}
+		return true
+	}
+	_, dead := d.dead[h.producer]
+	return dead && h.attributes&transactional != 0
+}
+
+// abortMarker says whether a control batch's record ends a transaction as
+// aborted. Its key is two int16: a version and a type, of which 0 is "abort".
+func abortMarker(body []byte) bool {
+	r := cursor{b: body}
+	r.varint() // length
+	r.skip(1)  // attributes
+	r.varint() // time
+	r.varint() // offset
+	key := r.bytes()
+	return !r.bad && len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0
+}
+
+// corrupt describes a batch that was framed but cannot be read. Its own idea
+// of its end is believed unless the batch behind it begins earlier.
+func (d *Decoder) corrupt(h header, reason string) error {
+	e := &CorruptError{From: d.position, Reason: reason}
+	if h.next > d.position && h.last >= h.base {
+		e.To = h.next
+	}
+	if len(d.data) >= headerSize && d.data[magicAt] == 2 {
+		following := int64(binary.BigEndian.Uint64(d.data))
+		if following > d.position && (e.To == 0 || following < e.To) {
+			e.To = following
+		}
+	}
+	return e
+}
