@@ -24,7 +24,8 @@
 //
 // A field of type Secret has a sibling with the suffix _file that names a file
 // to read it from, and no flag, because every user of a machine can read its
-// command lines.
+// command lines; the tag flag:"true" gives it one where it often holds no
+// password, as a database's URL.
 //
 // There is no global state, and nothing is read but what Options name.
 package config

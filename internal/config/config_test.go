@@ -23,6 +23,7 @@ type kafka struct {
 	TLS          bool          `yaml:"tls" help:"encrypt"`
 	Password     config.Secret `yaml:"password" help:"the password"`
 	PasswordFile string        `yaml:"password_file" help:"a file with it"`
+	URL          config.Secret `yaml:"url" help:"with a password, or without" flag:"true"`
 }
 
 type policy struct {
@@ -126,8 +127,8 @@ func TestMistakesSayWhereTheyAreAndWhatToDo(t *testing.T) {
 	}{
 		{name: "unknown key", file: "kafka:\n  grup: a\n", want: `c.yaml:2: unknown key "kafka.grup": did you mean "group"?`},
 		{name: "swapped letters", file: "comimt_interval: 2s\n", want: `c.yaml:1: unknown key "comimt_interval": did you mean "commit_interval"?`},
-		{name: "nothing near", file: "kafka: {zookeeper_chroot: /a}\n", want: `c.yaml:1: unknown key "kafka.zookeeper_chroot"; known are [brokers group tls password password_file]`},
-		{name: "merge key", file: "kafka: {<<: {group: a}}\n", want: `c.yaml:1: unknown key "kafka.<<"; known are [brokers group tls password password_file]`},
+		{name: "nothing near", file: "kafka: {zookeeper_chroot: /a}\n", want: `c.yaml:1: unknown key "kafka.zookeeper_chroot"; known are [brokers group tls password password_file url]`},
+		{name: "merge key", file: "kafka: {<<: {group: a}}\n", want: `c.yaml:1: unknown key "kafka.<<"; known are [brokers group tls password password_file url]`},
 		{name: "unknown key in a map", file: "policies:\n  orders:\n    warnin: 1\n", want: `c.yaml:3: unknown key "policies.orders.warnin": did you mean "warning"?`},
 		{name: "twice", file: "shards: 1\nshards: 2\n", want: `c.yaml:2: "shards" is already set in line 1: keep one`},
 		{name: "bool", file: "kafka:\n  tls: often\n", want: `c.yaml:2: kafka.tls "often": write true or false`},
@@ -262,8 +263,8 @@ func TestFlags(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, usage)
 		}
 	}
-	s, err := load(t, "", nil, []string{"--kafka-tls", "--kafka-brokers", "a:1,b:2"})
-	if err != nil || !s.Kafka.TLS || len(s.Kafka.Brokers) != 2 {
+	s, err := load(t, "", nil, []string{"--kafka-tls", "--kafka-brokers", "a:1,b:2", "--kafka-url=x:y"})
+	if err != nil || !s.Kafka.TLS || string(s.Kafka.URL) != "x:y" || len(s.Kafka.Brokers) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

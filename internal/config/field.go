@@ -12,6 +12,7 @@ type leaf struct {
 	help   string
 	value  reflect.Value
 	secret bool
+	typed  bool // a secret that may be typed: it has a flag all the same
 	set    origin
 }
 
@@ -22,7 +23,7 @@ func (l *leaf) env() string {
 
 // flag is the leaf's name on the command line, empty for what has none.
 func (l *leaf) flag() string {
-	if l.secret {
+	if l.secret && !l.typed {
 		return ""
 	}
 	return strings.NewReplacer(".", "-", "_", "-").Replace(l.path)
@@ -53,7 +54,7 @@ func (f *fields) walk(prefix string, v reflect.Value) {
 		switch {
 		case isText(value.Type()):
 			f.leaves = append(f.leaves, &leaf{
-				path: path, help: m.help, value: value, secret: value.Type() == secretType,
+				path: path, help: m.help, value: value, secret: value.Type() == secretType, typed: m.typed,
 			})
 		case value.Kind() == reflect.Struct:
 			f.walk(path, value)
@@ -75,6 +76,7 @@ func (f *fields) leaf(path string) *leaf {
 // member is one named field of a struct.
 type member struct {
 	name, help string
+	typed      bool
 	index      []int
 }
 
@@ -84,7 +86,9 @@ func membersOf(t reflect.Type) []member {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if name := f.Tag.Get("yaml"); name != "" {
-			all = append(all, member{name: name, help: f.Tag.Get("help"), index: f.Index})
+			all = append(all, member{
+				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true", index: f.Index,
+			})
 		}
 	}
 	return all
