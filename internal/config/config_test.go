@@ -93,7 +93,7 @@ policies:
   odd.name: {}
 `
 	s, err := load(t, file,
-		[]string{"KEYHEAT_KAFKA_BROKERS=env:1, env:2", "KEYHEAT_COMMIT_INTERVAL=4s", "PATH=/bin", "KEYHEAT_CONFIG=x", "KEYHEAT_TEST_POSTGRES=y"},
+		[]string{"KEYHEAT_KAFKA_BROKERS=env:1, env:2", "KEYHEAT_COMMIT_INTERVAL=4s", "KEYHEAT_SHARDS=", "PATH=/bin", "KEYHEAT_CONFIG=x", "KEYHEAT_TEST_POSTGRES=y"},
 		[]string{"--commit-interval=5s", "--shards", "3"})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readEnvironment lays the KEYHEAT_ variables over the fields.
+// readEnvironment lays the KEYHEAT_ variables over the fields. An empty variable
+// sets nothing, as compose files make them of what is not there.
 func (f *fields) readEnvironment(environ, reserved []string) {
 	for _, pair := range environ {
 		name, text, _ := strings.Cut(pair, "=")
@@ -16,6 +17,9 @@ func (f *fields) readEnvironment(environ, reserved []string) {
 		if i < 0 {
 			known := names(f.leaves, (*leaf).env)
 			f.faults.bad("", "%s: no setting has this variable%s", name, suggest(name, known))
+			continue
+		}
+		if text == "" {
 			continue
 		}
 		f.set(f.leaves[i], origin{fromEnvironment, name}, text)
