@@ -106,7 +106,7 @@ func (w *world) lagging(t *testing.T, topic string) {
 		}
 		var written, read int64
 		ends.Each(func(o kadm.ListedOffset) { written += o.Offset })
-		if err := w.database.QueryRow(`SELECT coalesce(sum(next_position::bigint), 0)::bigint FROM positions`).Scan(&read); err != nil {
+		if err := w.database.QueryRow(`SELECT coalesce(sum(next_offset::bigint), 0)::bigint FROM positions`).Scan(&read); err != nil {
 			return err
 		}
 		if written <= read {

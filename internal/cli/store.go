@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store says which database the daemons share.
+type Store struct {
+	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, or sqlite:PATH" flag:"true"`
+	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`
+}
+
+// Check adds what is wrong.
+func (s Store) Check(f *config.Faults) {
+	scheme, _, _ := strings.Cut(string(s.URL), ":")
+	switch scheme {
+	case "postgres", "postgresql", "sqlite":
+	case "":
+		f.Addf("store.url", `no database: give its URL, such as "postgres://keyheat@db/keyheat" or "sqlite:keyheat.db"`)
+	default:
+		f.Addf("store.url", `%q is no database: the URL begins with "postgres://" or "sqlite:"`, scheme)
+	}
+}
+
+// Probe opens the database and looks at its schema.
+func (s Store) Probe() Probe {
+	return Probe{Name: "store", Run: func(ctx context.Context) (string, error) {
+		opened, err := store.Open(ctx, string(s.URL), store.Options{})
+		switch {
+		case errors.Is(err, store.ErrUnavailable):
+			return "", fmt.Errorf("%s cannot be reached: start it, or correct store.url: %w", s, err)
+		case err != nil:
+			return "", fmt.Errorf("%s: %w", s, err)
+		}
+		return fmt.Sprintf("%s answers and has this program's schema", s), opened.Close()
+	}}
+}
+
+// String is the URL without its passwords.
+func (s Store) String() string { return store.Redact(string(s.URL)) }
