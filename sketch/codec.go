@@ -1,0 +1,219 @@
+package sketch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// The fewest bytes that the parts of a summary take: what a reader is asked to
+// make room for must fit in what is left to read.
+const (
+	windowLeast    = 3 + 9 + 2 + 1
+	keyLeast       = 1 + 3 + 7
+	registersLeast = 4
+	registerLeast  = 2
+)
+
+// writer appends the contents of a summary. Numbers are varints.
+type writer struct{ bytes []byte }
+
+func (w *writer) fixed(v uint64)        { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
+func (w *writer) uint(v uint64)         { w.bytes = binary.AppendUvarint(w.bytes, v) }
+func (w *writer) int(v int64)           { w.bytes = binary.AppendVarint(w.bytes, v) }
+func (w *writer) count(v int)           { w.uint(uint64(v)) }
+func (w *writer) amount(v sample.Milli) { w.uint(uint64(v)) }
+func (w *writer) text(s string)         { w.count(len(s)); w.bytes = append(w.bytes, s...) }
+func (w *writer) load(l Load)           { w.amount(l.Read); w.amount(l.Write) }
+
+func (w *writer) window(v *Window) {
+	w.text(v.Table)
+	w.text(v.Index)
+	w.int(v.Second)
+	w.uint(uint64(v.Total.Requests))
+	w.load(v.Total.Load)
+	w.uint(uint64(v.Total.ThrottledRequests))
+	w.load(v.Total.Throttled)
+	w.load(v.Total.Keyless)
+	w.load(v.Unseen)
+	w.count(len(v.Keys))
+	before := uint64(0)
+	for i := range v.Keys {
+		w.key(&v.Keys[i], before)
+		before = v.Keys[i].Hash
+	}
+}
+
+func (w *writer) key(k *KeyLoad, before uint64) {
+	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
+	cut := uint64(0)
+	if k.Cut {
+		cut = 1
+	}
+	w.uint(uint64(len(k.Key.Type))<<1 | cut)
+	w.bytes = append(w.bytes, k.Key.Type...)
+	w.text(k.Key.Text)
+	w.uint(uint64(k.Requests))
+	w.load(k.Low)
+	w.load(k.Err)
+	w.load(k.Throttled)
+}
+
+func (w *writer) registers(r *Registers) {
+	w.text(r.Table)
+	w.text(r.Index)
+	w.int(r.Minute)
+	w.count(len(r.Set))
+	for _, reg := range r.Set {
+		w.uint(uint64(reg.Index))
+		w.bytes = append(w.bytes, reg.Value)
+	}
+}
+
+// reader reads what a writer wrote. After the first fault it answers zeros; end
+// tells.
+type reader struct {
+	rest   []byte
+	failed bool
+}
+
+func (r *reader) ok() bool { return !r.failed }
+
+func (r *reader) fail() uint64 {
+	r.failed, r.rest = true, nil
+	return 0
+}
+
+// end says whether everything was read, and nothing but sound values.
+func (r *reader) end() error {
+	if r.failed || len(r.rest) > 0 {
+		return fmt.Errorf("%w: impossible contents", ErrCorrupt)
+	}
+	return nil
+}
+
+func (r *reader) fixed() uint64 {
+	if len(r.rest) < 8 {
+		return r.fail()
+	}
+	v := binary.LittleEndian.Uint64(r.rest)
+	r.rest = r.rest[8:]
+	return v
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		return r.fail()
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.rest)
+	if n <= 0 {
+		return int64(r.fail())
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// natural is a number that fits an int64.
+func (r *reader) natural() int64 {
+	v := r.uint()
+	if v > math.MaxInt64 {
+		return int64(r.fail())
+	}
+	return int64(v)
+}
+
+func (r *reader) count() int { return int(r.natural()) }
+
+// length is a number of parts, each of at least `least` bytes.
+func (r *reader) length(least int) int {
+	n := r.natural()
+	if n > int64(len(r.rest)/least) {
+		return int(r.fail())
+	}
+	return int(n)
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.rest) {
+		r.fail()
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) text() string { return string(r.take(r.length(1))) }
+
+func (r *reader) load() Load {
+	return Load{Read: sample.Milli(r.natural()), Write: sample.Milli(r.natural())}
+}
+
+func (r *reader) window() Window {
+	w := Window{Table: r.text(), Index: r.text(), Second: r.int()}
+	w.Total.Requests = r.natural()
+	w.Total.Load = r.load()
+	w.Total.ThrottledRequests = r.natural()
+	w.Total.Throttled = r.load()
+	w.Total.Keyless = r.load()
+	w.Unseen = r.load()
+	n := r.length(keyLeast)
+	if n > 0 {
+		w.Keys = make([]KeyLoad, 0, n)
+	}
+	before := uint64(0)
+	for ; n > 0 && r.ok(); n-- {
+		k := r.key(before)
+		if k.Hash <= before { // not in order: merging would go wrong
+			r.fail()
+		}
+		before = k.Hash
+		w.Keys = append(w.Keys, k)
+	}
+	return w
+}
+
+func (r *reader) key(before uint64) KeyLoad {
+	k := KeyLoad{Hash: before + r.uint()}
+	head := r.natural()
+	k.Cut = head&1 == 1
+	k.Key.Type = keyType(r.take(int(head >> 1)))
+	k.Key.Text = r.text()
+	k.Requests = r.natural()
+	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
+	return k
+}
+
+// keyType spares the commonest types an allocation each.
+func keyType(b []byte) string {
+	switch string(b) {
+	case "S":
+		return "S"
+	case "N":
+		return "N"
+	case "B":
+		return "B"
+	}
+	return string(b)
+}
+
+func (r *reader) registers() Registers {
+	v := Registers{Table: r.text(), Index: r.text(), Minute: r.int()}
+	for n := r.length(registerLeast); n > 0 && r.ok(); n-- {
+		index, value := r.natural(), r.take(1)
+		if index >= registers || len(value) == 0 || value[0] > 64-precision+1 {
+			r.fail()
+			break
+		}
+		v.Set = append(v.Set, Register{uint16(index), value[0]})
+	}
+	return v
+}

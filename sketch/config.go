@@ -1,0 +1,66 @@
+package sketch
+
+import "errors"
+
+// Geometry and its defaults. The measurements behind them are repeated by this
+// package's accuracy tests on a real trace.
+const (
+	// SecondsInRing is how many event-time seconds are live at once in a shard.
+	SecondsInRing = 4
+	// DefaultSets times Ways is how many candidates a second's front holds.
+	DefaultSets = 256
+	// Ways is the associativity of the front: the hashes of one set fill one
+	// cache line beside the set's bound.
+	Ways = 7
+	// DefaultCounterBytes is the size of a second's count-min sketch.
+	DefaultCounterBytes = 1 << 20
+	// DefaultTables is how many tables and indexes a shard keeps apart.
+	DefaultTables = 1000
+)
+
+// ErrTooManyTables is returned for a record of a table or index that is new
+// when the shard already keeps as many as it may.
+var ErrTooManyTables = errors.New("too many tables and indexes")
+
+// Config is the geometry of a shard. Zero fields take the defaults. Deltas of
+// different geometry merge; those of different seeds do not.
+type Config struct {
+	// Sets is the number of sets of the front, a power of two: 256 by default,
+	// 1,024 where thousands of keys can be hot in one second.
+	Sets int
+	// CounterBytes is the size of the count-min sketch of one second, a power of
+	// two of at least 4 KiB.
+	CounterBytes int
+	// Tables bounds the number of tables and indexes.
+	Tables int
+	// Seed keys the hash. Summaries merge only when made with the same seed. It
+	// keeps outsiders from choosing keys that collide: keep it secret.
+	Seed uint64
+}
+
+func (c Config) withDefaults() Config {
+	if c.Sets == 0 {
+		c.Sets = DefaultSets
+	}
+	if c.CounterBytes == 0 {
+		c.CounterBytes = DefaultCounterBytes
+	}
+	if c.Tables == 0 {
+		c.Tables = DefaultTables
+	}
+	return c
+}
+
+// Validate says what is wrong with a configuration, nil when it is sound.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	switch {
+	case c.Sets < 1 || c.Sets&(c.Sets-1) != 0 || c.Sets > 1<<16:
+		return errors.New("sketch: sets must be a power of two up to 65,536")
+	case c.CounterBytes < 4096 || c.CounterBytes&(c.CounterBytes-1) != 0 || c.CounterBytes > 1<<28:
+		return errors.New("sketch: counter bytes must be a power of two from 4 KiB to 256 MiB")
+	case c.Tables < 1 || c.Tables > 65535:
+		return errors.New("sketch: tables must be between 1 and 65,535")
+	}
+	return nil
+}

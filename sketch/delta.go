@@ -1,0 +1,188 @@
+package sketch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+)
+
+// Version is the version of the binary form that this package writes. It reads
+// this one and, from the second version on, the one before.
+const Version = 1
+
+// Errors of the binary form.
+var (
+	// ErrCorrupt is returned for bytes that are damaged, cut off or were never
+	// a summary. Such bytes are refused whole.
+	ErrCorrupt = errors.New("corrupt summary")
+	// ErrVersion is returned for a summary of a version that this build does
+	// not read. Upgrade the reader; the bytes are sound.
+	ErrVersion = errors.New("unknown summary version")
+	// ErrSeed is returned when summaries were made with different hash seeds
+	// and so cannot be merged.
+	ErrSeed = errors.New("summary made with another hash seed")
+)
+
+// Delta is what one or more shards gathered between two commits.
+type Delta struct {
+	// Fingerprint tells the hash seed without giving it away.
+	Fingerprint uint64
+	// Sets and CounterBytes are the geometry that made the bounds.
+	Sets, CounterBytes int
+	// Windows are parts of seconds: the same second of the same table may occur
+	// several times, once a shard and once each time it was sealed.
+	Windows []Window
+	// Cardinality holds the registers that have risen.
+	Cardinality []Registers
+}
+
+// NewDelta makes an empty delta for shards of this configuration.
+func NewDelta(c Config) *Delta {
+	c = c.withDefaults()
+	return &Delta{Fingerprint: Fingerprint(c.Seed), Sets: c.Sets, CounterBytes: c.CounterBytes}
+}
+
+// Fingerprint tells whether two seeds are the same without giving them away.
+func Fingerprint(seed uint64) uint64 {
+	return xxh3.HashStringSeed("keyheat seed fingerprint", seed)
+}
+
+// Empty says that the delta holds nothing.
+func (d *Delta) Empty() bool { return len(d.Windows) == 0 && len(d.Cardinality) == 0 }
+
+// The binary form is a header, in clear, and a zstd frame:
+//
+//	"KHS" version kind  length of the contents (8)  xxh3 of the frame (8)  frame
+//
+// with fixed-size numbers little-endian.
+const (
+	magic      = "KHS"
+	headerSize = len(magic) + 2 + 8 + 8
+	kindDelta  = 'D'
+	kindWindow = 'W'
+	// maxContents bounds the memory that a summary can make its reader take.
+	maxContents = 1 << 30
+)
+
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(err) // only constant options
+		}
+		return e
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContents))
+		if err != nil {
+			panic(err) // only constant options
+		}
+		return d
+	})
+)
+
+// MarshalBinary writes the delta's binary form.
+func (d *Delta) MarshalBinary() ([]byte, error) {
+	w := writer{}
+	w.fixed(d.Fingerprint)
+	w.count(d.Sets)
+	w.count(d.CounterBytes)
+	w.count(len(d.Windows))
+	for i := range d.Windows {
+		w.window(&d.Windows[i])
+	}
+	w.count(len(d.Cardinality))
+	for i := range d.Cardinality {
+		w.registers(&d.Cardinality[i])
+	}
+	return frame(kindDelta, w.bytes)
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
+// ErrVersion; d is then not changed.
+func (d *Delta) UnmarshalBinary(b []byte) error {
+	contents, err := unframe(kindDelta, b)
+	if err != nil {
+		return err
+	}
+	r := reader{rest: contents}
+	read := Delta{Fingerprint: r.fixed(), Sets: r.count(), CounterBytes: r.count()}
+	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
+		read.Windows = append(read.Windows, r.window())
+	}
+	for n := r.length(registersLeast); n > 0 && r.ok(); n-- {
+		read.Cardinality = append(read.Cardinality, r.registers())
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	*d = read
+	return nil
+}
+
+// MarshalBinary writes the window's binary form.
+func (w *Window) MarshalBinary() ([]byte, error) {
+	out := writer{}
+	out.window(w)
+	return frame(kindWindow, out.bytes)
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
+// ErrVersion; w is then not changed.
+func (w *Window) UnmarshalBinary(b []byte) error {
+	contents, err := unframe(kindWindow, b)
+	if err != nil {
+		return err
+	}
+	r := reader{rest: contents}
+	read := r.window()
+	if err := r.end(); err != nil {
+		return err
+	}
+	*w = read
+	return nil
+}
+
+func frame(kind byte, contents []byte) ([]byte, error) {
+	if len(contents) > maxContents {
+		return nil, fmt.Errorf("sketch: a summary of %d bytes is over the limit of %d: seal more often", len(contents), maxContents)
+	}
+	out := make([]byte, headerSize, headerSize+len(contents)/2)
+	copy(out, magic)
+	out[3], out[4] = Version, kind
+	binary.LittleEndian.PutUint64(out[5:], uint64(len(contents)))
+	out = encoder().EncodeAll(contents, out)
+	binary.LittleEndian.PutUint64(out[13:], xxh3.HashSeed(out[headerSize:], uint64(len(contents))))
+	return out, nil
+}
+
+func unframe(kind byte, b []byte) ([]byte, error) {
+	if len(b) < headerSize || string(b[:3]) != magic {
+		return nil, fmt.Errorf("%w: no header", ErrCorrupt)
+	}
+	if b[3] != Version {
+		return nil, fmt.Errorf("%w %d: this build reads version %d", ErrVersion, b[3], Version)
+	}
+	if b[4] != kind {
+		return nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
+	}
+	length := binary.LittleEndian.Uint64(b[5:])
+	if length > maxContents {
+		return nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
+	}
+	if xxh3.HashSeed(b[headerSize:], length) != binary.LittleEndian.Uint64(b[13:]) {
+		return nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
+	}
+	contents, err := decoder().DecodeAll(b[headerSize:], nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if uint64(len(contents)) != length {
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
+	}
+	return contents, nil
+}

@@ -1,0 +1,101 @@
+package sketch
+
+import (
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Load is an amount of reads and of writes, each in thousandths of a unit.
+type Load struct {
+	Read, Write sample.Milli
+}
+
+// Plus adds two loads.
+func (l Load) Plus(o Load) Load { return Load{l.Read + o.Read, l.Write + o.Write} }
+
+// weight is 3·write + read: the measure in which both of a partition's limits
+// are the same 3,000 a second.
+func (l Load) weight() uint64 { return 3*uint64(l.Write) + uint64(l.Read) }
+
+// max is the larger of both, read and write apart.
+func (l Load) max(o Load) Load { return Load{max(l.Read, o.Read), max(l.Write, o.Write)} }
+
+// min is the smaller of both, read and write apart.
+func (l Load) min(o Load) Load { return Load{min(l.Read, o.Read), min(l.Write, o.Write)} }
+
+// candidate is a key of the front: exact since it was admitted.
+type candidate struct {
+	load      Load
+	throttled Load
+	requests  int64
+	err       uint64 // the most weight it can have had before
+	table     uint16
+	keyType   string
+	key       []byte // reused by the place's next candidate
+}
+
+// high is the upper bound of the candidate's weight.
+func (c *candidate) high() uint64 {
+	if c.err == unlimited {
+		return unlimited
+	}
+	return c.load.weight() + c.err
+}
+
+// set is the searched part of one set of the front, a cache line. A zero hash
+// is an empty place; the hash of a key is never zero.
+type set struct {
+	hash [Ways]uint64
+	// turned is the largest weight that a key outside the set can have had;
+	// zero as long as every key of the set found a place.
+	turned uint64
+}
+
+// front is the set-associative table of candidates of one second.
+type front struct {
+	sets       []set
+	candidates []candidate // Ways a set
+}
+
+func newFront(sets int) front {
+	return front{sets: make([]set, sets), candidates: make([]candidate, sets*Ways)}
+}
+
+// setOf picks the set by bits that the count-min sketch's line does not use.
+func (f *front) setOf(hash uint64) int { return int(hash >> 32 & uint64(len(f.sets)-1)) }
+
+// find answers the place of a key, or -1, and the first empty place, or -1.
+func (f *front) find(s int, hash uint64) (place, empty int) {
+	hashes := &f.sets[s].hash
+	for i := range hashes {
+		if hashes[i] == hash {
+			return s*Ways + i, -1
+		}
+		if hashes[i] == 0 {
+			return -1, s*Ways + i
+		}
+	}
+	return -1, -1
+}
+
+// smallest answers the place of a full set's candidate with the smallest upper
+// bound, and that bound.
+func (f *front) smallest(s int) (place int, high uint64) {
+	place, high = s*Ways, f.candidates[s*Ways].high()
+	for i := s*Ways + 1; i < (s+1)*Ways; i++ {
+		if h := f.candidates[i].high(); h < high {
+			place, high = i, h
+		}
+	}
+	return place, high
+}
+
+// worst is the largest weight that any key outside the front can have had.
+func (f *front) worst() uint64 {
+	var worst uint64
+	for i := range f.sets {
+		worst = max(worst, f.sets[i].turned)
+	}
+	return worst
+}
+
+func (f *front) clear() { clear(f.sets) }

@@ -1,0 +1,151 @@
+package sketch
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/axiomhq/hyperloglog"
+)
+
+const (
+	precision = 12
+	registers = 1 << precision
+	// headerBytes precede the registers in the library's dense binary form:
+	// version, precision, base, sparse flag and the length. Guarded by a test.
+	headerBytes = 8
+	// minutesKept is how many (table, minute) pairs stay in memory beyond one
+	// for each table: late records reopen a minute that had to leave.
+	minutesKept = 256
+)
+
+// Registers are the registers of one table's or index's HyperLogLog of one
+// minute that have risen since they were last sent.
+type Registers struct {
+	Table, Index string
+	Minute       int64 // the minute's start, Unix seconds
+	Set          []Register
+}
+
+// Register is one register of a HyperLogLog.
+type Register struct {
+	Index uint16
+	Value uint8
+}
+
+type minuteID struct {
+	table uint16
+	at    int64 // the minute's start, Unix seconds
+}
+
+// distinct is a HyperLogLog with what was last sent of it.
+type distinct struct {
+	id      minuteID
+	sketch  *hyperloglog.Sketch
+	sent    [registers]uint8
+	touched bool
+}
+
+// minutes are a shard's HyperLogLogs.
+type minutes struct {
+	open map[minuteID]*distinct
+	last *distinct
+	raw  []byte // reused by risen
+}
+
+func newMinutes() minutes { return minutes{open: map[minuteID]*distinct{}} }
+
+func (m *minutes) insert(table uint16, second int64, hash uint64) {
+	at := second - second%60
+	if second < 0 && second%60 != 0 {
+		at -= 60
+	}
+	id := minuteID{table, at}
+	d := m.last
+	if d == nil || d.id != id {
+		d = m.get(id)
+		m.last = d
+	}
+	d.sketch.InsertHash(hash)
+	d.touched = true
+}
+
+func (m *minutes) get(id minuteID) *distinct {
+	if d := m.open[id]; d != nil {
+		return d
+	}
+	sketch, err := hyperloglog.NewSketch(precision, false)
+	if err != nil {
+		panic(err) // the precision is a constant that the library accepts
+	}
+	d := &distinct{id: id, sketch: sketch}
+	m.open[id] = d
+	return d
+}
+
+// risen appends the registers that rose since they were last sent, then lets
+// the oldest minutes go.
+func (m *minutes) risen(to []Registers, t *tables) []Registers {
+	for _, d := range m.open {
+		if !d.touched {
+			continue
+		}
+		r := Registers{Table: t.names[d.id.table].table, Index: t.names[d.id.table].index, Minute: d.id.at}
+		r.Set = m.changed(d)
+		d.touched = false
+		if len(r.Set) > 0 {
+			to = append(to, r)
+		}
+	}
+	slices.SortFunc(to, func(a, b Registers) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Minute, b.Minute))
+	})
+	m.shrink(len(t.names))
+	return to
+}
+
+// spare is how many bytes the next Seal may let go.
+func (m *minutes) spare(tables int) int {
+	return max(0, len(m.open)-2*tables-minutesKept) * 2 * registers
+}
+
+// changed answers d's registers above what was sent, and marks them sent.
+func (m *minutes) changed(d *distinct) []Register {
+	raw, err := d.sketch.AppendBinary(m.raw[:0])
+	if err != nil || len(raw) != headerBytes+registers {
+		panic("sketch: the HyperLogLog library's dense form is not the known one")
+	}
+	m.raw = raw
+	var set []Register
+	for i, value := range raw[headerBytes:] {
+		if value > d.sent[i] {
+			set = append(set, Register{uint16(i), value})
+			d.sent[i] = value
+		}
+	}
+	return set
+}
+
+// shrink drops the oldest minutes when there are more than two for each table
+// and some to spare.
+func (m *minutes) shrink(tables int) {
+	for len(m.open) > 2*tables+minutesKept {
+		m.last = nil
+		oldest := int64(1<<63 - 1)
+		for id := range m.open {
+			oldest = min(oldest, id.at)
+		}
+		for id := range m.open {
+			if id.at == oldest {
+				delete(m.open, id)
+			}
+		}
+	}
+}
+
+// forget makes every register count as never sent.
+func (m *minutes) forget() {
+	for _, d := range m.open {
+		d.sent = [registers]uint8{}
+		d.touched = true
+	}
+}

@@ -1,0 +1,121 @@
+package sketch
+
+import "github.com/keyheat/keyheat/sample"
+
+// second is the summary of one live event-time second.
+type second struct {
+	at      int64 // Unix seconds
+	live    bool
+	front   front
+	counts  countMin
+	totals  []Total // by table number
+	touched []uint16
+	strings map[string]string // key types in use: a handful
+}
+
+func newSecond(c Config) *second {
+	return &second{
+		front:   newFront(c.Sets),
+		counts:  newCountMin(c.CounterBytes),
+		strings: map[string]string{},
+	}
+}
+
+// total answers the running total of a table, new ones growing the slice.
+func (s *second) total(table uint16) *Total {
+	for int(table) >= len(s.totals) {
+		s.totals = append(s.totals, Total{})
+	}
+	t := &s.totals[table]
+	if t.Requests == 0 {
+		s.touched = append(s.touched, table)
+	}
+	return t
+}
+
+// add counts one record's load under its key's hash. A record without a key (a
+// Scan) counts to the table alone.
+func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
+	throttled := r.Throttle != ""
+	t := s.total(table)
+	t.Requests += r.N
+	t.Load = t.Load.Plus(l)
+	if throttled {
+		t.ThrottledRequests += r.N
+		t.Throttled = t.Throttled.Plus(l)
+	}
+	if r.PK.Type == "" {
+		t.Keyless = t.Keyless.Plus(l)
+		return
+	}
+	if c := s.place(table, hash, r, l.weight()); c != nil {
+		c.requests += r.N
+		c.load = c.load.Plus(l)
+		if throttled {
+			c.throttled = c.throttled.Plus(l)
+		}
+	}
+}
+
+// place answers the candidate that counts this key, admitting the key when it
+// has earned a place; nil when it stays outside, its weight then counted.
+func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
+	at := s.front.setOf(hash)
+	place, empty := s.front.find(at, hash)
+	switch {
+	case place >= 0:
+		return &s.front.candidates[place]
+	case empty >= 0:
+		return s.admit(empty, table, hash, r, 0)
+	}
+	full := &s.front.sets[at]
+	before := min(s.counts.estimate(hash), full.turned)
+	high := before + weight
+	smallest, bound := s.front.smallest(at)
+	if high <= bound {
+		s.counts.raise(hash, high)
+		full.turned = max(full.turned, high)
+		return nil
+	}
+	s.counts.raise(full.hash[smallest%Ways], bound)
+	full.turned = max(full.turned, bound)
+	return s.admit(smallest, table, hash, r, before)
+}
+
+// admit gives a key a place in the front; err is the most it had before.
+func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
+	s.front.sets[place/Ways].hash[place%Ways] = hash
+	c := &s.front.candidates[place]
+	*c = candidate{table: table, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
+	return c
+}
+
+// keyType is the type's own copy: a record's strings live only as long as its
+// message. There are at most 3+9+27+81 types.
+func (s *second) keyType(t string) string {
+	kept, ok := s.strings[t]
+	if !ok {
+		kept = string([]byte(t))
+		s.strings[kept] = kept
+	}
+	return kept
+}
+
+// begin makes the summary one of a new second.
+func (s *second) begin(at int64) {
+	s.at, s.live = at, true
+}
+
+// clear forgets everything, keeping the memory.
+func (s *second) clear() {
+	if !s.live {
+		return
+	}
+	s.live = false
+	s.front.clear()
+	s.counts.clear()
+	for _, t := range s.touched {
+		s.totals[t] = Total{}
+	}
+	s.touched = s.touched[:0]
+}

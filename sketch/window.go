@@ -1,0 +1,159 @@
+package sketch
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Total is what all keys of a table or index together asked for: exact.
+type Total struct {
+	// Requests counts requests, refused ones included.
+	Requests int64
+	// Load is the demand: consumed and refused.
+	Load
+	// ThrottledRequests and Throttled are the refused part of it.
+	ThrottledRequests int64
+	Throttled         Load
+	// Keyless is the part of Load whose requests have no key: Scans.
+	Keyless Load
+}
+
+func (t Total) plus(o Total) Total {
+	return Total{
+		Requests:          t.Requests + o.Requests,
+		Load:              t.Plus(o.Load),
+		ThrottledRequests: t.ThrottledRequests + o.ThrottledRequests,
+		Throttled:         t.Throttled.Plus(o.Throttled),
+		Keyless:           t.Keyless.Plus(o.Keyless),
+	}
+}
+
+// KeyLoad is one key's load in one second, with its bounds: the truth lies
+// between Low and Low + Err, for reads and writes each.
+type KeyLoad struct {
+	// Hash identifies the key among all tables and indexes, for one seed.
+	Hash uint64
+	// Key is the key; when Cut is true, Text is only its beginning, as for long
+	// keys that are far from any limit.
+	Key sample.Key
+	Cut bool
+	// Requests is a lower bound of the number of requests.
+	Requests int64
+	// Low is the demand that is proven, Err the most that may be missing.
+	Low, Err Load
+	// Throttled is the part of Low that was refused.
+	Throttled Load
+}
+
+// High is the upper bound of the key's load.
+func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
+
+// Window is one event-time second of one table or index: a whole one, or the
+// part of it that one shard saw.
+type Window struct {
+	Table, Index string
+	// Second is the event-time second, in Unix seconds.
+	Second int64
+	// Total is exact.
+	Total Total
+	// Unseen is the most that any key not in Keys can have had.
+	Unseen Load
+	// Keys are ordered by Hash.
+	Keys []KeyLoad
+}
+
+// Merge adds another part of the same second of the same table or index. Merging
+// is commutative and, until Trim, gives the same result in every order. o is not
+// changed; w may share its keys' text.
+func (w *Window) Merge(o *Window) {
+	merged := make([]KeyLoad, 0, max(len(w.Keys), len(o.Keys))+min(len(w.Keys), len(o.Keys))/4)
+	a, b := w.Keys, o.Keys
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Hash < b[0].Hash:
+			merged = append(merged, a[0].beside(o.Unseen))
+			a = a[1:]
+		case len(a) == 0 || b[0].Hash < a[0].Hash:
+			merged = append(merged, b[0].beside(w.Unseen))
+			b = b[1:]
+		default:
+			merged = append(merged, a[0].plus(&b[0]))
+			a, b = a[1:], b[1:]
+		}
+	}
+	w.Keys = merged
+	w.Total = w.Total.plus(o.Total)
+	w.Unseen = w.Unseen.Plus(o.Unseen)
+}
+
+// beside is the key's load when the other part does not list it.
+func (k KeyLoad) beside(unseen Load) KeyLoad {
+	k.Err = k.Err.Plus(unseen)
+	return k
+}
+
+// plus is the key's load when both parts list it.
+func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
+	if k.Cut && !o.Cut {
+		k.Key, k.Cut = o.Key, false
+	}
+	k.Requests += o.Requests
+	k.Low = k.Low.Plus(o.Low)
+	k.Err = k.Err.Plus(o.Err)
+	k.Throttled = k.Throttled.Plus(o.Throttled)
+	return k
+}
+
+// Trim drops keys whose upper bounds are below floor, and of the others keeps
+// the most loaded ones, at most `most`. A key that is dropped is one not seen
+// from then on: Unseen rises to its upper bound. So the bounds stay true, but a
+// window is trimmed when it is complete, since what is dropped is not proven
+// any more.
+func (w *Window) Trim(floor Load, most int) {
+	hot := func(k *KeyLoad) bool {
+		h := k.High()
+		return h.Read >= floor.Read || h.Write >= floor.Write
+	}
+	var kept []KeyLoad
+	for i := range w.Keys {
+		if hot(&w.Keys[i]) {
+			kept = append(kept, w.Keys[i])
+		} else {
+			w.Unseen = w.Unseen.max(w.Keys[i].High())
+		}
+	}
+	if len(kept) > most {
+		slices.SortFunc(kept, func(a, b KeyLoad) int {
+			return cmp.Or(cmp.Compare(b.High().weight(), a.High().weight()), cmp.Compare(a.Hash, b.Hash))
+		})
+		for i := range kept[most:] {
+			w.Unseen = w.Unseen.max(kept[most+i].High())
+		}
+		kept = slices.Clip(kept[:most])
+		slices.SortFunc(kept, byHash)
+	}
+	w.Keys = kept
+}
+
+// Key answers a key's load by its hash; what is known of a key that is not
+// listed is Unseen.
+func (w *Window) Key(hash uint64) (KeyLoad, bool) {
+	i, ok := slices.BinarySearchFunc(w.Keys, hash, func(k KeyLoad, h uint64) int { return cmp.Compare(k.Hash, h) })
+	if !ok {
+		return KeyLoad{Hash: hash, Err: w.Unseen}, false
+	}
+	return w.Keys[i], true
+}
+
+func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
+
+// size is about the memory that the window holds.
+func (w *Window) size() int {
+	bytes := 160
+	for i := range w.Keys {
+		bytes += 112 + len(w.Keys[i].Key.Text)
+	}
+	return bytes
+}
