@@ -7,8 +7,11 @@ import "errors"
 const (
 	// SecondsInRing is how many event-time seconds are live at once in a shard.
 	SecondsInRing = 4
-	// DefaultSets times Ways is how many candidates a second's front holds.
-	DefaultSets = 256
+	// DefaultSets times Ways is how many candidates a second's front holds. A
+	// quarter of it proves every hot key at 20,000 requests a second of the
+	// trace, but at 200,000 a second only 309 of 326 hot key-seconds; this
+	// proves them all.
+	DefaultSets = 1024
 	// Ways is the associativity of the front: the hashes of one set fill one
 	// cache line beside the set's bound.
 	Ways = 7
@@ -25,8 +28,8 @@ var ErrTooManyTables = errors.New("too many tables and indexes")
 // Config is the geometry of a shard. Zero fields take the defaults. Deltas of
 // different geometry merge; those of different seeds do not.
 type Config struct {
-	// Sets is the number of sets of the front, a power of two: 256 by default,
-	// 1,024 where thousands of keys can be hot in one second.
+	// Sets is the number of sets of the front, a power of two: 1,024 by default.
+	// Fewer save memory and bytes to the store where traffic is light.
 	Sets int
 	// CounterBytes is the size of the count-min sketch of one second, a power of
 	// two of at least 4 KiB.

@@ -21,7 +21,7 @@ type Shard struct {
 }
 
 // NewShard makes an empty shard. Its live seconds take about SecondsInRing ×
-// (CounterBytes + 1.2 KiB a set): 5.2 MiB with the defaults.
+// (CounterBytes + 1 KiB a set): 8 MiB with the defaults.
 //
 // A configuration that does not Validate is a programming error and panics.
 func NewShard(c Config) *Shard {

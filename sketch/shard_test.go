@@ -1,0 +1,247 @@
+package sketch_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+func newShard() *sketch.Shard { return sketch.NewShard(sketch.Config{Seed: seed}) }
+
+func add(t *testing.T, s *sketch.Shard, records ...sample.Record) {
+	t.Helper()
+	for i := range records {
+		if err := s.Add(&records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func sealed(s *sketch.Shard) *sketch.Delta {
+	d := sketch.NewDelta(sketch.Config{Seed: seed})
+	s.Seal(d)
+	return d
+}
+
+// TestLateSecondsOpenAgain sends seconds in the worst order: each is counted
+// whole, however often it is sealed.
+func TestLateSecondsOpenAgain(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	for round := range 3 {
+		for second := range int64(20) {
+			at := start + (second*7+int64(round))%20
+			add(t, s, write(at, "k", 1))
+		}
+	}
+	merged := map[identity]*sketch.Window{}
+	fold(merged, sealed(s))
+	if len(merged) != 20 {
+		t.Fatalf("%d seconds, want 20", len(merged))
+	}
+	for id, w := range merged {
+		if w.Total.Write != 3000 || len(w.Keys) != 1 || w.Keys[0].Low.Write != 3000 {
+			t.Errorf("second %d: %+v", id.second, w)
+		}
+	}
+}
+
+// TestIdentity tells apart what differs only in table, index, type or order.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	base := write(start, "42", 1)
+	number := base
+	number.PK.Type = "N"
+	index := base
+	index.Index = "orm"
+	otherTable := base
+	otherTable.Table = "or"
+	otherTable.Index = "m"
+	add(t, s, base, number, index, otherTable)
+	hashes := map[uint64]bool{}
+	for _, w := range sealed(s).Windows {
+		for _, k := range w.Keys {
+			hashes[k.Hash] = true
+		}
+	}
+	if len(hashes) != 4 {
+		t.Fatalf("%d identities, want 4", len(hashes))
+	}
+}
+
+func TestThrottledIsDemand(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	refused := write(start, "k", 3)
+	refused.Throttle = "TableWriteKeyRangeThroughputExceeded"
+	refused.N = 2
+	add(t, s, write(start, "k", 1), refused)
+	w := sealed(s).Windows[0]
+	if w.Total.Write != 7000 || w.Total.Throttled.Write != 6000 || w.Total.ThrottledRequests != 2 || w.Total.Requests != 3 {
+		t.Errorf("total %+v", w.Total)
+	}
+	if k := w.Keys[0]; k.Low.Write != 7000 || k.Throttled.Write != 6000 || k.Requests != 3 {
+		t.Errorf("key %+v", k)
+	}
+}
+
+// TestScanHasNoKey counts a Scan to its table, and leaves the bounds of keys
+// alone.
+func TestScanHasNoKey(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	scan := sample.Record{Time: start * 1000, Table: "orm", Op: sample.Scan, RCU: 128_000, Rate: 1, N: 1}
+	add(t, s, scan, write(start, "k", 1))
+	w := sealed(s).Windows[0]
+	if w.Total.Read != 128_000 || w.Total.Keyless.Read != 128_000 {
+		t.Errorf("total %+v", w.Total)
+	}
+	if len(w.Keys) != 1 || w.Keys[0].Err != (sketch.Load{}) || w.Unseen != (sketch.Load{}) {
+		t.Errorf("window %+v", w)
+	}
+}
+
+func TestTablesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := sketch.NewShard(sketch.Config{Tables: 3})
+	for i := range 5 {
+		r := write(start, "k", 1)
+		r.Table = fmt.Sprint("table", i)
+		if err := s.Add(&r); (i >= 3) != errors.Is(err, sketch.ErrTooManyTables) {
+			t.Errorf("table %d: %v", i, err)
+		}
+	}
+	if n := len(sealed(s).Windows); n != 3 {
+		t.Errorf("%d tables, want 3", n)
+	}
+}
+
+// TestCounterOverflow fills counters beyond their range: what is no longer known
+// is bounded by the table's remainder, never by a wrapped number.
+func TestCounterOverflow(t *testing.T) {
+	t.Parallel()
+	s := sketch.NewShard(sketch.Config{Sets: 1, CounterBytes: 4096})
+	exact := exactCounts{}
+	for round := range 3 {
+		for i := range 40 {
+			r := write(start, fmt.Sprint("key", i), sample.Milli(2_000_000+i*1000+round))
+			exact.add(&r)
+			add(t, s, r)
+		}
+	}
+	merged := map[identity]*sketch.Window{}
+	fold(merged, sealed(s))
+	exact.compare(t, merged)
+}
+
+// TestLongColdKeys leave as their beginning, hot ones whole.
+func TestLongColdKeys(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	long := strings.Repeat("x", 200)
+	add(t, s, write(start, long+"cold", 1), write(start, long+"hot", 900))
+	for _, k := range sealed(s).Windows[0].Keys {
+		if hot := k.Low.Write > 1000; k.Cut == hot || len(k.Key.Text) > 32 != hot {
+			t.Errorf("cut %v, %d bytes of a key with %v", k.Cut, len(k.Key.Text), k.Low)
+		}
+	}
+}
+
+// TestSealAndDiscard: what is sealed is gone, what is discarded never comes, and
+// registers come again after Discard.
+func TestSealAndDiscard(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	add(t, s, write(start, "a", 1))
+	first := sealed(s)
+	if len(first.Windows) != 1 || len(first.Cardinality) != 1 {
+		t.Fatalf("first seal: %+v", first)
+	}
+	if again := sealed(s); !again.Empty() {
+		t.Fatalf("sealed twice: %+v", again)
+	}
+	add(t, s, write(start, "a", 1))
+	if second := sealed(s); len(second.Windows) != 1 || len(second.Cardinality) != 0 {
+		t.Fatalf("a key seen before sends registers: %+v", second)
+	}
+	add(t, s, write(start, "b", 1))
+	s.Discard()
+	third := sealed(s)
+	if len(third.Windows) != 0 || len(third.Cardinality) != 1 || len(third.Cardinality[0].Set) != 2 {
+		t.Fatalf("after Discard: %+v", third)
+	}
+}
+
+func TestDistinctKeys(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	merged := sketch.Cardinality{}
+	for i := range 50_000 {
+		add(t, s, write(start+int64(i%60), fmt.Sprint("key", i), 1))
+		if i%10_000 == 0 {
+			for _, r := range sealed(s).Cardinality {
+				merged.Merge(r)
+			}
+		}
+	}
+	for _, r := range sealed(s).Cardinality {
+		merged.Merge(r)
+	}
+	kept, err := sketch.CardinalityFromBytes(merged.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Five standard errors of 1.6 %.
+	if n := kept.Estimate(); n < 46_000 || n > 54_000 {
+		t.Errorf("%d distinct keys, want about 50,000", n)
+	}
+	if _, err := sketch.CardinalityFromBytes([]byte("short")); !errors.Is(err, sketch.ErrCorrupt) {
+		t.Errorf("short registers: %v", err)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []sketch.Config{{Sets: 3}, {Sets: -1}, {CounterBytes: 5000}, {CounterBytes: 1024}, {Tables: -1}, {Tables: 70_000}} {
+		if c.Validate() == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+	if err := (sketch.Config{}).Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	var records []sample.Record
+	for r := range fromTrace(200_000, 400_000) {
+		records = append(records, r)
+	}
+	b.Run("trace", func(b *testing.B) {
+		s := newShard()
+		b.ReportAllocs()
+		for i := range b.N {
+			if err := s.Add(&records[i%len(records)]); err != nil {
+				b.Fatal(err)
+			}
+			if i%400_000 == 399_999 {
+				sealed(s)
+			}
+		}
+	})
+	b.Run("map", func(b *testing.B) {
+		counts := exactCounts{}
+		b.ReportAllocs()
+		for i := range b.N {
+			counts.add(&records[i%len(records)])
+			if i%400_000 == 399_999 {
+				counts = exactCounts{}
+			}
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package sketch_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// part draws a part of a second as a shard could have sealed it.
+func part(t *rapid.T) sketch.Window {
+	amount := rapid.Int64Range(0, 5_000_000)
+	load := func(name string) sketch.Load {
+		return sketch.Load{
+			Read:  sample.Milli(amount.Draw(t, name+" read")),
+			Write: sample.Milli(amount.Draw(t, name+" write")),
+		}
+	}
+	w := sketch.Window{Table: "orders", Index: "by-status", Second: start, Unseen: load("unseen")}
+	hashes := rapid.SliceOfNDistinct(rapid.Uint64Range(1, 20), 0, 10, rapid.ID).Draw(t, "hashes")
+	slices.Sort(hashes)
+	for _, h := range hashes {
+		w.Keys = append(w.Keys, sketch.KeyLoad{
+			Hash: h, Key: sample.KeyString(string(rune('a' + h))), Requests: 1,
+			Low: load("low"), Err: load("err"), Throttled: load("throttled"),
+		})
+		w.Total.Load = w.Total.Plus(w.Keys[len(w.Keys)-1].Low)
+		w.Total.Requests++
+	}
+	return w
+}
+
+func TestMergeInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		parts := make([]sketch.Window, rapid.IntRange(1, 5).Draw(t, "parts"))
+		for i := range parts {
+			parts[i] = part(t)
+		}
+		forward, shuffled := parts[0], sketch.Window{Table: "orders", Index: "by-status", Second: start}
+		for i := range parts[1:] {
+			forward.Merge(&parts[1+i])
+		}
+		for _, i := range rand.Perm(len(parts)) {
+			shuffled.Merge(&parts[i])
+		}
+		if len(forward.Keys) == 0 {
+			forward.Keys, shuffled.Keys = nil, nil
+		}
+		if !reflect.DeepEqual(forward, shuffled) {
+			t.Fatalf("in order %+v, shuffled %+v", forward, shuffled)
+		}
+	})
+}
+
+// TestTrimKeepsTheBounds says that what is dropped from a window is still
+// bounded in it, also after more is merged.
+func TestTrimKeepsTheBounds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		whole, later := part(t), part(t)
+		trimmed := whole
+		floor := sketch.Load{Read: 2_000_000, Write: 1_000_000}
+		trimmed.Trim(floor, rapid.IntRange(0, 10).Draw(t, "most"))
+		whole.Merge(&later)
+		trimmed.Merge(&later)
+		for _, k := range whole.Keys {
+			got, _ := trimmed.Key(k.Hash)
+			if got.Low.Write > k.Low.Write || got.Low.Read > k.Low.Read {
+				t.Fatalf("key %d: proven %v after Trim, %v before", k.Hash, got.Low, k.Low)
+			}
+			if h, was := got.High(), k.High(); h.Write < was.Write || h.Read < was.Read {
+				t.Fatalf("key %d: at most %v after Trim, %v before", k.Hash, h, was)
+			}
+		}
+		if trimmed.Total != whole.Total {
+			t.Fatalf("Trim changed the total")
+		}
+	})
+}
+
+func TestWindowRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := part(t)
+		if len(w.Keys) > 0 {
+			w.Keys[0].Cut = true
+		}
+		body, err := w.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read sketch.Window
+		if err := read.UnmarshalBinary(body); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(w, read) {
+			t.Fatalf("wrote %+v, read %+v", w, read)
+		}
+	})
+}
+
+// TestDamage changes and cuts a summary everywhere: no part of it is believed.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	shard := sketch.NewShard(sketch.Config{Seed: seed})
+	for r := range fromTrace(20_000, 500) {
+		if err := shard.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delta := sketch.NewDelta(sketch.Config{Seed: seed})
+	shard.Seal(delta)
+	body, err := delta.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range body {
+		damaged := slices.Clone(body)
+		damaged[i] ^= 0x10
+		var read sketch.Delta
+		err := read.UnmarshalBinary(damaged)
+		if !errors.Is(err, sketch.ErrCorrupt) && !errors.Is(err, sketch.ErrVersion) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if err := read.UnmarshalBinary(body[:i]); !errors.Is(err, sketch.ErrCorrupt) {
+			t.Fatalf("cut at byte %d: %v", i, err)
+		}
+		if !read.Empty() {
+			t.Fatalf("a refused summary left something behind")
+		}
+	}
+	body[3] = sketch.Version + 1
+	if err := new(sketch.Delta).UnmarshalBinary(body); !errors.Is(err, sketch.ErrVersion) {
+		t.Fatalf("a newer version is answered with %v", err)
+	}
+}
+
+// FuzzContents reads arbitrary contents in a sound frame: what is read without
+// an error writes back to the same contents.
+func FuzzContents(f *testing.F) {
+	d := sketch.NewDelta(sketch.Config{Seed: seed})
+	shard := sketch.NewShard(sketch.Config{Seed: seed})
+	for r := range fromTrace(10, 40) {
+		if err := shard.Add(&r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	shard.Seal(d)
+	body, err := d.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(sketch.Unframe(f, body))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, contents []byte) {
+		var read, again sketch.Delta
+		if err := read.UnmarshalBinary(sketch.Frame(t, contents)); err != nil {
+			if !errors.Is(err, sketch.ErrCorrupt) {
+				t.Fatal(err)
+			}
+			return
+		}
+		body, err := read.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.UnmarshalBinary(body); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(read, again) {
+			t.Fatalf("read %+v, wrote and read %+v", read, again)
+		}
+	})
+}
+
+// FuzzUnmarshal reads arbitrary bytes: refused or read, never a crash.
+func FuzzUnmarshal(f *testing.F) {
+	w := sketch.Window{Table: "t", Second: start}
+	body, err := w.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var d sketch.Delta
+		var w sketch.Window
+		for _, err := range []error{d.UnmarshalBinary(body), w.UnmarshalBinary(body)} {
+			if err != nil && !errors.Is(err, sketch.ErrCorrupt) && !errors.Is(err, sketch.ErrVersion) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
