@@ -176,7 +176,17 @@ func (t *tables) add(n name) uint16 {
 	number := uint16(len(t.names))
 	t.numbers[n] = number
 	t.names = append(t.names, n)
-	// Two seeded hashes in a row keep ("ab","c") and ("a","bc") apart.
-	t.seeds = append(t.seeds, xxh3.HashStringSeed(n.index, xxh3.HashStringSeed(n.table, t.seed)))
+	t.seeds = append(t.seeds, n.keySeed(t.seed))
 	return number
+}
+
+// keySeed stands for a table or index in its keys' hashes. Two seeded hashes in
+// a row keep ("ab","c") and ("a","bc") apart.
+func (n name) keySeed(seed uint64) uint64 {
+	return xxh3.HashStringSeed(n.index, xxh3.HashStringSeed(n.table, seed))
+}
+
+// Hash is what identifies a key in windows that were made with this seed.
+func Hash(table, index string, key sample.Key, seed uint64) uint64 {
+	return keyHash(key, name{table, index}.keySeed(seed))
 }

@@ -58,6 +58,20 @@ func (s *Store) Window(ctx context.Context, table, index string, second time.Tim
 	return w, err == nil, wrap(ctx, "read a window", err)
 }
 
+// LastWindow answers the newest second that is stored of a table or index, and
+// whether there is any: no later one has to be looked for.
+func (s *Store) LastWindow(ctx context.Context, table, index string) (time.Time, bool, error) {
+	var second time.Time
+	err := s.read.QueryRowContext(ctx, `
+		SELECT second FROM windows
+		WHERE table_name = $1 AND index_name = $2 ORDER BY second DESC LIMIT 1`,
+		clean(table), clean(index)).Scan(&second)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	return second, err == nil, wrap(ctx, "read the newest window", err)
+}
+
 // Windows answers the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 	rows, err := s.read.QueryContext(ctx, `

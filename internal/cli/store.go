@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/store"
@@ -44,3 +49,40 @@ func (s Store) Probe() Probe {
 
 // String is the URL without its passwords.
 func (s Store) String() string { return store.Redact(string(s.URL)) }
+
+// Open opens the database, and waits for it while it cannot be reached: a
+// daemon may be up before its database. notReady is told why, and told "" in the
+// end.
+func (s Store) Open(ctx context.Context, log *slog.Logger, notReady func(reason string)) (*store.Store, error) {
+	return backoff.Retry(ctx, func() (*store.Store, error) {
+		opened, err := store.Open(ctx, string(s.URL), store.Options{})
+		if err == nil {
+			notReady("")
+			return opened, nil
+		}
+		err = fmt.Errorf("open %s: %w", s, err)
+		if !errors.Is(err, store.ErrUnavailable) {
+			return nil, backoff.Permanent(err)
+		}
+		notReady(err.Error())
+		log.Warn("the database cannot be reached; trying again", "error", err)
+		return nil, err
+	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 200 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: 5 * time.Second,
+	}))
+}
+
+// Waiting is a reason for not being ready that one goroutine sets and others
+// read.
+type Waiting struct{ reason atomic.Value }
+
+// Set sets the reason; an empty one means ready.
+func (w *Waiting) Set(reason string) { w.reason.Store(reason) }
+
+// Reasons answers the reason, if there is one.
+func (w *Waiting) Reasons() []string {
+	if reason, _ := w.reason.Load().(string); reason != "" {
+		return []string{reason}
+	}
+	return nil
+}

@@ -12,6 +12,7 @@ var judging = []obligation{
 	{"a window is kept with its vector", windowKept},
 	{"a window is replaced whole", windowReplaced},
 	{"windows are found in the order of time", windowsByTime},
+	{"the newest window of a target is known", lastWindow},
 	{"many windows in one judgement", manyWindows},
 	{"cardinality is replaced whole", cardinality},
 	{"totals add all windows", totals},
@@ -61,6 +62,19 @@ func windowsByTime(t *testing.T, s *store.Store) {
 	query.From, query.To, query.Limit = time.Time{}, time.Time{}, 2
 	equal(t, "limited", value[[]store.Window](t)(s.Windows(t.Context(), query)),
 		[]store.Window{window(1), window(2)})
+}
+
+func lastWindow(t *testing.T, s *store.Store) {
+	_, ok, err := s.LastWindow(t.Context(), "orders", "by-status")
+	must(t, err)
+	equal(t, "found in an empty store", ok, false)
+	other := window(9)
+	other.Table = "carts"
+	judge(t, s, store.Judgement{Windows: []store.Window{window(2), window(3), window(1), other}})
+	got, ok, err := s.LastWindow(t.Context(), "orders", "by-status")
+	must(t, err)
+	equal(t, "found", ok, true)
+	equal(t, "newest", got, window(3).Second)
 }
 
 // manyWindows passes every size of statement.

@@ -1,0 +1,245 @@
+package detect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Bounds of a board's memory.
+const (
+	// horizon is how many seconds of event time a key's seconds stay open to
+	// late data. Older ones are folded; late data then only raise the peak.
+	horizon = 900
+	// maxTracked is how many keys a board follows at once. The least loaded
+	// ones are let go first.
+	maxTracked = 20_000
+)
+
+// Options are how a board judges.
+type Options struct {
+	// Policy answers the policy of a table or index; nil is DefaultPolicy for
+	// all.
+	Policy func(table, index string) Policy
+	// OneEpisode takes everything observed for one episode, as when a file is
+	// analysed: nothing that was hot is forgotten when it cools.
+	OneEpisode bool
+}
+
+// Board is the memory of one judge. It is not safe for concurrent use.
+type Board struct {
+	options Options
+	time    timeline
+	newest  int64
+	tracks  map[trackID]*track
+	tables  map[tableID]*Table
+	seconds map[windowID]Table // what each recent window added to its table
+}
+
+type trackID struct {
+	table, index string
+	hash         uint64
+}
+
+type tableID struct{ table, index string }
+
+type windowID struct {
+	tableID
+	second int64
+}
+
+// track is one key that is, or was, near a limit.
+type track struct {
+	target
+	points []point // by second, within the horizon
+	past   map[Kind]*episode
+}
+
+// NewBoard makes an empty board.
+func NewBoard(o Options) *Board {
+	if o.Policy == nil {
+		o.Policy = func(string, string) Policy { return DefaultPolicy() }
+	}
+	return &Board{
+		options: o, tracks: map[trackID]*track{},
+		tables: map[tableID]*Table{}, seconds: map[windowID]Table{},
+	}
+}
+
+// Observe takes what is known of a second of a table or index. Called again for
+// the same second it replaces what was known, so w must hold all of it.
+func (b *Board) Observe(w *sketch.Window) {
+	b.newest = max(b.newest, w.Second)
+	b.observeTable(w)
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		id := trackID{w.Table, w.Index, k.Hash}
+		t := b.tracks[id]
+		if t == nil {
+			if !worthTracking(k) {
+				continue
+			}
+			t = &track{target: target{w.Table, w.Index, k.Hash, k.Key}, past: map[Kind]*episode{}}
+			b.tracks[id] = t
+		}
+		if !k.Cut {
+			t.key = k.Key
+		}
+		t.put(point{second: w.Second, low: k.Low, high: k.High(), throttled: k.Throttled, table: w.Total.Load}, b.newest-horizon)
+	}
+}
+
+func worthTracking(k *sketch.KeyLoad) bool {
+	high := k.High()
+	return high.Write >= share(PartitionWrite, trackShare) || high.Read >= share(PartitionRead, trackShare)
+}
+
+// put sets a second of the key. One beyond the horizon only raises the peaks.
+func (t *track) put(p point, oldest int64) {
+	if p.second < oldest {
+		for _, e := range t.past {
+			e.raise(&p)
+		}
+		return
+	}
+	i, found := slices.BinarySearchFunc(t.points, p.second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
+	if found {
+		t.points[i] = p
+		return
+	}
+	t.points = slices.Insert(t.points, i, p)
+}
+
+// Settle says that every second up to this one is closed; complete says that
+// nothing of the seconds since the last Settle was missing. The first call says
+// where this judge begins: what went before was not wholly seen by it.
+func (b *Board) Settle(second int64, complete bool) {
+	if b.time.settled == 0 {
+		b.time.since, b.time.settled = second, second
+		return
+	}
+	if second <= b.time.settled {
+		return
+	}
+	if !complete {
+		b.time.incomplete = append(b.time.incomplete, span{b.time.settled + 1, second})
+	}
+	b.time.settled = second
+	b.forget()
+}
+
+// forget folds seconds beyond the horizon and lets cold keys go.
+func (b *Board) forget() {
+	oldest := b.time.settled - horizon
+	b.time.incomplete = slices.DeleteFunc(b.time.incomplete, func(s span) bool { return s.to < oldest-ResolveSeconds })
+	for id, t := range b.tracks {
+		t.fold(oldest, b)
+		if len(t.points) == 0 && t.quiet(b) {
+			delete(b.tracks, id)
+		}
+	}
+	for id := range b.seconds {
+		if id.second < oldest {
+			delete(b.seconds, id)
+		}
+	}
+	b.letGo()
+}
+
+// letGo drops the least loaded keys when there are too many.
+func (b *Board) letGo() {
+	if len(b.tracks) <= maxTracked {
+		return
+	}
+	type loaded struct {
+		id   trackID
+		most sample.Milli
+	}
+	all := make([]loaded, 0, len(b.tracks))
+	for id, t := range b.tracks {
+		l := loaded{id: id}
+		for i := range t.points {
+			l.most = max(l.most, WritesInReads*t.points[i].low.Write, t.points[i].low.Read)
+		}
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(x, y loaded) int {
+		return cmp.Or(cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
+	})
+	for _, l := range all[maxTracked:] {
+		delete(b.tracks, l.id)
+	}
+}
+
+// fold moves seconds before oldest into the episodes.
+func (t *track) fold(oldest int64, b *Board) {
+	n := 0
+	for n < len(t.points) && t.points[n].second < oldest {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	for _, k := range Kinds() {
+		e := t.past[k]
+		if e == nil {
+			e = &episode{}
+			t.past[k] = e
+		}
+		for i := range t.points[:n] {
+			e.step(&t.points[i], b.rules(t, k), b.time)
+		}
+	}
+	t.points = slices.Delete(t.points, 0, n)
+}
+
+// quiet says that a key without recent seconds has nothing left to tell: what
+// it told last was resolved a horizon ago.
+func (t *track) quiet(b *Board) bool {
+	for _, k := range Kinds() {
+		e := t.episode(k, b)
+		open := e.state == Pending || e.state == Firing
+		recent := e.state == Resolved && e.last+horizon >= b.time.settled
+		if open || recent || b.options.OneEpisode && e.state != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *Board) rules(t *track, k Kind) rules {
+	return rules{kind: k, Policy: b.options.Policy(t.table, t.index), oneEpisode: b.options.OneEpisode}
+}
+
+// episode is the verdict's memory as of now.
+func (t *track) episode(k Kind, b *Board) episode {
+	var e episode
+	if past := t.past[k]; past != nil {
+		e = *past
+	}
+	for i := range t.points {
+		e.step(&t.points[i], b.rules(t, k), b.time)
+	}
+	e.settle(b.time.settled, b.time)
+	return e
+}
+
+// Findings answers every verdict, the most utilised first. Equal boards answer
+// equal findings in equal order.
+func (b *Board) Findings() []Finding {
+	var found []Finding
+	for _, t := range b.tracks {
+		for _, k := range Kinds() {
+			if e := t.episode(k, b); e.severity() != "" {
+				found = append(found, e.finding(t.target, b.rules(t, k)))
+			}
+		}
+	}
+	slices.SortFunc(found, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
+	})
+	return found
+}

@@ -1,0 +1,53 @@
+package detect
+
+import "github.com/keyheat/keyheat/sample"
+
+// The numbers of DynamoDB. This is the only place with them, beside the prices
+// of single requests in sample/units.go.
+const (
+	// PartitionWrite is what one partition, and so one key, takes: 1,000 write
+	// units a second. Source: Amazon DynamoDB Developer Guide, "Designing
+	// partition keys to distribute your workload".
+	PartitionWrite sample.Milli = 1_000_000
+	// PartitionRead is the same for reads: 3,000 read units a second. Same
+	// source.
+	PartitionRead sample.Milli = 3_000_000
+	// WritesInReads is how many read units a write unit weighs in
+	// ConsumedThroughputUnits. Source: Developer Guide, "CloudWatch Contributor
+	// Insights for DynamoDB".
+	WritesInReads = 3
+)
+
+// What Keyheat itself decides by.
+const (
+	// DefaultWarning is the share of a limit from which a key is worth a
+	// warning.
+	DefaultWarning = 0.8
+	// DefaultHeadroom is by how much a shard count exceeds the peak's bare
+	// need; AWS's examples use 1.5 to 2.
+	DefaultHeadroom = 1.5
+	// FireSeconds of FireOf seconds over the warning share make a finding fire.
+	FireSeconds, FireOf = 2, 3
+	// SaturatedSeconds of SaturatedOf seconds with consumption between
+	// SaturatedFrom and SaturatedTo of a limit are a flat top: a partition that
+	// refuses the rest.
+	SaturatedSeconds, SaturatedOf = 3, 5
+	SaturatedFrom, SaturatedTo    = 0.95, 1.05
+	// ResolveSeconds complete seconds below the warning share resolve a finding.
+	ResolveSeconds = 60
+	// trackShare is the share of a limit from which a key's seconds are kept.
+	trackShare = 0.1
+)
+
+// limit is what a partition gives of what a kind is about.
+func limit(k Kind) sample.Milli {
+	if k == HotKeyRead {
+		return PartitionRead
+	}
+	return PartitionWrite
+}
+
+// share is a part of an amount.
+func share(of sample.Milli, part float64) sample.Milli {
+	return sample.Milli(float64(of) * part)
+}

@@ -1,0 +1,194 @@
+// Package alert tells people about findings. It empties the outbox, which a
+// judge fills in the same transaction as the findings themselves, so that no
+// transition is told without being stored, or stored without being told.
+//
+// # What a receiver may rely on
+//
+// Every notification arrives at least once: after a crash, a timeout or a lost
+// answer it is sent again, with the same id and the same body, so that a
+// receiver recognises a repetition by the header webhook-id. Notifications of
+// one finding arrive in their order; those of different findings may overtake
+// each other. A receiver that is away is tried again after growing pauses,
+// which stand in the outbox and so outlive this process.
+//
+// The form is Standard Webhooks (https://www.standardwebhooks.com): headers
+// webhook-id and webhook-timestamp, and webhook-signature where a secret is
+// set. The body is a Message.
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is the outbox, as *store.Store implements it.
+type Store interface {
+	DueNotifications(ctx context.Context, route string, most int) ([]store.Notification, error)
+	MarkDelivered(ctx context.Context, id string) error
+	MarkFailed(ctx context.Context, id string, next time.Time, cause string) error
+	MarkDead(ctx context.Context, id, cause string) error
+	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
+}
+
+// Message is the body of a webhook.
+type Message struct {
+	// ID is the same on every attempt.
+	ID string `json:"id"`
+	// Event is what happened to the finding: firing, updated or resolved.
+	Event string `json:"event"`
+	// At is when the notification was put into the outbox.
+	At time.Time `json:"at"`
+	// Finding is the finding's document as it was then.
+	Finding json.RawMessage `json:"finding"`
+}
+
+// most is how many notifications one pass takes.
+const most = 100
+
+// Webhook delivers one route of the outbox to one URL.
+type Webhook struct {
+	config Config
+	store  Store
+	logger *slog.Logger
+	sender *sender
+	// outbox and receiver are what is wrong with either now.
+	outbox, receiver health
+	metrics          *metrics
+}
+
+// New returns a webhook that is ready to Run. The holder names this process
+// among those that share the outbox.
+func New(c Config, st Store, holder string, logger *slog.Logger) (*Webhook, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSender(c)
+	if err != nil {
+		return nil, err
+	}
+	c.holder = holder
+	return &Webhook{
+		config: c, store: st, sender: s, metrics: newMetrics(c.Route),
+		logger: logger.With("route", c.Route),
+	}, nil
+}
+
+// Run delivers until ctx ends.
+func (w *Webhook) Run(ctx context.Context) error {
+	defer w.sender.close()
+	tick := time.NewTicker(w.config.Poll)
+	defer tick.Stop()
+	for {
+		if err := w.pass(ctx); err == nil {
+			w.outbox.heal()
+		} else if ctx.Err() == nil {
+			w.metrics.outbox.Inc()
+			w.report(&w.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// pass delivers what is due. Processes that share the outbox take turns by a
+// lease, so that two never send the same, nor out of order, except when one
+// was stopped for longer than its lease.
+func (w *Webhook) pass(ctx context.Context) error {
+	for {
+		due, err := w.store.DueNotifications(ctx, w.config.Route, most)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		mine, err := w.lease(ctx)
+		if err != nil || !mine {
+			return err
+		}
+		// Read once more: another may have delivered them before it was our turn.
+		if due, err = w.store.DueNotifications(ctx, w.config.Route, most); err != nil {
+			return err
+		}
+		if more, err := w.deliverAll(ctx, due); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// lease takes the turn for one more delivery.
+func (w *Webhook) lease(ctx context.Context) (bool, error) {
+	_, mine, err := w.store.AcquireLease(ctx, "alert/"+w.config.Route, w.config.holder, 2*w.config.Timeout)
+	return mine, err
+}
+
+// deliverAll delivers a few notifications, and says whether there may be more.
+// When the receiver cannot be reached the rest waits for the next pass: trying
+// a dead receiver a hundred times at once helps nobody.
+func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (more bool, err error) {
+	for _, n := range due {
+		mine, err := w.lease(ctx)
+		if err != nil || !mine {
+			return false, err
+		}
+		reached, err := w.deliver(ctx, n)
+		if err != nil || !reached {
+			return false, err
+		}
+	}
+	return len(due) > 0, nil
+}
+
+// deliver makes one attempt and writes down what came of it. An attempt that
+// ctx ended is no attempt: it is made again after the restart.
+func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
+	started := time.Now()
+	answer := w.sender.send(ctx, n)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	w.metrics.seconds.Observe(time.Since(started).Seconds())
+	v := judge(w.config, n, answer, time.Now())
+	w.metrics.attempts.WithLabelValues(string(v.outcome)).Inc()
+	switch v.outcome {
+	case delivered:
+		w.receiver.heal()
+		err = w.store.MarkDelivered(ctx, n.ID)
+	case failed:
+		w.report(&w.receiver, v.cause)
+		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause)
+	case dead:
+		w.receiver.heal() // nothing waits for it any more
+		w.logger.Error("notification given up", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
+		err = w.store.MarkDead(ctx, n.ID, v.cause)
+	}
+	if errors.Is(err, store.ErrNotFound) { // another process was quicker
+		err = nil
+	}
+	return answer.err == nil, err
+}
+
+// report notes what is wrong, and logs it when that is news.
+func (w *Webhook) report(h *health, cause string) {
+	if h.fail(cause) {
+		w.logger.Warn("webhook does not get through; trying again", "cause", cause)
+	}
+}
+
+// Ready answers why the webhook is not ready; nothing when it is.
+func (w *Webhook) Ready() []string {
+	var reasons []string
+	for _, h := range []*health{&w.outbox, &w.receiver} {
+		if cause := h.wrong(); cause != "" {
+			reasons = append(reasons, fmt.Sprintf("webhook %s: %s", w.config.Route, cause))
+		}
+	}
+	return reasons
+}

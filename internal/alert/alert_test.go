@@ -1,0 +1,394 @@
+package alert_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+
+// call is one request that a receiver saw.
+type call struct {
+	header http.Header
+	body   []byte
+	alert.Message
+}
+
+// receiver answers every request by a function and remembers it.
+type receiver struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls []call
+}
+
+func receive(t *testing.T, answer func(w http.ResponseWriter, nth int)) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		c := call{header: q.Header, body: body}
+		if err := json.Unmarshal(body, &c.Message); err != nil {
+			t.Errorf("the body is no message: %v", err)
+		}
+		r.mu.Lock()
+		r.calls = append(r.calls, c)
+		nth := len(r.calls)
+		r.mu.Unlock()
+		answer(w, nth)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) seen() []call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.calls)
+}
+
+func status(code int) func(http.ResponseWriter, int) {
+	return func(w http.ResponseWriter, _ int) { w.WriteHeader(code) }
+}
+
+// outbox is a store with these notifications, "id fingerprint event" each.
+func outbox(t *testing.T, all ...string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	var j store.Judgement
+	for _, n := range all {
+		f := strings.Fields(n)
+		j.Notifications = append(j.Notifications, store.Notification{
+			ID: f[0], Fingerprint: f[1], Event: f[2], Route: alert.DefaultRoute,
+			Payload: []byte(`{"fingerprint":"` + f[1] + `"}`),
+		})
+	}
+	if err := s.Judge(t.Context(), l, j); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// quick is a configuration whose pauses a test can wait for.
+func quick(url string) alert.Config {
+	return alert.Config{
+		URL: url, Timeout: 2 * time.Second, Poll: 2 * time.Millisecond,
+		MinPause: time.Millisecond, MaxPause: 4 * time.Millisecond,
+	}
+}
+
+// deliver runs a webhook until done holds.
+func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *alert.Webhook {
+	t.Helper()
+	w, err := alert.New(c, s, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	await(t, done)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	return w
+}
+
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not happen within 20 s")
+		}
+	}
+}
+
+// settled says that a finding has no notification pending.
+func settled(t *testing.T, s *store.Store, fingerprint string) func() bool {
+	return func() bool {
+		for _, n := range kept(t, s, fingerprint) {
+			if n.State == store.Pending {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func kept(t *testing.T, s *store.Store, fingerprint string) []store.Notification {
+	t.Helper()
+	all, err := s.Notifications(context.WithoutCancel(t.Context()), fingerprint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func events(calls []call) []string {
+	var all []string
+	for _, c := range calls {
+		all = append(all, c.ID+" "+c.Event)
+	}
+	return all
+}
+
+func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, status(http.StatusNoContent))
+	c := quick(r.URL)
+	c.Secret = secret
+	w := deliver(t, c, s, settled(t, s, "f"))
+	calls := r.seen()
+	if len(calls) != 1 {
+		t.Fatalf("%d calls, want 1", len(calls))
+	}
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify(calls[0].body, calls[0].header); err != nil {
+		t.Errorf("signature: %v", err)
+	}
+	if err := verifier.Verify(append(calls[0].body, ' '), calls[0].header); err == nil {
+		t.Error("a changed body passes the verification")
+	}
+	if got := calls[0].Message; got.ID != "n1" || got.Event != "firing" || string(got.Finding) != `{"fingerprint":"f"}` || got.At.IsZero() {
+		t.Errorf("message %+v", got)
+	}
+	if got := calls[0].header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("content type %q", got)
+	}
+	if got := w.Ready(); got != nil {
+		t.Errorf("not ready: %v", got)
+	}
+}
+
+func TestWithoutASecretNothingIsSigned(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, status(http.StatusOK))
+	deliver(t, quick(r.URL), s, settled(t, s, "f"))
+	if got := r.seen()[0].header.Get("webhook-signature"); got != "" {
+		t.Errorf("signature %q", got)
+	}
+}
+
+func TestAFailedDeliveryIsRepeatedWithTheSameIDAndBody(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing", "n2 f resolved", "n3 g firing")
+	r := receive(t, func(w http.ResponseWriter, nth int) {
+		if nth <= 3 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	deliver(t, quick(r.URL), s, func() bool { return settled(t, s, "f")() && settled(t, s, "g")() })
+	bodies := make(map[string]string)
+	var order []string
+	for _, c := range r.seen() {
+		if before, again := bodies[c.ID]; again && before != string(c.body) {
+			t.Errorf("the repetition of %s differs:\n%s\n%s", c.ID, before, c.body)
+		}
+		bodies[c.ID] = string(c.body)
+		if c.Fingerprint() == "f" && !slices.Contains(order, c.ID) {
+			order = append(order, c.ID)
+		}
+	}
+	if want := []string{"n1", "n2"}; !slices.Equal(order, want) {
+		t.Errorf("f's notifications arrive as %v, want %v", order, want)
+	}
+	if n := len(r.seen()); n != 6 {
+		t.Errorf("%d attempts, want 3 failed and 3 good ones", n)
+	}
+}
+
+func (c call) Fingerprint() string {
+	var f struct{ Fingerprint string }
+	_ = json.Unmarshal(c.Finding, &f)
+	return f.Fingerprint
+}
+
+func TestARefusalIsGivenUpAndLetsTheNextThrough(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing", "n2 f resolved")
+	r := receive(t, func(w http.ResponseWriter, nth int) {
+		if nth <= 3 {
+			http.Error(w, "no such\nchannel", http.StatusNotFound)
+		}
+	})
+	c := quick(r.URL)
+	c.Refusals = 3
+	deliver(t, c, s, settled(t, s, "f"))
+	if got, want := events(r.seen()), []string{"n1 firing", "n1 firing", "n1 firing", "n2 resolved"}; !slices.Equal(got, want) {
+		t.Errorf("calls %v, want %v", got, want)
+	}
+	all := kept(t, s, "f")
+	if all[0].State != store.Dead || all[0].LastError != "the receiver answers 404 Not Found: no such channel" {
+		t.Errorf("the refused one: %+v", all[0])
+	}
+	if all[1].State != store.Delivered {
+		t.Errorf("the later one: %+v", all[1])
+	}
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	elsewhere := receive(t, status(http.StatusOK))
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		w.Header().Set("Location", elsewhere.URL)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	})
+	c := quick(r.URL)
+	c.Refusals = 2
+	deliver(t, c, s, settled(t, s, "f"))
+	if n := len(elsewhere.seen()); n != 0 {
+		t.Errorf("the redirect's target got %d calls", n)
+	}
+	if n := kept(t, s, "f")[0]; n.State != store.Dead || n.Attempts != 2 {
+		t.Errorf("state %s after %d attempts", n.State, n.Attempts)
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		for _, asked := range []string{"120", time.Now().Add(2 * time.Minute).UTC().Format(http.TimeFormat)} {
+			s := outbox(t, "n1 f firing")
+			r := receive(t, func(w http.ResponseWriter, _ int) {
+				w.Header().Set("Retry-After", asked)
+				w.WriteHeader(code)
+			})
+			c := quick(r.URL)
+			c.Refusals = 1
+			w := deliver(t, c, s, func() bool { return kept(t, s, "f")[0].Attempts == 1 })
+			n := kept(t, s, "f")[0]
+			if wait := time.Until(n.NextAttempt); n.State != store.Pending || wait < 100*time.Second || wait > 3*time.Minute {
+				t.Errorf("%d, Retry-After %s: %s, next in %s", code, asked, n.State, wait)
+			}
+			if len(w.Ready()) != 1 {
+				t.Errorf("readiness says %v, want one sentence", w.Ready())
+			}
+		}
+	}
+}
+
+func TestPausesDouble(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, status(http.StatusBadGateway))
+	c := quick(r.URL)
+	c.MinPause, c.MaxPause = 20*time.Millisecond, time.Hour
+	started := time.Now()
+	deliver(t, c, s, func() bool { return kept(t, s, "f")[0].Attempts == 4 })
+	// 20 + 40 + 80 ms, of each up to a fifth less.
+	if took := time.Since(started); took < 112*time.Millisecond {
+		t.Errorf("four attempts within %s", took)
+	}
+	if wait := time.Until(kept(t, s, "f")[0].NextAttempt); wait > 160*time.Millisecond {
+		t.Errorf("the fifth comes in %s, want at most 160 ms", wait)
+	}
+}
+
+func TestASilentReceiverIsLeftAfterTheTimeout(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	release := make(chan struct{})
+	r := receive(t, func(http.ResponseWriter, int) { <-release })
+	defer close(release)
+	c := quick(r.URL)
+	c.Timeout = 50 * time.Millisecond
+	deliver(t, c, s, func() bool { return kept(t, s, "f")[0].Attempts >= 2 })
+}
+
+func TestAnEndlessAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		chunk := make([]byte, 64<<10)
+		for range 1 << 10 {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+		t.Error("64 MiB of answer were read")
+	})
+	deliver(t, quick(r.URL), s, settled(t, s, "f"))
+	if n := kept(t, s, "f")[0]; n.State != store.Delivered {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestWhatIsTooOldIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, status(http.StatusInternalServerError))
+	c := quick(r.URL)
+	c.GiveUp = 30 * time.Millisecond
+	deliver(t, c, s, settled(t, s, "f"))
+	if n := kept(t, s, "f")[0]; n.State != store.Dead || !strings.Contains(n.LastError, "not delivered within 30ms") {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestTwoProcessesTakeTurns(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 40 {
+		all = append(all, string(rune('a'+i%26))+strings.Repeat("x", i)+" f"+string(rune('a'+i%5))+" firing")
+	}
+	s := outbox(t, all...)
+	r := receive(t, status(http.StatusOK))
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for _, holder := range []string{"one", "two"} {
+		w, err := alert.New(quick(r.URL), s, holder, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() { _ = w.Run(ctx) })
+	}
+	await(t, func() bool { return len(r.seen()) >= len(all) })
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	group.Wait()
+	if n := len(r.seen()); n != len(all) {
+		t.Errorf("%d calls for %d notifications", n, len(all))
+	}
+}
+
+func TestAnUnreachableReceiverIsAReasonNotToBeReady(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	w := deliver(t, quick(gone.URL), s, func() bool { return kept(t, s, "f")[0].Attempts >= 1 })
+	if got := w.Ready(); len(got) != 1 || !strings.Contains(got[0], "refused") {
+		t.Errorf("readiness says %v", got)
+	}
+}

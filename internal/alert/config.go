@@ -1,0 +1,96 @@
+package alert
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Defaults of Config.
+const (
+	DefaultRoute      = "webhook"
+	DefaultTimeout    = 10 * time.Second
+	DefaultPoll       = time.Second
+	DefaultMinPause   = 5 * time.Second
+	DefaultMaxPause   = 15 * time.Minute
+	DefaultRefusals   = 5
+	DefaultGiveUp     = 24 * time.Hour
+	DefaultAnswerSize = 64 << 10
+)
+
+// Config is one webhook. A zero field takes its default, except the URL.
+type Config struct {
+	// Route names it in the outbox: what the judge writes for this route is
+	// delivered here.
+	Route string
+	// URL is where to POST, http or https.
+	URL string
+	// Secret signs every message: "whsec_" and 24 to 64 bytes in base64, as
+	// Standard Webhooks writes it. Empty for none.
+	Secret string
+	// Timeout bounds one attempt, from dialling to the end of the answer.
+	Timeout time.Duration
+	// Poll is how often the outbox is looked at.
+	Poll time.Duration
+	// MinPause and MaxPause bound the pause after a failed attempt, which
+	// doubles every time.
+	MinPause, MaxPause time.Duration
+	// Refusals is how often a receiver may refuse a notification (a status
+	// that is neither success nor a promise to be better later) before it is
+	// given up.
+	Refusals int
+	// GiveUp is the age at which a notification is given up whatever the
+	// cause; nobody is helped by a page from yesterday.
+	GiveUp time.Duration
+
+	holder string
+}
+
+func (c Config) withDefaults() Config {
+	c.Route = cmp.Or(c.Route, DefaultRoute)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Poll = cmp.Or(c.Poll, DefaultPoll)
+	c.MinPause = cmp.Or(c.MinPause, DefaultMinPause)
+	c.MaxPause = cmp.Or(c.MaxPause, max(DefaultMaxPause, c.MinPause))
+	c.Refusals = cmp.Or(c.Refusals, DefaultRefusals)
+	c.GiveUp = cmp.Or(c.GiveUp, DefaultGiveUp)
+	return c
+}
+
+// Validate says everything that is wrong with a configuration; no error holds
+// the secret, nor the URL's password.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var wrong []error
+	u, err := url.Parse(c.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		wrong = append(wrong, errors.New(`webhook url: give a whole one, as in "https://hooks.example.com/keyheat"`))
+	}
+	if _, err := key(c.Secret); err != nil {
+		wrong = append(wrong, err)
+	}
+	if min(c.Timeout, c.Poll, c.MinPause, c.MaxPause, c.GiveUp) < 0 || c.Refusals < 0 {
+		wrong = append(wrong, errors.New("webhook: give no negative duration or count"))
+	}
+	if c.MaxPause < c.MinPause {
+		wrong = append(wrong, fmt.Errorf("webhook max pause %s: give at least the min pause, %s", c.MaxPause, c.MinPause))
+	}
+	return errors.Join(wrong...)
+}
+
+// key is the secret's bytes; none for no secret.
+func key(secret string) ([]byte, error) {
+	if secret == "" {
+		return nil, nil
+	}
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	b, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(b) < 24 || len(b) > 64 {
+		return nil, errors.New(`webhook secret: give "whsec_" and 24 to 64 random bytes in base64`)
+	}
+	return b, nil
+}

@@ -1,0 +1,108 @@
+package alert_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/alert"
+)
+
+func TestMetadataAddressesAreNotDialled(t *testing.T) {
+	t.Parallel()
+	for address, allowed := range map[string]bool{
+		"127.0.0.1:80":                true,
+		"[::1]:80":                    true,
+		"10.0.0.8:443":                true,
+		"192.168.1.4:443":             true,
+		"93.184.216.34:443":           true,
+		"[2606:2800:220:1::1]:443":    true,
+		"[fd12:3456::1]:443":          true,
+		"169.254.169.254:80":          false,
+		"169.254.170.2:80":            false,
+		"[::ffff:169.254.169.254]:80": false,
+		"[64:ff9b::a9fe:a9fe]:80":     false,
+		"[fe80::1%lo]:80":             false,
+		"[fd00:ec2::254]:80":          false,
+		"100.100.100.200:80":          false,
+		"168.63.129.16:80":            false,
+		"0.0.0.0:80":                  false,
+		"224.0.0.1:80":                false,
+		"[ff02::1]:80":                false,
+	} {
+		err := alert.RefuseMetadata("tcp", address, nil)
+		if (err == nil) != allowed {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestADialIsCheckedWhateverTheNameSays(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	w := deliver(t, quick("http://169.254.169.254/latest/meta-data"), s, func() bool {
+		return kept(t, s, "f")[0].Attempts >= 1
+	})
+	if got := w.Ready(); len(got) != 1 || !strings.Contains(got[0], "metadata") {
+		t.Errorf("readiness says %v", got)
+	}
+}
+
+func TestValidateSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	good := alert.Config{URL: "https://user:password@hooks.example.com/x", Secret: secret}
+	if err := good.Validate(); err != nil {
+		t.Errorf("a good configuration: %v", err)
+	}
+	for want, change := range map[string]func(*alert.Config){
+		"give a whole one":     func(c *alert.Config) { c.URL = "hooks.example.com" },
+		`"whsec_" and 24`:      func(c *alert.Config) { c.Secret = "hunter2" },
+		"24 to 64":             func(c *alert.Config) { c.Secret = "whsec_aHVudGVy" },
+		"no negative duration": func(c *alert.Config) { c.Timeout = -time.Second },
+		"at least the min":     func(c *alert.Config) { c.MinPause, c.MaxPause = time.Hour, time.Minute },
+	} {
+		c := good
+		change(&c)
+		_, err := alert.New(c, nil, "test", slog.New(slog.DiscardHandler))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+			continue
+		}
+		if strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "password") {
+			t.Errorf("the error tells a secret: %v", err)
+		}
+	}
+}
+
+func TestAttemptsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, func(w http.ResponseWriter, nth int) {
+		if nth == 1 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	w := deliver(t, quick(r.URL), s, settled(t, s, "f"))
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(w)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, f := range families {
+		if f.GetName() != "keyheat_alert_attempts_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+		}
+	}
+	if got["delivered"] != 1 || got["failed"] != 1 || got["dead"] != 0 {
+		t.Errorf("attempts %v", got)
+	}
+}

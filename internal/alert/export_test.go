@@ -1,0 +1,4 @@
+package alert
+
+// RefuseMetadata is the check that is made of an address before it is dialled.
+var RefuseMetadata = refuseMetadata

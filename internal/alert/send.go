@@ -1,0 +1,132 @@
+package alert
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// userAgent tells receivers who calls.
+const userAgent = "keyheat-reporter"
+
+// sender POSTs notifications.
+type sender struct {
+	url     string
+	key     []byte
+	timeout time.Duration
+	client  *http.Client
+}
+
+// answer is what one attempt brought: an error when the receiver was not
+// reached or did not answer, and otherwise its answer.
+type answer struct {
+	err        error
+	status     int
+	retryAfter string
+	excerpt    string
+}
+
+func newSender(c Config) (*sender, error) {
+	k, err := key(c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: c.Timeout, Control: refuseMetadata}
+	return &sender{url: c.URL, key: k, timeout: c.Timeout, client: &http.Client{
+		// No proxy: the address that is dialled has to be the receiver's own,
+		// or its check says nothing.
+		Transport: &http.Transport{
+			DialContext:            dialer.DialContext,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    1,
+			IdleConnTimeout:        time.Minute,
+			MaxResponseHeaderBytes: DefaultAnswerSize,
+		},
+		// A redirect could lead a signed message anywhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+func (s *sender) close() { s.client.CloseIdleConnections() }
+
+func (s *sender) send(ctx context.Context, n store.Notification) answer {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	request, err := s.request(ctx, n, time.Now())
+	if err != nil {
+		return answer{err: err}
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return answer{err: withoutURL(err)}
+	}
+	defer response.Body.Close()
+	// Read on, so that the connection can be used again, but not for ever.
+	body, err := io.ReadAll(io.LimitReader(response.Body, DefaultAnswerSize))
+	if err != nil {
+		return answer{err: fmt.Errorf("read the answer: %w", withoutURL(err))}
+	}
+	return answer{
+		status:     response.StatusCode,
+		retryAfter: response.Header.Get("Retry-After"),
+		excerpt:    excerpt(body),
+	}
+}
+
+func (s *sender) request(ctx context.Context, n store.Notification, now time.Time) (*http.Request, error) {
+	body, err := json.Marshal(Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload})
+	if err != nil {
+		return nil, fmt.Errorf("write the message: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", withoutURL(err))
+	}
+	at := strconv.FormatInt(now.Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", userAgent)
+	r.Header.Set("webhook-id", n.ID)
+	r.Header.Set("webhook-timestamp", at)
+	if s.key != nil {
+		r.Header.Set("webhook-signature", "v1,"+sign(s.key, n.ID, at, body))
+	}
+	return r, nil
+}
+
+// sign is Standard Webhooks' symmetric signature, version 1.
+func sign(key []byte, id, at string, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// withoutURL takes the URL off an error: receivers put tokens into it.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// excerpt is the beginning of an answer in one line, for a person.
+func excerpt(body []byte) string {
+	const most = 200
+	if len(body) > most {
+		body = body[:most]
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(string(body)), " "), "\ufffd")
+}

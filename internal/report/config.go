@@ -1,0 +1,74 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Defaults of Config.
+const (
+	DefaultLease      = 15 * time.Second
+	DefaultPoll       = time.Second
+	DefaultStall      = 10 * time.Second
+	DefaultPageWithin = 15 * time.Minute
+	DefaultMaxKeys    = 2 << 20
+	DefaultPruneEvery = 5 * time.Minute
+)
+
+// Config is how a Judge judges. A zero field takes its default.
+type Config struct {
+	// Policy answers the policy of a table or index; detect's default for all
+	// when nil.
+	Policy func(table, index string) detect.Policy
+	// Routes are where notifications go: one for each route and event. None
+	// for no notifications.
+	Routes []string
+	// Lease is how long a judge that is silent keeps the others waiting.
+	Lease time.Duration
+	// Poll is the longest pause between two looks into the store.
+	Poll time.Duration
+	// Stall is how long a partition's watermark may stand still before its
+	// seconds are closed without it.
+	Stall time.Duration
+	// PageWithin is how old, by event time, a finding's newest second may be
+	// to notify anybody. What is older makes history only.
+	PageWithin time.Duration
+	// MaxKeys bounds the keys that all open seconds list, about 150 bytes
+	// each. Beyond it the oldest seconds are closed early, as incomplete.
+	MaxKeys int
+	// Read bounds one reading of deltas.
+	Read store.ReadLimit
+	// PruneEvery is the pause between prunings; Retention what they leave.
+	PruneEvery time.Duration
+	Retention  store.Retention
+}
+
+func (c Config) withDefaults() Config {
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.Poll = cmp.Or(c.Poll, DefaultPoll)
+	c.Stall = cmp.Or(c.Stall, DefaultStall)
+	c.PageWithin = cmp.Or(c.PageWithin, DefaultPageWithin)
+	c.MaxKeys = cmp.Or(c.MaxKeys, DefaultMaxKeys)
+	c.PruneEvery = cmp.Or(c.PruneEvery, DefaultPruneEvery)
+	return c
+}
+
+// Validate says what is wrong with a configuration.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var wrong []error
+	if min(c.Lease, c.Poll, c.Stall, c.PageWithin, c.PruneEvery) < 0 {
+		wrong = append(wrong, errors.New("judge: give no negative duration"))
+	}
+	if c.Lease < 3*c.Poll {
+		wrong = append(wrong, errors.New("judge lease: give at least three times the poll interval, or it runs out between two polls"))
+	}
+	if c.MaxKeys < 0 {
+		wrong = append(wrong, errors.New("judge max keys: give a number above 0"))
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,236 @@
+package report_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// The shared zstd decoder keeps its workers.
+		goleak.IgnoreAnyFunction("github.com/klauspost/compress/zstd.(*blockDec).startDecoder"),
+		// The shared Postgres ends with the process.
+		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.watch.func1"))
+}
+
+const (
+	route = "webhook"
+	table = "orders"
+)
+
+// begin is the event time of second 0: recent enough to page, in whole
+// minutes.
+func begin() time.Time { return time.Now().Add(-10 * time.Minute).Truncate(time.Minute) }
+
+// engines are what every test that depends on the store runs on.
+var engines = map[string]func(t *testing.T) string{
+	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db") },
+	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
+}
+
+func open(t *testing.T, url string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// load is a key's write units in one second of the table.
+type load struct {
+	second int
+	key    string
+	wcu    int
+}
+
+// collector writes deltas as a collector would.
+type collector struct {
+	t      *testing.T
+	store  *store.Store
+	name   string
+	start  time.Time
+	shard  *sketch.Shard
+	config sketch.Config
+	claim  store.Position
+	next   int
+	seq    int64
+}
+
+func collect(t *testing.T, s *store.Store, name string, partition int, start time.Time) *collector {
+	t.Helper()
+	seed, err := s.HashSeed(t.Context())
+	must(t, err)
+	c := &collector{t: t, store: s, name: name, start: start, config: sketch.Config{Seed: seed}}
+	c.shard = sketch.NewShard(c.config)
+	c.claim, err = s.Claim(t.Context(), name, store.PartitionID{Source: "test", Name: fmt.Sprint(partition)}, "0")
+	must(t, err)
+	return c
+}
+
+// commit adds loads and commits them, with the watermark at a second; below 0
+// for a commit that leaves the watermark alone.
+func (c *collector) commit(watermark int, loads ...load) {
+	c.t.Helper()
+	for _, l := range loads {
+		must(c.t, c.shard.Add(&sample.Record{
+			Time: c.start.Add(time.Duration(l.second) * time.Second).UnixMilli(), Table: table,
+			PK: sample.KeyString(l.key), Op: sample.UpdateItem, WCU: sample.Milli(l.wcu) * 1000, Rate: 1, N: 1,
+		}))
+	}
+	d := sketch.NewDelta(c.config)
+	c.shard.Seal(d)
+	var body []byte
+	if !d.Empty() {
+		var err error
+		body, err = d.MarshalBinary()
+		must(c.t, err)
+	}
+	c.write(watermark, sketch.Version, body)
+}
+
+func (c *collector) write(watermark, version int, body []byte) {
+	c.t.Helper()
+	c.seq++
+	commit := store.Commit{Writer: c.name, Seq: c.seq, Version: version, Body: body}
+	if watermark >= 0 {
+		commit.Watermarks = []store.Watermark{{
+			PartitionID: c.claim.PartitionID, Epoch: c.claim.Epoch,
+			Time: c.start.Add(time.Duration(watermark) * time.Second),
+		}}
+	}
+	must(c.t, c.store.Commit(c.t.Context(), commit))
+}
+
+// probe stands between a judge and its store: it counts the calls, kills the
+// judge at one of them, and sees when there is nothing left to read.
+type probe struct {
+	*store.Store
+	calls  atomic.Int64
+	killAt int64
+	late   bool // the killed call is carried out first
+	dead   atomic.Bool
+	idle   atomic.Int64
+}
+
+var errKilled = errors.New("killed")
+
+func (p *probe) call(f func() error) error {
+	n := p.calls.Add(1)
+	if p.dead.Load() {
+		return errKilled
+	}
+	if p.killAt > 0 && n >= p.killAt {
+		var err error
+		if p.late {
+			err = f()
+		}
+		p.dead.Store(true)
+		return errors.Join(errKilled, err)
+	}
+	return f()
+}
+
+func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (snap store.Snapshot, err error) {
+	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
+	if err == nil && len(snap.Deltas) == 0 {
+		p.idle.Add(1)
+	} else {
+		p.idle.Store(0)
+	}
+	return snap, err
+}
+
+func (p *probe) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
+	return p.call(func() error { return p.Store.Judge(ctx, l, j) })
+}
+
+func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (l store.Lease, ok bool, err error) {
+	err = p.call(func() error { l, ok, err = p.Store.AcquireLease(ctx, name, holder, ttl); return err })
+	return l, ok, err
+}
+
+func (p *probe) Windows(ctx context.Context, q store.WindowQuery) (all []store.Window, err error) {
+	err = p.call(func() error { all, err = p.Store.Windows(ctx, q); return err })
+	return all, err
+}
+
+func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Finding, err error) {
+	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
+	return f, err
+}
+
+// ReleaseLease of a dead judge does nothing, as nothing a dead process does.
+func (p *probe) ReleaseLease(ctx context.Context, l store.Lease) error {
+	return p.call(func() error { return p.Store.ReleaseLease(ctx, l) })
+}
+
+// quick is a configuration whose waits a test can afford.
+func quick() report.Config {
+	return report.Config{
+		Routes: []string{route}, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
+	}
+}
+
+// judge is a judge that runs, until stopped or killed.
+type judge struct {
+	*report.Judge
+	*probe
+	stop func()
+}
+
+func run(t *testing.T, c report.Config, p *probe) *judge {
+	t.Helper()
+	j, err := report.New(c, p, fmt.Sprintf("judge-%d", rand.Uint64()), slog.New(slog.DiscardHandler))
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := j.Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	stop := sync.OnceFunc(func() { cancel(); group.Wait() })
+	t.Cleanup(stop)
+	return &judge{Judge: j, probe: p, stop: stop}
+}
+
+// quiet waits until the judge has read and written everything, or is dead.
+func (j *judge) quiet(t *testing.T) {
+	t.Helper()
+	j.idle.Store(0)
+	await(t, func() bool { return j.idle.Load() >= 3 || j.dead.Load() })
+}
+
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not happen within 30 s")
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,212 @@
+// Package report judges what the collectors have counted. A Judge reads their
+// deltas from the store, folds them into whole seconds, lets the board of
+// package detect decide, and writes seconds, findings, the findings' changes
+// and the notifications that they cause.
+//
+// # One at a time
+//
+// Any number of processes may run a Judge; the holder of a lease judges and
+// the others wait. Everything that follows from one reading is one
+// transaction, which the lease guards: a judge that was frozen past its lease
+// writes nothing.
+//
+// # Nothing in memory matters
+//
+// A second is folded in memory and written when it is over, once, and again
+// when late samples come. What is in memory is also in deltas beyond the stored
+// cursors, so a judge that dies is continued by reading them again: a stored
+// second carries the vector of the deltas that it holds, and none of these is
+// added twice. After a restart the totals, seconds and findings are what they
+// would have been.
+//
+// # When a second is over
+//
+// A second is complete when the watermark of every known partition has passed
+// its end. A partition whose watermark stands still is waited for only so long:
+// its seconds are then closed as incomplete. What they prove still counts, and
+// they prove no silence: a finding never resolves on them.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is what a Judge needs of the store; *store.Store has it.
+type Store interface {
+	HashSeed(ctx context.Context) (uint64, error)
+	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
+	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
+	ReleaseLease(ctx context.Context, l store.Lease) error
+	Listen(ctx context.Context) <-chan struct{}
+	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
+	Cursors(ctx context.Context) (map[string]int64, error)
+	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
+	Judge(ctx context.Context, l store.Lease, j store.Judgement) error
+	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
+}
+
+// leaseName is what the judges take turns by.
+const leaseName = "judge"
+
+// Judge is the reporter's judge.
+type Judge struct {
+	config  Config
+	store   Store
+	holder  string
+	logger  *slog.Logger
+	health  health
+	metrics *metrics
+}
+
+// New returns a judge that is ready to Run. The holder names this process for
+// the lease: another name at every start.
+func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return &Judge{config: c, store: st, holder: holder, logger: logger, metrics: newMetrics()}, nil
+}
+
+// Run judges, and prunes what is older than its retention, until ctx ends. It
+// waits for a store that is away.
+func (j *Judge) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return j.judge(ctx) })
+	group.Go(func() error { return j.keep(ctx) })
+	return group.Wait()
+}
+
+// judge leads whenever it can. The memory lives as long as the lease, and
+// through an outage of the store.
+func (j *Judge) judge(ctx context.Context) error {
+	wake := j.store.Listen(ctx)
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = j.config.Poll/4, 10*j.config.Poll
+	var term *term
+	defer func() { j.resign(ctx, term) }()
+	for ctx.Err() == nil {
+		next, err := j.turn(ctx, term)
+		term = next
+		switch {
+		case err == nil:
+			j.health.heal(partStore)
+			wait.Reset()
+			j.sleep(ctx, wake, term)
+		case ctx.Err() == nil:
+			j.trouble(err)
+			pause(ctx, wait.NextBackOff())
+		}
+	}
+	return nil
+}
+
+// turn takes the lease if it must, and makes one pass. It answers the term to
+// go on with, nil when there is none.
+func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
+	if t == nil {
+		lease, leads, err := j.store.AcquireLease(ctx, leaseName, j.holder, j.config.Lease)
+		if err != nil || !leads {
+			return nil, err
+		}
+		if t, err = j.begin(ctx, lease); err != nil {
+			return nil, fmt.Errorf("begin to judge: %w", err)
+		}
+		j.logger.Info("judging", "holder", j.holder, "token", lease.Token)
+		j.metrics.leader.Set(1)
+	}
+	err := t.pass(ctx)
+	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) {
+		j.metrics.leader.Set(0)
+		j.logger.Warn("starting over from what is stored", "cause", err)
+		return nil, nil
+	}
+	return t, err
+}
+
+// sleep waits for news: a wake-up, or the poll interval, or not at all while
+// there is more to read.
+func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
+	if t != nil && t.behind {
+		return
+	}
+	timer := time.NewTimer(j.config.Poll)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-timer.C:
+	}
+}
+
+// resign lets another judge at once, within a bound.
+func (j *Judge) resign(ctx context.Context, t *term) {
+	if t == nil {
+		return
+	}
+	j.metrics.leader.Set(0)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
+	defer cancel()
+	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {
+		j.logger.Warn("the lease runs out by itself", "cause", err)
+	}
+}
+
+func (j *Judge) trouble(err error) {
+	j.metrics.errors.Inc()
+	if j.health.fail(partStore, fmt.Sprintf("judging fails: %v", err)) {
+		j.logger.Error("judging fails; trying again", "error", err)
+	}
+}
+
+// keep prunes at intervals. Any process may: what is too old for one is too
+// old for all.
+func (j *Judge) keep(ctx context.Context) error {
+	tick := time.NewTicker(j.config.PruneEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
+			j.metrics.errors.Inc()
+			j.logger.Warn("pruning fails; trying again later", "error", err)
+		}
+	}
+}
+
+// prune deletes what is too old, if no other process is at it.
+func (j *Judge) prune(ctx context.Context) error {
+	lease, mine, err := j.store.AcquireLease(ctx, "prune", j.holder, j.config.PruneEvery)
+	if err != nil || !mine {
+		return err
+	}
+	pruned, err := j.store.Prune(ctx, j.config.Retention)
+	j.logger.Debug("pruned", "rows", pruned)
+	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

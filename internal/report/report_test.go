@@ -1,0 +1,389 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// outcome is all that a judge leaves, without what depends on the hour.
+type outcome struct {
+	Totals   []store.Total
+	Windows  []string
+	Findings []string
+	History  []string
+	Told     []string
+	Cursors  map[string]int64
+}
+
+func left(t *testing.T, s *store.Store) outcome {
+	t.Helper()
+	var o outcome
+	var err error
+	o.Totals, err = s.Totals(t.Context())
+	must(t, err)
+	o.Cursors, err = s.Cursors(t.Context())
+	must(t, err)
+	windows, err := s.Windows(t.Context(), store.WindowQuery{Table: table})
+	must(t, err)
+	for _, w := range windows {
+		o.Windows = append(o.Windows, fmt.Sprintf("%d %v %t %s", w.Second.Unix(), w.Vector, w.Complete, keys(t, w.Body)))
+	}
+	findings, err := s.Findings(t.Context(), store.FindingQuery{})
+	must(t, err)
+	for _, f := range findings {
+		o.Findings = append(o.Findings, string(f.Document))
+		history, err := s.FindingHistory(t.Context(), f.Fingerprint)
+		must(t, err)
+		for _, h := range history {
+			o.History = append(o.History, fmt.Sprintf("%s: %s → %s %s %s", f.Key, h.From, h.To, h.Severity, h.Note))
+		}
+		told, err := s.Notifications(t.Context(), f.Fingerprint)
+		must(t, err)
+		for _, n := range told {
+			o.Told = append(o.Told, f.Key+" "+n.Event)
+		}
+	}
+	return o
+}
+
+// keys are a stored window's keys and bounds without their hashes, which every
+// store makes with a seed of its own.
+func keys(t *testing.T, body []byte) string {
+	t.Helper()
+	var w sketch.Window
+	must(t, w.UnmarshalBinary(body))
+	var all []string
+	for _, k := range w.Keys {
+		all = append(all, fmt.Sprint(k.Key, k.Requests, k.Low, k.Err))
+	}
+	slices.Sort(all)
+	return fmt.Sprint(w.Total, w.Unseen, all)
+}
+
+// hot is a key's load in some seconds.
+func hot(key string, wcu, from, to int) []load {
+	var all []load
+	for s := from; s < to; s++ {
+		all = append(all, load{s, key, wcu})
+	}
+	return all
+}
+
+func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	for name, url := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t, url(t)))
+		})
+	}
+}
+
+func equal[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+func TestAHotKeyIsFoundToldAndResolved(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		c := collect(t, s, "a", 0, begin())
+		j := run(t, quick(), &probe{Store: s})
+		c.commit(2, append(hot("hot", 1200, 0, 3), hot("cold", 5, 0, 3)...)...)
+		j.quiet(t)
+		o := left(t, s)
+		equal(t, "told", o.Told, []string{"hot firing"})
+		equal(t, "seconds stored", len(o.Windows), 2)
+		c.commit(120, hot("cold", 5, 3, 100)...)
+		j.quiet(t)
+		o = left(t, s)
+		equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+		equal(t, "history", o.History, []string{"hot:  → firing critical ", "hot: firing → resolved critical "})
+		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 103, WriteMilli: 3600_000 + 500_000, Seconds: 100}})
+		equal(t, "cursors", o.Cursors, map[string]int64{"a": 2})
+		var f detect.Finding
+		must(t, json.Unmarshal([]byte(o.Findings[0]), &f))
+		if f.OverSeconds != 3 || f.Shards != 2 || f.Peak.WCU.Value != 1200 {
+			t.Errorf("finding %+v", f)
+		}
+		equal(t, "readiness", j.Ready(), nil)
+	})
+}
+
+func TestAnOpenSecondAlreadyFires(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	collect(t, s, "b", 1, begin()) // never heard of: nothing is complete
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(2, hot("hot", 1200, 0, 2)...)
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "told", o.Told, []string{"hot firing"})
+	equal(t, "seconds stored", len(o.Windows), 0)
+	equal(t, "cursors", o.Cursors, map[string]int64{})
+}
+
+func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(1, hot("hot", 900, 0, 1)...)
+	j.quiet(t)
+	equal(t, "told of one warm second", left(t, s).Told, nil)
+	c.commit(3, hot("hot", 900, 1, 3)...)
+	j.quiet(t)
+	c.commit(4, hot("hot", 1200, 3, 4)...)
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "told", o.Told, []string{"hot firing", "hot updated"})
+	equal(t, "history", o.History, []string{
+		"hot:  → pending warning ", "hot: pending → firing warning ",
+		"hot: firing → firing critical severity rises from warning",
+	})
+}
+
+func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "told", o.Told, nil)
+	equal(t, "history", o.History, []string{
+		"hot:  → firing critical too old to notify", "hot: firing → resolved critical "})
+}
+
+func TestOneLongReadingStepsOverNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	// The whole story is there before the judge begins, twice.
+	c.commit(300, append(hot("hot", 1200, 0, 3), hot("hot", 1500, 200, 203)...)...)
+	j := run(t, quick(), &probe{Store: s})
+	j.quiet(t)
+	equal(t, "told", left(t, s).Told, []string{"hot firing", "hot resolved", "hot firing", "hot resolved"})
+}
+
+func TestLateSamplesReopenASecond(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+		j := run(t, quick(), &probe{Store: s})
+		b.commit(50)
+		a.commit(50, hot("hot", 600, 0, 3)...)
+		j.quiet(t)
+		equal(t, "findings before", left(t, s).Findings, nil)
+		b.commit(51, hot("hot", 600, 0, 3)...)
+		j.quiet(t)
+		o := left(t, s)
+		equal(t, "told", o.Told, []string{"hot firing"})
+		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 6, WriteMilli: 3600_000, Seconds: 3}})
+	})
+}
+
+func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+	config := quick()
+	config.Stall = 50 * time.Millisecond
+	b.commit(1)
+	time.Sleep(2 * config.Stall)
+	j := run(t, config, &probe{Store: s})
+	a.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
+	await(t, func() bool { return len(left(t, s).Windows) == 200 })
+	windows, err := s.Windows(t.Context(), store.WindowQuery{Table: table})
+	must(t, err)
+	if !windows[0].Complete || windows[1].Complete || windows[199].Complete {
+		t.Errorf("complete: %t %t %t, want only the first", windows[0].Complete, windows[1].Complete, windows[199].Complete)
+	}
+	j.quiet(t)
+	equal(t, "told", left(t, s).Told, []string{"hot firing"})
+}
+
+func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	config := quick()
+	config.MaxKeys = 10
+	j := run(t, config, &probe{Store: s})
+	c.commit(-1, hot("hot", 1200, 0, 30)...)
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "seconds stored", len(o.Windows), 20)
+	c.commit(30)
+	j.quiet(t)
+	equal(t, "totals", left(t, s).Totals, []store.Total{{Table: table, Requests: 30, WriteMilli: 36_000_000, Seconds: 30}})
+}
+
+func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	old, other := collect(t, s, "new", 0, start), collect(t, s, "b", 1, start)
+	config := quick()
+	j := run(t, config, &probe{Store: s})
+	d := sketch.NewDelta(old.config)
+	body, err := d.MarshalBinary()
+	must(t, err)
+	body[3]++ // the version
+	old.write(10, sketch.Version+1, body)
+	old.commit(20, hot("unseen", 2000, 0, 3)...)
+	other.commit(20, hot("seen", 1200, 0, 3)...)
+	await(t, func() bool { return len(j.Ready()) == 1 })
+	if reason := j.Ready()[0]; !strings.Contains(reason, "upgrade the reporter") || !strings.Contains(reason, "new") {
+		t.Errorf("readiness says %q", reason)
+	}
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "told", o.Told, []string{"seen firing"})
+	if o.Cursors["new"] != 0 {
+		t.Errorf("the cursor passed the unread delta: %v", o.Cursors)
+	}
+	for _, w := range o.Windows {
+		if strings.Contains(w, "true") {
+			t.Errorf("a second is complete without the unread delta: %s", w)
+		}
+	}
+}
+
+func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		c := collect(t, s, "a", 0, begin())
+		first := run(t, quick(), &probe{Store: s})
+		c.commit(2, hot("hot", 1200, 0, 2)...)
+		first.quiet(t)
+		second := run(t, quick(), &probe{Store: s})
+		time.Sleep(20 * time.Millisecond)
+		if n := second.idle.Load(); n != 0 {
+			t.Errorf("the second judge read %d times while the first led", n)
+		}
+		first.stop()
+		c.commit(100, hot("cold", 1, 2, 100)...)
+		second.quiet(t)
+		equal(t, "told", left(t, s).Told, []string{"hot firing", "hot resolved"})
+	})
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]report.Config{
+		"three times":       {Poll: time.Second, Lease: 2 * time.Second},
+		"negative duration": {Stall: -1},
+		"above 0":           {MaxKeys: -1},
+	} {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+	must(t, report.Config{}.Validate())
+}
+
+// story is a sequence of commits with everything in it that a judge decides
+// by: two collectors, cold seconds, late samples, an update, an end.
+func story(t *testing.T, s *store.Store, start time.Time) []func() {
+	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+	return []func(){
+		func() { a.commit(0, hot("rising", 450, 0, 2)...) },
+		func() { b.commit(1, hot("rising", 450, 0, 2)...) },
+		func() { a.commit(3, append(hot("rising", 450, 2, 4), hot("cold", 30, 0, 4)...)...) },
+		func() { b.commit(4, append(hot("rising", 600, 2, 4), hot("other", 20, 3, 5)...)...) },
+		func() { a.commit(6, hot("late", 1300, 1, 3)...) },
+		func() { b.commit(90, hot("cold", 30, 5, 90)...) },
+		func() { a.commit(90, hot("cold", 30, 5, 90)...) },
+		func() { b.commit(95, hot("rising", 1100, 91, 94)...) },
+		func() { a.commit(95) },
+	}
+}
+
+// TestAKilledJudgeIsContinued kills the judge at every single call to the
+// store, before or after it is carried out, and lets another go on.
+func TestAKilledJudgeIsContinued(t *testing.T) {
+	t.Parallel()
+	start := begin()
+	calm := open(t, "sqlite::memory:")
+	calmProbe := &probe{Store: calm}
+	play(t, calm, start, calmProbe)
+	want := left(t, calm)
+	if len(want.Told) < 4 {
+		t.Fatalf("the story tells too little: %v", want.Told)
+	}
+	for at := int64(1); at <= 60; at++ {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
+				t.Parallel()
+				s := open(t, "sqlite::memory:")
+				play(t, s, start, &probe{Store: s, killAt: at, late: late})
+				got := left(t, s)
+				equal(t, "totals", got.Totals, want.Totals)
+				equal(t, "windows", got.Windows, want.Windows)
+				equal(t, "findings", got.Findings, want.Findings)
+				equal(t, "history", got.History, want.History)
+				equal(t, "told", got.Told, want.Told)
+				equal(t, "cursors", got.Cursors, want.Cursors)
+			})
+		}
+	}
+}
+
+// play tells the story to a judge, and to its successor once that is killed.
+func play(t *testing.T, s *store.Store, start time.Time, p *probe) {
+	t.Helper()
+	j := run(t, quick(), p)
+	for _, chapter := range story(t, s, start) {
+		chapter()
+		if j.quiet(t); p.dead.Load() {
+			j.stop()
+			p = &probe{Store: s}
+			j = run(t, quick(), p)
+			j.quiet(t)
+		}
+	}
+	j.quiet(t)
+	j.stop()
+}
+
+// TestALongEpisodeOutlivesItsWindows restarts the judge when the episode's
+// beginning is no longer replayed.
+func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin().Add(-20*time.Minute))
+	config := quick()
+	config.PageWithin = time.Hour
+	j := run(t, config, &probe{Store: s})
+	for from := 0; from < 1500; from += 500 {
+		c.commit(from+500, hot("hot", 1200, from, from+500)...)
+		j.quiet(t)
+	}
+	j.stop()
+	j = run(t, config, &probe{Store: s})
+	c.commit(1600, append(hot("hot", 1300, 1500, 1510), hot("cold", 1, 1510, 1600)...)...)
+	j.quiet(t)
+	o := left(t, s)
+	var f detect.Finding
+	must(t, json.Unmarshal([]byte(o.Findings[0]), &f))
+	if f.OverSeconds != 1510 || f.Peak.WCU.Value != 1300 || f.State != detect.Resolved {
+		t.Errorf("%d seconds over, peak %v, %s", f.OverSeconds, f.Peak.WCU, f.State)
+	}
+	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+func (s *Site) apiFindings(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	q, err := findingQuery(r.URL.Query())
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	rows, err := s.store.Findings(ctx, q)
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	documents := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		documents[i] = row.Document
+	}
+	s.answer(w, r, http.StatusOK, map[string]any{"findings": documents})
+}
+
+// change is one transition in the API's form.
+type change struct {
+	At       time.Time `json:"at"`
+	From     string    `json:"from"`
+	To       string    `json:"to"`
+	Severity string    `json:"severity"`
+	Note     string    `json:"note"`
+}
+
+func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	row, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	history, err := s.store.FindingHistory(ctx, row.Fingerprint)
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	changes := make([]change, len(history))
+	for i, t := range history {
+		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
+	}
+	s.answer(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
+}
+
+// gap is a stretch that was not counted, in the API's form.
+type gap struct {
+	Source    string     `json:"source"`
+	Partition string     `json:"partition"`
+	From      string     `json:"from"`
+	To        string     `json:"to"`
+	Since     *time.Time `json:"since,omitempty"`
+	Until     *time.Time `json:"until,omitempty"`
+	Reason    string     `json:"reason"`
+	Noticed   time.Time  `json:"noticed"`
+}
+
+func gaps(rows []store.Gap) []gap {
+	all := make([]gap, len(rows))
+	for i, g := range rows {
+		all[i] = gap{
+			Source: g.Source, Partition: g.Name, From: g.From, To: g.To,
+			Since: known(g.Since), Until: known(g.Until), Reason: g.Reason, Noticed: g.Noticed,
+		}
+	}
+	return all
+}
+
+// known is a time, or nothing when it is not known.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	tables, err := s.tables(ctx)
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	lost, err := s.store.Gaps(ctx, store.GapQuery{})
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	s.answer(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
+}
+
+func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {
+	code, tell := status(err)
+	s.log(r, code, err)
+	s.answer(w, r, code, map[string]string{"error": tell})
+}
+
+func (s *Site) answer(w http.ResponseWriter, r *http.Request, code int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		s.log(r, http.StatusInternalServerError, err)
+		http.Error(w, `{"error":"the stored finding is no JSON: see the reporter's log"}`, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(body, '\n')) // whoever asked is gone
+}
+
+// log tells the operator of what is not the visitor's fault.
+func (s *Site) log(r *http.Request, code int, err error) {
+	if code >= http.StatusInternalServerError && r.Context().Err() == nil {
+		s.logger.Error("request failed", "path", r.URL.Path, "error", err)
+	}
+}

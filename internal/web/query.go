@@ -1,0 +1,69 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// The words that filters know.
+var (
+	states     = []string{"pending", "firing", "resolved"}
+	severities = []string{"critical", "warning", "info"}
+)
+
+// maxFindings is the most that one answer holds.
+const maxFindings = 1000
+
+// badRequest is an error of whoever asks.
+type badRequest struct{ error }
+
+// findingQuery reads the filters of a URL.
+func findingQuery(q url.Values) (store.FindingQuery, error) {
+	f := store.FindingQuery{
+		State: q.Get("state"), Severity: q.Get("severity"),
+		Table: q.Get("table"), Kind: q.Get("kind"), Limit: maxFindings,
+	}
+	if err := oneOf("state", f.State, states); err != nil {
+		return f, err
+	}
+	if err := oneOf("severity", f.Severity, severities); err != nil {
+		return f, err
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxFindings {
+			return f, badRequest{fmt.Errorf("limit %q: give a number from 1 to %d", text, maxFindings)}
+		}
+		f.Limit = n
+	}
+	return f, nil
+}
+
+func oneOf(name, word string, known []string) error {
+	if word == "" || slices.Contains(known, word) {
+		return nil
+	}
+	return badRequest{fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
+}
+
+// status is the HTTP status that an error means, and what to tell of it: what
+// the store says is for the log.
+func status(err error) (code int, tell string) {
+	var bad badRequest
+	switch {
+	case errors.As(err, &bad):
+		return http.StatusBadRequest, bad.Error()
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound, "there is no such finding, or no longer"
+	case errors.Is(err, store.ErrUnavailable):
+		return http.StatusServiceUnavailable, "the database is unavailable: try again in a moment"
+	}
+	return http.StatusInternalServerError, "something went wrong here: see the reporter's log"
+}

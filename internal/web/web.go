@@ -1,0 +1,115 @@
+// Package web shows what is stored: pages for people, rendered here, and the
+// same findings as JSON for programs.
+//
+// Pages need nothing but this server: no script from elsewhere, no font, no
+// CDN. They work without any script; the one there is only refreshes them.
+//
+// The JSON API answers GET only:
+//
+//	/api/v1/findings                 {"findings":[…]}, the most utilised first;
+//	                                 filters state, severity, table, kind, limit
+//	/api/v1/findings/{fingerprint}   {"finding":{…},"history":[…]}
+//	/api/v1/tables                   {"tables":[…],"gaps":[…]}
+//
+// Findings are in the one form that analyze and webhooks use too; see
+// docs/findings.schema.json.
+package web
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is what the pages show; *store.Store has it.
+type Store interface {
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
+	Totals(ctx context.Context) ([]store.Total, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+	Watermarks(ctx context.Context) ([]store.Watermark, error)
+}
+
+//go:embed page/*.html
+var pages embed.FS
+
+//go:embed static
+var static embed.FS
+
+// Site is the dashboard and its API, an http.Handler for the root of a server.
+type Site struct {
+	http.Handler
+	store  Store
+	logger *slog.Logger
+	pages  map[string]*template.Template
+}
+
+// New returns the site over a store.
+func New(st Store, logger *slog.Logger) (*Site, error) {
+	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
+	for _, name := range []string{"findings", "finding", "tables", "error"} {
+		page, err := template.New("layout.html").Funcs(words).ParseFS(pages, "page/layout.html", "page/"+name+".html")
+		if err != nil {
+			return nil, err
+		}
+		s.pages[name] = page
+	}
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.showFindings)
+	mux.HandleFunc("GET /findings/{fingerprint}", s.showFinding)
+	mux.HandleFunc("GET /tables", s.showTables)
+	mux.HandleFunc("GET /api/v1/findings", s.apiFindings)
+	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.apiFinding)
+	mux.HandleFunc("GET /api/v1/tables", s.apiTables)
+	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
+	s.Handler = guarded(mux)
+	return s, nil
+}
+
+// policy lets a page load its own style sheet, script and nothing else.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
+	"img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// guarded sets what browsers are to enforce, and refuses requests that another
+// site makes with a visitor's rights.
+func guarded(h http.Handler) http.Handler {
+	h = http.NewCrossOriginProtection().Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "same-origin")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		// Keys can be personal data.
+		header.Set("Cache-Control", "no-store")
+		h.ServeHTTP(w, r)
+	})
+}
+
+func cached(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=300")
+		h.ServeHTTP(w, r)
+	})
+}
+
+// queryTimeout bounds what one request may ask of the store.
+const queryTimeout = 10 * time.Second
+
+func bounded(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.Context(), queryTimeout)
+}
