@@ -38,9 +38,14 @@ func (f *fields) readFlags(set *pflag.FlagSet) {
 // typed is a flag that is a text until Load reads it.
 type typed struct{ text, kind string }
 
-func (t *typed) String() string        { return t.text }
+// String implements pflag.Value.
+func (t *typed) String() string { return t.text }
+
+// Set implements pflag.Value.
 func (t *typed) Set(text string) error { t.text = text; return nil }
-func (t *typed) Type() string          { return t.kind }
+
+// Type implements pflag.Value.
+func (t *typed) Type() string { return t.kind }
 
 // kindOf is the word for a type in help texts.
 func kindOf(t reflect.Type) string {

@@ -42,7 +42,7 @@ func (f *Files) Run(ctx context.Context, sink Sink) error {
 	var open []*File
 	defer func() {
 		for _, file := range open {
-			file.Close()
+			_ = file.Close() // read, and so there is nothing to lose
 		}
 	}()
 	for _, path := range f.Paths {
