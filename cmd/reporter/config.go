@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/store"
@@ -48,19 +49,14 @@ type Retention struct {
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of refused samples"`
 }
 
-// The bounds and defaults of Policy. The defaults are Keyheat's advice: page
-// before the limit, and leave half as much again for growth.
-const (
-	defaultWarning  = 0.8
-	defaultHeadroom = 1.5
-	maxHeadroom     = 100
-)
+// maxHeadroom is more than anybody grows before the advice is made anew.
+const maxHeadroom = 100
 
 // defaults are a reporter's settings where nobody says otherwise.
 func defaults() *Config {
 	return &Config{
 		Listen: "127.0.0.1:9460",
-		Policy: Policy{Warning: defaultWarning, Headroom: defaultHeadroom},
+		Policy: Policy{Warning: detect.DefaultWarning, Headroom: detect.DefaultHeadroom},
 		Retention: Retention{
 			Deltas: store.DefaultDeltaRetention, Windows: store.DefaultWindowRetention,
 			Cardinality: store.DefaultCardinalityRetention, Findings: store.DefaultFindingRetention,

@@ -1,0 +1,151 @@
+// Package analyze finds the hot keys in files of samples: one process, no
+// server, nothing stored. It shares the way of a sample with the daemons,
+// decoder, sketch and board, and leaves out what makes them daemons.
+//
+// Files need not be in the order of time, and memory is bounded: seconds that
+// nothing was added to for the longest time are trimmed to their hottest keys
+// first. Bounds stay true whatever is trimmed.
+package analyze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Format is how a result is written.
+type Format string
+
+// The formats.
+const (
+	FormatTable Format = "table"
+	FormatJSON  Format = "json"
+	FormatCSV   Format = "csv"
+)
+
+// Formats lists every format.
+func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV} }
+
+// Options say what to analyse and where to write.
+type Options struct {
+	// Paths are files: plain, gzip or zstd; "-" is In.
+	Paths []string
+	// In is standard input, Out takes the result, and Err, when it is a
+	// terminal, the progress.
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+	// Format is FormatTable when empty.
+	Format Format
+	// Policy answers the policy of a table or index; nil is detect's default
+	// for all.
+	Policy func(table, index string) detect.Policy
+	// MaxKeys bounds the keys held in memory, about 150 bytes each;
+	// DefaultMaxKeys when 0.
+	MaxKeys int
+}
+
+// DefaultMaxKeys is some 300 MB.
+const DefaultMaxKeys = 2 << 20
+
+// Run reads the files and writes what was found. Bad samples and findings are
+// no error; a file that cannot be read is.
+func Run(ctx context.Context, o Options) error {
+	if o.Format == "" {
+		o.Format = FormatTable
+	}
+	if !slices.Contains(Formats(), o.Format) {
+		return fmt.Errorf("format %q: give one of %v", o.Format, Formats())
+	}
+	if len(o.Paths) == 0 {
+		return errors.New(`no files: name some, or "-" for standard input`)
+	}
+	result, err := Files(ctx, o)
+	if err != nil {
+		return err
+	}
+	return result.write(o.Out, o.Format)
+}
+
+// Files reads the files and answers what was found.
+func Files(ctx context.Context, o Options) (*Result, error) {
+	f := newFold(o.MaxKeys)
+	files := source.Files{Paths: o.Paths, In: o.In}
+	if terminal, ok := o.Err.(*os.File); ok {
+		files.Progress = source.Terminal(terminal)
+	}
+	if err := files.Run(ctx, f); err != nil {
+		return nil, err
+	}
+	return f.result(o.Policy)
+}
+
+// Samples counts what was read.
+type Samples struct {
+	// Good were counted; Bad were not, by reason.
+	Good int64                   `json:"good"`
+	Bad  map[sample.Reason]int64 `json:"bad"`
+}
+
+// Result is what was found. Its JSON form is documented in
+// docs/findings.schema.json.
+type Result struct {
+	// Findings are ordered by utilisation.
+	Findings []detect.Finding `json:"findings"`
+	Tables   []detect.Table   `json:"tables"`
+	Gaps     []detect.Gap     `json:"gaps"`
+	Samples  Samples          `json:"samples"`
+}
+
+// judgeEvery is how many seconds of event time the board sees between two
+// settlings, each of which looks at every key.
+const judgeEvery = 300
+
+// result judges what was folded.
+func (f *fold) result(policy func(table, index string) detect.Policy) (*Result, error) {
+	f.seal()
+	board := detect.NewBoard(detect.Options{Policy: policy, OneEpisode: true})
+	order := slices.SortedFunc(maps.Keys(f.windows), instant.compare)
+	for i, at := range order {
+		if i == 0 {
+			board.Settle(at.second-1, true)
+		}
+		if at.second >= f.settled+judgeEvery {
+			board.Settle(at.second-1, true)
+			f.settled = at.second
+		}
+		board.Observe(&f.windows[at].Window)
+	}
+	if len(order) > 0 {
+		board.Settle(order[len(order)-1].second, true)
+	}
+	r := &Result{
+		Findings: append([]detect.Finding{}, board.Findings()...),
+		Tables:   append([]detect.Table{}, board.Tables()...),
+		Gaps:     append([]detect.Gap{}, f.gaps...),
+		Samples:  Samples{Good: f.good, Bad: f.bad},
+	}
+	for i := range r.Findings {
+		r.Findings[i].Gaps = r.Gaps
+	}
+	return r, nil
+}
+
+// seed is the seed of every key's hash: one that never changes, so that the
+// same file gives the same result.
+const seed = 0x6b657968656174
+
+// sets is the width of the front: with one process to feed there is memory for
+// the larger one, which proves more in dense traffic.
+const sets = 1024
+
+func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

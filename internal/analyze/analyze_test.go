@@ -1,0 +1,244 @@
+package analyze_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/sample"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// traffic is generated traffic as lines, with keys that are hot by writes and
+// by reads.
+func traffic(t *testing.T, d time.Duration) []string {
+	t.Helper()
+	records, err := generate.Records(generate.Default(noon, d))
+	must(t, err)
+	var lines []string
+	for r := range records {
+		lines = append(lines, string(r.AppendJSON(nil)))
+	}
+	return lines
+}
+
+func write(t *testing.T, name string, text []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// run analyses text from standard input.
+func run(t *testing.T, text string, format analyze.Format) string {
+	t.Helper()
+	var out bytes.Buffer
+	must(t, analyze.Run(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Format: format,
+	}))
+	return out.String()
+}
+
+func result(t *testing.T, text string) analyze.Result {
+	t.Helper()
+	var r analyze.Result
+	must(t, json.Unmarshal([]byte(run(t, text, analyze.FormatJSON)), &r))
+	return r
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// line is one write in a second after noon.
+func line(second int, table, key string, wcu int) string {
+	return fmt.Sprintf(`{"ts":%d,"table":%q,"pk":%q,"op":"UpdateItem","wcu":%d}`,
+		noon.Add(time.Duration(second)*time.Second).UnixMilli(), table, key, wcu)
+}
+
+func TestPlantedKeysAreFound(t *testing.T) {
+	t.Parallel()
+	lines := traffic(t, 30*time.Second)
+	r := result(t, strings.Join(lines, "\n"))
+	if r.Samples.Good != int64(len(lines)) || len(r.Samples.Bad) != 0 {
+		t.Errorf("samples %+v of %d lines", r.Samples, len(lines))
+	}
+	planted := make(map[string]bool)
+	for _, h := range generate.Default(noon, 0).Hot {
+		planted[h.PK] = true
+	}
+	kinds := make(map[detect.Kind]bool)
+	for i, f := range r.Findings {
+		kinds[f.Kind] = true
+		if !planted[f.Key] && !strings.HasPrefix(f.Key, "2026-11-21") {
+			t.Errorf("finding on %q, which was not planted", f.Key)
+		}
+		if i > 0 && f.Utilization > r.Findings[i-1].Utilization {
+			t.Errorf("finding %d is more utilised than the one before", i)
+		}
+	}
+	if !kinds[detect.HotKeyWrite] || !kinds[detect.HotKeyRead] {
+		t.Errorf("kinds %v, want both", kinds)
+	}
+}
+
+func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	lines := traffic(t, 20*time.Second)
+	want := result(t, strings.Join(lines, "\n"))
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	got := result(t, strings.Join(lines, "\n"))
+	if !reflect.DeepEqual(got.Samples, want.Samples) || len(got.Findings) != len(want.Findings) {
+		t.Fatalf("%d findings of %+v, want %d of %+v", len(got.Findings), got.Samples, len(want.Findings), want.Samples)
+	}
+	for i := range got.Findings {
+		g, w := got.Findings[i], want.Findings[i]
+		if g.Fingerprint != w.Fingerprint || g.OverSeconds != w.OverSeconds || g.Shards != w.Shards || g.Peak.WCU.Value != w.Peak.WCU.Value {
+			t.Errorf("finding %d: %+v, want %+v", i, g, w)
+		}
+	}
+	for i := range got.Tables {
+		g, w := got.Tables[i], want.Tables[i]
+		if g.Requests != w.Requests || g.WCU != w.WCU || g.RCU != w.RCU || g.Seconds != w.Seconds {
+			t.Errorf("table %d: %+v, want %+v", i, g, w)
+		}
+	}
+}
+
+func TestTwiceTheSame(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(traffic(t, 5*time.Second), "\n")
+	if run(t, text, analyze.FormatJSON) != run(t, text, analyze.FormatJSON) {
+		t.Error("two runs on the same samples differ")
+	}
+}
+
+func TestHoursApartStayInBounds(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for hour := range 5 {
+		for s := range 10 {
+			lines = append(lines, line(3600*(4-hour)+s, "orders", "hot", 1500), line(3600*(4-hour)+s, "orders", fmt.Sprint("cold", s), 3))
+		}
+	}
+	f, err := analyze.Files(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")), MaxKeys: 8,
+	})
+	must(t, err)
+	if len(f.Findings) != 1 || f.Findings[0].OverSeconds != 50 || f.Findings[0].Shards != 3 {
+		t.Errorf("findings %+v, want one over 50 seconds with 3 shards", f.Findings)
+	}
+	if f.Tables[0].WCU != 50*1503 {
+		t.Errorf("%v write units, want %d", f.Tables[0].WCU, 50*1503)
+	}
+}
+
+func TestBadSamplesAreCountedBesideGoodOnes(t *testing.T) {
+	t.Parallel()
+	r := result(t, strings.Join([]string{
+		line(0, "orders", "a", 1), `{"ts":`, `{"table":"orders","pk":"a","op":"GetItem"}`,
+		line(0, "orders", "b", -1), line(1, "orders", "c", 1), strings.Repeat("x", 2<<20),
+	}, "\n"))
+	want := analyze.Samples{Good: 2, Bad: map[sample.Reason]int64{
+		sample.ReasonSyntax: 1, sample.ReasonNoTime: 1, sample.ReasonBadUnits: 1, analyze.ReasonUnreadable: 1,
+	}}
+	if !reflect.DeepEqual(r.Samples, want) {
+		t.Errorf("samples %+v, want %+v", r.Samples, want)
+	}
+}
+
+func TestNothingFoundIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	got := run(t, "", analyze.FormatJSON)
+	var all map[string]json.RawMessage
+	must(t, json.Unmarshal([]byte(got), &all))
+	for _, list := range []string{"findings", "tables", "gaps"} {
+		if string(all[list]) != "[]" {
+			t.Errorf("%s is %s, want []", list, all[list])
+		}
+	}
+	if text := run(t, line(0, "orders", "a", 1), analyze.FormatTable); !strings.Contains(text, "No hot keys") {
+		t.Errorf("the table says %q", text)
+	}
+}
+
+func TestATruncatedFileIsAGap(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for s := range 2000 {
+		fmt.Fprintln(z, line(s%50, "orders", fmt.Sprint("hot", rand.Uint64()), 1200))
+		fmt.Fprintln(z, line(s%50, "orders", "hot", 1200))
+	}
+	must(t, z.Close())
+	path := write(t, "samples.gz", packed.Bytes()[:packed.Len()/2])
+	r, err := analyze.Files(t.Context(), analyze.Options{Paths: []string{path}})
+	must(t, err)
+	if len(r.Gaps) != 1 || r.Gaps[0].Partition != path || len(r.Findings) == 0 || len(r.Findings[0].Gaps) != 1 {
+		t.Errorf("gaps %+v in %d findings", r.Gaps, len(r.Findings))
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]analyze.Options{
+		"no such file":   {Paths: []string{filepath.Join(t.TempDir(), "absent")}},
+		"no files":       {},
+		`format "xml"`:   {Paths: []string{"-"}, Format: "xml"},
+		"it is a folder": {Paths: []string{t.TempDir()}},
+	} {
+		err := analyze.Run(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestTheTableIsForAPerson(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for s := range 5 {
+		lines = append(lines, line(s, "orders", "evil\x1b[31m", 1234))
+	}
+	text := run(t, strings.ReplaceAll(strings.Join(lines, "\n"), `\x1b`, `\u001b`), analyze.FormatTable)
+	for _, want := range []string{"critical", `evil\x1b[31m`, "orders", "1234 WCU", "123 %", "5 samples counted"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("an escape sequence of a key, or a colour without a terminal, came through")
+	}
+}
+
+func TestCSVHasARowAFinding(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(traffic(t, 10*time.Second), "\n")
+	want := result(t, text).Findings
+	rows, err := csv.NewReader(strings.NewReader(run(t, text, analyze.FormatCSV))).ReadAll()
+	must(t, err)
+	if len(rows) != len(want)+1 {
+		t.Fatalf("%d rows for %d findings", len(rows), len(want))
+	}
+	for i, f := range want {
+		if row := rows[i+1]; row[0] != f.Fingerprint || row[4] != f.Key || row[23] != fmt.Sprint(f.Shards) {
+			t.Errorf("row %d is %v of %+v", i, row, f)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package analyze_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/sample"
+)
+
+const schemaFile = "../../docs/findings.schema.json"
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	s, err := c.Compile(schemaFile)
+	must(t, err)
+	return s
+}
+
+func TestOutputFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{
+		"traffic": strings.Join(traffic(t, 10*time.Second), "\n"),
+		"nothing": "",
+		"bad":     "{\n" + line(0, "orders", "a", 999),
+	}
+	for name, text := range texts {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(run(t, text, analyze.FormatJSON)))
+		must(t, err)
+		if err := schema(t).Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheSchemaRefusesWhatIsNotDocumented(t *testing.T) {
+	t.Parallel()
+	text := run(t, strings.Join(traffic(t, 5*time.Second), "\n"), analyze.FormatJSON)
+	for _, change := range [][2]string{
+		{`"kind": "hot_key_write"`, `"kind": "hot_key"`},
+		{`"shards": `, `"shard": `},
+		{`"fingerprint": "`, `"fingerprint": "x`},
+		{`"findings": [`, `"more": 1, "findings": [`},
+	} {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(text, change[0], change[1], 1)))
+		must(t, err)
+		if schema(t).Validate(v) == nil {
+			t.Errorf("with %s it is still valid", change[1])
+		}
+	}
+}
+
+// words is a part of the schema.
+type words struct {
+	Required      []string
+	Enum          []string
+	Properties    map[string]*words
+	PropertyNames *words
+	Defs          map[string]*words `json:"$defs"`
+}
+
+func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(schemaFile)
+	must(t, err)
+	var s words
+	must(t, json.Unmarshal(text, &s))
+	finding := s.Defs["finding"]
+	for what, lists := range map[string][2][]string{
+		"result":   {s.Required, fields(reflect.TypeFor[analyze.Result]())},
+		"finding":  {finding.Required, fields(reflect.TypeFor[detect.Finding]())},
+		"table":    {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
+		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[detect.Gap]())},
+		"kinds":    {finding.Properties["kind"].Enum, texts(detect.Kinds())},
+		"reasons":  {finding.Properties["reason"].Enum, texts(detect.Reasons())},
+		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning})},
+		"state":    {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
+		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
+			texts(append(sample.Reasons(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},
+	} {
+		slices.Sort(lists[0])
+		slices.Sort(lists[1])
+		if !slices.Equal(lists[0], lists[1]) {
+			t.Errorf("%s: the schema has\n%v, the code\n%v", what, lists[0], lists[1])
+		}
+	}
+}
+
+// fields are the JSON names of a struct.
+func fields(of reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(of) {
+		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() {
+			names = append(names, tag)
+		}
+	}
+	return names
+}
+
+func texts[T ~string](all []T) []string {
+	var out []string
+	for _, v := range all {
+		out = append(out, string(v))
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package analyze
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+func (r *Result) write(out io.Writer, format Format) error {
+	var err error
+	switch format {
+	case FormatJSON:
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err = e.Encode(r)
+	case FormatCSV:
+		err = r.writeCSV(out)
+	case FormatTable:
+		_, err = io.WriteString(out, r.table(colourful(out)))
+	}
+	if err != nil {
+		return fmt.Errorf("write the findings: %w", err)
+	}
+	return nil
+}
+
+// colourful says whether colours are wanted: on a terminal, and nobody said
+// NO_COLOR (https://no-color.org).
+func colourful(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && source.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
+}
+
+var columns = []string{
+	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
+	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
+	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
+	"utilization", "share", "reason", "shards", "first_seen", "last_seen",
+}
+
+func (r *Result) writeCSV(out io.Writer) error {
+	w := csv.NewWriter(out)
+	_ = w.Write(columns) // Error answers what went wrong with any
+	for i := range r.Findings {
+		_ = w.Write(record(&r.Findings[i]))
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func record(f *detect.Finding) []string {
+	at := func(t time.Time) string { return t.Format(time.RFC3339) }
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	return []string{
+		f.Fingerprint, string(f.Kind), f.Table, f.Index, f.Key, f.KeyType, string(f.Severity), string(f.State),
+		at(f.Peak.At), number(f.Peak.WCU.Value), number(f.Peak.WCU.Low), number(f.Peak.WCU.High),
+		number(f.Peak.RCU.Value), number(f.Peak.RCU.Low), number(f.Peak.RCU.High),
+		number(f.Mean.WCU.Value), number(f.Mean.RCU.Value),
+		strconv.Itoa(f.OverSeconds), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
+		number(f.Utilization), number(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
+		at(f.FirstSeen), at(f.LastSeen),
+	}
+}
+
+// table is the result for a person.
+func (r *Result) table(colours bool) string {
+	var b strings.Builder
+	if len(r.Findings) == 0 {
+		b.WriteString("No hot keys.\n")
+	} else {
+		b.WriteString(r.findings(colours) + "\n")
+	}
+	if len(r.Tables) > 0 {
+		b.WriteString("\n" + r.tables() + "\n")
+	}
+	fmt.Fprintf(&b, "\n%d samples counted", r.Samples.Good)
+	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
+		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
+	}
+	b.WriteString("\n")
+	for _, g := range r.Gaps {
+		fmt.Fprintf(&b, "Not counted: %s from %s: %s\n", printable(g.Partition), g.From, printable(g.Reason))
+	}
+	return b.String()
+}
+
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = text.FormatUpper
+	t.AppendHeader(header)
+	return t
+}
+
+func (r *Result) findings(colours bool) string {
+	t := newTable("severity", "state", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		t.AppendRow(table.Row{
+			severity(f.Severity, colours), f.State, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
+			peak(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
+			f.Peak.At.Format(time.RFC3339),
+		})
+	}
+	t.SetColumnConfigs(right("peak/s", "of limit", "seconds over", "shards"))
+	return t.Render()
+}
+
+func (r *Result) tables() string {
+	t := newTable("table", "seconds", "requests", "write units", "read units")
+	for _, s := range r.Tables {
+		t.AppendRow(table.Row{target(s.Table, s.Index), s.Seconds, s.Requests,
+			fmt.Sprintf("%.0f", s.WCU), fmt.Sprintf("%.0f", s.RCU)})
+	}
+	t.SetColumnConfigs(right("seconds", "requests", "write units", "read units"))
+	return t.Render()
+}
+
+func right(names ...string) []table.ColumnConfig {
+	var all []table.ColumnConfig
+	for _, name := range names {
+		all = append(all, table.ColumnConfig{Name: name, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	return all
+}
+
+func severity(s detect.Severity, colours bool) string {
+	if !colours {
+		return string(s)
+	}
+	colour := text.FgYellow
+	if s == detect.Critical {
+		colour = text.FgRed
+	}
+	return colour.Sprint(string(s))
+}
+
+func target(table, index string) string {
+	return printable(table + strings.Repeat("/", min(1, len(index))) + index)
+}
+
+func peak(f *detect.Finding) string {
+	if f.Kind == detect.HotKeyRead {
+		return fmt.Sprintf("%.0f RCU", f.Peak.RCU.Value)
+	}
+	return fmt.Sprintf("%.0f WCU", f.Peak.WCU.Value)
+}
+
+// printable is text that does nothing to a terminal, whatever a key holds.
+func printable(s string) string {
+	quoted := strconv.QuoteToGraphic(s)
+	return cmp.Or(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), "-")
+}
