@@ -39,7 +39,7 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 	throttled := r.Throttle != ""
 	t := s.total(table)
 	t.Requests += r.N
-	t.Load = t.Load.Plus(l)
+	t.Load = t.Plus(l)
 	if throttled {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)

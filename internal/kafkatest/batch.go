@@ -3,7 +3,9 @@ package kafkatest
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"io"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
@@ -140,25 +142,28 @@ func (b Batch) records() (raw []byte, last int32) {
 	return raw, last
 }
 
+// pack writes all of raw through w, which writes to memory and so cannot fail.
+func pack(w io.WriteCloser, raw []byte) {
+	_, err := w.Write(raw)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err)
+	}
+}
+
 // Compress compresses raw as a producer does.
 func Compress(c Codec, raw []byte) []byte {
 	var out bytes.Buffer
 	switch c {
 	case Gzip:
-		w := gzip.NewWriter(&out)
-		w.Write(raw)
-		w.Close()
+		pack(gzip.NewWriter(&out), raw)
 	case LZ4:
-		w := lz4.NewWriter(&out)
-		w.Write(raw)
-		w.Close()
+		pack(lz4.NewWriter(&out), raw)
 	case Zstd:
 		w, err := zstd.NewWriter(&out)
 		if err != nil {
 			panic(err) // no option, no error
 		}
-		w.Write(raw)
-		w.Close()
+		pack(w, raw)
 	case Snappy:
 		return xerial(raw)
 	case SnappyBlock:

@@ -43,7 +43,7 @@ func watch(dir, log string, server ...string) (*watchdog, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer child.Close()
+	defer func() { _ = child.Close() }() // the shell has its own
 	w := &watchdog{ended: make(chan struct{})}
 	w.command = exec.Command("/bin/sh", append([]string{"-c", script, "watchdog", dir, log}, server...)...)
 	w.command.Dir = dir
@@ -53,12 +53,11 @@ func watch(dir, log string, server ...string) (*watchdog, error) {
 		return nil, err
 	}
 	if err := w.command.Start(); err != nil {
-		gone.Close()
-		return nil, fmt.Errorf("start postgres: %w", err)
+		return nil, errors.Join(fmt.Errorf("start postgres: %w", err), gone.Close())
 	}
 	go func() {
 		_, _ = io.ReadAll(gone) // nothing is written; it returns at the end
-		gone.Close()
+		_ = gone.Close()
 		close(w.ended)
 	}()
 	return w, nil

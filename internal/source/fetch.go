@@ -56,6 +56,7 @@ type fetchResponse struct {
 	aborted                         []recordbatch.Aborted
 	records                         []byte // points into buf
 	buf                             []byte
+	asked                           time.Time // before the request was sent
 }
 
 var (

@@ -42,7 +42,7 @@ func (f *Files) Run(ctx context.Context, sink Sink) error {
 	var open []*File
 	defer func() {
 		for _, file := range open {
-			file.Close()
+			_ = file.Close() // read, and so there is nothing to lose
 		}
 	}()
 	for _, path := range f.Paths {
@@ -142,12 +142,12 @@ func (f *File) read(ctx context.Context, p Partition, s *splitter) error {
 		case err == nil:
 			err = p.Fold(ctx, Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
 		case ended(err):
-			return p.Fold(ctx, Batch{Next: position, End: true})
+			return p.Fold(ctx, Batch{Next: position, End: true, Final: true})
 		default:
 			if err := p.Gap(ctx, Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
 				return err
 			}
-			return p.Fold(ctx, Batch{Next: position, End: true})
+			return p.Fold(ctx, Batch{Next: position, End: true, Final: true})
 		}
 		if err != nil {
 			return err

@@ -335,7 +335,7 @@ func TestKafkaOutlivesABrokerOutage(t *testing.T) {
 	if _, err := fmt.Sscanf(addrs[0][strings.LastIndex(addrs[0], ":"):], ":%d", &port); err != nil {
 		t.Fatal(err)
 	}
-	c = cluster(t, 2, kfake.DataDir(dir), kfake.Ports(port))
+	cluster(t, 2, kfake.DataDir(dir), kfake.Ports(port))
 	produce(t, producer(t, addrs), 50, 100)
 	l.expect(t, 100)
 	eventually(t, "ready again", func() bool { return len(k.Ready()) == 0 })

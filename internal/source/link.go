@@ -106,6 +106,7 @@ type conn struct {
 	owner *conns
 }
 
+// Close implements net.Conn, and forgets the connection.
 func (c *conn) Close() error {
 	c.owner.mu.Lock()
 	delete(c.owner.open, c)
@@ -137,6 +138,6 @@ func (s *conns) close() {
 	s.open, s.closed = nil, true
 	s.mu.Unlock()
 	for c := range open {
-		c.Conn.Close()
+		_ = c.Conn.Close() // nobody waits for what was under way
 	}
 }

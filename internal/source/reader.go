@@ -180,6 +180,7 @@ func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*
 	defer cancel()
 	buf := r.buf
 	r.buf = nil // the exchange keeps it when ctx ends
+	asked := time.Now()
 	res, err := r.link.transport.RoundTrip(ctx, r.link.client.Addr, &fetchRequest{
 		topic: r.topic, partition: int32(r.id), offset: offset,
 		maxWait: wait, maxBytes: int32(r.ask), limit: r.config.MaxBatchBytes + r.config.FetchBytes,
@@ -189,6 +190,7 @@ func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*
 		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
 	}
 	answer := res.(*fetchResponse)
+	answer.asked = asked
 	if cap(answer.buf) <= 4*r.config.FetchBytes { // a giant batch does not stay
 		r.buf = answer.buf
 	}
@@ -241,7 +243,7 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 	lag := max(res.highWatermark-c.Next, 0)
 	err := r.handle.Fold(ctx, Batch{
 		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10),
-		Time: c.Time, End: c.Next >= res.end(), Lag: lag, Bytes: c.Bytes,
+		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 	})
 	if err != nil {
 		return fromSink(fmt.Errorf("fold: %w", err))

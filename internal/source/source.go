@@ -42,6 +42,12 @@ type Batch struct {
 	Time int64
 	// End says that the read reached the end of the log.
 	End bool
+	// Read is when the read was asked for, Unix milliseconds: End is true of
+	// that moment, and the batch may be folded much later. 0 means now.
+	Read int64
+	// Final says that the log will not grow beyond this End: a file, a closed
+	// shard.
+	Final bool
 	// Lag is how many messages remained behind the batch at the time of the
 	// read.
 	Lag int64

@@ -1,0 +1,68 @@
+# The same commands on every machine and in CI. Nothing but Go has to be there:
+# what else is needed is installed into .cache, or by apt when this is root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# The linter is pinned: a new one is a commit of its own.
+LINT_VERSION := v2.15.0
+LINT := $(CURDIR)/.cache/bin/golangci-lint-$(LINT_VERSION)
+
+# How long each fuzz target runs, and which benchmarks.
+FUZZTIME ?= 20s
+BENCH ?= .
+
+.PHONY: help
+help: ## List every target
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Run everything in one process with generated traffic, and print the page's address
+	go run ./cmd/reporter demo
+
+.PHONY: build
+build: ## Build both daemons, static, into bin/
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+.PHONY: test
+test: ## Run the tests, on SQLite and on a Postgres of their own
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test ./...
+
+.PHONY: lint
+lint: $(LINT) ## Check formatting, vet, and the linters of .golangci.yml
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go vet -tags e2e ./...
+	$(LINT) run ./...
+
+# Built once and kept, by its version, because it takes a minute.
+$(LINT):
+	@echo "building golangci-lint $(LINT_VERSION), once"
+	mkdir -p $(@D)/build
+	GOBIN=$(@D)/build go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(@D)/build/golangci-lint $@
+
+.PHONY: e2e
+e2e: ## Run the end-to-end tests against a real Kafka and Postgres
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test -tags e2e ./internal/source -run TestReal -count=1 -timeout 180s; \
+	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
+
+.PHONY: bench
+bench: ## Run the benchmarks; BENCH=name chooses
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+		grep -oE '^func Fuzz[A-Za-z0-9_]+' "$$file" | cut -c6- | while read -r target; do \
+			echo "$$(dirname "$$file") $$target"; \
+			go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null; \
+		done; \
+	done
+
+.PHONY: clean
+clean: ## Remove what was built; what was downloaded stays in .cache
+	rm -rf bin

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/generate/sink"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// generated are the flags of generate.
+type generated struct {
+	traffic      generate.Config
+	start, trace string
+	hot, rolling []string
+
+	perSecond, limit int
+
+	out, topic  string
+	brokers     []string
+	partitionBy string
+	realTime    bool
+}
+
+func generateCommand() *cobra.Command {
+	g := generated{traffic: generate.Default(time.Time{}, time.Minute)}
+	c := &cobra.Command{
+		Use:   "generate",
+		Short: "Make seeded traffic, or lay a key trace on time, into a file or Kafka",
+		Long: "Makes samples of synthetic DynamoDB traffic: many keys under a Zipf law and, in\n" +
+			"them, planted hot keys. The same flags with the same --start make the same\n" +
+			"samples, byte for byte. With --trace it lays a recorded key trace on time instead.\n" +
+			"Delivery to Kafka is at least once.",
+		Example: "  collector generate --duration 10m --out samples.ndjson.zst\n" +
+			"  collector generate --brokers localhost:9092 --topic samples --pace --duration 24h\n" +
+			"  collector generate --hot orders:merchant#7:wcu=2500 --hot orders/by-status:OPEN:rcu=4000,after=10s,for=30s\n" +
+			"  collector generate --trace orm-busy.trace.zst --per-second 200000 --brokers localhost:9092 --topic samples --partition-by random",
+		Args: cobra.NoArgs,
+	}
+	g.addFlags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return g.run(c) }
+	return c
+}
+
+func (g *generated) addFlags(c *cobra.Command) {
+	f, t := c.Flags(), &g.traffic
+	f.StringVar(&g.out, "out", sink.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
+	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
+	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must be there")
+	f.StringVar(&g.partitionBy, "partition-by", string(sink.ByKey), "key keeps a key's samples in one partition, random spreads them")
+	f.BoolVar(&g.realTime, "pace", false, "let a second of event time take a second, instead of going as fast as possible")
+
+	f.Uint64Var(&t.Seed, "seed", t.Seed, "decides everything that is drawn at random")
+	f.StringVar(&g.start, "start", "", "event `time` of the first sample, RFC 3339 (default now)")
+	f.DurationVar(&t.Duration, "duration", t.Duration, "how much event time to fill")
+	f.Float64Var(&t.Rate, "rate", t.Rate, "share of the requests that are sampled, above 0 up to 1")
+	f.StringSliceVar(&t.Background.Tables, "tables", t.Background.Tables, "tables of the background traffic")
+	f.Int64Var(&t.Background.Requests, "requests", t.Background.Requests, "background requests a second, over all tables")
+	f.IntVar(&t.Background.Keys, "keys", t.Background.Keys, "partition keys of each background table")
+	f.Float64Var(&t.Background.Exponent, "exponent", t.Background.Exponent, "exponent of the Zipf law, 0 for keys of equal frequency")
+	f.Float64Var(&t.Background.Reads, "reads", t.Background.Reads, "share of the background requests that read")
+	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD` with a load of wcu=N,rcu=N,after=D,for=D; instead of the usual ones")
+	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; instead of the usual one")
+	f.StringVar(&g.trace, "trace", "", "a zstd-packed key trace `file` to lay on time instead of synthetic traffic")
+	f.IntVar(&g.perSecond, "per-second", 200_000, "accesses of the trace in one second of event time")
+	f.IntVar(&g.limit, "limit", 0, "accesses of the trace to use, 0 for all")
+	c.MarkFlagsRequiredTogether("brokers", "topic")
+	c.MarkFlagsMutuallyExclusive("out", "brokers")
+	for _, synthetic := range []string{"duration", "rate", "tables", "requests", "keys", "exponent", "reads", "hot", "rolling"} {
+		c.MarkFlagsMutuallyExclusive("trace", synthetic)
+	}
+}
+
+func (g *generated) run(c *cobra.Command) (err error) {
+	if err := g.complete(c); err != nil {
+		return cli.Wrong(err)
+	}
+	records, done, err := g.records()
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	to, err := g.open(c.OutOrStdout())
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	options := sink.Options{RealTime: g.realTime}
+	if terminal, ok := c.ErrOrStderr().(*os.File); ok {
+		options.Progress = source.Terminal(terminal)
+	}
+	return g.copy(c.Context(), records, to, options)
+}
+
+func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to sink.Sink, o sink.Options) error {
+	if _, err := sink.Copy(ctx, records, to, o); err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	return nil
+}
+
+// complete reads the flags that are more than a number.
+func (g *generated) complete(c *cobra.Command) error {
+	g.traffic.Start = time.Now().Truncate(time.Millisecond)
+	if g.start != "" {
+		start, err := time.Parse(time.RFC3339Nano, g.start)
+		if err != nil {
+			return fmt.Errorf("--start %q: write RFC 3339, such as 2026-11-21T09:00:00Z", g.start)
+		}
+		g.traffic.Start = start
+	}
+	if c.Flags().Changed("hot") || c.Flags().Changed("rolling") {
+		g.traffic.Hot, g.traffic.Rolling = nil, nil
+	}
+	for _, text := range g.hot {
+		key, err := parseHot(text)
+		if err != nil {
+			return fmt.Errorf("--hot %q: %w", text, err)
+		}
+		g.traffic.Hot = append(g.traffic.Hot, key)
+	}
+	for _, text := range g.rolling {
+		key, err := parseRolling(text)
+		if err != nil {
+			return fmt.Errorf("--rolling %q: %w", text, err)
+		}
+		g.traffic.Rolling = append(g.traffic.Rolling, key)
+	}
+	return nil
+}
+
+// records are the samples to write, and what lets go of their source.
+func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() error, _ error) {
+	if g.trace == "" {
+		made, err := generate.Records(g.traffic)
+		return unfailing(made), func() error { return nil }, err
+	}
+	file, err := os.Open(g.trace)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--trace: %w", err)
+	}
+	laid, err := trace.Records(file, trace.Config{
+		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed, Limit: g.limit,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return laid, file.Close, nil
+}
+
+// unfailing gives records that cannot fail the form of those that can.
+func unfailing(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] {
+	return func(yield func(sample.Record, error) bool) {
+		for r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// open is where the samples go.
+func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
+	if len(g.brokers) > 0 {
+		return sink.NewKafka(sink.KafkaOptions{
+			Brokers: g.brokers, Topic: g.topic, By: sink.Partitioning(g.partitionBy), Seed: g.traffic.Seed,
+		})
+	}
+	return sink.Create(g.out, stdout)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store"
+)
+
+func runCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Collect until stopped",
+		Long: "Reads the topics as a member of the consumer group, summarises what it reads, and\n" +
+			"stores summaries and positions together. Start as many as you like: they share\n" +
+			"the partitions. SIGTERM stops it within 10 seconds, with everything committed.",
+		Example: "  collector run --config collector.yaml\n" +
+			"  collector run --kafka-brokers kafka:9092 --kafka-topics samples --store-url postgres://keyheat@db/keyheat",
+		Args: cobra.NoArgs,
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return run(c.Context(), config, c.ErrOrStderr())
+	}
+	return c
+}
+
+// run wires a collector and runs it until ctx ends. What was begun last ends
+// first: the source gives its partitions up, then the last commit is written,
+// then the operations server stops.
+func run(ctx context.Context, config *Config, logs io.Writer) error {
+	log := config.Log.Logger(logs)
+	ops, err := admin.Open(ctx, config.Admin.Listen, log)
+	if err != nil {
+		return err
+	}
+	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return ops.Run(opsCtx) })
+	err = collectUntil(ctx, config, ops, log)
+	stopOps()
+	return errors.Join(err, g.Wait())
+}
+
+// collectUntil opens the store and collects until ctx ends.
+func collectUntil(ctx context.Context, config *Config, ops *admin.Server, log *slog.Logger) error {
+	var waiting cli.Waiting
+	ops.Ready("store", waiting.Reasons)
+	st, err := config.Store.Open(ctx, log, waiting.Set)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	defer st.Close()
+	collector, err := newCollector(ctx, config, st, log)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	kafkaConfig, err := config.Kafka.source()
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	kafka, err := source.NewKafka(kafkaConfig, log)
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	ops.Registry().MustRegister(collector, kafka)
+	ops.Ready("kafka", kafka.Ready)
+	ops.Ready("collect", collector.Ready)
+
+	commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return collector.Run(commitCtx) })
+	g.Go(func() error {
+		defer lastCommit()
+		return kafka.Run(gctx, collector)
+	})
+	return g.Wait()
+}
+
+// stopped forgets an error that is only the stop's.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func newCollector(ctx context.Context, config *Config, st *store.Store, log *slog.Logger) (*collect.Collector, error) {
+	seed, err := st.HashSeed(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the hash seed: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("ask for the host's name: %w", err)
+	}
+	return collect.New(config.collector(host), st, seed, log)
+}
+
+// collector is the configuration of internal/collect.
+func (c *Config) collector(host string) collect.Config {
+	return collect.Config{
+		Source: "kafka:" + c.Kafka.Group, Host: host, Shards: c.Collect.Shards,
+		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
+		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"reporter": main})
+}
+
+// The scripts tell what each command prints, and its exit code.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("POSTGRES", pgtest.Database(t))
+			return nil
+		},
+	})
+}
+
+// exits runs a program and compares its exit code: exits 78 reporter check.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// The whole command line runs in this process, and twice at once.
+func TestTwoRunInOneProcess(t *testing.T) {
+	t.Parallel()
+	done := make(chan string, 2)
+	for range 2 {
+		go func() {
+			var out, errs bytes.Buffer
+			code := cli.Run(context.Background(), command(), []string{"version"}, cli.Streams{Out: &out, Err: &errs})
+			if code != cli.OK || errs.Len() > 0 {
+				t.Errorf("exit code %d, %s", code, errs.String())
+			}
+			done <- out.String()
+		}()
+	}
+	if a, b := <-done, <-done; a != b || !strings.HasPrefix(a, "reporter ") {
+		t.Errorf("got %q and %q", a, b)
+	}
+}
+
+// Every command says what it is for and shows how it is used.
+func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
+	t.Parallel()
+	for _, c := range command().Commands() {
+		if c.Short == "" || !strings.Contains(c.Example, "reporter "+c.Name()) {
+			t.Errorf("%s has no help or no example", c.Name())
+		}
+	}
+}
+
+// The reference in the documentation is what the program says. On a mismatch
+// write what is printed between the marks.
+func TestReferenceIsTrue(t *testing.T) {
+	t.Parallel()
+	var want bytes.Buffer
+	if err := config.WriteReference(&want, defaults()); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "<!-- reporter begins -->\n")
+	have, _, found := strings.Cut(rest, "<!-- reporter ends -->")
+	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
+		t.Errorf("docs/CONFIGURATION.md is not what the program says:\n%s", want.String())
+	}
+}

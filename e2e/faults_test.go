@@ -1,0 +1,213 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// TestKilledCollectors pours the trace in for more than four minutes and kills
+// one of the collectors 30 times, each time while there is something unread.
+func TestKilledCollectors(t *testing.T) {
+	const kills = 30
+	l := laying{topic: "faults", perSecond: 20_000, paced: true}
+	w := newWorld(t, l.topic)
+	began := time.Now().Truncate(time.Second)
+	laid := make(chan struct{})
+	go func() {
+		defer close(laid)
+		l.lay(t, w.kafka.Addr, began)
+	}()
+	w.startCollectors(t)
+	watch := w.watchFindings(t)
+	random := rand.New(rand.NewPCG(seed, 3))
+	for i := range kills {
+		time.Sleep(time.Duration(4000+random.IntN(4500)) * time.Millisecond)
+		w.lagging(t, l.topic)
+		c := w.collectors[i%2]
+		c.kill(t)
+		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		c.start(t)
+	}
+	<-laid
+	lasted := time.Since(began)
+	if lasted < 4*time.Minute {
+		t.Errorf("the faulted run lasted %s, less than four minutes", lasted)
+	}
+	want := readTopic(t, w.kafka.Addr, l.topic)
+	w.counted(t, want, 2*time.Minute)
+	findings := w.findings(t)
+	for _, f := range findings {
+		want.bounded(t, f)
+	}
+	if len(findings) == 0 {
+		t.Error("no finding: the trace has hot keys at this rate")
+	}
+	t.Logf("%d kills in %s, %d samples counted once; %s", kills, lasted.Round(time.Second), want.requests, watch(want))
+}
+
+// TestKilledPostgres kills the database three times under load.
+func TestKilledPostgres(t *testing.T) {
+	const kills = 3
+	l := laying{topic: "database", perSecond: 20_000, paced: true, limit: 1_400_000}
+	w := newWorld(t, l.topic)
+	began := time.Now().Truncate(time.Second)
+	laid := make(chan struct{})
+	go func() {
+		defer close(laid)
+		l.lay(t, w.kafka.Addr, began)
+	}()
+	w.startCollectors(t)
+	time.Sleep(15 * time.Second)
+	before := w.generation(t)
+	for range kills {
+		w.lagging(t, l.topic)
+		if err := w.postgres.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if err := w.postgres.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(8 * time.Second)
+	}
+	<-laid
+	want := readTopic(t, w.kafka.Addr, l.topic)
+	w.counted(t, want, 2*time.Minute)
+	if after := w.generation(t); after-before > kills {
+		t.Errorf("%d group generations in %d kills of the database", after-before, kills)
+	} else {
+		t.Logf("%d kills, %d samples counted once, %d new group generations", kills, want.requests, after-before)
+	}
+}
+
+// lagging waits until the topic holds messages beyond the stored positions.
+func (w *world) lagging(t *testing.T, topic string) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	within(t, time.Minute, "there is lag", func() error {
+		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), topic)
+		if err != nil {
+			return err
+		}
+		var written, read int64
+		ends.Each(func(o kadm.ListedOffset) { written += o.Offset })
+		if err := w.database.QueryRow(`SELECT coalesce(sum(next_offset::bigint), 0)::bigint FROM positions`).Scan(&read); err != nil {
+			return err
+		}
+		if written <= read {
+			return fmt.Errorf("all %d messages are counted", written)
+		}
+		return nil
+	})
+}
+
+// generation reads the group's latest generation from where Kafka itself keeps
+// it: the topic of group metadata.
+func (w *world) generation(t *testing.T) (latest int) {
+	t.Helper()
+	const topic = "__consumer_offsets"
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.ConsumeTopics(topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
+			latest = max(latest, generationIn(r))
+		})
+	}
+	if latest == 0 {
+		t.Fatal("the group has no generation")
+	}
+	return latest
+}
+
+// generationIn reads a record of group metadata: its key is version 2 and the
+// group; its value begins with version, protocol type and generation.
+func generationIn(r *kgo.Record) int {
+	if len(r.Key) < 2 || binary.BigEndian.Uint16(r.Key) != 2 || len(r.Value) < 4 {
+		return 0
+	}
+	skip := 4 + int(binary.BigEndian.Uint16(r.Value[2:]))
+	if len(r.Value) < skip+4 {
+		return 0
+	}
+	return int(int32(binary.BigEndian.Uint32(r.Value[skip:])))
+}
+
+// watchFindings notes when each finding is first seen in the API; the answer
+// words how long that took after the key's first second over the limit.
+func (w *world) watchFindings(t *testing.T) func(*truth) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	seen := map[string]time.Time{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			w.note(seen)
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	return func(s *truth) string {
+		stop()
+		<-done
+		var delays []time.Duration
+		for key, at := range seen {
+			first := int64(0)
+			for second, units := range s.perSecond[key] {
+				if units > 1000 && (first == 0 || second < first) {
+					first = second
+				}
+			}
+			if first != 0 {
+				delays = append(delays, at.Sub(time.Unix(first+1, 0)))
+			}
+		}
+		return summary(delays)
+	}
+}
+
+// note remembers when a key over the limit was first answered by the API.
+func (w *world) note(seen map[string]time.Time) {
+	body, err := w.reporter.get("/api/v1/findings?severity=critical")
+	if err != nil {
+		return // a reporter without its database answers later
+	}
+	var answer struct{ Findings []found }
+	if json.Unmarshal(body, &answer) != nil {
+		return
+	}
+	for _, f := range answer.Findings {
+		if _, known := seen[f.Key]; !known && f.OverSeconds > 0 {
+			seen[f.Key] = time.Now()
+		}
+	}
+}
+
+func summary(delays []time.Duration) string {
+	if len(delays) == 0 {
+		return "no key over the limit was found while it ran"
+	}
+	slices.Sort(delays)
+	return fmt.Sprintf("from a key's first second over the limit to the stored finding: median %s, at most %s, of %d keys",
+		delays[len(delays)/2].Round(100*time.Millisecond), delays[len(delays)-1].Round(100*time.Millisecond), len(delays))
+}

@@ -1,0 +1,166 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/sample"
+)
+
+const (
+	partitions = 8
+	traceFile  = "../internal/trace/testdata/orm-busy.trace.zst"
+	seed       = 20251121
+	// linesPerMessage is how many samples a producer folds into one message.
+	linesPerMessage = 50
+)
+
+// laying says how the trace goes into a topic.
+type laying struct {
+	topic     string
+	perSecond int  // accesses in a second of event time
+	limit     int  // 0 = all 5,000,000
+	spread    bool // messages go to random partitions, not by partition key
+	paced     bool // event time passes as fast as real time
+	hostile   bool // 1 % of the messages are broken in some way
+}
+
+// lay produces the trace as NDJSON. Event time begins at start, and a message's
+// own time is that of its first sample.
+func (l laying) lay(t *testing.T, broker string, start time.Time) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(l.topic),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(20*time.Millisecond),
+		kgo.MaxBufferedRecords(20_000), kgo.ProducerBatchCompression(kgo.Lz4Compression()))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer client.Close()
+	file, err := os.Open(traceFile)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer file.Close()
+	records, err := trace.Records(file, trace.Config{Start: start, PerSecond: l.perSecond, Seed: seed, Limit: l.limit})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	p := producer{laying: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
+	for r, err := range records {
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		p.add(t.Context(), &r)
+	}
+	p.flush(t.Context())
+	if err := client.Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// producer gathers lines into messages, one being filled for each partition.
+type producer struct {
+	laying
+	client  *kgo.Client
+	random  *rand.Rand
+	filling [partitions]filling
+	next    int
+}
+
+type filling struct {
+	lines int
+	first int64 // Unix milliseconds
+	body  []byte
+}
+
+func (p *producer) add(ctx context.Context, r *sample.Record) {
+	partition := p.next
+	if !p.spread {
+		h := fnv.New32a()
+		h.Write([]byte(r.PK.Text))
+		partition = int(h.Sum32() % partitions)
+	}
+	f := &p.filling[partition]
+	if f.lines == 0 {
+		f.first = r.Time
+	}
+	f.body = append(r.AppendJSON(f.body), '\n')
+	f.lines++
+	if f.lines < linesPerMessage {
+		return
+	}
+	p.send(ctx, partition)
+	p.next = p.random.IntN(partitions)
+}
+
+func (p *producer) send(ctx context.Context, partition int) {
+	f := &p.filling[partition]
+	if f.lines == 0 {
+		return
+	}
+	if p.paced {
+		time.Sleep(time.Until(time.UnixMilli(f.first)))
+	}
+	p.produce(ctx, partition, f.first, f.body)
+	if p.hostile && p.random.IntN(100) == 0 {
+		p.produce(ctx, partition, f.first, []byte(hostile[p.random.IntN(len(hostile))](f.first)))
+	}
+	*f = filling{}
+}
+
+// produce hands one message over; it blocks while the client's buffer is full.
+// What does not arrive is the oracle's business: it reads the topic.
+func (p *producer) produce(ctx context.Context, partition int, at int64, body []byte) {
+	p.client.Produce(ctx, &kgo.Record{Partition: int32(partition), Timestamp: time.UnixMilli(at), Value: body}, nil)
+}
+
+func (p *producer) flush(ctx context.Context) {
+	for i := range p.filling {
+		p.send(ctx, i)
+	}
+}
+
+// hostile are messages that are not, or not wholly, samples: each makes one bad
+// sample and leaves the good ones beside it alone.
+var hostile = []func(at int64) string{
+	func(int64) string { return `{"ts":` },
+	func(int64) string { return "\x00\x01\x02 not json at all" },
+	func(at int64) string { return fmt.Sprintf(`{"ts":%d,"pk":"no table","op":"UpdateItem","wcu":1}`, at) },
+	func(at int64) string { return fmt.Sprintf(`{"ts":%d,"table":"orm","op":"UpdateItem","wcu":1}`, at) },
+	func(at int64) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orm","pk":"k","op":"UpdateItem","wcu":-5}`, at)
+	},
+	func(at int64) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orm","pk":"k","op":"UpdateItem","wcu":1,"rate":7}`, at)
+	},
+	func(at int64) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orm","pk":%q,"op":"UpdateItem","wcu":1}`, at, strings.Repeat("k", 3000))
+	},
+	func(at int64) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orm","pk":"k","op":"UpdateItem","wcu":1e999}`, at)
+	},
+	func(int64) string { return strings.Repeat("[", 5000) },
+	func(at int64) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orm","pk":"k","op":"UpdateItem","wcu":1,"n":0}`, at)
+	},
+	// A bad line between good ones: two samples count.
+	func(at int64) string {
+		good := fmt.Sprintf(`{"ts":%d,"table":"orm","pk":"beside","op":"UpdateItem","wcu":1}`, at)
+		return good + "\n{\"ts\": broken}\n" + good
+	},
+}

@@ -1,0 +1,173 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // to read the stored totals as an operator would
+
+	"github.com/keyheat/keyheat/internal/kafkatest"
+	"github.com/keyheat/keyheat/internal/pgtest"
+)
+
+// world is a Kafka, a Postgres, two collectors and a reporter.
+type world struct {
+	kafka      *kafkatest.Server
+	postgres   *pgtest.Server
+	database   *sql.DB
+	collectors [2]*process
+	reporter   *process
+}
+
+// newWorld starts everything but the collectors.
+func newWorld(t *testing.T, topic string) *world {
+	t.Helper()
+	w := &world{kafka: kafkatest.Start(t), postgres: pgtest.Run(t)}
+	w.kafka.CreateTopic(t, topic, partitions)
+	url := w.postgres.URL("postgres")
+	var err error
+	if w.database, err = sql.Open("pgx", url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.database.Close() })
+	w.reporter = newProcess(t, "reporter", "reporter serve", fmt.Sprintf(`
+store: {url: %q}
+listen: "%%listen%%"
+`, url))
+	w.reporter.once(t, "migrate")
+	w.reporter.start(t)
+	w.reporter.ready(t)
+	for i := range w.collectors {
+		w.collectors[i] = newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
+kafka: {brokers: [%q], topics: [%q], group: keyheat}
+store: {url: %q}
+admin: {listen: "%%listen%%"}
+`, w.kafka.Addr, topic, url))
+	}
+	return w
+}
+
+func (w *world) startCollectors(t *testing.T) {
+	t.Helper()
+	for _, c := range w.collectors {
+		c.start(t)
+	}
+}
+
+// totals are the stored sums over all tables, from the documented view.
+type totals struct{ requests, units int64 }
+
+func (w *world) totals() (s totals, err error) {
+	var milli int64
+	err = w.database.QueryRow(
+		`SELECT coalesce(sum(requests), 0)::bigint, coalesce(sum(write_milli), 0)::bigint FROM keyheat_totals`,
+	).Scan(&s.requests, &milli)
+	if milli%1000 != 0 {
+		return s, fmt.Errorf("the stored units are no whole number: %d thousandths", milli)
+	}
+	s.units = milli / 1000
+	return s, err
+}
+
+// counted waits until the store has the topic's own totals, and holds that
+// nothing more comes.
+func (w *world) counted(t *testing.T, want *truth, limit time.Duration) {
+	t.Helper()
+	whole := totals{want.requests, want.units}
+	within(t, limit, "the stored totals are the topic's", func() error {
+		got, err := w.totals()
+		if err == nil && got != whole {
+			err = fmt.Errorf("stored %+v, the topic holds %+v", got, whole)
+		}
+		return err
+	})
+	time.Sleep(5 * time.Second)
+	if got, err := w.totals(); err != nil || got != whole {
+		t.Errorf("after a while the store has %+v (%v), the topic %+v", got, err, whole)
+	}
+}
+
+// found is a finding as the API answers it.
+type found struct {
+	Kind, Table, Key, Severity, State string
+	Fingerprint                       string
+	Peak                              struct{ WCU figure }
+	OverSeconds                       int       `json:"over_seconds"`
+	PossibleSeconds                   int       `json:"possible_seconds"`
+	Shards                            int       `json:"shards"`
+	FirstSeen                         time.Time `json:"first_seen"`
+	LastSeen                          time.Time `json:"last_seen"`
+}
+
+type figure struct{ Value, Low, High float64 }
+
+func (w *world) findings(t *testing.T) []found {
+	t.Helper()
+	body, err := w.reporter.get("/api/v1/findings?limit=1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ Findings []found }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.Findings
+}
+
+// judged holds every finding, and every key without one, against the truth.
+func (s *truth) judged(t *testing.T, findings []found) {
+	t.Helper()
+	byKey := map[string]found{}
+	for _, f := range findings {
+		if f.Kind != "hot_key_write" {
+			t.Errorf("a finding of kind %s: nothing is read here", f.Kind)
+		}
+		byKey[f.Key] = f
+		s.bounded(t, f)
+	}
+	over, near := 0, 0
+	for key := range s.perSecond {
+		peak := s.peak(key, 0, math.MaxInt64)
+		f := byKey[key]
+		switch {
+		case peak >= 990 && peak <= 1010:
+			near++
+			if f.Key == "" {
+				t.Errorf("%s peaks at %d and has no finding", key, peak)
+			}
+		case peak > 1010:
+			over++
+			if f.OverSeconds == 0 || f.Severity != "critical" {
+				t.Errorf("%s peaks at %d and is found as %+v", key, peak, f)
+			}
+		case f.OverSeconds > 0:
+			t.Errorf("%s peaks at %d and is found as %+v", key, peak, f)
+		}
+	}
+	if over == 0 {
+		t.Error("the trace has no hot key: the test shows nothing")
+	}
+	t.Logf("%d keys, %d of them over the limit, %d within 1 %% of it, %d findings", len(s.perSecond), over, near, len(findings))
+}
+
+// bounded holds one finding against the key's seconds in its episode.
+func (s *truth) bounded(t *testing.T, f found) {
+	t.Helper()
+	from, to := f.FirstSeen.Unix(), f.LastSeen.Unix()
+	peak := float64(s.peak(f.Key, from, to))
+	if f.Peak.WCU.Low > peak || f.Peak.WCU.High < peak {
+		t.Errorf("%s peaks at %v, outside %+v", f.Key, peak, f.Peak.WCU)
+	}
+	if over := s.over(f.Key, from, to); f.OverSeconds > over || f.OverSeconds+f.PossibleSeconds < over {
+		t.Errorf("%s is over the limit in %d seconds, found %d and possible %d", f.Key, over, f.OverSeconds, f.PossibleSeconds)
+	}
+	if want := int(math.Max(1, math.Ceil(math.Round(f.Peak.WCU.Value*1.5*1e6)/1e6/1000))); f.Shards != want {
+		t.Errorf("%s with a peak of %v gets %d shards, want %d", f.Key, f.Peak.WCU.Value, f.Shards, want)
+	}
+}

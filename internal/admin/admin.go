@@ -1,0 +1,174 @@
+// Package admin is a daemon's operations server, for orchestrators, Prometheus
+// and people with curl:
+//
+//	GET /-/healthy   200 while the process serves at all
+//	GET /-/ready     200, or 503 with {"ready":false,"reasons":["kafka: …"]}
+//	GET /metrics     Prometheus, from a registry of the server's own
+//
+// Components register why they are not ready and what they measure; a daemon
+// with pages adds them with Handle. The default address is on loopback,
+// because metrics and reasons name tables and topics.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/keyheat/keyheat/internal/buildinfo"
+)
+
+// Bounds of one connection, so that a slow or silent client holds nothing.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// stopTimeout is how long requests under way may go on once Run's context
+// ended.
+const stopTimeout = 3 * time.Second
+
+// Server is an operations server that listens already.
+type Server struct {
+	listener net.Listener
+	mux      *http.ServeMux
+	registry *prometheus.Registry
+	log      *slog.Logger
+
+	mu    sync.Mutex
+	gates []gate
+}
+
+// gate is one component's answer to whether it is ready.
+type gate struct {
+	name    string
+	reasons func() []string
+}
+
+// Open listens at an address such as "127.0.0.1:9411"; port 0 takes a free one.
+// The caller calls Run, or Close.
+func Open(ctx context.Context, address string, logger *slog.Logger) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for operations: %w", err)
+	}
+	s := &Server{listener: listener, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s.mux.HandleFunc("GET /-/healthy", healthy)
+	s.mux.HandleFunc("GET /-/ready", s.ready)
+	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
+	return s, nil
+}
+
+// newRegistry holds what every daemon measures.
+func newRegistry() *prometheus.Registry {
+	build := buildinfo.Read()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "keyheat_build_info", Help: "1, with the build in its labels.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Revision, "goversion": build.Go},
+	})
+	info.Set(1)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+// Addr is where the server listens, as host:port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Registry is where components register what they measure. A metric's label is
+// never a key.
+func (s *Server) Registry() prometheus.Registerer { return s.registry }
+
+// Handle adds a page. The pattern is ServeMux's.
+func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
+
+// Ready adds a component, by name, that says why it is not ready, a sentence
+// each; none when it is. reasons is called for every request, so it must answer
+// at once.
+func (s *Server) Ready(name string, reasons func() []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates = append(s.gates, gate{name, reasons})
+}
+
+// Run serves until ctx ends, and then lets requests under way finish, for a few
+// seconds. Call it once.
+func (s *Server) Run(ctx context.Context) error {
+	server := &http.Server{
+		Handler:           s.mux,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	s.log.Info("serving", "address", s.Addr())
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve operations: %w", err)
+	case <-ctx.Done():
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := server.Shutdown(bound); errors.Is(err, context.DeadlineExceeded) {
+		return server.Close() // who still reads then reads too slowly
+	} else if err != nil {
+		return fmt.Errorf("stop serving operations: %w", err)
+	}
+	return nil
+}
+
+// Close stops listening; for a Server that will not run.
+func (s *Server) Close() error { return s.listener.Close() }
+
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintln(w, "healthy")
+}
+
+// readiness is the answer's JSON.
+type readiness struct {
+	Ready   bool     `json:"ready"`
+	Reasons []string `json:"reasons"`
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	answer := readiness{Reasons: s.reasons()}
+	answer.Ready = len(answer.Reasons) == 0
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !answer.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		s.log.Debug("the client left before the answer", "error", err)
+	}
+}
+
+// reasons asks every component; never nil, so that JSON has a list.
+func (s *Server) reasons() []string {
+	s.mu.Lock()
+	gates := s.gates[:len(s.gates):len(s.gates)]
+	s.mu.Unlock()
+	all := []string{}
+	for _, g := range gates {
+		for _, reason := range g.reasons() {
+			all = append(all, g.name+": "+reason)
+		}
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Probe looks at one thing that a daemon needs.
+type Probe struct {
+	// Name is what it looks at, in one word.
+	Name string
+	// Run answers a sentence that says what was found, or an error that says
+	// what is wrong and what to do.
+	Run func(ctx context.Context) (string, error)
+}
+
+// probeTimeout bounds each probe.
+const probeTimeout = 15 * time.Second
+
+// result is one line of a check, and its JSON.
+type result struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// CheckCommand is the command that loads the configuration and then probes what
+// it names. defaults points to the daemon's struct; probes reads it once it is
+// filled.
+func CheckCommand(daemon string, defaults any, probes func() []Probe) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Say whether the configuration is right and its servers can be reached",
+		Long: "Reads the configuration as the daemon does, connects to every server that it\n" +
+			"names, and says a sentence about each. Exits with 0, or with 78 when something\n" +
+			"is wrong.",
+		Example: fmt.Sprintf("  %s check --config %s.yaml\n  %s check -o json", daemon, daemon, daemon),
+		Args:    cobra.NoArgs,
+	}
+	load := Layers(c, defaults)
+	format := OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		results := check(c.Context(), load, probes)
+		if err := format.write(c.OutOrStdout(), results); err != nil {
+			return err
+		}
+		for _, r := range results {
+			if !r.OK {
+				return ErrReported
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+// check stops at a configuration that is wrong: its servers are not the meant
+// ones.
+func check(ctx context.Context, load func() error, probes func() []Probe) []result {
+	if err := load(); err != nil {
+		var each interface{ Unwrap() []error }
+		if !errors.As(err, &each) {
+			return []result{{"config", false, err.Error()}}
+		}
+		var all []result
+		for _, fault := range each.Unwrap() {
+			all = append(all, result{"config", false, fault.Error()})
+		}
+		return all
+	}
+	all := []result{{"config", true, "every value can be read and makes sense"}}
+	for _, p := range probes() {
+		all = append(all, p.result(ctx))
+	}
+	return all
+}
+
+func (p Probe) result(ctx context.Context) result {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	detail, err := p.Run(ctx)
+	if err != nil {
+		return result{p.Name, false, err.Error()}
+	}
+	return result{p.Name, true, detail}
+}
+
+// Format is how a command prints: Table or JSON.
+type Format string
+
+// The formats.
+const (
+	Table Format = "table"
+	JSON  Format = "json"
+)
+
+// OutputFlag adds -o to a command.
+func OutputFlag(c *cobra.Command) *Format {
+	f := Table
+	c.Flags().VarP(&f, "output", "o", "print as table or json")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{string(Table), string(JSON)}, cobra.ShellCompDirectiveNoFileComp))
+	return &f
+}
+
+// String implements pflag.Value.
+func (f *Format) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (f *Format) Type() string { return "format" }
+
+// Set implements pflag.Value.
+func (f *Format) Set(text string) error {
+	switch Format(text) {
+	case Table, JSON:
+		*f = Format(text)
+		return nil
+	}
+	return errors.New("write table or json")
+}
+
+func (f *Format) write(to io.Writer, results []result) error {
+	if *f == JSON {
+		all := true
+		for _, r := range results {
+			all = all && r.OK
+		}
+		return writeJSON(to, struct {
+			OK     bool     `json:"ok"`
+			Checks []result `json:"checks"`
+		}{all, results})
+	}
+	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, r := range results {
+		word := "ok"
+		if !r.OK {
+			word = "WRONG"
+		}
+		fmt.Fprintf(columns, "%s\t%s\t%s\n", word, r.Name, r.Detail)
+	}
+	return columns.Flush()
+}
+
+func writeJSON(to io.Writer, v any) error {
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

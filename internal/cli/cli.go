@@ -1,0 +1,96 @@
+// Package cli is what the command lines of both daemons have in common: exit
+// codes, the layers of configuration, logs, the commands check and version.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/config"
+)
+
+// The exit codes. Configuration is whatever the operator wrote, flags included:
+// to start again without a change is of no use, which is what systemd's
+// RestartPreventExitStatus=78 is for. 78 is EX_CONFIG of sysexits.h.
+const (
+	OK            = 0
+	Failed        = 1
+	Misconfigured = 78
+)
+
+// ErrReported ends a command as Misconfigured without another word, because it
+// has already said what is wrong.
+var ErrReported = errors.New("already reported")
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Run executes a command line and answers the exit code. Errors go to s.Err,
+// once.
+func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	begun := false
+	note(root, &begun)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(err, begun)
+	if err != nil && !errors.Is(err, ErrReported) {
+		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
+		if !begun {
+			fmt.Fprintf(s.Err, "See `%s --help`.\n", root.Name())
+		}
+	}
+	return code
+}
+
+// note sets begun when a command does: once cobra has found nothing wrong with
+// its line, which it also looks at behind its own hooks.
+func note(c *cobra.Command, begun *bool) {
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			*begun = true
+			return run(c, args)
+		}
+	}
+	for _, child := range c.Commands() {
+		note(child, begun)
+	}
+}
+
+// exitCode tells a wrong configuration from a failure. Before a command has
+// begun only its line can be wrong.
+func exitCode(err error, begun bool) int {
+	var faults *config.Faults
+	var wrong *configError
+	switch {
+	case err == nil:
+		return OK
+	case !begun, errors.Is(err, ErrReported), errors.As(err, &faults), errors.As(err, &wrong):
+		return Misconfigured
+	}
+	return Failed
+}
+
+// configError marks an error as the configuration's.
+type configError struct{ error }
+
+func (e *configError) Unwrap() error { return e.error }
+
+// Wrong marks an error as one of the configuration: Run exits with
+// Misconfigured. Of no error it is none.
+func Wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &configError{err}
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/buildinfo"
+)
+
+// VersionCommand is the command that says which build this is.
+func VersionCommand(daemon string) *cobra.Command {
+	c := &cobra.Command{
+		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
+		Example: fmt.Sprintf("  %s version\n  %s version -o json", daemon, daemon),
+	}
+	format := OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		build := buildinfo.Read()
+		if *format == JSON {
+			return writeJSON(c.OutOrStdout(), build)
+		}
+		_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s\n", daemon, build)
+		return err
+	}
+	return c
+}

@@ -1,0 +1,141 @@
+package collect_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// samples are messages of now, one for each line.
+func samples(lines ...string) source.Batch {
+	var all []source.Message
+	for _, line := range lines {
+		all = append(all, source.Message{Value: []byte(line), Time: noon.UnixMilli()})
+	}
+	return source.Batch{Messages: slices.Values(all), Next: fmt.Sprint(len(lines)), Time: noon.UnixMilli()}
+}
+
+func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
+	t.Parallel()
+	st := open(t, "sqlite::memory:")
+	c := newCollector(t, config(), st)
+	stop := running(t, c)
+	p := claim(t, c, "p")
+	good := `{"table":"t","pk":"secret","op":"UpdateItem","wcu":1}`
+	must(t, p.Fold(t.Context(), samples(
+		good, `{"table":"t","pk":"secret","wcu":-1}`, `{"table":"t","pk":"secret","wcu":-2}`, `{"pk":"secret"`,
+		fmt.Sprintf(`{"ts":%d,"table":"t","pk":"secret","wcu":1}`, noon.Add(-time.Hour).UnixMilli()),
+		fmt.Sprintf(`{"ts":%d,"table":"t","pk":"secret","wcu":1}`, noon.Add(time.Hour).UnixMilli()),
+		``)))
+	must(t, p.Release(t.Context()))
+	must(t, stop())
+	rows, err := st.BadSamples(t.Context(), store.BadQuery{Source: "test"})
+	must(t, err)
+	counts, excerpts := map[string]int64{}, map[string][]string{}
+	for _, b := range rows {
+		counts[b.Reason] += b.Count
+		excerpts[b.Reason] = b.Excerpts
+		if strings.Contains(strings.Join(b.Excerpts, ""), "secret") {
+			t.Errorf("%s shows a key: %q", b.Reason, b.Excerpts)
+		}
+	}
+	want := map[string]int64{"bad_units": 2, "syntax": 1, "too_old": 1, "too_far_ahead": 1, "empty": 1}
+	if fmt.Sprint(counts) != fmt.Sprint(want) {
+		t.Errorf("counted %v, want %v", counts, want)
+	}
+	if got := excerpts["bad_units"]; !slices.Equal(got, []string{`{"table":"<1>","pk":"<6>","wcu":-0}`, `{"table":"<1>","pk":"<6>","wcu":-0}`}) {
+		t.Errorf("excerpts %q", got)
+	}
+	if got := excerpts["too_old"]; !slices.Equal(got, []string{"its time is -3600.000 s from its message's"}) {
+		t.Errorf("excerpts %q", got)
+	}
+}
+
+func TestEventTimeBoundsAreInclusive(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		for i, off := range []time.Duration{
+			-collect.DefaultTooOld, -collect.DefaultTooOld - time.Millisecond,
+			collect.DefaultTooFarAhead, collect.DefaultTooFarAhead + time.Millisecond,
+		} {
+			b := samples(fmt.Sprintf(`{"ts":%d,"table":"t","pk":"k","wcu":1}`, noon.Add(off).UnixMilli()))
+			b.Next = fmt.Sprint(i + 1)
+			must(t, p.Fold(t.Context(), b))
+		}
+		must(t, p.Release(t.Context()))
+		l := counted(t, m)
+		if len(l.requests) != 2 || l.bad["too_old"] != 1 || l.bad["too_far_ahead"] != 1 {
+			t.Errorf("counted %+v", l)
+		}
+	})
+}
+
+func TestTooManyTablesAreBadSamples(t *testing.T) {
+	t.Parallel()
+	cfg := config()
+	cfg.Sketch = sketch.Config{Sets: 8, CounterBytes: 4096, Tables: 2}
+	bubble(t, cfg, func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		var lines []string
+		for i := range 5 {
+			lines = append(lines, fmt.Sprintf(`{"table":"t%d","pk":"k","wcu":1}`, i))
+		}
+		must(t, p.Fold(t.Context(), samples(lines...)))
+		must(t, p.Release(t.Context()))
+		if l := counted(t, m); len(l.requests) != 2 || l.bad["too_many_tables"] != 3 {
+			t.Errorf("counted %+v", l)
+		}
+	})
+}
+
+func TestMetricsCountWhatIsStored(t *testing.T) {
+	t.Parallel()
+	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
+		p := claim(t, c, "p")
+		b := samples(`{"table":"t","pk":"k","wcu":1}`, `rubbish`)
+		b.Lag = 7
+		must(t, p.Fold(t.Context(), b))
+		must(t, p.Gap(t.Context(), source.Gap{From: "2", To: "3", Reason: "trimmed"}))
+		expect := func(want map[string]float64) {
+			t.Helper()
+			got := metrics(t, c)
+			for name, value := range want {
+				if got["keyheat_collect_"+name] != value {
+					t.Errorf("%s is %v, want %v", name, got["keyheat_collect_"+name], value)
+				}
+			}
+		}
+		expect(map[string]float64{"samples_total": 0, "bad_samples_total": 0, "gaps_total": 0, "lag_messages": 7, "partitions": 1})
+		q := claim(t, c, "q") // its release commits for all
+		must(t, q.Fold(t.Context(), source.Batch{Next: "1"}))
+		must(t, q.Release(t.Context()))
+		expect(map[string]float64{"samples_total": 1, "bad_samples_total": 1, "gaps_total": 1, "commits_total": 1,
+			"partitions": 1, "discarded_samples_total": 0, "fenced_total": 0})
+	})
+}
+
+// metrics are the sums of all metrics by name.
+func metrics(t *testing.T, c *collect.Collector) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	must(t, registry.Register(c))
+	families, err := registry.Gather()
+	must(t, err)
+	all := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			all[f.GetName()] += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	return all
+}

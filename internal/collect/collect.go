@@ -1,0 +1,239 @@
+// Package collect turns batches into sketches and sketches into rows, so that
+// every sample is counted exactly once, or its loss is recorded as a gap.
+//
+// A Collector is the Sink of a source. Each claimed partition is bound to one
+// shard, a sketch under a lock that is taken once a batch. Every commit
+// interval all shards are sealed into one delta, which is stored together with
+// the positions that it covers, the watermarks, the gaps and the counts of bad
+// samples, in one transaction; folding goes on meanwhile, into the next delta.
+//
+// # Stretches
+//
+// A delta holds samples of every partition, so that it is stored whole or not
+// at all: when one position has become another's, all that waits is thrown
+// away, and every partition reads again from where the store says. What lies
+// between two such moments is a stretch. A handle lives for one stretch: its
+// calls answer source.ErrReclaim when that has ended.
+//
+// Nothing depends on what this process believes of a commit whose answer was
+// lost. Either it is stored with its positions, or neither is; a claim waits in
+// the database for a commit that is still under way; and a later claim fences
+// an earlier one. So a commit may be abandoned at any moment, together with its
+// stretch.
+//
+// # Bounds
+//
+// What waits in memory is bounded (Config.PendingBytes); above that Fold
+// blocks, which pauses the fetch. An unreachable store is waited for without
+// end. A partition that is far ahead of the slowest one in the log's own time
+// waits too, so that a second is not opened again and again while a backlog is
+// read.
+package collect
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is what a Collector needs of the store; *store.Store is one, and its
+// comments are the contract.
+type Store interface {
+	StartWriter(ctx context.Context, w store.Writer) error
+	StopWriter(ctx context.Context, id string) error
+	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
+	Commit(ctx context.Context, c store.Commit) error
+	Committed(ctx context.Context, writer string, seq int64) (bool, error)
+}
+
+// Collector gathers what a source reads. It is a source.Sink and a
+// prometheus.Collector.
+type Collector struct {
+	config Config
+	store  Store
+	log    *slog.Logger
+	writer string
+	shards []*shard
+
+	// turn is held by whoever commits: there is one commit at a time.
+	turn chan struct{}
+	// wake asks Run for a commit before its time.
+	wake chan struct{}
+	// bell rings when something that a Fold may wait for has changed.
+	bell bell
+	// flying is the size of the delta that is being written, in bytes.
+	flying atomic.Int64
+	// stretch numbers the stretches. It changes only under mu and the locks of
+	// all shards, so that whoever holds one of these may rely on it.
+	stretch atomic.Int64
+
+	// mu is taken before any shard's lock.
+	mu         sync.Mutex
+	partitions map[string]*partition
+	seq        int64
+	abandon    context.CancelFunc // gives the commit under way up; never nil
+
+	health *health
+	*metrics
+}
+
+// New makes a collector; Run has to run for its samples to be stored. seed
+// keys the hash of all collectors of one store (store.HashSeed). It fails only
+// on a configuration that Validate refuses.
+func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("collector: %w", err)
+	}
+	config = config.withDefaults()
+	config.Sketch.Seed = seed
+	c := &Collector{
+		config: config, store: st, log: logger, writer: rand.Text(),
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		partitions: make(map[string]*partition), abandon: func() {},
+		health: newHealth(config),
+	}
+	for range config.Shards {
+		c.shards = append(c.shards, &shard{sketch: sketch.NewShard(config.Sketch)})
+	}
+	c.metrics = newMetrics(c)
+	return c, nil
+}
+
+// Writer names this collector in the store: one incarnation of a process.
+func (c *Collector) Writer() string { return c.writer }
+
+// Run commits until ctx ends, which it should when the source has released its
+// partitions. It then writes what is left within the stop timeout and returns.
+// One Run at a time.
+func (c *Collector) Run(ctx context.Context) error {
+	bounded, cancel := withGrace(ctx, c.config.StopTimeout)
+	defer cancel()
+	if err := c.announce(bounded); err != nil {
+		return fmt.Errorf("collector: %w", err)
+	}
+	tick := time.NewTicker(c.config.CommitInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return c.finish(bounded)
+		case <-tick.C:
+		case <-c.wake:
+		}
+		// What failed is logged, and will be read again.
+		_ = c.commit(bounded, always)
+	}
+}
+
+// announce makes the writer known to people; Commit does not need it.
+func (c *Collector) announce(ctx context.Context) error {
+	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
+	return c.insist(ctx, "start writer", func(ctx context.Context) error {
+		return c.store.StartWriter(ctx, w)
+	})
+}
+
+// finish commits what is left and says good-bye.
+func (c *Collector) finish(ctx context.Context) error {
+	if err := c.commit(ctx, always); err != nil {
+		return fmt.Errorf("collector: last commit; what it held will be read again: %w", err)
+	}
+	if err := c.store.StopWriter(ctx, c.writer); err != nil {
+		c.log.Warn("tell the store that this collector has ended", "error", err)
+	}
+	return nil
+}
+
+func always() bool { return true }
+
+// withGrace is a context that ends some time after its parent does.
+func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// Claim implements source.Sink.
+func (c *Collector) Claim(ctx context.Context, name, first string) (source.Partition, error) {
+	id := store.PartitionID{Source: c.config.Source, Name: name}
+	var at store.Position
+	err := c.insist(ctx, "claim "+name, func(ctx context.Context) (err error) {
+		at, err = c.store.Claim(ctx, c.writer, id, first)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.own(at), nil
+}
+
+// own makes a handle of a claimed position. An older handle of the same
+// partition that was not released ends its stretch: its samples are pending,
+// and the claim has fenced them.
+func (c *Collector) own(at store.Position) *partition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.partitions[at.Name] != nil {
+		c.discardLocked(errors.New("a partition was claimed anew before it was released"))
+	}
+	p := newPartition(c, at, c.idlest())
+	c.partitions[at.Name] = p
+	p.shard.partitions++
+	return p
+}
+
+// idlest is the shard with the fewest partitions. The caller holds mu.
+func (c *Collector) idlest() *shard {
+	least := c.shards[0]
+	for _, s := range c.shards {
+		if s.partitions < least.partitions {
+			least = s
+		}
+	}
+	return least
+}
+
+// leave forgets a released partition.
+func (c *Collector) leave(p *partition) {
+	c.mu.Lock()
+	if c.partitions[p.id.Name] == p {
+		delete(c.partitions, p.id.Name)
+		p.shard.partitions--
+	}
+	c.mu.Unlock()
+	c.bell.ring()
+}
+
+// held is how many bytes wait to be stored.
+func (c *Collector) held() int64 {
+	held := c.flying.Load()
+	for _, s := range c.shards {
+		held += s.pending.Load()
+	}
+	return held
+}
+
+// hurry asks for a commit now. One that waits already is enough.
+func (c *Collector) hurry() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,130 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Defaults of Config.
+const (
+	DefaultCommitInterval = 2 * time.Second
+	DefaultCommitTimeout  = 15 * time.Second
+	DefaultStopTimeout    = 10 * time.Second
+	DefaultPendingBytes   = 256 << 20
+	DefaultTooOld         = 10 * time.Minute
+	DefaultTooFarAhead    = time.Minute
+	DefaultMaxAhead       = 30 * time.Second
+	DefaultPatience       = 10 * time.Second
+	DefaultStuckAfter     = time.Minute
+	DefaultBadShare       = 0.5
+	DefaultBadSamples     = 100
+)
+
+// maxPendingBytes keeps one delta under the most that sketch writes into one.
+const maxPendingBytes = 512 << 20
+
+// Config says how to gather. A zero field takes its default.
+type Config struct {
+	// Source names where the partitions live in the store, such as
+	// "kafka:keyheat". It is part of every position's key: another name begins
+	// from the first record again.
+	Source string
+	// Host says where the collector runs, for a person.
+	Host string
+	// Sketch is the geometry of every shard; its Seed is given to New.
+	Sketch sketch.Config
+	// Shards is how many sketches are filled side by side: one a core.
+	Shards int
+
+	// CommitInterval is how often what was gathered is written.
+	CommitInterval time.Duration
+	// CommitTimeout bounds one attempt to write; the next follows.
+	CommitTimeout time.Duration
+	// StopTimeout bounds what Run does after its context has ended.
+	StopTimeout time.Duration
+	// PendingBytes bounds what waits to be written, in bytes. At half of it a
+	// commit begins early; above it Fold blocks.
+	PendingBytes int64
+
+	// TooOld is how much older than its own message a record may be.
+	TooOld time.Duration
+	// TooFarAhead is how much younger than its own message a record may be, and
+	// how much younger than the wall clock a message may make its partition.
+	TooFarAhead time.Duration
+	// MaxAhead is how far, in the log's own time, a partition may run ahead of
+	// the slowest one.
+	MaxAhead time.Duration
+	// Patience is how long the others wait for a partition of which nothing is
+	// heard.
+	Patience time.Duration
+
+	// StuckAfter is how long a watermark may stand still before the collector
+	// says that it is not ready.
+	StuckAfter time.Duration
+	// BadShare is the share of bad samples in the last minute above which the
+	// collector is not ready, once there were BadSamples samples in it.
+	BadShare   float64
+	BadSamples int64
+}
+
+func (c Config) withDefaults() Config {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&c.CommitInterval, DefaultCommitInterval}, {&c.CommitTimeout, DefaultCommitTimeout},
+		{&c.StopTimeout, DefaultStopTimeout}, {&c.TooOld, DefaultTooOld},
+		{&c.TooFarAhead, DefaultTooFarAhead}, {&c.MaxAhead, DefaultMaxAhead},
+		{&c.Patience, DefaultPatience}, {&c.StuckAfter, DefaultStuckAfter},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if c.Shards == 0 {
+		c.Shards = runtime.GOMAXPROCS(0)
+	}
+	if c.PendingBytes == 0 {
+		c.PendingBytes = DefaultPendingBytes
+	}
+	if c.BadShare == 0 {
+		c.BadShare = DefaultBadShare
+	}
+	if c.BadSamples == 0 {
+		c.BadSamples = DefaultBadSamples
+	}
+	return c
+}
+
+// Validate says what is wrong with a configuration, every fault at once.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(strings.TrimSpace(c.Source) == "", "no source: name what is read, such as kafka:<group>")
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"commit interval", c.CommitInterval}, {"commit timeout", c.CommitTimeout},
+		{"stop timeout", c.StopTimeout}, {"too far ahead", c.TooFarAhead}, {"max ahead", c.MaxAhead},
+		{"patience", c.Patience}, {"stuck after", c.StuckAfter},
+	} {
+		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
+	}
+	fault(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
+	fault(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
+	fault(c.PendingBytes < 64<<10 || c.PendingBytes > maxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
+	fault(!(c.BadShare > 0 && c.BadShare <= 1), "bad share is %v: must be above 0, up to 1", c.BadShare)
+	fault(c.BadSamples < 1, "bad samples are %d: must be at least 1", c.BadSamples)
+	return errors.Join(append(faults, c.Sketch.Validate())...)
+}

@@ -1,0 +1,265 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store"
+)
+
+// bubble runs a test in virtual time with a collector that runs on a store in
+// memory, and stops it in the end.
+func bubble(t *testing.T, cfg collect.Config, test func(t *testing.T, c *collect.Collector, m *memory)) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, cfg, m)
+		stop := running(t, c)
+		test(t, c, m)
+		if err := stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+}
+
+func claim(t *testing.T, c *collect.Collector, name string) source.Partition {
+	t.Helper()
+	p, err := c.Claim(t.Context(), name, "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// at is a batch of one good sample of that time, up to a position.
+func at(when time.Time, next string) source.Batch {
+	m := source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil, `{"ts":%d,"table":"t","pk":"k","op":"UpdateItem","wcu":1}`, when.UnixMilli())}
+	return source.Batch{Messages: slices.Values([]source.Message{m}), Next: next, Time: m.Time}
+}
+
+func TestPositionsOfAHandle(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		if p.Position() != "0" || p.Committed() != "" {
+			t.Errorf("a new handle is at %q, committed %q", p.Position(), p.Committed())
+		}
+		must(t, p.Fold(t.Context(), at(noon, "7")))
+		if p.Position() != "7" || p.Committed() != "" {
+			t.Errorf("after a fold the handle is at %q, committed %q", p.Position(), p.Committed())
+		}
+		time.Sleep(time.Second)
+		if p.Committed() != "7" || m.position("p").Next != "7" {
+			t.Errorf("committed %q, stored %q, want 7", p.Committed(), m.position("p").Next)
+		}
+		must(t, p.Release(t.Context()))
+	})
+}
+
+func TestReleaseStoresWhatIsFolded(t *testing.T) {
+	t.Parallel()
+	cfg := config()
+	cfg.CommitInterval = time.Hour
+	bubble(t, cfg, func(t *testing.T, c *collect.Collector, m *memory) {
+		a, b := claim(t, c, "a"), claim(t, c, "b")
+		must(t, a.Fold(t.Context(), at(noon, "1")))
+		must(t, b.Fold(t.Context(), at(noon, "2")))
+		must(t, a.Release(t.Context()))
+		must(t, b.Release(t.Context()))
+		if n := len(m.stored()); n != 1 {
+			t.Errorf("%d commits for two releases, want the second to find everything stored", n)
+		}
+		if m.position("a").Next != "1" || m.position("b").Next != "2" {
+			t.Errorf("stored %+v", m.positions)
+		}
+	})
+}
+
+func TestFencedHandlesClaimAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		a, b := claim(t, c, "a"), claim(t, c, "b")
+		must(t, a.Fold(t.Context(), at(noon, "1")))
+		must(t, b.Fold(t.Context(), at(noon, "1")))
+		if _, err := m.Claim(t.Context(), "thief", partitionID("a"), "0"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		for name, call := range map[string]error{
+			"fold": a.Fold(t.Context(), at(noon, "2")), "gap": b.Gap(t.Context(), source.Gap{}),
+			"release": b.Release(t.Context()), "the other's fold": b.Fold(t.Context(), at(noon, "2")),
+		} {
+			if !errors.Is(call, source.ErrReclaim) {
+				t.Errorf("%s answers %v, want ErrReclaim", name, call)
+			}
+		}
+		if again := claim(t, c, "b"); again.Position() != "0" {
+			t.Errorf("the innocent partition is claimed again at %q, want 0", again.Position())
+		}
+		mustBeEmpty(t, m)
+	})
+}
+
+// mustBeEmpty fails when a sample or a position is stored. The registers of
+// distinct keys may be: they are sent again, and merging them changes nothing.
+func mustBeEmpty(t *testing.T, m *memory) {
+	t.Helper()
+	if l := counted(t, m); len(l.requests) != 0 || len(l.bad) != 0 || len(l.gaps) != 0 {
+		t.Errorf("something is counted: %+v", l)
+	}
+	for _, c := range m.stored() {
+		if len(c.Moves) != 0 {
+			t.Errorf("positions are moved: %+v", c.Moves)
+		}
+	}
+}
+
+func TestAFoldAfterItsContextCountsNothing(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := p.Fold(ended, at(noon, "2")); !errors.Is(err, context.Canceled) || errors.Is(err, source.ErrReclaim) {
+			t.Errorf("fold answers %v", err)
+		}
+		must(t, p.Release(t.Context())) // the handle is alive
+		if got := counted(t, m).requests[second{"t", noon.Unix()}]; got != 1 || m.position("p").Next != "1" {
+			t.Errorf("%d samples up to %s, want 1 up to 1", got, m.position("p").Next)
+		}
+	})
+}
+
+func TestClaimingWithoutReleaseCountsOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		old := claim(t, c, "p")
+		must(t, old.Fold(t.Context(), at(noon, "1")))
+		p := claim(t, c, "p")
+		if err := old.Fold(t.Context(), at(noon, "2")); !errors.Is(err, source.ErrReclaim) {
+			t.Errorf("the old handle answers %v", err)
+		}
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		must(t, p.Release(t.Context()))
+		if got := counted(t, m).requests[second{"t", noon.Unix()}]; got != 1 {
+			t.Errorf("%d samples counted, want 1", got)
+		}
+	})
+}
+
+func TestAReleaseThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		a, b := claim(t, c, "a"), claim(t, c, "b")
+		must(t, a.Fold(t.Context(), at(noon, "1")))
+		must(t, b.Fold(t.Context(), at(noon, "1")))
+		m.take(time.Minute) // the store hangs
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := a.Release(ctx); !errors.Is(err, source.ErrReclaim) {
+			t.Errorf("release answers %v", err)
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("release took %s", took)
+		}
+		m.take(0)
+		if err := b.Fold(t.Context(), at(noon, "2")); !errors.Is(err, source.ErrReclaim) {
+			t.Errorf("the other partition's fold answers %v", err)
+		}
+		time.Sleep(time.Minute)
+		mustBeEmpty(t, m)
+	})
+}
+
+func TestTheStoreIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		f := newFlaky(m, nil, 0)
+		c := newCollector(t, config(), f)
+		stop := running(t, c)
+		p := claim(t, c, "p")
+		time.Sleep(time.Second)
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		f.setAway(1 << 30)
+		time.Sleep(time.Hour)
+		if r := c.Ready(); !slices.ContainsFunc(r, func(s string) bool { return strings.HasPrefix(s, "commit: ") }) {
+			t.Errorf("ready says %q while the store is away", r)
+		}
+		claimed := make(chan source.Partition)
+		go func() { q, _ := c.Claim(t.Context(), "q", "0"); claimed <- q }()
+		time.Sleep(time.Hour)
+		f.heal()
+		if q := <-claimed; q == nil {
+			t.Error("claim failed where it should have waited")
+		}
+		time.Sleep(10 * time.Second)
+		must(t, p.Fold(t.Context(), at(noon.Add(time.Second), "2"))) // the handle lived through it
+		must(t, p.Release(t.Context()))
+		if r := c.Ready(); len(r) != 0 {
+			t.Errorf("ready says %q when the store is back", r)
+		}
+		must(t, stop())
+		if m.position("p").Next != "2" || !m.stopped[c.Writer()] {
+			t.Errorf("stored up to %s, stopped: %v", m.position("p").Next, m.stopped)
+		}
+	})
+}
+
+func TestStopIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, config(), m)
+		stop := running(t, c)
+		must(t, claim(t, c, "p").Fold(t.Context(), at(noon, "1")))
+		m.take(time.Hour)
+		time.Sleep(time.Second)
+		began := time.Now()
+		if err := stop(); err == nil {
+			t.Error("stop says that everything is stored")
+		}
+		if took := time.Since(began); took > collect.DefaultStopTimeout {
+			t.Errorf("stop took %s", took)
+		}
+	})
+}
+
+func TestGapsAreStoredWithTheirMove(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		must(t, p.Gap(t.Context(), source.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
+		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "9", Reason: "breaks off"}))
+		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "3", Reason: "made anew"}))
+		if p.Position() != "3" {
+			t.Errorf("position %q, want 3: the log was made anew", p.Position())
+		}
+		must(t, p.Release(t.Context()))
+		commits := m.stored()
+		if len(commits) != 1 || len(commits[0].Gaps) != 3 || len(commits[0].Moves) != 1 || commits[0].Moves[0].To != "3" {
+			t.Fatalf("stored %+v", commits)
+		}
+		g := commits[0].Gaps[0]
+		want := store.Gap{PartitionID: partitionID("p"), From: "0", To: "9", Since: noon, Reason: "trimmed", Noticed: g.Noticed}
+		if g != want || g.Noticed.IsZero() {
+			t.Errorf("gap %+v\nwant %+v", g, want)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package collect
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics counts what is stored, so that the counters add over restarts to
+// what the store holds.
+type metrics struct {
+	samples, discarded    prometheus.Counter
+	commits, fenced, gaps prometheus.Counter
+	deltaBytes            prometheus.Counter
+	bad, failures         *prometheus.CounterVec
+	commitSeconds         prometheus.Histogram
+	pending, lag, owned   prometheus.GaugeFunc
+	watermarkAge          prometheus.GaugeFunc
+}
+
+func newMetrics(c *Collector) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help})
+	}
+	counters := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help}, []string{label})
+	}
+	gauge := func(name, help string, value func() float64) prometheus.GaugeFunc {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help}, value)
+	}
+	return &metrics{
+		samples:    counter("samples_total", "Good samples stored."),
+		discarded:  counter("discarded_samples_total", "Good samples thrown away to be read again."),
+		commits:    counter("commits_total", "Commits stored."),
+		fenced:     counter("fenced_total", "Commits refused because a partition had become another's."),
+		gaps:       counter("gaps_total", "Gaps stored: stretches that were never counted."),
+		deltaBytes: counter("delta_bytes_total", "Bytes of deltas stored, compressed."),
+		bad:        counters("bad_samples_total", "Bad samples stored, by reason.", "reason"),
+		failures:   counters("store_failures_total", "Failed attempts to reach the store, by kind; all are made again.", "kind"),
+		commitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: "keyheat", Subsystem: "collect", Name: "commit_seconds",
+			Help: "Time from a sealed delta to its stored commit.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16),
+		}),
+		pending:      gauge("pending_bytes", "Bytes that wait to be stored.", func() float64 { return float64(c.held()) }),
+		lag:          gauge("lag_messages", "Messages behind the partitions' positions, all together.", c.totalLag),
+		owned:        gauge("partitions", "Partitions that are read.", c.count),
+		watermarkAge: gauge("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark),
+	}
+}
+
+func (c *Collector) count() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return float64(len(c.partitions))
+}
+
+func (c *Collector) totalLag() (sum float64) {
+	c.eachPartition(func(p *partition) { sum += float64(p.lag) })
+	return sum
+}
+
+func (c *Collector) oldestWatermark() (age float64) {
+	now := time.Now()
+	c.eachPartition(func(p *partition) {
+		if p.watermark > 0 && p.watermark != forever {
+			age = max(age, now.Sub(time.UnixMilli(p.watermark)).Seconds())
+		}
+	})
+	return age
+}
+
+func (m *metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{
+		m.samples, m.discarded, m.commits, m.fenced, m.gaps, m.deltaBytes, m.bad, m.failures,
+		m.commitSeconds, m.pending, m.lag, m.owned, m.watermarkAge,
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.all() {
+		c.Describe(ch)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.all() {
+		c.Collect(ch)
+	}
+}

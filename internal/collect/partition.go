@@ -1,0 +1,197 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+const (
+	// settleTime is how long records may still come in the log's order: a
+	// watermark stays that many milliseconds behind the newest message.
+	settleTime = 1000
+	// forever is the watermark of a partition that will not grow.
+	forever = math.MaxInt64
+)
+
+// partition is one claim of a partition: a source.Partition. All that has no
+// comment of its own is guarded by the shard's lock.
+type partition struct {
+	*Collector
+	id      store.PartitionID
+	epoch   int64
+	born    int64 // the stretch in which it lives
+	shard   *shard
+	folder  folder
+	pace    pace // has no lock
+	clocked bool // messages have times: the partition is no file
+
+	// at is the position behind everything folded, stored the one in the
+	// store. They and ended are moved by compare-and-swap.
+	at, stored         string
+	ended, endedStored bool
+	// watermark is Unix milliseconds; 0 before anything is known.
+	watermark int64
+	lag       int64
+	// changes counts folds and gaps, saved those that are stored.
+	changes, saved uint64
+	committed      bool
+	moved          time.Time // when the watermark rose last
+}
+
+func newPartition(c *Collector, at store.Position, s *shard) *partition {
+	now := time.Now()
+	p := &partition{
+		Collector: c, id: at.PartitionID, epoch: at.Epoch, born: c.stretch.Load(), shard: s,
+		at: at.Next, stored: at.Next, ended: at.Ended, endedStored: at.Ended, moved: now,
+		folder: folder{
+			shard: s, decoder: sample.NewDecoder(),
+			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
+		},
+	}
+	p.pace.begin(now)
+	return p
+}
+
+// alive answers why the handle may not be used, if so.
+func (p *partition) alive(ctx context.Context) error {
+	if p.born != p.stretch.Load() {
+		return source.ErrReclaim
+	}
+	return ctx.Err()
+}
+
+// Position implements source.Partition.
+func (p *partition) Position() string {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	return p.at
+}
+
+// Committed implements source.Partition.
+func (p *partition) Committed() string {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if !p.committed {
+		return ""
+	}
+	return p.stored
+}
+
+// Fold implements source.Partition.
+func (p *partition) Fold(ctx context.Context, b source.Batch) error {
+	now := time.Now() // before any waiting: an End is true of now at best
+	p.pace.heard(now)
+	if err := p.admit(ctx, b.Messages != nil); err != nil {
+		return err
+	}
+	if err := p.fold(ctx, b, now); err != nil {
+		return err
+	}
+	p.pace.heard(now)
+	p.relieve()
+	p.bell.ring()
+	return nil
+}
+
+func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) error {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if err := p.alive(ctx); err != nil {
+		return err
+	}
+	p.folder.fold(b.Messages)
+	p.at, p.lag, p.ended = b.Next, b.Lag, b.Final
+	p.changes++
+	p.advance(b, now.UnixMilli())
+	return nil
+}
+
+// advance moves the watermark and the pace behind a batch. A message from the
+// future moves them by no more than a record may be ahead of its message: it
+// would declare seconds complete that have not come yet.
+func (p *partition) advance(b source.Batch, now int64) {
+	newest := min(b.Time, now+p.folder.tooFarAhead)
+	if b.Time == 0 && !p.clocked {
+		newest = p.folder.newest // a file's records are its only clock
+	}
+	p.clocked = p.clocked || b.Time > 0
+	mark := newest - settleTime
+	switch {
+	case b.Final:
+		mark = forever
+	case b.End && b.Read > 0:
+		mark = max(mark, b.Read-settleTime)
+	case b.End:
+		mark = max(mark, now-settleTime)
+	}
+	if mark > p.watermark {
+		p.watermark, p.moved = mark, time.UnixMilli(now)
+	}
+	p.pace.advance(newest, b.End)
+}
+
+// Gap implements source.Partition.
+func (p *partition) Gap(ctx context.Context, g source.Gap) error {
+	if err := p.admit(ctx, false); err != nil {
+		return err
+	}
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if err := p.alive(ctx); err != nil {
+		return err
+	}
+	p.shard.gaps = append(p.shard.gaps, store.Gap{
+		PartitionID: p.id, From: g.From, To: g.To, Since: g.Since, Until: g.Until,
+		Reason: g.Reason, Noticed: time.Now(),
+	})
+	p.shard.weigh()
+	if g.To != "" {
+		p.at = g.To
+	}
+	p.changes++
+	return nil
+}
+
+// Release implements source.Partition. When its commit does not come in time,
+// all that waits is thrown away: it holds samples of a partition that is not
+// ours any more.
+func (p *partition) Release(ctx context.Context) error {
+	if p.born != p.stretch.Load() {
+		return source.ErrReclaim
+	}
+	defer p.leave(p)
+	if !p.unsaved() {
+		return nil
+	}
+	if err := p.commit(ctx, p.unsaved); err != nil {
+		p.discard(p.born, err)
+		return fmt.Errorf("release %s: %w: %w", p.id, source.ErrReclaim, err)
+	}
+	if p.unsaved() { // thrown away while it waited for its turn
+		return source.ErrReclaim
+	}
+	return nil
+}
+
+// unsaved says whether something of this handle is not stored.
+func (p *partition) unsaved() bool {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	return p.changes != p.saved
+}
+
+// mark is the partition's watermark as the store keeps it; false before
+// anything is known, when that of the last owner stands.
+func (p *partition) mark() (store.Watermark, bool) {
+	w := store.Watermark{PartitionID: p.id, Epoch: p.epoch, Lag: p.lag, Time: store.Infinity}
+	if p.watermark != forever {
+		w.Time = time.UnixMilli(p.watermark).UTC()
+	}
+	return w, p.watermark > 0
+}

@@ -1,0 +1,108 @@
+package collect
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// gapBytes is about what a gap takes in memory.
+const gapBytes = 512
+
+// shard is one sketch and what was gathered beside it since the last seal.
+type shard struct {
+	mu     sync.Mutex
+	sketch *sketch.Shard
+	tally  tally
+	gaps   []store.Gap
+	// pending is how many bytes the next seal hands over: written under mu,
+	// read without.
+	pending atomic.Int64
+	// partitions is how many are bound to the shard, under the Collector's mu.
+	partitions int
+}
+
+// weigh notes how much waits. The caller holds mu.
+func (s *shard) weigh() {
+	s.pending.Store(int64(s.sketch.Pending() + len(s.gaps)*gapBytes))
+}
+
+// discard forgets what was gathered. The caller holds mu.
+func (s *shard) discard() (samples int64) {
+	samples = s.tally.good
+	s.sketch.Discard()
+	s.tally, s.gaps = tally{}, nil
+	s.weigh()
+	return samples
+}
+
+// folder puts the samples of one partition's messages into its shard. It is a
+// sample.Handler; the shard's lock is held while it is used.
+type folder struct {
+	shard   *shard
+	decoder *sample.Decoder
+	// tooOld and tooFarAhead bound a record's time against its own message's,
+	// in milliseconds.
+	tooOld, tooFarAhead int64
+	// at is the time of the message that is being read, Unix milliseconds; 0
+	// where messages have none.
+	at int64
+	// newest is the latest time of a record that was counted, Unix
+	// milliseconds.
+	newest int64
+}
+
+// fold counts messages.
+func (f *folder) fold(messages iter.Seq[source.Message]) {
+	if messages == nil {
+		return
+	}
+	for m := range messages {
+		if m.Fault != "" {
+			f.Bad(ReasonUnreadable, m.Value)
+			continue
+		}
+		f.at = m.Time
+		f.decoder.Decode(m.Value, m.Time, f)
+	}
+	f.shard.weigh()
+}
+
+// Record implements sample.Handler.
+func (f *folder) Record(r *sample.Record) {
+	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
+		f.untimely(r.Time - f.at)
+		return
+	}
+	if err := f.shard.sketch.Add(r); err != nil {
+		f.shard.tally.refuse(ReasonTooManyTables, func() string { return err.Error() })
+		return
+	}
+	f.shard.tally.good++
+	f.newest = max(f.newest, r.Time)
+}
+
+// Bad implements sample.Handler.
+func (f *folder) Bad(reason sample.Reason, excerpt []byte) {
+	f.shard.tally.refuse(reason, func() string { return Redact(excerpt) })
+}
+
+// untimely counts a record whose time is that many milliseconds beyond its
+// message's. The comparison needs no state, so that one wild time stamp harms
+// no neighbour, and catching up refuses nothing.
+func (f *folder) untimely(ahead int64) {
+	reason := ReasonTooFarAhead
+	if ahead < 0 {
+		reason = ReasonTooOld
+	}
+	f.shard.tally.refuse(reason, func() string {
+		return fmt.Sprintf("its time is %+.3f s from its message's", (time.Duration(ahead) * time.Millisecond).Seconds())
+	})
+}

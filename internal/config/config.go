@@ -1,0 +1,142 @@
+// Package config fills a daemon's plain configuration struct from its layers:
+// the defaults that the struct already holds, one YAML file over them, the
+// environment over that, and the flags that a person typed over all.
+//
+// Every field is documented where it stands and has one name in each layer,
+// all derived from its path:
+//
+//	type Kafka struct {
+//		Brokers []string `yaml:"brokers" help:"host:port of some brokers"`
+//	}
+//	type Config struct {
+//		Kafka Kafka `yaml:"kafka"`
+//	}
+//
+//	kafka: {brokers: [a:9092]}        in the file
+//	KEYHEAT_KAFKA_BROKERS=a:9092      in the environment, a list with commas
+//	--kafka-brokers=a:9092            as a flag, see AddFlags
+//
+// It is strict. A name that no field has is an error that says where it stands
+// and which name is the nearest; so is a value of the wrong kind, a key that is
+// written twice, and a KEYHEAT_ variable that means nothing. All errors come at
+// once. (yaml's own KnownFields stops with less: it knows neither the nearest
+// name nor the other layers, so the file is walked here.)
+//
+// A field of type Secret has a sibling with the suffix _file that names a file
+// to read it from, and no flag, because every user of a machine can read its
+// command lines; the tag flag:"true" gives it one where it often holds no
+// password, as a database's URL.
+//
+// There is no global state, and nothing is read but what Options name.
+package config
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// EnvPrefix begins the name of every variable that is looked at.
+const EnvPrefix = "KEYHEAT_"
+
+// Options are the layers above a struct's own values. The zero value has none.
+type Options struct {
+	// File is the path of the YAML file; empty for none.
+	File string
+	// Environ are "NAME=value" pairs, as os.Environ answers them. Variables
+	// without the prefix KEYHEAT_ are not looked at.
+	Environ []string
+	// Reserved are names that begin with KEYHEAT_ and are not a field's.
+	// One that ends with _ stands for all that begin with it.
+	Reserved []string
+	// Flags are those that AddFlags made, parsed. Only those that were set
+	// count.
+	Flags *pflag.FlagSet
+}
+
+// Checker is a configuration that says what is wrong with its values once all
+// layers are in.
+type Checker interface {
+	// Check adds every fault it finds. A fault in a field that already has one,
+	// because its text could not be read, is dropped.
+	Check(f *Faults)
+}
+
+// Load fills into, a pointer to a struct that holds the defaults. It answers
+// Faults with everything that is wrong, in the order of the layers, or an
+// error that the file could not be read. After an error into is half filled.
+func Load(into any, o Options) error {
+	f := newFields(into)
+	if o.File != "" {
+		if err := f.readFile(o.File); err != nil {
+			return err
+		}
+	}
+	f.readEnvironment(o.Environ, o.Reserved)
+	f.readFlags(o.Flags)
+	f.readSecrets()
+	if c, ok := into.(Checker); ok {
+		c.Check(&f.faults)
+	}
+	return f.faults.err()
+}
+
+// layer numbers where a value came from: a later one wins.
+type layer int
+
+const (
+	fromDefault layer = iota
+	fromFile
+	fromEnvironment
+	fromFlag
+)
+
+// origin is where a value stands, in words and by its layer.
+type origin struct {
+	layer layer
+	text  string
+}
+
+// set gives a field the text that stands at an origin.
+func (f *fields) set(l *leaf, at origin, text string) {
+	f.claim(l, at)
+	if err := setText(l.value, text); err != nil {
+		f.faults.bad(l.path, "%s: %s %q: %w", at.text, l.path, shown(l, text), err)
+	}
+}
+
+// claim notes where a field's value stands. A secret and its file are one
+// setting: the one in a higher layer clears the other.
+func (f *fields) claim(l *leaf, at origin) {
+	f.faults.origins[l.path] = at.text
+	l.set = at
+	twin := f.twin(l)
+	switch {
+	case twin == nil || twin.set.layer == fromDefault:
+	case twin.set.layer < at.layer:
+		twin.value.SetZero()
+		twin.set = origin{}
+	default:
+		f.faults.bad(l.path, "%s: both %s and %s are set: give one", at.text, twin.path, l.path)
+	}
+}
+
+// twin is the _file of a secret, or the secret of a _file.
+func (f *fields) twin(l *leaf) *leaf {
+	for _, other := range f.leaves {
+		if l.secret && other.path == l.path+fileSuffix || other.secret && l.path == other.path+fileSuffix {
+			return other
+		}
+	}
+	return nil
+}
+
+// names are the names that leaves have in one layer.
+func names(leaves []*leaf, name func(*leaf) string) []string {
+	all := make([]string, 0, len(leaves))
+	for _, l := range leaves {
+		all = append(all, name(l))
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,33 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// readEnvironment lays the KEYHEAT_ variables over the fields. An empty variable
+// sets nothing, as compose files make them of what is not there.
+func (f *fields) readEnvironment(environ, reserved []string) {
+	for _, pair := range environ {
+		name, text, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, EnvPrefix) || isReserved(name, reserved) {
+			continue
+		}
+		i := slices.IndexFunc(f.leaves, func(l *leaf) bool { return l.env() == name })
+		if i < 0 {
+			known := names(f.leaves, (*leaf).env)
+			f.faults.bad("", "%s: no setting has this variable%s", name, suggest(name, known))
+			continue
+		}
+		if text == "" {
+			continue
+		}
+		f.set(f.leaves[i], origin{fromEnvironment, name}, text)
+	}
+}
+
+func isReserved(name string, reserved []string) bool {
+	return slices.ContainsFunc(reserved, func(r string) bool {
+		return name == r || strings.HasSuffix(r, "_") && strings.HasPrefix(name, r)
+	})
+}

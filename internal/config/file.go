@@ -1,0 +1,152 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// readFile lays the one document of a YAML file over the fields. A file that
+// is no YAML is an error and not a fault: nothing else can be said about it.
+func (f *fields) readFile(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil // an empty file sets nothing
+	} else if err != nil {
+		return fmt.Errorf("read the configuration %s: %w", path, err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the configuration %s: it has more than one document: keep the first, up to ---", path)
+	}
+	w := walker{fields: f, file: path}
+	w.fill("", document.Content[0], f.root)
+	return nil
+}
+
+// walker lays YAML nodes over values.
+type walker struct {
+	*fields
+	file string
+}
+
+func (w *walker) at(n *yaml.Node) origin {
+	return origin{fromFile, w.file + ":" + strconv.Itoa(n.Line)}
+}
+
+func (w *walker) fault(path string, n *yaml.Node, format string, args ...any) {
+	w.faults.bad(path, "%s: "+format, append([]any{w.at(n).text}, args...)...)
+}
+
+// fill gives the value at a path what a node says.
+func (w *walker) fill(path string, n *yaml.Node, v reflect.Value) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case v.Type() == stringsType && n.Kind == yaml.SequenceNode:
+		w.list(path, n, v)
+	case isText(v.Type()):
+		w.text(path, n, v)
+	case isEmpty(n): // a section whose lines are all commented out
+	case v.Kind() == reflect.Struct:
+		w.section(path, n, v)
+	case v.Kind() == reflect.Map:
+		w.byName(path, n, v)
+	}
+}
+
+func isEmpty(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func (w *walker) text(path string, n *yaml.Node, v reflect.Value) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		w.fault(path, n, "%s: write one value here", path)
+	case isEmpty(n):
+		w.fault(path, n, "%s has no value: give one, or take the line out", path)
+	default:
+		l := w.leaf(path)
+		if l == nil { // within a map: no other layer reaches it
+			l = &leaf{path: path, value: v}
+		}
+		w.set(l, w.at(n), n.Value)
+	}
+}
+
+func (w *walker) list(path string, n *yaml.Node, v reflect.Value) {
+	list := make([]string, 0, len(n.Content))
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || isEmpty(item) {
+			w.fault(path, item, "%s: write a list of plain values", path)
+			return
+		}
+		list = append(list, item.Value)
+	}
+	if l := w.leaf(path); l != nil {
+		w.claim(l, w.at(n))
+	}
+	v.Set(reflect.ValueOf(list))
+}
+
+// section fills a struct.
+func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
+	members := membersOf(v.Type())
+	known := make([]string, len(members))
+	for i, m := range members {
+		known[i] = m.name
+	}
+	w.each(path, n, func(key, value *yaml.Node) {
+		for _, m := range members {
+			if m.name == key.Value {
+				w.fill(join(path, m.name), value, v.FieldByIndex(m.index))
+				return
+			}
+		}
+		w.fault("", key, "unknown key %q%s", join(path, key.Value), suggest(key.Value, known))
+	})
+}
+
+// byName fills a map from names to structs.
+func (w *walker) byName(path string, n *yaml.Node, v reflect.Value) {
+	v.Set(reflect.MakeMap(v.Type()))
+	w.each(path, n, func(key, value *yaml.Node) {
+		item := reflect.New(v.Type().Elem()).Elem()
+		w.fill(join(path, key.Value), value, item)
+		v.SetMapIndex(reflect.ValueOf(key.Value), item)
+	})
+}
+
+// each visits the entries of a mapping once.
+func (w *walker) each(path string, n *yaml.Node, visit func(key, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		w.fault(path, n, "%s: write keys and values here, such as \"key: value\"", orFile(path))
+		return
+	}
+	lines := make(map[string]int)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if first, twice := lines[key.Value]; twice {
+			w.fault("", key, "%q is already set in line %d: keep one", join(path, key.Value), first)
+			continue
+		}
+		lines[key.Value] = key.Line
+		visit(key, n.Content[i+1])
+	}
+}
+
+func orFile(path string) string {
+	if path == "" {
+		return "the file"
+	}
+	return path
+}

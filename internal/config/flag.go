@@ -1,0 +1,67 @@
+package config
+
+import (
+	"reflect"
+
+	"github.com/spf13/pflag"
+)
+
+// AddFlags makes a flag for every field of a pointer to a struct that holds the
+// defaults, except for secrets. Parsing such a flag only keeps its text: Load
+// reads it, so that its errors come with all the others.
+func AddFlags(set *pflag.FlagSet, defaults any) {
+	for _, l := range newFields(defaults).leaves {
+		name := l.flag()
+		if name == "" {
+			continue
+		}
+		text := &typed{text: textOf(l.value), kind: kindOf(l.value.Type())}
+		flag := set.VarPF(text, name, "", l.help)
+		if l.value.Kind() == reflect.Bool {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// readFlags lays the flags that were set over the fields.
+func (f *fields) readFlags(set *pflag.FlagSet) {
+	if set == nil {
+		return
+	}
+	for _, l := range f.leaves {
+		if name := l.flag(); name != "" && set.Changed(name) {
+			f.set(l, origin{fromFlag, "--" + name}, set.Lookup(name).Value.String())
+		}
+	}
+}
+
+// typed is a flag that is a text until Load reads it.
+type typed struct{ text, kind string }
+
+// String implements pflag.Value.
+func (t *typed) String() string { return t.text }
+
+// Set implements pflag.Value.
+func (t *typed) Set(text string) error { t.text = text; return nil }
+
+// Type implements pflag.Value.
+func (t *typed) Type() string { return t.kind }
+
+// kindOf is the word for a type in help texts.
+func kindOf(t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "duration"
+	case t == stringsType:
+		return "list"
+	case t == reflect.TypeFor[Bytes]():
+		return "size"
+	case t.Kind() == reflect.Bool:
+		return "bool"
+	case t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.Int && !reflect.PointerTo(t).Implements(textType):
+		return "count"
+	}
+	return "text"
+}

@@ -1,0 +1,43 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// WriteReference writes a Markdown table of every field of a pointer to a
+// struct that holds the defaults: its key in the file, its default, and what it
+// is for. The variable and the flag follow from the key.
+func WriteReference(w io.Writer, defaults any) error {
+	rows := []string{"| key | default | what it is |", "| --- | --- | --- |"}
+	rows = append(rows, referenceRows("", reflect.ValueOf(defaults).Elem())...)
+	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
+	return err
+}
+
+func referenceRows(prefix string, v reflect.Value) []string {
+	var rows []string
+	for _, m := range membersOf(v.Type()) {
+		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
+		switch {
+		case isText(value.Type()):
+			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", path, code(textOf(value)), m.help))
+		case value.Kind() == reflect.Struct:
+			rows = append(rows, referenceRows(path, value)...)
+		case value.Kind() == reflect.Map:
+			rows = append(rows, fmt.Sprintf("| `%s` | | %s |", path, m.help))
+			rows = append(rows, referenceRows(path+".NAME", reflect.New(value.Type().Elem()).Elem())...)
+		}
+	}
+	return rows
+}
+
+// code marks a text as one to be typed; an empty one stays empty.
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}

@@ -1,0 +1,40 @@
+package sink
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// redraw is how often the count is drawn.
+const redraw = 200 * time.Millisecond
+
+// bar is one line on a terminal: how many samples, how fast, up to which event
+// time. There is no end to draw towards: a trace does not say its length.
+type bar struct {
+	out          io.Writer
+	begun, drawn time.Time
+}
+
+// newBar draws on out, or nothing when that is nil.
+func newBar(out io.Writer) *bar {
+	now := time.Now()
+	return &bar{out: out, begun: now, drawn: now}
+}
+
+func (b *bar) draw(n, eventTime int64) {
+	if b.out == nil || time.Since(b.drawn) < redraw {
+		return
+	}
+	b.drawn = time.Now()
+	perSecond := float64(n) / time.Since(b.begun).Seconds()
+	fmt.Fprintf(b.out, "\r%d samples, %.0f/s, event time %s ", n, perSecond,
+		time.UnixMilli(eventTime).UTC().Format(time.DateTime))
+}
+
+// done ends the line, if one was begun.
+func (b *bar) done() {
+	if b.drawn != b.begun {
+		fmt.Fprintln(b.out)
+	}
+}

@@ -1,0 +1,47 @@
+package shardkey
+
+import "fmt"
+
+// Distribution is how evenly the shards of one base are used.
+type Distribution struct {
+	// Counts are the counts by shard.
+	Counts []int64
+	// Mean is the count of an even shard.
+	Mean float64
+	// Deviation is the largest distance of a shard from the mean, as a share of
+	// the mean: above 0.2 is worth a look. 0 when nothing was counted.
+	Deviation float64
+	// Hottest is the shard with the highest count.
+	Hottest int
+}
+
+// Distribution counts by shard. counts has the partition keys of one base, and
+// how much each was used; a name that is no shard of this sharding is an error,
+// since leaving it out would make the shards look more even than they are.
+func (s Sharding) Distribution(base string, counts map[string]int64) (Distribution, error) {
+	d := Distribution{Counts: make([]int64, s.n)}
+	sum := int64(0)
+	for name, n := range counts {
+		of, shard, ok := s.form.Parse(name)
+		switch {
+		case !ok || !s.form.Alone && of != base || shard >= s.n:
+			return Distribution{}, fmt.Errorf("shardkey: %q is none of the %d shards of %q", name, s.n, base)
+		case n < 0:
+			return Distribution{}, fmt.Errorf("shardkey: the count of %q is negative", name)
+		}
+		d.Counts[shard] += n
+		sum += n
+	}
+	d.Mean = float64(sum) / float64(max(s.n, 1))
+	for shard, n := range d.Counts {
+		if n > d.Counts[d.Hottest] {
+			d.Hottest = shard
+		}
+		if sum > 0 {
+			d.Deviation = max(d.Deviation, abs(float64(n)-d.Mean)/d.Mean)
+		}
+	}
+	return d, nil
+}
+
+func abs(x float64) float64 { return max(x, -x) }

@@ -1,0 +1,143 @@
+package shardkey
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// ErrBase is returned for a base that no name can be made of.
+var ErrBase = errors.New("shardkey: the base is empty")
+
+// Sharding is a number of shards and the form of their names. The zero value is
+// of no use: see New.
+type Sharding struct {
+	n    int
+	form Form
+}
+
+// New is a sharding into n shards, 1 to MaxShards, whose names have this form.
+func New(n int, form Form) (Sharding, error) {
+	if n < 1 || n > MaxShards {
+		return Sharding{}, fmt.Errorf("shardkey: %d shards: give 1 to %d", n, MaxShards)
+	}
+	if err := form.check(); err != nil {
+		return Sharding{}, err
+	}
+	return Sharding{n, form}, nil
+}
+
+// Shards is the number of shards.
+func (s Sharding) Shards() int { return s.n }
+
+// Form is the form of their names.
+func (s Sharding) Form() Form { return s.form }
+
+// Name is the partition key of one shard of a base, shards counting from 0.
+func (s Sharding) Name(base string, shard int) (string, error) {
+	switch {
+	case s.n == 0:
+		return "", errors.New("shardkey: a sharding is made by New")
+	case base == "":
+		return "", ErrBase
+	case shard < 0 || shard >= s.n:
+		return "", fmt.Errorf("shardkey: shard %d of %d: they count from 0", shard, s.n)
+	}
+	return s.form.name(base, shard), nil
+}
+
+// Random is the partition key of a shard chosen evenly at random: for items that
+// are only ever read all together.
+func (s Sharding) Random(base string) (string, error) {
+	if s.n == 0 {
+		return s.Name(base, 0)
+	}
+	return s.Name(base, rand.IntN(s.n))
+}
+
+// For is the partition key of the shard that an attribute belongs to: the same
+// for ever for the same base, attribute and number of shards, and evenly spread
+// over attributes. The attribute is one that the reader of a single item knows,
+// such as an order's number; a base with one attribute stays in one shard.
+func (s Sharding) For(base, attribute string) (string, error) {
+	if s.n == 0 || attribute == "" {
+		if attribute == "" {
+			return "", errors.New("shardkey: the attribute is empty: every such item would share a shard")
+		}
+		return s.Name(base, 0)
+	}
+	return s.Name(base, s.shard(base, attribute))
+}
+
+// shard is FNV-1a over base, a zero byte and attribute, mixed by the finalizer
+// of MurmurHash3 and scaled to the number of shards. Stored items depend on it:
+// it never changes.
+func (s Sharding) shard(base, attribute string) int {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for i := range len(base) {
+		h = (h ^ uint64(base[i])) * prime
+	}
+	h *= prime // the zero byte
+	for i := range len(attribute) {
+		h = (h ^ uint64(attribute[i])) * prime
+	}
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	h ^= h >> 33
+	scaled, _ := bits.Mul64(h, uint64(s.n))
+	return int(scaled)
+}
+
+// All are the partition keys of every shard of a base, in order: what a reader
+// of the whole key has to query.
+func (s Sharding) All(base string) ([]string, error) {
+	names := make([]string, 0, s.n)
+	for i := range max(s.n, 1) {
+		name, err := s.Name(base, i)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Growth is a change of the number of shards that keeps what was written
+// readable.
+type Growth struct{ from, to Sharding }
+
+// Grow changes a sharding to a larger one of the same form. Every shard of the
+// old one is a shard of the new one, so All of the new one reads everything.
+func Grow(from, to Sharding) (Growth, error) {
+	switch {
+	case from.n == 0 || to.n == 0:
+		return Growth{}, errors.New("shardkey: a sharding is made by New")
+	case from.form != to.form:
+		return Growth{}, fmt.Errorf("shardkey: from %q to %q is another form: copy the items instead", from.form, to.form)
+	case to.n < from.n:
+		return Growth{}, fmt.Errorf("shardkey: from %d to %d shards: shards %d and up would not be read any more", from.n, to.n, to.n)
+	}
+	return Growth{from, to}, nil
+}
+
+// Write is where items are written from now on.
+func (g Growth) Write() Sharding { return g.to }
+
+// All are the partition keys that hold items of the base, old or new.
+func (g Growth) All(base string) ([]string, error) { return g.to.All(base) }
+
+// Find are the partition keys that may hold the item with this attribute: where
+// it would be written now and, when that is another, where it was before.
+func (g Growth) Find(base, attribute string) ([]string, error) {
+	now, err := g.to.For(base, attribute)
+	if err != nil {
+		return nil, err
+	}
+	before, err := g.from.For(base, attribute)
+	if err != nil || before == now {
+		return []string{now}, err
+	}
+	return []string{now, before}, nil
+}
