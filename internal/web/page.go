@@ -1,0 +1,217 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// frame is what every page has.
+type frame struct {
+	Title, Page string
+	Now         time.Time
+	// Live pages refresh themselves where there is a script.
+	Live bool
+	// Gaps were noticed in the last day; Lagging partitions are far behind.
+	Gaps    []store.Gap
+	Lagging []store.Watermark
+}
+
+// The banner tells of gaps for a day, and of partitions that are so far behind.
+const (
+	gapsShown = 24 * time.Hour
+	lagShown  = time.Minute
+)
+
+func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
+	f := frame{Title: title, Page: page, Now: time.Now(), Live: true}
+	gaps, err := s.store.Gaps(ctx, store.GapQuery{Limit: 100})
+	if err != nil {
+		return f, err
+	}
+	for _, g := range gaps {
+		if f.Now.Sub(g.Noticed) < gapsShown {
+			f.Gaps = append(f.Gaps, g)
+		}
+	}
+	marks, err := s.store.Watermarks(ctx)
+	for _, m := range marks {
+		if f.Now.Sub(m.Time) > lagShown && m.Lag > 0 {
+			f.Lagging = append(f.Lagging, m)
+		}
+	}
+	return f, err
+}
+
+// row is a finding in the list.
+type row struct {
+	detect.Finding
+	Value float64
+	Unit  string
+	Todo  string
+	Bar   bar
+}
+
+type findingsPage struct {
+	frame
+	Filters  []filter
+	Filtered bool
+	Rows     []row
+}
+
+func (s *Site) showFindings(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	page, err := s.findings(ctx, r.URL.Query())
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "findings", page)
+}
+
+func (s *Site) findings(ctx context.Context, values url.Values) (*findingsPage, error) {
+	q, err := findingQuery(values)
+	if err != nil {
+		return nil, err
+	}
+	page := &findingsPage{Filters: filters(values), Filtered: len(values) > 0}
+	if page.frame, err = s.frame(ctx, "Findings", "findings"); err != nil {
+		return nil, err
+	}
+	rows, err := s.store.Findings(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, stored := range rows {
+		f, err := decode(stored)
+		if err != nil {
+			return nil, err
+		}
+		page.Rows = append(page.Rows, row{
+			Finding: f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(f), Bar: newBar(&f),
+		})
+	}
+	return page, nil
+}
+
+func decode(row store.Finding) (detect.Finding, error) {
+	var f detect.Finding
+	if err := json.Unmarshal(row.Document, &f); err != nil {
+		return f, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+	}
+	return f, nil
+}
+
+// todo is the first sentence of the advice that changes something: that
+// capacity does not help is worth saying on the finding's own page.
+func todo(f detect.Finding) string {
+	for _, step := range f.Advice {
+		if step.Action != "capacity" {
+			sentence, _, more := strings.Cut(step.Text, ". ")
+			if more {
+				sentence += "."
+			}
+			return sentence
+		}
+	}
+	return ""
+}
+
+// filter is a row of links that choose one value of a query's field.
+type filter struct {
+	Name    string
+	Choices []choice
+}
+
+type choice struct {
+	Word, Link string
+	Chosen     bool
+}
+
+func filters(values url.Values) []filter {
+	all := []filter{newFilter(values, "state", states), newFilter(values, "severity", severities)}
+	if table := values.Get("table"); table != "" {
+		all = append(all, newFilter(values, "table", []string{table}))
+	}
+	return all
+}
+
+func newFilter(values url.Values, name string, known []string) filter {
+	f := filter{Name: name}
+	for _, word := range append([]string{""}, known...) {
+		next := url.Values{}
+		for key, v := range values {
+			if key != name && len(v) > 0 && v[0] != "" {
+				next.Set(key, v[0])
+			}
+		}
+		shown := word
+		if word == "" {
+			shown = "any " + name
+		} else {
+			next.Set(name, word)
+		}
+		link := "/"
+		if len(next) > 0 {
+			link += "?" + next.Encode()
+		}
+		f.Choices = append(f.Choices, choice{Word: shown, Link: link, Chosen: values.Get(name) == word})
+	}
+	return f
+}
+
+type tablesPage struct {
+	frame
+	Tables []tableTotals
+}
+
+func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	f, err := s.frame(ctx, "Tables", "tables")
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	tables, err := s.tables(ctx)
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	s.render(w, r, http.StatusOK, "tables", tablesPage{f, tables})
+}
+
+type errorPage struct {
+	frame
+	Tell string
+}
+
+func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
+	code, tell := status(err)
+	s.log(r, code, err)
+	s.render(w, r, code, "error", errorPage{
+		frame{Title: http.StatusText(code), Now: time.Now()}, strings.ToUpper(tell[:1]) + tell[1:] + ".",
+	})
+}
+
+// render writes a page whole or not at all.
+func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
+	var page bytes.Buffer
+	if err := s.pages[name].Execute(&page, data); err != nil {
+		s.log(r, http.StatusInternalServerError, err)
+		http.Error(w, "the page could not be made: see the reporter's log", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = page.WriteTo(w) // whoever asked is gone
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// tableTotals is what is stored of a table or index, in the API's form.
+type tableTotals struct {
+	Table    string  `json:"table"`
+	Index    string  `json:"index"`
+	Requests int64   `json:"requests"`
+	WCU      float64 `json:"wcu"`
+	RCU      float64 `json:"rcu"`
+	// Throttled is what was refused, beside what Requests and units count.
+	Throttled throttled `json:"throttled"`
+	Seconds   int64     `json:"seconds"`
+	// DistinctKeys is about how many keys were seen in the last hour that is
+	// stored; 0 when not known.
+	DistinctKeys int64 `json:"distinct_keys"`
+}
+
+type throttled struct {
+	Requests int64   `json:"requests"`
+	WCU      float64 `json:"wcu"`
+	RCU      float64 `json:"rcu"`
+}
+
+// maxCounted is how many tables have their distinct keys counted for one page:
+// each is a query of its own.
+const maxCounted = 200
+
+func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
+	rows, err := s.store.Totals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]tableTotals, len(rows))
+	for i, r := range rows {
+		all[i] = tableTotals{
+			Table: r.Table, Index: r.Index, Requests: r.Requests, Seconds: r.Seconds,
+			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
+			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
+		}
+		if i >= maxCounted {
+			continue
+		}
+		if all[i].DistinctKeys, err = s.distinct(ctx, r.Table, r.Index); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// distinct estimates the keys of the last hour.
+func (s *Site) distinct(ctx context.Context, table, index string) (int64, error) {
+	rows, err := s.store.Cardinalities(ctx, store.CardinalityQuery{
+		Table: table, Index: index, From: time.Now().Add(-time.Hour),
+	})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	var hour sketch.Cardinality
+	for _, row := range rows {
+		minute, err := sketch.CardinalityFromBytes(row.Registers)
+		if err != nil {
+			return 0, err
+		}
+		hour.Join(minute)
+	}
+	return int64(hour.Estimate()), nil
+}
