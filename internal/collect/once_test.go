@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	warm()
 	// The shared Postgres ends with the process, and not before.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.watch.func1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
 }
 
 // warm makes zstd's channels outside of any bubble of virtual time.

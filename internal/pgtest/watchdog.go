@@ -55,12 +55,17 @@ func watch(dir, log string, server ...string) (*watchdog, error) {
 	if err := w.command.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start postgres: %w", err), gone.Close())
 	}
-	go func() {
-		_, _ = io.ReadAll(gone) // nothing is written; it returns at the end
-		_ = gone.Close()
-		close(w.ended)
-	}()
+	go w.awaitEnd(gone)
 	return w, nil
+}
+
+// awaitEnd waits for the end of the server. That of the server which a test
+// process shares is the process's own, so tests for leaked goroutines know this
+// one by its name.
+func (w *watchdog) awaitEnd(gone *os.File) {
+	_, _ = io.ReadAll(gone) // nothing is written; it returns at the end
+	_ = gone.Close()
+	close(w.ended)
 }
 
 // leave ends the server, which may be dead already, and waits for it.
