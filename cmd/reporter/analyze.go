@@ -17,7 +17,7 @@ func analyzeCommand() *cobra.Command {
 		Long: "Reads samples from files, plain, gzip or zstd, and prints the hot keys in them with\n" +
 			"the shards that they need. Nothing is stored. FILE - is standard input.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
-			"  collector generate --output - | reporter analyze -o json -",
+			"  collector generate | reporter analyze -o json -",
 		Args: cobra.MinimumNArgs(1),
 	}
 	policy := detect.DefaultPolicy()
