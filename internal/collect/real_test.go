@@ -20,6 +20,9 @@ import (
 
 const topic = "samples"
 
+// patience bounds each run, so that one that hangs has a name.
+const patience = 2 * time.Minute
+
 // BenchmarkAgainstReader takes one topic of 200-byte records, one a message,
 // from a real Kafka on one core: with kafka.Reader, which only reads; with a
 // group Reader, encoding/json and a map; and with the collector's whole
@@ -56,7 +59,11 @@ func fill(b *testing.B, addr string, count int) {
 	}
 	defer p.Close()
 	for _, m := range benchMessages(count) {
-		p.Produce(b.Context(), &kgo.Record{Value: m.Value, Timestamp: time.UnixMilli(m.Time)}, nil)
+		p.Produce(b.Context(), &kgo.Record{Value: m.Value, Timestamp: time.UnixMilli(m.Time)}, func(_ *kgo.Record, err error) {
+			if err != nil {
+				b.Errorf("produce: %v", err)
+			}
+		})
 	}
 	if err := p.Flush(b.Context()); err != nil {
 		b.Fatal(err)
@@ -67,6 +74,8 @@ func fill(b *testing.B, addr string, count int) {
 // way to the first message is not what is compared.
 func timeReader(b *testing.B, cfg kafka.ReaderConfig, count int, use func([]byte) error) time.Duration {
 	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), patience)
+	defer cancel()
 	cfg.MinBytes, cfg.MaxBytes, cfg.StartOffset = 1, 1<<20, kafka.FirstOffset
 	r := kafka.NewReader(cfg)
 	defer r.Close()
@@ -76,7 +85,7 @@ func timeReader(b *testing.B, cfg kafka.ReaderConfig, count int, use func([]byte
 	}
 	var began time.Time
 	for i := range count {
-		m, err := read(b.Context())
+		m, err := read(ctx)
 		if err == nil {
 			err = use(m.Value)
 		}
@@ -100,7 +109,7 @@ func timePipeline(b *testing.B, addr string, count, round int) time.Duration {
 	}
 	c := newCollector(b, collect.Config{Source: "bench"}, new(null))
 	stop := running(b, c)
-	ctx, cancel := context.WithCancel(b.Context())
+	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	w := &stopwatch{Sink: c, last: strconv.Itoa(count), finish: cancel}
 	if err := k.Run(ctx, w); err != nil {
@@ -108,6 +117,9 @@ func timePipeline(b *testing.B, addr string, count, round int) time.Duration {
 	}
 	if err := stop(); err != nil {
 		b.Fatal(err)
+	}
+	if w.ended.IsZero() || w.began.IsZero() {
+		b.Fatal("the pipeline did not reach the end of the topic")
 	}
 	return w.ended.Sub(w.began)
 }
