@@ -93,10 +93,6 @@ func run(t *testing.T, program string, args []string, environment map[string]str
 	return command.ProcessState.ExitCode(), both.String()
 }
 
-// daemons are the commands that run until they are stopped. They take the same
-// settings as check.
-var daemons = []string{"run", "serve"}
-
 func TestComposeCommandsAreTheProgramsOwn(t *testing.T) {
 	t.Parallel()
 	dir, ours := programs(t), 0
@@ -124,17 +120,15 @@ func TestComposeCommandsAreTheProgramsOwn(t *testing.T) {
 }
 
 // try parses a command line with the real program. One that reads settings has
-// them checked, too; its servers are not here.
+// them checked, too, by check, which takes the same; its servers are not here.
 func try(t *testing.T, dir string, line []string, environment map[string]string) error {
 	program, found := strings.CutPrefix(line[0], "/")
 	if !found || len(line) < 2 {
 		return errors.New("want a program's path and a command")
 	}
 	program, word, flags := filepath.Join(dir, program), line[1], line[2:]
-	if !slices.Contains(daemons, word) {
-		if code, out := run(t, program, append(slices.Clone(line[1:]), "--help"), nil); code != 0 {
-			return fmt.Errorf("exit code %d\n%s", code, out)
-		}
+	if code, out := run(t, program, append(slices.Clone(line[1:]), "--help"), nil); code != 0 {
+		return fmt.Errorf("exit code %d\n%s", code, out)
 	}
 	if word == "generate" { // reads no settings
 		return nil
@@ -170,6 +164,7 @@ func TestTheTestRefusesWhatIsWrong(t *testing.T) {
 	}{
 		"well":             {[]string{"/reporter", "migrate"}, store, true},
 		"unknown command":  {[]string{"/reporter", "migrat"}, store, false},
+		"unknown daemon":   {[]string{"/reporter", "server"}, store, false},
 		"unknown flag":     {[]string{"/collector", "generate", "--topci=x"}, nil, false},
 		"unknown variable": {[]string{"/reporter", "serve"}, unknown, false},
 		"bad value":        {[]string{"/reporter", "serve", "--policy-warning=80"}, store, false},

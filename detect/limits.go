@@ -27,12 +27,19 @@ const (
 	// need; AWS's examples use 1.5 to 2.
 	DefaultHeadroom = 1.5
 	// FireSeconds of FireOf seconds over the warning share make a finding fire.
-	FireSeconds, FireOf = 2, 3
+	FireSeconds = 2
+	// FireOf is how many seconds FireSeconds are counted among.
+	FireOf = 3
 	// SaturatedSeconds of SaturatedOf seconds with consumption between
 	// SaturatedFrom and SaturatedTo of a limit are a flat top: a partition that
 	// refuses the rest.
-	SaturatedSeconds, SaturatedOf = 3, 5
-	SaturatedFrom, SaturatedTo    = 0.95, 1.05
+	SaturatedSeconds = 3
+	// SaturatedOf is how many seconds SaturatedSeconds are counted among.
+	SaturatedOf = 5
+	// SaturatedFrom is the lower end of a flat top, as a share of the limit.
+	SaturatedFrom = 0.95
+	// SaturatedTo is its upper end: what DynamoDB lets through beyond the limit.
+	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
 	// trackShare is the share of a limit from which a key's seconds are kept.

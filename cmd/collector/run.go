@@ -94,10 +94,10 @@ func collectUntil(ctx context.Context, config *Config, ops *admin.Server, log *s
 
 // stopped forgets an error that is only the stop's.
 func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 func newCollector(ctx context.Context, config *Config, st *store.Store, log *slog.Logger) (*collect.Collector, error) {

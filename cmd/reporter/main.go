@@ -32,7 +32,7 @@ func command() *cobra.Command {
 		Long: "The reporter finds the DynamoDB partition keys that throttle a table or soon\n" +
 			"will, and says what to do. Any number may run; one judges at a time.",
 	}
-	root.AddCommand(serveCommand(), checkCommand(), migrateCommand(), cli.VersionCommand("reporter"))
+	root.AddCommand(serveCommand(), analyzeCommand(), demoCommand(), checkCommand(), migrateCommand(), cli.VersionCommand("reporter"))
 	return root
 }
 

@@ -124,7 +124,8 @@ func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
 func TestTwiceTheSame(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(traffic(t, 5*time.Second), "\n")
-	if run(t, text, analyze.FormatJSON) != run(t, text, analyze.FormatJSON) {
+	first, second := run(t, text, analyze.FormatJSON), run(t, text, analyze.FormatJSON)
+	if first != second {
 		t.Error("two runs on the same samples differ")
 	}
 }

@@ -70,7 +70,6 @@ type collector struct {
 	shard  *sketch.Shard
 	config sketch.Config
 	claim  store.Position
-	next   int
 	seq    int64
 }
 

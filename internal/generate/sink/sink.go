@@ -5,6 +5,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -36,7 +37,7 @@ type Options struct {
 // the second that Keyheat judges by, long against a timer's cost.
 const tick = 20 * time.Millisecond
 
-// flushBound is how long the last samples may take once ctx has ended.
+// flushBound is how long what is under way may take once ctx has ended.
 const flushBound = 5 * time.Second
 
 // look is how many samples pass between two looks at ctx and the clock.
@@ -48,20 +49,23 @@ const look = 1024
 func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
 	bar := newBar(o.Progress)
 	defer bar.done()
+	sending, cancel := outlive(ctx, flushBound)
+	defer cancel()
 	var p pace
 	for r, err := range records {
 		if err != nil {
 			return n, err
 		}
-		if o.RealTime {
-			err = p.wait(ctx, r.Time, to)
-		} else if n%look == 0 {
-			err = ctx.Err()
+		if o.RealTime && p.isAhead(r.Time) {
+			if err := to.Flush(sending); err != nil {
+				return n, err
+			}
+			p.wait(ctx, r.Time)
 		}
-		if err != nil {
-			return n, stopped(ctx, n, err, to)
+		if (o.RealTime || n%look == 0) && ctx.Err() != nil {
+			return n, errors.Join(fmt.Errorf("stopped after %d samples: %w", n, ctx.Err()), to.Flush(sending))
 		}
-		if err := to.Write(ctx, &r); err != nil {
+		if err := to.Write(sending, &r); err != nil {
 			return n, err
 		}
 		n++
@@ -69,21 +73,21 @@ func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink,
 			bar.draw(n, r.Time)
 		}
 	}
-	return n, to.Flush(ctx)
+	return n, to.Flush(sending)
 }
 
-// stopped brings away what is already made when ctx ended; any other error
-// stays as it is.
-func stopped(ctx context.Context, n int64, err error, to Sink) error {
-	if ctx.Err() == nil {
-		return err
-	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushBound)
-	defer cancel()
-	if flushed := to.Flush(bound); flushed != nil {
-		return flushed
-	}
-	return fmt.Errorf("stopped after %d samples: %w", n, err)
+// outlive is a context that ends some time after another, so that what is under
+// way is neither cut off in the middle nor waited for without end.
+func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(by):
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // pace ties event time to the clock at the first sample.
@@ -92,22 +96,18 @@ type pace struct {
 	until int64         // the event time that may be written already, Unix ms
 }
 
-// wait returns once a sample of this event time is due, having flushed all
-// before it.
-func (p *pace) wait(ctx context.Context, at int64, to Sink) error {
+// isAhead says whether a sample of this event time has to wait.
+func (p *pace) isAhead(at int64) bool { return at >= p.until }
+
+// wait returns once a sample of this event time is due, or ctx has ended, and
+// lets the next tick of event time pass with it.
+func (p *pace) wait(ctx context.Context, at int64) {
 	if p.until == 0 {
 		p.ahead = time.Until(time.UnixMilli(at))
-	} else if at < p.until {
-		return nil
 	}
 	p.until = at + tick.Milliseconds()
-	if err := to.Flush(ctx); err != nil {
-		return err
-	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
 	case <-time.After(time.Until(time.UnixMilli(at).Add(-p.ahead))):
-		return nil
 	}
 }

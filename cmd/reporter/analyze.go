@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/cli"
+)
+
+func analyzeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "analyze FILE...",
+		Short: "Find hot keys in files of samples, without any server",
+		Long: "Reads samples from files, plain, gzip or zstd, and prints the hot keys in them with\n" +
+			"the shards that they need. Nothing is stored. FILE - is standard input.",
+		Example: "  reporter analyze samples.ndjson.zst\n" +
+			"  collector generate | reporter analyze -o json -",
+		Args: cobra.MinimumNArgs(1),
+	}
+	policy := detect.DefaultPolicy()
+	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
+	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
+	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
+	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is defined above
+	}
+	c.RunE = func(c *cobra.Command, files []string) error {
+		if err := policy.Validate(); err != nil {
+			return cli.Wrong(err)
+		}
+		return analyze.Run(c.Context(), analyze.Options{
+			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
+			Format: analyze.Format(*format),
+			Policy: func(string, string) detect.Policy { return policy },
+		})
+	}
+	return c
+}
+
+func formatNames() (names []string) {
+	for _, f := range analyze.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+func formats() string { return strings.Join(formatNames(), ", ") }
