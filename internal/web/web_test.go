@@ -1,0 +1,406 @@
+package web_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// hostile is a key that would break a page that trusted it.
+const hostile = `<script>alert("x")</script>`
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled is a store with what a judge leaves of three keys: one hot by writes,
+// one warm, one hot by reads on an index. It answers their findings too.
+func filled(t *testing.T) (*store.Store, []detect.Finding) {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	start := time.Now().Add(-2 * time.Minute).Truncate(time.Minute)
+	shard, board := sketch.NewShard(sketch.Config{}), detect.NewBoard(detect.Options{})
+	for i := range 10 {
+		at := start.Add(time.Duration(i) * time.Second).UnixMilli()
+		for _, r := range []sample.Record{
+			{Table: "orders", PK: sample.KeyString(hostile), Op: sample.UpdateItem, WCU: 2_600_000},
+			{Table: "orders", PK: sample.KeyString("warm key"), Op: sample.UpdateItem, WCU: 900_000},
+			{Table: "orders", Index: "by-status", PK: sample.KeyString("OPEN"), Op: sample.Query, RCU: 4_000_000},
+		} {
+			r.Time, r.Rate, r.N = at, 1, 1
+			must(t, shard.Add(&r))
+		}
+	}
+	d := sketch.NewDelta(sketch.Config{})
+	shard.Seal(d)
+	var j store.Judgement
+	for i := range d.Windows {
+		w := &d.Windows[i]
+		board.Observe(w)
+		body, err := w.MarshalBinary()
+		must(t, err)
+		j.Windows = append(j.Windows, store.Window{
+			Table: w.Table, Index: w.Index, Second: time.Unix(w.Second, 0), Complete: i%2 == 0, Body: body,
+			Requests: w.Total.Requests, WriteMilli: int64(w.Total.Write), ReadMilli: int64(w.Total.Read),
+		})
+	}
+	for _, r := range d.Cardinality {
+		var c sketch.Cardinality
+		c.Merge(r)
+		j.Cardinality = append(j.Cardinality, store.Cardinality{Table: r.Table, Index: r.Index, Minute: time.Unix(r.Minute, 0), Registers: c.Bytes()})
+	}
+	found := board.Findings()
+	for _, f := range found {
+		document, err := json.Marshal(f)
+		must(t, err)
+		j.Findings = append(j.Findings, store.Finding{
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Table: f.Table, Index: f.Index, Key: f.Key,
+			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
+			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
+		})
+		j.Transitions = append(j.Transitions, store.Transition{Fingerprint: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: "because"})
+	}
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	if len(found) != 3 {
+		t.Fatalf("%d findings, want 3", len(found))
+	}
+	return s, found
+}
+
+func serve(t *testing.T, s web.Store) string {
+	t.Helper()
+	site, err := web.New(s, slog.New(slog.DiscardHandler))
+	must(t, err)
+	server := httptest.NewServer(site)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func get(t *testing.T, url string, want int) (string, http.Header) {
+	t.Helper()
+	r, err := http.Get(url)
+	must(t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	must(t, err)
+	if r.StatusCode != want {
+		t.Fatalf("%s answers %s, want %d: %s", url, r.Status, want, body)
+	}
+	return string(body), r.Header
+}
+
+// page is a parsed page.
+type page struct{ *html.Node }
+
+func open(t *testing.T, url string) page {
+	t.Helper()
+	text, _ := get(t, url, http.StatusOK)
+	n, err := html.Parse(strings.NewReader(text))
+	must(t, err)
+	return page{n}
+}
+
+// all are the elements of a name, with a class if one is given.
+func (p page) all(name, class string) []page {
+	var found []page
+	for n := range p.Descendants() {
+		e := page{n}
+		if n.Type == html.ElementNode && n.Data == name && (class == "" || slices.Contains(strings.Fields(e.attr("class")), class)) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (p page) attr(name string) string {
+	for _, a := range p.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (p page) text() string {
+	var b strings.Builder
+	for n := range p.Descendants() {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data + " ")
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	p := open(t, serve(t, s)+"/")
+	rows := p.all("tbody", "")[0].all("tr", "")
+	if len(rows) != 3 {
+		t.Fatalf("%d rows, want 3", len(rows))
+	}
+	for i, want := range []string{
+		"critical firing " + hostile + " orders · writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
+		"critical firing OPEN orders / by-status · reads 4,000 RCU/s 133 % of the limit 10 2",
+		"warning firing warm key orders · writes 900 WCU/s 90 % of the limit 0 2",
+	} {
+		if got := rows[i].text(); !strings.HasPrefix(got, want) {
+			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
+		}
+		if link := rows[i].all("a", "key")[0].attr("href"); link != "/findings/"+found[i].Fingerprint {
+			t.Errorf("row %d leads to %s", i, link)
+		}
+		if label := rows[i].all("svg", "bar")[0].attr("aria-label"); !strings.Contains(label, "the limit is") {
+			t.Errorf("row %d's bar says %q", i, label)
+		}
+	}
+	if n := len(p.all("path", "beyond")); n != 1 {
+		t.Errorf("%d bars go beyond their end, want the first", n)
+	}
+}
+
+func TestAFindingHasItsOwnPage(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	p := open(t, serve(t, s)+"/findings/"+found[0].Fingerprint)
+	if bars := p.all("rect", "second"); len(bars) != 10 || !strings.Contains(bars[0].attr("class"), "over") {
+		t.Errorf("%d seconds in the chart, want 10 over the limit", len(bars))
+	}
+	if p.all("path", "limit") == nil {
+		t.Error("the chart has no limit line")
+	}
+	text := p.text()
+	for _, want := range []string{hostile, "ceil(2,600 / 1,000 × 1.5) = 4", "because", found[0].Fingerprint, "10 of them proven above the limit of 1,000", "UNDETERMINED"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address := serve(t, s)
+	for query, want := range map[string]int{
+		"": 3, "?severity=warning": 1, "?severity=critical&state=firing": 2, "?state=resolved": 0,
+		"?table=orders": 3, "?table=carts": 0, "?kind=hot_key_read": 1, "?limit=2": 2,
+	} {
+		if got := len(open(t, address+"/"+query).all("svg", "bar")); got != want {
+			t.Errorf("the page with %q has %d findings, want %d", query, got, want)
+		}
+		var answer struct{ Findings []detect.Finding }
+		text, _ := get(t, address+"/api/v1/findings"+query, http.StatusOK)
+		must(t, json.Unmarshal([]byte(text), &answer))
+		if len(answer.Findings) != want {
+			t.Errorf("the API with %q has %d findings, want %d", query, len(answer.Findings), want)
+		}
+		if !strings.Contains(text, `"findings":[`) {
+			t.Errorf("findings is no list: %s", text)
+		}
+	}
+	for query, want := range map[string]string{
+		"state=hot": `state "hot": give one of pending, firing, resolved`,
+		"severity=": "", "limit=0": "from 1 to 1000",
+	} {
+		if want == "" {
+			continue
+		}
+		text, _ := get(t, address+"/api/v1/findings?"+query, http.StatusBadRequest)
+		var answer map[string]string
+		must(t, json.Unmarshal([]byte(text), &answer))
+		if !strings.Contains(answer["error"], want) {
+			t.Errorf("%s answers %q", query, answer["error"])
+		}
+		get(t, address+"/?"+query, http.StatusBadRequest)
+	}
+}
+
+func TestTheAPIAnswersWhatIsStored(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	text, header := get(t, address+"/api/v1/findings/"+found[0].Fingerprint, http.StatusOK)
+	var one struct {
+		Finding detect.Finding
+		History []map[string]string
+	}
+	must(t, json.Unmarshal([]byte(text), &one))
+	if one.Finding.Key != hostile || len(one.History) != 1 || one.History[0]["to"] != "firing" {
+		t.Errorf("finding %+v", one)
+	}
+	if got := header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+		t.Errorf("content type %q", got)
+	}
+	get(t, address+"/api/v1/findings/absent", http.StatusNotFound)
+	get(t, address+"/findings/absent", http.StatusNotFound)
+	text, _ = get(t, address+"/api/v1/tables", http.StatusOK)
+	var all struct {
+		Tables []struct {
+			Table, Index string
+			Requests     int64
+			WCU          float64
+			Distinct     int64 `json:"distinct_keys"`
+		}
+		Gaps []any
+	}
+	must(t, json.Unmarshal([]byte(text), &all))
+	if len(all.Tables) != 2 || all.Tables[0].Requests != 20 || all.Tables[0].WCU != 35_000 || all.Tables[0].Distinct != 2 || all.Gaps == nil {
+		t.Errorf("tables %+v", all)
+	}
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	rows := open(t, serve(t, s)+"/tables").all("tbody", "")[0].all("tr", "")
+	if len(rows) != 2 || rows[0].text() != "orders 20 35,000 0 0 10 2" || !strings.HasPrefix(rows[1].text(), "orders index by-status 10 0 40,000") {
+		t.Errorf("%d rows: %s", len(rows), rows[0].text())
+	}
+}
+
+func TestGapsAndLagAreToldOnEveryPage(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	id := store.PartitionID{Source: "kafka:g/samples", Name: "3"}
+	p, err := s.Claim(t.Context(), "w", id, "0")
+	must(t, err)
+	must(t, s.Commit(t.Context(), store.Commit{
+		Writer: "w", Seq: 1,
+		Gaps:       []store.Gap{{PartitionID: id, From: "5", To: "9", Reason: "retention was shorter"}},
+		Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: time.Now().Add(-time.Hour), Lag: 7}},
+	}))
+	address := serve(t, s)
+	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+		text := open(t, address+path).text()
+		for _, want := range []string{"1 stretch of samples was not counted", "from 5 to 9: retention was shorter", "1 partition is more than a minute behind"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", path, want)
+			}
+		}
+	}
+	if text, _ := get(t, address+"/api/v1/tables", http.StatusOK); !strings.Contains(text, "retention was shorter") {
+		t.Error("the API does not tell the gap")
+	}
+}
+
+func TestAnEmptyStoreIsNoError(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	defer s.Close()
+	address := serve(t, s)
+	if text := open(t, address+"/").text(); !strings.Contains(text, "No hot keys") {
+		t.Errorf("the page says %q", text)
+	}
+	if text := open(t, address+"/tables").text(); !strings.Contains(text, "Nothing is stored yet") {
+		t.Errorf("the page says %q", text)
+	}
+	must(t, s.Close())
+	get(t, address+"/", http.StatusInternalServerError)
+}
+
+// TestPagesStandAlone holds every page to a policy under which nothing that is
+// not from this server can load or run.
+func TestPagesStandAlone(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+		_, header := get(t, address+path, http.StatusOK)
+		policy := header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		p := open(t, address+path)
+		for n := range p.Descendants() {
+			e := page{n}
+			if e.attr("style") != "" || n.Data == "style" || strings.HasPrefix(e.attr("onclick"), "") && e.attr("onclick") != "" {
+				t.Errorf("%s: <%s> has a style or a script of its own", path, n.Data)
+			}
+			for _, name := range []string{"src", "href"} {
+				link := e.attr(name)
+				if u, err := url.Parse(link); err != nil || u.Host != "" {
+					t.Errorf("%s: <%s> leads to %s", path, n.Data, link)
+				}
+				if strings.HasPrefix(link, "/static/") {
+					get(t, address+link, http.StatusOK)
+				}
+			}
+		}
+		if n := len(p.all("script", "")); n != 1 {
+			t.Errorf("%s: %d scripts, want the one that refreshes", path, n)
+		}
+	}
+}
+
+// TestPagesAreAccessible checks what can be checked without a browser.
+func TestPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+		p := open(t, address+path)
+		for _, landmark := range []string{"header", "main", "footer", "h1"} {
+			if n := len(p.all(landmark, "")); n != 1 {
+				t.Errorf("%s: %d of <%s>, want 1", path, n, landmark)
+			}
+		}
+		if p.all("html", "")[0].attr("lang") == "" || p.all("title", "")[0].text() == "" {
+			t.Errorf("%s: no language or no title", path)
+		}
+		for _, th := range p.all("th", "") {
+			if th.attr("scope") == "" {
+				t.Errorf("%s: a header without scope: %s", path, th.text())
+			}
+		}
+		for _, table := range p.all("table", "") {
+			if len(table.all("caption", "")) != 1 {
+				t.Errorf("%s: a table without a caption", path)
+			}
+		}
+		for _, svg := range p.all("svg", "") {
+			if svg.attr("aria-hidden") == "" && svg.attr("aria-label")+svg.attr("aria-labelledby") == "" {
+				t.Errorf("%s: a picture without words", path)
+			}
+		}
+	}
+}
+
+func TestOtherSitesCannotPost(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, serve(t, s)+"/", nil)
+	must(t, err)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	answer, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("it answers %s", answer.Status)
+	}
+}
+
