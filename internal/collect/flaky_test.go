@@ -80,7 +80,7 @@ func (f *flaky) Claim(ctx context.Context, writer string, id store.PartitionID, 
 }
 
 func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
-	switch f.mishap("before", "after", "lost", "away", "steal", "odd") {
+	switch f.mishap("before", "after", "unsaid", "lost", "away", "steal", "odd") {
 	case "before":
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
 	case "odd":
@@ -92,6 +92,11 @@ func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
 			return err
 		}
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errLine)
+	case "unsaid": // stored, and not even the doubt is told
+		if err := f.Store.Commit(ctx, c); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
 	case "steal":
 		if len(c.Moves) > 0 {
 			if _, err := f.Store.Claim(ctx, "thief", c.Moves[0].PartitionID, "0"); err != nil {

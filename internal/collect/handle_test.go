@@ -263,3 +263,35 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 		}
 	})
 }
+
+// unsaid stores the first commit and answers that it did not.
+type unsaid struct {
+	*memory
+	done bool
+}
+
+func (u *unsaid) Commit(ctx context.Context, c store.Commit) error {
+	err := u.memory.Commit(ctx, c)
+	if !u.done && err == nil {
+		u.done = true
+		return store.ErrUnavailable
+	}
+	return err
+}
+
+func TestACommitThatHadGoneThroughIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, config(), &unsaid{memory: m})
+		stop := running(t, c)
+		p := claim(t, c, "p")
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		time.Sleep(time.Second)
+		if p.Committed() != "1" {
+			t.Errorf("committed %q, want 1", p.Committed())
+		}
+		must(t, p.Release(t.Context()))
+		must(t, stop())
+	})
+}

@@ -67,7 +67,7 @@ func TestExactlyOnceUnderFaults(t *testing.T) {
 			t.Fatalf("schedule %d", n)
 		}
 	}
-	for _, kind := range []string{"before", "after", "lost", "steal", "odd"} {
+	for _, kind := range []string{"before", "after", "unsaid", "lost", "steal", "odd"} {
 		if seen[kind] == 0 {
 			t.Errorf("no schedule had the fault %q", kind)
 		}
