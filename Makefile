@@ -51,8 +51,9 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
 
 .PHONY: bench
-bench: ## Run the benchmarks, those against a real Kafka too; BENCH=name chooses
-	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -tags e2e -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+bench: ## Run the benchmarks, also against a real Kafka; BENCH=name chooses
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+	go test -tags e2e -run '^$$' -bench 'AgainstReader' -benchtime 3x -timeout 20m ./internal/source ./internal/collect
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
