@@ -403,4 +403,3 @@ func TestOtherSitesCannotPost(t *testing.T) {
 		t.Errorf("it answers %s", answer.Status)
 	}
 }
-
