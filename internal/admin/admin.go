@@ -63,7 +63,7 @@ type gate struct {
 func Open(ctx context.Context, address string, logger *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for operations: %w", err)
+		return nil, fmt.Errorf("%w: stop what listens there, or give another address", err)
 	}
 	s := &Server{listener: listener, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.mux.HandleFunc("GET /-/healthy", healthy)

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	warm()
 	// The shared Postgres ends with the process, and not before.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.watch.func1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
 }
 
 // warm makes zstd's channels outside of any bubble of virtual time.
@@ -54,7 +54,7 @@ func schedules(t *testing.T, usual int) int {
 func TestExactlyOnceUnderFaults(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for n := range schedules(t, 3000) {
+	for n := range schedules(t, 2000) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory()
 			m.took = 3 * time.Millisecond
@@ -114,7 +114,7 @@ func readAll(t *testing.T, ctx context.Context, c *collect.Collector, logs []*sc
 
 func TestExactlyOnceOverKills(t *testing.T) {
 	t.Parallel()
-	for n := range schedules(t, 1000) {
+	for n := range schedules(t, 500) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory()
 			m.took = 3 * time.Millisecond
@@ -165,7 +165,7 @@ func readUntilKilled(ctx context.Context, c *collect.Collector, f *flaky, logs [
 
 func TestExactlyOnceBetweenThieves(t *testing.T) {
 	t.Parallel()
-	for n := range schedules(t, 1000) {
+	for n := range schedules(t, 500) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory()
 			m.took = 3 * time.Millisecond

@@ -47,22 +47,32 @@ func (p *pace) advance(newest int64, end bool) {
 // partition is too far ahead of slower ones. It cannot wait for itself: the
 // slowest is never ahead, so that among those that wait for each other one
 // goes on; and one that is silent is waited for with patience only.
-func (p *partition) admit(ctx context.Context, full bool) error {
+func (p *partition) admit(ctx context.Context, messages bool) error {
+	if wait, err := p.mustWait(ctx, messages); !wait {
+		return err
+	}
 	for {
 		changed := p.bell.listen()
-		if err := p.alive(ctx); err != nil {
+		if wait, err := p.mustWait(ctx, messages); !wait {
 			return err
-		}
-		crowded := p.held() >= p.config.PendingBytes
-		ahead := full && !crowded && p.ahead(time.Now())
-		p.pace.waiting.Store(ahead)
-		if !crowded && !ahead {
-			return nil
 		}
 		p.relieve()
 		p.await(ctx, changed)
 		p.pace.heard(time.Now())
 	}
+}
+
+// mustWait says whether a batch has to wait, or why the handle cannot be used.
+// One without messages takes no memory and runs ahead of nobody, but its source
+// is paused with the others'.
+func (p *partition) mustWait(ctx context.Context, messages bool) (bool, error) {
+	if err := p.alive(ctx); err != nil {
+		return false, err
+	}
+	crowded := p.held() >= p.config.PendingBytes
+	ahead := messages && !crowded && p.ahead(time.Now())
+	p.pace.waiting.Store(ahead)
+	return crowded || ahead, nil
 }
 
 // await returns when something changed, ctx ended, or it is time to look

@@ -43,24 +43,30 @@ func watch(dir, log string, server ...string) (*watchdog, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = child.Close() }() // the shell has its own
 	w := &watchdog{ended: make(chan struct{})}
 	w.command = exec.Command("/bin/sh", append([]string{"-c", script, "watchdog", dir, log}, server...)...)
 	w.command.Dir = dir
 	w.command.SysProcAttr = asPostgres()
 	w.command.ExtraFiles = []*os.File{child}
 	if w.line, err = w.command.StdinPipe(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, gone.Close(), child.Close())
 	}
-	if err := w.command.Start(); err != nil {
+	err = w.command.Start()
+	// The shell has its own end of the pipe by now, or never will.
+	if err = errors.Join(err, child.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("start postgres: %w", err), gone.Close())
 	}
-	go func() {
-		_, _ = io.ReadAll(gone) // nothing is written; it returns at the end
-		_ = gone.Close()
-		close(w.ended)
-	}()
+	go w.awaitEnd(gone)
 	return w, nil
+}
+
+// awaitEnd waits for the end of the server. That of the server which a test
+// process shares is the process's own, so tests for leaked goroutines know this
+// one by its name.
+func (w *watchdog) awaitEnd(gone *os.File) {
+	_, _ = io.ReadAll(gone) // nothing is written; it returns at the end
+	_ = gone.Close()
+	close(w.ended)
 }
 
 // leave ends the server, which may be dead already, and waits for it.

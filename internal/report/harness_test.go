@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		// The shared zstd decoder keeps its workers.
 		goleak.IgnoreAnyFunction("github.com/klauspost/compress/zstd.(*blockDec).startDecoder"),
 		// The shared Postgres ends with the process.
-		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.watch.func1"))
+		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
 }
 
 const (

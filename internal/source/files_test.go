@@ -145,7 +145,7 @@ func TestFilesRecogniseCompression(t *testing.T) {
 		l := newLedger()
 		readFiles(t, l, file(t, kafkatest.Compress(codec, []byte(text))))
 		expectSamples(t, samples(t, l), 5000, nil)
-		if last := l.folded[len(l.folded)-1]; !last.End || last.Next != fmt.Sprint(len(text)) {
+		if last := l.folded[len(l.folded)-1]; !last.End || !last.Final || last.Next != fmt.Sprint(len(text)) {
 			t.Errorf("last batch %+v, want the end at %d", last, len(text))
 		}
 	}

@@ -1,0 +1,155 @@
+package collect_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store"
+)
+
+// benchMessages are messages of one 200-byte record each, on 100,000 keys of
+// which one in ten requests meets the first, at 100,000 requests a second, of an
+// hour ago: a broker refuses messages from the future.
+func benchMessages(n int) []source.Message {
+	start := time.Now().Add(-time.Hour).UnixMilli()
+	pad := strings.Repeat("x", 200)
+	all := make([]source.Message, n)
+	for i := range all {
+		ts := start + int64(i)/100
+		key := (i * 7919) % 100_000
+		if i%10 == 0 {
+			key = 0
+		}
+		line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"customer#%06d","op":"UpdateItem","wcu":%d,"caller":"`, ts, key, 1+i%3)
+		all[i] = source.Message{Value: []byte(line + pad[:200-len(line)-2] + `"}`), Time: ts}
+	}
+	return all
+}
+
+// null takes commits and keeps nothing, so that a benchmark measures the
+// collector alone.
+type null struct{ bytes int }
+
+func (*null) StartWriter(context.Context, store.Writer) error        { return nil }
+func (*null) StopWriter(context.Context, string) error               { return nil }
+func (*null) Committed(context.Context, string, int64) (bool, error) { return true, nil }
+func (n *null) Commit(_ context.Context, c store.Commit) error       { n.bytes += len(c.Body); return nil }
+func (*null) Claim(_ context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
+	return store.Position{PartitionID: id, Next: first, Epoch: 1, Writer: writer}, nil
+}
+
+// naive is what one would write first: encoding/json, and a map.
+type naive map[string]float64
+
+type naiveSample struct {
+	TS    int64   `json:"ts"`
+	Table string  `json:"table"`
+	PK    string  `json:"pk"`
+	Op    string  `json:"op"`
+	WCU   float64 `json:"wcu"`
+}
+
+func (n naive) add(message []byte) error {
+	var s naiveSample
+	if err := json.Unmarshal(message, &s); err != nil {
+		return err
+	}
+	n[s.Table+"|"+s.PK+"|"+strconv.FormatInt(s.TS/1000, 10)] += s.WCU
+	return nil
+}
+
+// BenchmarkPipeline takes messages through decode, sketch, seal, marshal and a
+// commit that keeps nothing, on one core, and in the same run through
+// encoding/json and a map.
+func BenchmarkPipeline(b *testing.B) {
+	const count, size = 400_000, 4_000
+	messages := benchMessages(count)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var ours, theirs time.Duration
+	var mallocs uint64
+	for b.Loop() {
+		took, allocated := timeCollector(b, messages, size)
+		ours, mallocs = ours+took, mallocs+allocated
+		theirs += timeNaive(b, messages)
+	}
+	perSecond := func(d time.Duration) float64 { return float64(count*b.N) / d.Seconds() }
+	b.ReportMetric(perSecond(ours), "records/s")
+	b.ReportMetric(perSecond(theirs), "naive-records/s")
+	b.ReportMetric(perSecond(ours)/perSecond(theirs), "ratio")
+	b.ReportMetric(float64(mallocs)/float64(count*b.N), "allocs/record")
+}
+
+func timeCollector(b *testing.B, messages []source.Message, size int) (time.Duration, uint64) {
+	b.Helper()
+	c := newCollector(b, collect.Config{Source: "bench"}, new(null))
+	stop := running(b, c)
+	p, err := c.Claim(b.Context(), "p", "0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	for chunk := range slices.Chunk(messages, size) {
+		batch := source.Batch{Messages: slices.Values(chunk), Next: "1", Time: chunk[len(chunk)-1].Time}
+		if err := p.Fold(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := p.Release(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	if err := stop(); err != nil {
+		b.Fatal(err)
+	}
+	return took, after.Mallocs - before.Mallocs
+}
+
+func timeNaive(b *testing.B, messages []source.Message) time.Duration {
+	b.Helper()
+	began := time.Now()
+	n := naive{}
+	for _, m := range messages {
+		if err := n.add(m.Value); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := json.Marshal(n); err != nil { // what it would store
+		b.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// BenchmarkFold is what a record costs in this package, beyond nothing: an
+// empty message has no record to decode or to add, and is counted as bad.
+func BenchmarkFold(b *testing.B) {
+	c := newCollector(b, collect.Config{Source: "bench", CommitInterval: time.Hour}, new(null))
+	stop := running(b, c)
+	p, err := c.Claim(b.Context(), "p", "0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	message := source.Message{Value: bytes.Repeat([]byte(" "), 1), Time: noon.UnixMilli()}
+	one := slices.Values([]source.Message{message})
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Fold(b.Context(), source.Batch{Messages: one, Next: "1", Time: message.Time}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := stop(); err != nil {
+		b.Fatal(err)
+	}
+}
