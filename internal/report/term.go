@@ -81,7 +81,7 @@ func (t *term) pass(ctx context.Context) error {
 		return err
 	}
 	t.behind = snap.Behind
-	h := newHorizon(snap, t.config.Stall, func(w string) bool { return t.unreadable[w] != nil })
+	h := newHorizon(snap, t.config, func(w string) bool { return t.unreadable[w] != nil })
 	closing := t.closing(h)
 	if err := t.observe(ctx, closing, h, snap.Now); err != nil {
 		return err
