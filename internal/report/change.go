@@ -98,6 +98,7 @@ func (d *draft) addTo(j *store.Judgement) {
 // note compares what the board says with what is stored, or about to be.
 func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 	for _, f := range t.findings() {
+		f.Gaps = gapsOf(&f, t.lost)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)

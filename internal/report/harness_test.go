@@ -118,6 +118,16 @@ func (c *collector) write(watermark, version int, body []byte) {
 	must(c.t, c.store.Commit(c.t.Context(), commit))
 }
 
+// lose commits gaps of the collector's partition.
+func (c *collector) lose(gaps ...store.Gap) {
+	c.t.Helper()
+	c.seq++
+	for i := range gaps {
+		gaps[i].PartitionID = c.claim.PartitionID
+	}
+	must(c.t, c.store.Commit(c.t.Context(), store.Commit{Writer: c.name, Seq: c.seq, Gaps: gaps}))
+}
+
 // probe stands between a judge and its store: it counts the calls, kills the
 // judge at one of them, and sees when there is nothing left to read.
 type probe struct {

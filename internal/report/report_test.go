@@ -218,6 +218,26 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	equal(t, "told", left(t, s).Told, []string{"hot firing"})
 }
 
+// TestAPartitionThatIsGoneHoldsNothing deletes a topic: nobody speaks for its
+// partition again, and what is found elsewhere has to end all the same.
+func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+	config := quick()
+	config.Stall, config.Forget = 10*time.Millisecond, 500*time.Millisecond
+	b.commit(1)
+	j := run(t, config, &probe{Store: s})
+	a.commit(100, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 100)...)...)
+	await(t, func() bool {
+		a.commit(200)
+		return slices.Equal(left(t, s).Told, []string{"hot firing", "hot resolved"})
+	})
+	j.quiet(t)
+	equal(t, "readiness", j.Ready(), nil)
+}
+
 func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")

@@ -29,6 +29,8 @@ type term struct {
 	// takenUp are the findings that the board took up as they were stored, by
 	// fingerprint, until they are over.
 	takenUp map[string]detect.Finding
+	// lost are the newest gaps, the newest first.
+	lost []store.Gap
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// fingerprint tells the installation's hash seed; deltas of another seed
@@ -75,8 +77,11 @@ func (t *term) pass(ctx context.Context) error {
 	if err := t.fold(ctx, snap); err != nil {
 		return err
 	}
+	if t.lost, err = t.store.Gaps(ctx, store.GapQuery{Limit: maxGaps}); err != nil {
+		return err
+	}
 	t.behind = snap.Behind
-	h := newHorizon(snap, t.config.Stall, func(w string) bool { return t.unreadable[w] != nil })
+	h := newHorizon(snap, t.config, func(w string) bool { return t.unreadable[w] != nil })
 	closing := t.closing(h)
 	if err := t.observe(ctx, closing, h, snap.Now); err != nil {
 		return err
