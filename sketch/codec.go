@@ -48,17 +48,30 @@ func (w *writer) window(v *Window) {
 
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
-	cut := uint64(0)
-	if k.Cut {
-		cut = 1
-	}
-	w.uint(uint64(len(k.Key.Type))<<1 | cut)
+	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{})
+	w.uint(uint64(len(k.Key.Type))<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
 	w.uint(uint64(k.Requests))
 	w.load(k.Low)
 	w.load(k.Err)
 	w.load(k.Throttled)
+	if sampled {
+		w.spread(k.ReadSpread)
+		w.spread(k.WriteSpread)
+	}
+}
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func (w *writer) spread(s Spread) {
+	w.fixed(math.Float64bits(s.Variance))
+	w.fixed(math.Float64bits(s.Largest))
 }
 
 func (w *writer) registers(r *Registers) {
@@ -185,11 +198,23 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	k.Key.Type = keyType(r.take(int(head >> 1)))
+	k.Key.Type = keyType(r.take(int(head >> 2)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
+	if head&2 != 0 {
+		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
+	}
 	return k
+}
+
+func (r *reader) spread() Spread {
+	s := Spread{math.Float64frombits(r.fixed()), math.Float64frombits(r.fixed())}
+	if !(s.Variance >= 0 && s.Largest >= 0) || math.IsInf(s.Variance, 0) || math.IsInf(s.Largest, 0) {
+		r.fail()
+		return Spread{}
+	}
+	return s
 }
 
 // keyType spares the commonest types an allocation each.

@@ -54,6 +54,10 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 		if throttled {
 			c.throttled = c.throttled.Plus(l)
 		}
+		if r.Rate < 1 {
+			c.read.note(r.N, float64(r.RCU)/1000, r.Rate)
+			c.write.note(r.N, float64(r.WCU)/1000, r.Rate)
+		}
 	}
 }
 
