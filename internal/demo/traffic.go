@@ -23,6 +23,9 @@ const (
 // tick is how often made traffic is handed over.
 const tick = 200 * time.Millisecond
 
+// releaseTimeout bounds the last commit.
+const releaseTimeout = 5 * time.Second
+
 // day is how much traffic is made with one configuration.
 const day = 24 * time.Hour
 
@@ -35,7 +38,7 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	for ctx.Err() == nil {
 		p, err := sink.Claim(ctx, partition, strconv.FormatInt(start.UnixMilli(), 10))
 		if err != nil {
-			return ignoreEnd(ctx, err)
+			return unlessEnded(ctx, err)
 		}
 		at, err := strconv.ParseInt(p.Position(), 10, 64)
 		if err != nil {
@@ -47,7 +50,9 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 		err = t.feed(ctx, p, start)
 		if ctx.Err() != nil {
 			// The collector still runs, and writes what it has.
-			return ignoreEnd(ctx, p.Release(context.WithoutCancel(ctx)))
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+			defer cancel()
+			return p.Release(ending)
 		}
 		if !errors.Is(err, source.ErrReclaim) {
 			return err
@@ -56,11 +61,12 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	return nil
 }
 
-func ignoreEnd(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil
+// unlessEnded is an error that is not only the end of ctx.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // feed makes one day after the other.

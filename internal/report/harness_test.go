@@ -123,10 +123,14 @@ func (c *collector) write(watermark, version int, body []byte) {
 type probe struct {
 	*store.Store
 	calls  atomic.Int64
+	judged atomic.Int64
 	killAt int64
 	late   bool // the killed call is carried out first
-	dead   atomic.Bool
-	idle   atomic.Int64
+	// fault, when set, says what goes wrong with the n-th call to Judge, and
+	// whether it is carried out all the same.
+	fault func(n int64) (err error, carried bool)
+	dead  atomic.Bool
+	idle  atomic.Int64
 }
 
 var errKilled = errors.New("killed")
@@ -158,7 +162,19 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 }
 
 func (p *probe) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
-	return p.call(func() error { return p.Store.Judge(ctx, l, j) })
+	return p.call(func() error {
+		if p.fault == nil {
+			return p.Store.Judge(ctx, l, j)
+		}
+		err, carried := p.fault(p.judged.Add(1))
+		if carried {
+			err = errors.Join(err, p.Store.Judge(ctx, l, j))
+		}
+		if err != nil {
+			p.idle.Store(0)
+		}
+		return err
+	})
 }
 
 func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (l store.Lease, ok bool, err error) {

@@ -387,3 +387,37 @@ func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 	}
 	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
 }
+
+// TestAFailingStoreChangesNothing lets judgements fail: with nothing written,
+// or with an answer that leaves open whether it was.
+func TestAFailingStoreChangesNothing(t *testing.T) {
+	t.Parallel()
+	start := begin()
+	calm := open(t, "sqlite::memory:")
+	play(t, calm, start, &probe{Store: calm})
+	want := left(t, calm)
+	ambiguous := fmt.Errorf("%w: %w", store.ErrUnavailable, store.ErrAmbiguous)
+	for name, fault := range map[string]func(n int64) (error, bool){
+		"unavailable":           func(n int64) (error, bool) { return every(n, 2, store.ErrUnavailable, false) },
+		"ambiguous, stored":     func(n int64) (error, bool) { return every(n, 2, ambiguous, true) },
+		"ambiguous, not stored": func(n int64) (error, bool) { return every(n, 2, ambiguous, false) },
+		"lease lost":            func(n int64) (error, bool) { return every(n, 2, store.ErrLeaseLost, false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "sqlite::memory:")
+			play(t, s, start, &probe{Store: s, fault: fault})
+			got := left(t, s)
+			got.Cursors = want.Cursors // held back by open minutes for a while
+			equal(t, "what is left", got, want)
+		})
+	}
+}
+
+// every answers an error for every k-th call.
+func every(n, k int64, err error, carried bool) (error, bool) {
+	if n%k == 0 {
+		return err, carried
+	}
+	return nil, true
+}

@@ -64,7 +64,7 @@ func units(k detect.Kind, l sketch.Load) float64 {
 // The chart's geometry, in pixels.
 const (
 	chartWidth, chartHeight    = 960, 300
-	chartLeft, chartRight      = 64, 946
+	chartLeft, chartRight      = 64, 836
 	chartTop, chartBottom      = 22, 264
 	chartSeconds, chartTickGap = 20, 110
 )
@@ -94,7 +94,7 @@ func newChart(f *detect.Finding, all []point) *chart {
 		Title: fmt.Sprintf("Load of the key, second by second, in %s", unit(f.Kind)),
 		Description: fmt.Sprintf("%d seconds from %s to %s UTC, %d of them proven above the limit of %s",
 			len(all), first.Format(time.TimeOnly), last.Format(time.TimeOnly), over, amount(most)),
-		LimitText: fmt.Sprintf("limit %s %s/s", amount(most), unit(f.Kind)),
+		LimitText: "limit " + amount(most),
 		Width:     chartWidth, Height: chartHeight,
 		Left: fmt.Sprint(chartLeft), Right: fmt.Sprint(chartRight), Bottom: fmt.Sprint(chartBottom), Limit: pixel(y(most)),
 	}
