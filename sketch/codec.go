@@ -11,7 +11,7 @@ import (
 // The fewest bytes that the parts of a summary take: what a reader is asked to
 // make room for must fit in what is left to read.
 const (
-	windowLeast    = 3 + 9 + 2 + 1
+	windowLeast    = 3 + 9 + 16 + 2 + 1
 	keyLeast       = 1 + 3 + 7
 	registersLeast = 4
 	registerLeast  = 2
@@ -37,6 +37,8 @@ func (w *writer) window(v *Window) {
 	w.uint(uint64(v.Total.ThrottledRequests))
 	w.load(v.Total.Throttled)
 	w.load(v.Total.Keyless)
+	w.fixed(math.Float64bits(v.Total.ReadLargest))
+	w.fixed(math.Float64bits(v.Total.WriteLargest))
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
 	before := uint64(0)
@@ -177,6 +179,7 @@ func (r *reader) window() Window {
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
 	w.Total.Keyless = r.load()
+	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -208,13 +211,16 @@ func (r *reader) key(before uint64) KeyLoad {
 	return k
 }
 
-func (r *reader) spread() Spread {
-	s := Spread{math.Float64frombits(r.fixed()), math.Float64frombits(r.fixed())}
-	if !(s.Variance >= 0 && s.Largest >= 0) || math.IsInf(s.Variance, 0) || math.IsInf(s.Largest, 0) {
+func (r *reader) spread() Spread { return Spread{r.positive(), r.positive()} }
+
+// positive is a finite number of at least zero.
+func (r *reader) positive() float64 {
+	v := math.Float64frombits(r.fixed())
+	if !(v >= 0) || math.IsInf(v, 0) {
 		r.fail()
-		return Spread{}
+		return 0
 	}
-	return s
+	return v
 }
 
 // keyType spares the commonest types an allocation each.

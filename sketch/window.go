@@ -18,6 +18,10 @@ type Total struct {
 	Throttled         Load
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
+	// ReadLargest and WriteLargest are the largest w/p of any request that was
+	// sampled: what a key may have had of which nothing was seen. Zero when all
+	// requests were seen.
+	ReadLargest, WriteLargest float64
 }
 
 func (t Total) plus(o Total) Total {
@@ -27,6 +31,8 @@ func (t Total) plus(o Total) Total {
 		ThrottledRequests: t.ThrottledRequests + o.ThrottledRequests,
 		Throttled:         t.Throttled.Plus(o.Throttled),
 		Keyless:           t.Keyless.Plus(o.Keyless),
+		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
+		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
 	}
 }
 
