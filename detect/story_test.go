@@ -37,6 +37,7 @@ func join(parts ...[]second) (all []second) {
 type story struct {
 	name       string
 	reads      bool // the seconds are reads, not writes
+	index      string
 	seconds    []second
 	incomplete bool // what settles is never wholly seen
 
@@ -71,6 +72,8 @@ var stories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 2, shards: 75, utilization: 50},
 	{name: "3,300 reads a second are over the read limit", reads: true, seconds: wcu(3300, 3300),
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3300, over: 2, shards: 2, utilization: 1.1},
+	{name: "a key of an index is a finding of its own kind", index: "by-status", seconds: wcu(1200, 1200),
+		kind: detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
 	{name: "1,100 reads a second are not", reads: true, seconds: wcu(1100, 1100, 1100)},
 	{name: "what was refused is demand", seconds: []second{{asked: 1400, refused: 420}, {asked: 1400, refused: 420}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 2, saturated: 2, shards: 3, utilization: 1.4},
@@ -106,7 +109,7 @@ func (s *story) window(i int) *sketch.Window {
 		return sketch.Load{Write: milli(units)}
 	}
 	v := s.seconds[i]
-	w := &sketch.Window{Table: "orders", Second: began + int64(i)}
+	w := &sketch.Window{Table: "orders", Index: s.index, Second: began + int64(i)}
 	w.Total.Requests = 2
 	w.Total.Load = load(2 * v.asked)
 	if v.asked > 0 {
@@ -233,7 +236,7 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	const seed = 99
 	for _, s := range stories {
-		hash := sketch.Hash("orders", "", sample.KeyString("user#42"), seed)
+		hash := sketch.Hash("orders", s.index, sample.KeyString("user#42"), seed)
 		observe := func(b *detect.Board, from, to int) {
 			for i := from; i < to; i++ {
 				w := s.window(i)

@@ -16,7 +16,7 @@ func (e *episode) finding(t target, r rules) Finding {
 		Table: t.table, Index: t.index, Key: t.key.Text, KeyType: t.key.Type,
 		Severity: e.severity(), State: e.state,
 		Peak:        Peak{Loads: Loads{WCU: e.write.units(1), RCU: e.read.units(1)}, At: at(e.at)},
-		Mean:        e.mean(),
+		Mean:        e.meanLoads(),
 		Consumed:    Consumed{WCU: units(e.consumed.Write), RCU: units(e.consumed.Read)},
 		OverSeconds: e.over, PossibleSeconds: e.possible, SaturatedSeconds: e.saturated,
 		Utilization: max(units(e.write.value)/units(PartitionWrite), units(e.read.value)/units(PartitionRead)),
@@ -27,7 +27,7 @@ func (e *episode) finding(t target, r rules) Finding {
 		Gaps: []Gap{},
 	}
 	if all := amount(r.kind, e.sumTable); all > 0 {
-		f.Share = min(1, float64(amount(r.kind, e.sumLow))/float64(all))
+		f.Share = min(1, float64(amount(r.kind, e.sum))/float64(all))
 	}
 	f.Advice = advice(f, peak, r)
 	return f
@@ -46,9 +46,9 @@ func (f figure) units(seconds int64) Figure {
 	return Figure{Value: units(f.value) / n, Low: units(f.low) / n, High: units(f.high) / n}
 }
 
-func (e *episode) mean() Loads {
-	write := figure{e.sumLow.Write, e.sumLow.Write, e.sumHigh.Write}
-	read := figure{e.sumLow.Read, e.sumLow.Read, e.sumHigh.Read}
+func (e *episode) meanLoads() Loads {
+	write := figure{e.sum.Write, e.sumLow.Write, e.sumHigh.Write}
+	read := figure{e.sum.Read, e.sumLow.Read, e.sumHigh.Read}
 	return Loads{WCU: write.units(e.seconds), RCU: read.units(e.seconds)}
 }
 
@@ -57,6 +57,9 @@ func at(second int64) time.Time { return time.Unix(second, 0).UTC() }
 // advice says what to do, the step that costs least first.
 func advice(f Finding, peak figure, r rules) []Step {
 	steps := []Step{capacity(f, r.kind)}
+	if r.kind == HotGSIKey {
+		steps = append(steps, Step{"index", "The key is one of an index: while its partition is full, DynamoDB refuses writes to the table itself, whatever their own keys. Leave items out of the index that no query wants (a sparse index), or put the shard into the index key alone: the table's keys need not change."})
+	}
 	if r.kind == HotKeyRead {
 		steps = append(steps, Step{"cache", "If the reads are of few items, cache them (DAX, or in the application) or read them eventually consistently at half the price: shards help a read-hot item collection, not a read-hot item."})
 	}
