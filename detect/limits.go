@@ -55,6 +55,9 @@ const (
 	// flatSpread is the share of a limit that sampling may leave open of a second
 	// for it to show a flat top.
 	flatSpread = 0.02
+	// tellShare is the share of a table's load from which a key bounds the table
+	// in a way worth telling.
+	tellShare = 0.05
 	// trackShare is the share of a limit from which a key's seconds are kept.
 	trackShare = 0.1
 )

@@ -72,7 +72,7 @@ func advice(f Finding, peak figure, r rules) []Step {
 // capacity says that the table's own capacity is not the bound.
 func capacity(f Finding, k Kind) Step {
 	text := fmt.Sprintf("Raising the table's capacity will not help: one partition key is held to %s a second whatever the table is provisioned for.", perSecond(limit(k), k))
-	if f.Share > 0 {
+	if f.Share >= tellShare {
 		text += fmt.Sprintf(" With %.0f %% of the load on this key the table as a whole can take %s a second.",
 			100*f.Share, perSecond(sample.Milli(float64(limit(k))/f.Share), k))
 	}
