@@ -55,12 +55,15 @@ type Reason string
 
 // The reasons.
 const (
+	// RollingKey says that the key is named after the day or hour in which it is
+	// hot: by the time DynamoDB has split its partition, the next one is hot.
+	RollingKey Reason = "ROLLING_KEY"
 	// Undetermined says that the samples do not tell.
 	Undetermined Reason = "UNDETERMINED"
 )
 
 // Reasons lists every reason.
-func Reasons() []Reason { return []Reason{Undetermined} }
+func Reasons() []Reason { return []Reason{RollingKey, Undetermined} }
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
 // between Low and High, for certain where all requests were seen and with 95 %

@@ -20,7 +20,6 @@ func (e *episode) finding(t target, r rules) Finding {
 		Consumed:    Consumed{WCU: units(e.consumed.Write), RCU: units(e.consumed.Read)},
 		OverSeconds: e.over, PossibleSeconds: e.possible, SaturatedSeconds: e.saturated,
 		Utilization: max(units(e.write.value)/units(PartitionWrite), units(e.read.value)/units(PartitionRead)),
-		Reason:      Undetermined,
 		Shards:      Shards(peak.value, limit(r.kind), r.Headroom),
 		FirstSeen:   at(e.first), LastSeen: at(e.last),
 		Seconds: e.seconds, Through: at(e.through),
@@ -29,8 +28,20 @@ func (e *episode) finding(t target, r rules) Finding {
 	if all := amount(r.kind, e.sumTable); all > 0 {
 		f.Share = min(1, float64(amount(r.kind, e.sum))/float64(all))
 	}
-	f.Advice = advice(f, peak, r)
+	var name Step
+	f.Reason, name = reason(f)
+	f.Advice = advice(f, peak, r, name)
 	return f
+}
+
+// reason says why the table will not heal itself, and what that means.
+func reason(f Finding) (Reason, Step) {
+	period, template, ok := rolling(f.Key, f.Peak.At)
+	if !ok {
+		return Undetermined, Step{}
+	}
+	return RollingKey, Step{"rename", fmt.Sprintf("The key is named after its %s: the next %s's key will be as hot, and DynamoDB splits a partition only after minutes of heat. Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name.",
+		period, period, template, period)}
 }
 
 func figureOf(k Kind, e *episode) figure {
@@ -54,9 +65,13 @@ func (e *episode) meanLoads() Loads {
 
 func at(second int64) time.Time { return time.Unix(second, 0).UTC() }
 
-// advice says what to do, the step that costs least first.
-func advice(f Finding, peak figure, r rules) []Step {
+// advice says what to do, the step that costs least first. name is what the
+// key's name says, if anything.
+func advice(f Finding, peak figure, r rules, name Step) []Step {
 	steps := []Step{capacity(f, r.kind)}
+	if name.Action != "" {
+		steps = append(steps, name)
+	}
 	if r.kind == HotGSIKey {
 		steps = append(steps, Step{"index", "The key is one of an index: while its partition is full, DynamoDB refuses writes to the table itself, whatever their own keys. Leave items out of the index that no query wants (a sparse index), or put the shard into the index key alone: the table's keys need not change."})
 	}
