@@ -155,6 +155,31 @@ func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	})
 }
 
+func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(3, hot("hot", 900, 0, 3)...)
+	j.quiet(t)
+	j.stop()
+	// Time passes; then late samples of the same seconds arrive.
+	config := quick()
+	config.PageWithin = time.Minute
+	j = run(t, config, &probe{Store: s})
+	c.commit(4, hot("hot", 300, 1, 2)...)
+	j.quiet(t)
+	c.commit(100, hot("cold", 5, 3, 100)...)
+	j.quiet(t)
+	o := left(t, s)
+	// What was told to have begun is told to have ended, however late.
+	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+	equal(t, "history", o.History, []string{
+		"hot:  → firing warning ", "hot: firing → firing critical severity rises from warning",
+		"hot: firing → resolved critical ",
+	})
+}
+
 func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
