@@ -195,7 +195,7 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, config
 		after.told = false
 	case worse(f.Severity, before.finding.Severity):
 		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
-		if before.told {
+		if before.told && !isOld(f, config, now) {
 			d.tell(f, EventUpdated, document, config)
 		}
 	}
@@ -204,13 +204,18 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, config
 
 // begin writes that a finding fires, and tells it unless it is long past.
 func (d *draft) begin(f detect.Finding, from detect.State, document []byte, config Config, now time.Time) (told bool) {
-	if now.Sub(f.LastSeen) > config.PageWithin {
+	if isOld(f, config, now) {
 		d.step(f, from, now, noteOld)
 		return false
 	}
 	d.step(f, from, now, "")
 	d.tell(f, EventFiring, document, config)
 	return true
+}
+
+// isOld says that the finding's newest second is too long past to wake anybody.
+func isOld(f detect.Finding, config Config, now time.Time) bool {
+	return now.Sub(f.LastSeen) > config.PageWithin
 }
 
 func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note string) {

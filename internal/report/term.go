@@ -178,13 +178,6 @@ func (t *term) closing(h horizon) []instant {
 	return closing
 }
 
-// Of a closed second the keys above a fiftieth of a limit are kept, at most so
-// many: enough for every verdict, and for the pictures.
-const (
-	keptShare = 50
-	keptKeys  = 512
-)
-
 // stride is how much event time passes between two looks at the findings:
 // less than a finding takes to resolve, so that a long reading does not step
 // over its beginning.
@@ -203,7 +196,7 @@ func (t *term) observe(ctx context.Context, closing []instant, h horizon, now ti
 		end := closing[0].second + stride
 		for len(closing) > 0 && closing[0].second <= end {
 			o := t.ledger.open[closing[0]]
-			trim(&o.window)
+			t.ledger.trim(o)
 			t.board.Observe(&o.window)
 			o.news = false
 			t.newest = max(t.newest, closing[0].second)
@@ -233,10 +226,6 @@ func (t *term) settle(second int64, h horizon, now time.Time) {
 	if over := min(second, h.over-1, t.newest); over > 0 && h.over > h.complete {
 		t.board.Settle(over, false)
 	}
-}
-
-func trim(w *sketch.Window) {
-	w.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare}, keptKeys)
 }
 
 // write stores the judgement, if there is anything to store, and then
