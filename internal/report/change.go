@@ -109,11 +109,13 @@ func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 				return err
 			}
 		}
-		if bytes.Equal(before.document, document) || isOlder(f, before) {
-			continue
+		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
+			d.put(row(f, document))
+			d.after[f.Fingerprint] = d.compare(f, before, document, t.config, now)
 		}
-		d.put(row(f, document))
-		d.after[f.Fingerprint] = d.compare(f, before, document, t.config, now)
+		if f.State == detect.Resolved {
+			delete(t.takenUp, f.Fingerprint) // only now: the store may fail lookUp
+		}
 	}
 	return nil
 }
@@ -129,10 +131,9 @@ func (t *term) findings() []detect.Finding {
 	for i := range found {
 		delete(gone, found[i].Fingerprint)
 	}
-	for fingerprint, f := range gone {
+	for _, f := range gone {
 		f.State = detect.Resolved
 		found = append(found, f)
-		delete(t.takenUp, fingerprint)
 	}
 	return found
 }

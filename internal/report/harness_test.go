@@ -141,6 +141,8 @@ type probe struct {
 	fault func(n int64) (err error, carried bool)
 	dead  atomic.Bool
 	idle  atomic.Int64
+	// away is how many more looks for a finding fail as when the store is away.
+	away atomic.Int64
 }
 
 var errKilled = errors.New("killed")
@@ -198,6 +200,9 @@ func (p *probe) Windows(ctx context.Context, q store.WindowQuery) (all []store.W
 }
 
 func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Finding, err error) {
+	if p.away.Add(-1) >= 0 {
+		return f, store.ErrUnavailable
+	}
 	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
 	return f, err
 }

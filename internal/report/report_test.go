@@ -503,3 +503,31 @@ func every(n, k int64, err error, carried bool) (error, bool) {
 	}
 	return nil, true
 }
+
+// TestAnOutageForgetsNoEnd lets the store be away just when a judge that took
+// over learns that a finding of the judge before is long over.
+func TestAnOutageForgetsNoEnd(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
+	config := quick()
+	config.PageWithin = 2 * time.Hour
+	j := run(t, config, &probe{Store: s})
+	c.commit(3, hot("hot", 1200, 0, 3)...)
+	j.quiet(t)
+	j.stop()
+	_, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond})
+	must(t, err)
+	p := &probe{Store: s}
+	j = run(t, config, p)
+	j.quiet(t)
+	p.away.Store(1)
+	c.commit(2000, hot("new", 1200, 2000, 2003)...)
+	j.quiet(t)
+	if p.away.Load() >= 0 {
+		t.Fatal("nobody looked for the finding")
+	}
+	told := left(t, s).Told
+	slices.Sort(told)
+	equal(t, "told", told, []string{"hot firing", "hot resolved", "new firing"})
+}
