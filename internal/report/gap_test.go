@@ -2,8 +2,11 @@ package report_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/store"
@@ -53,4 +56,29 @@ func only(t *testing.T, s *store.Store) detect.Finding {
 	var f detect.Finding
 	must(t, json.Unmarshal(all[0].Document, &f))
 	return f
+}
+
+// TestWhatIsToldFollowsTheSchema holds the document that is stored, answered by
+// the API and posted to webhooks to the form that analyze prints.
+func TestWhatIsToldFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	c.lose(store.Gap{From: "9", To: "10", Reason: "of unknown bounds"})
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(100, append(hot("hot", 1200, 0, 3), hot("warm", 900, 0, 3)...)...)
+	j.quiet(t)
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
+	must(t, err)
+	documents := left(t, s).Findings
+	equal(t, "findings", len(documents), 2)
+	for _, document := range documents {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(document))
+		must(t, err)
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s: %v", document, err)
+		}
+	}
 }

@@ -151,7 +151,7 @@ func (t *term) decode(rows []store.Delta) []delta {
 
 func (t *term) refuse(row store.Delta, err error) {
 	t.unreadable[row.Writer] = err
-	todo := "restore or delete that row"
+	todo := "restore or delete that row, and restart the reporter"
 	if errors.Is(err, sketch.ErrVersion) {
 		todo = "upgrade the reporter"
 	}
