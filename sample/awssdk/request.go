@@ -34,14 +34,16 @@ func (s *Sampler) add(stack *middleware.Stack) error {
 	if !ok || s.fold.closed.Load() {
 		return nil
 	}
-	r := &request{sampler: s, op: op}
-	if share, ok := s.gate.(fixed); ok {
+	share, decided := s.gate.(fixed)
+	var rate float64
+	if decided {
 		s.count.requests.Add(1)
-		if r.rate, r.kept = share.admit(1); !r.kept {
+		var keep bool
+		if rate, keep = share.admit(1); !keep {
 			return nil
 		}
-		r.decided = true
 	}
+	r := &request{sampler: s, op: op, decided: decided, kept: decided, rate: rate}
 	if stack.Initialize.Add(r, middleware.Before) != nil {
 		return nil // instrumented twice: the first sees everything
 	}
