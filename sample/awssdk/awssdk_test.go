@@ -297,6 +297,14 @@ func TestWhatTheCallerHoldsIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+func TestATokenOfTheCallersIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	_, _, transport := run(t, transactWrite, []answer{{body: `{}`}}, awssdk.Options{Tables: orders, AskCapacity: true})
+	if transport.asked[0] != "" {
+		t.Errorf("the repeated token would come with %q once and without another time", transport.asked[0])
+	}
+}
+
 func TestABrokenTransportIsTheProgramsOwn(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32

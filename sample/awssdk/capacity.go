@@ -8,6 +8,10 @@ import (
 // askCapacity answers a copy of the input that asks for the consumed capacity by
 // index, and true; or the input itself where its caller asked. The caller's own
 // input is never written to.
+//
+// A transaction with a token of its caller's is left as it is: DynamoDB refuses
+// the same token with another parameter (IdempotentParameterMismatch), and of
+// two such requests one may be sampled and the other not.
 func askCapacity(params any) (any, bool) {
 	switch in := params.(type) {
 	case *dynamodb.GetItemInput:
@@ -74,7 +78,7 @@ func askCapacity(params any) (any, bool) {
 		asking.ReturnConsumedCapacity = types.ReturnConsumedCapacityIndexes
 		return &asking, true
 	case *dynamodb.TransactWriteItemsInput:
-		if asks(in.ReturnConsumedCapacity) {
+		if asks(in.ReturnConsumedCapacity) || in.ClientRequestToken != nil {
 			return params, false
 		}
 		asking := *in
@@ -95,7 +99,7 @@ func askCapacity(params any) (any, bool) {
 		asking.ReturnConsumedCapacity = types.ReturnConsumedCapacityIndexes
 		return &asking, true
 	case *dynamodb.ExecuteTransactionInput:
-		if asks(in.ReturnConsumedCapacity) {
+		if asks(in.ReturnConsumedCapacity) || in.ClientRequestToken != nil {
 			return params, false
 		}
 		asking := *in
