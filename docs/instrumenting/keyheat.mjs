@@ -1,0 +1,46 @@
+// Samples of a program's own DynamoDB requests, from the AWS SDK for
+// JavaScript v3.
+//
+//   import { instrument } from "./keyheat.mjs";
+//   instrument(client, { orders: ["pk", "sk"] }, (line) => process.stdout.write(line), 0.01);
+//
+// Writes one line of Keyheat JSON for each sampled request with one key. The
+// second argument names the key attributes by table. The middleware stands
+// outside of the SDK's retries: they are one request, and one that was throttled
+// to the end is demand.
+
+const READS = new Set(["GetItemCommand"]);
+const KEYED = new Set([...READS, "PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
+
+const value = (attribute) =>
+  attribute.B ? { B: Buffer.from(attribute.B).toString("base64") } : attribute;
+
+export function instrument(client, tables, write, rate = 1) {
+  const observe = (command, input, output, error) => {
+    const names = tables[input.TableName];
+    const reasons = error?.ThrottlingReasons ?? error?.throttlingReasons ?? [];
+    if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
+    const item = input.Key ?? input.Item;
+    const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate };
+    ["pk", "sk"].forEach((field, i) => {
+      if (names[i]) record[field] = value(item[names[i]]);
+    });
+    const units = output?.ConsumedCapacity?.CapacityUnits; // when the program asked for it
+    if (units !== undefined) record[READS.has(command) ? "rcu" : "wcu"] = units;
+    if (input.ConsistentRead) record.read = "strong";
+    if (reasons.length) record.throttle = reasons[0].reason;
+    write(JSON.stringify(record) + "\n");
+  };
+  const step = (next, context) => async (args) => {
+    if (!KEYED.has(context.commandName) || Math.random() >= rate) return next(args);
+    try {
+      const result = await next(args);
+      observe(context.commandName, args.input, result.output);
+      return result;
+    } catch (error) {
+      observe(context.commandName, args.input, undefined, error);
+      throw error;
+    }
+  };
+  client.middlewareStack.add(step, { step: "initialize", name: "keyheat" });
+}

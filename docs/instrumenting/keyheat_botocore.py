@@ -1,0 +1,52 @@
+"""Samples of a program's own DynamoDB requests, from botocore or boto3.
+
+    import keyheat_botocore
+    keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, sys.stdout, rate=0.01)
+
+Writes one line of Keyheat JSON for each sampled request with one key. The
+second argument names the key attributes by table. A request that was throttled
+to the end is demand; botocore's own retries are one request.
+"""
+
+import base64
+import json
+import random
+import time
+
+READS = {"GetItem"}
+KEYED = READS | {"PutItem", "UpdateItem", "DeleteItem"}
+
+
+def instrument(client, tables, out, rate=1.0):
+    def before(params, context, **_):
+        context["keyheat"] = params if random.random() < rate else None
+
+    def value(attribute):
+        kind, v = next(iter(attribute.items()))
+        return {kind: base64.b64encode(v).decode() if kind == "B" else v}
+
+    def after(http_response, parsed, model, context, **_):
+        params = context.get("keyheat")
+        table = (params or {}).get("TableName")
+        if model.name not in KEYED or table not in tables:
+            return
+        error = parsed.get("Error")
+        reasons = parsed.get("ThrottlingReasons") or parsed.get("throttlingReasons") or []
+        if error and not reasons and error["Code"] != "ConditionalCheckFailedException":
+            return  # neither used capacity nor was refused it
+        item = params.get("Key") or params["Item"]
+        record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate}
+        for field, name in zip(("pk", "sk"), tables[table]):
+            if name:
+                record[field] = value(item[name])
+        if "ConsumedCapacity" in parsed:  # the program asked for it
+            unit = "rcu" if model.name in READS else "wcu"
+            record[unit] = parsed["ConsumedCapacity"]["CapacityUnits"]
+        if params.get("ConsistentRead"):
+            record["read"] = "strong"
+        if reasons:
+            record["throttle"] = reasons[0]["reason"]
+        out.write(json.dumps(record, separators=(",", ":")) + "\n")
+
+    client.meta.events.register("provide-client-params.dynamodb", before)
+    client.meta.events.register("after-call.dynamodb", after)

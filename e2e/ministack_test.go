@@ -1,0 +1,161 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// startMinistack starts a DynamoDB of the test's own on loopback and answers
+// its address.
+func startMinistack(t *testing.T) string {
+	t.Helper()
+	if out, err := exec.Command("../scripts/ministack", "install").CombinedOutput(); err != nil {
+		t.Fatalf("install ministack: %v\n%s", err, out)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	_, port, _ := net.SplitHostPort(address)
+	log, err := os.Create(filepath.Join(t.TempDir(), "ministack.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("../scripts/ministack", "run", port)
+	cmd.Stdout, cmd.Stderr = log, log
+	// A group of its own, so that what it starts ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		_ = log.Close()
+	})
+	client := dynamodb.NewFromConfig(awsConfig("http://" + address))
+	within(t, time.Minute, "ministack answers", func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
+		return err
+	})
+	return "http://" + address
+}
+
+func awsConfig(endpoint string) aws.Config {
+	return aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+		}),
+	}
+}
+
+// newOrders makes the table orders afresh: a sort key and a global index.
+func newOrders(t *testing.T, client *dynamodb.Client) {
+	t.Helper()
+	_, _ = client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: orders}) // the first time there is none
+	text := types.ScalarAttributeTypeS
+	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: orders, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: text}, {AttributeName: aws.String("sk"), AttributeType: text},
+			{AttributeName: aws.String("status"), AttributeType: text},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("by-status"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// throttler stands between a program and DynamoDB, and answers some requests
+// itself, as DynamoDB does when it throttles.
+type throttler struct {
+	url string
+
+	mu   sync.Mutex
+	next map[string][]canned // by operation
+}
+
+type canned struct {
+	status int
+	body   string
+}
+
+func newThrottler(t *testing.T, target string) *throttler {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &throttler{next: map[string][]canned{}}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		answer, armed := p.pop(operation)
+		if !armed {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(answer.status)
+		_, _ = io.WriteString(w, answer.body)
+	}))
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
+}
+
+// arm makes the next requests of an operation get these answers.
+func (p *throttler) arm(operation string, answers ...canned) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next[operation] = append(p.next[operation], answers...)
+}
+
+func (p *throttler) pop(operation string) (canned, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	queue := p.next[operation]
+	if len(queue) == 0 {
+		return canned{}, false
+	}
+	p.next[operation] = queue[1:]
+	return queue[0], true
+}
+
+// slowDown is DynamoDB's refusal with its reason.
+func slowDown(reason string) canned {
+	return canned{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down",` +
+		`"ThrottlingReasons":[{"reason":"` + reason + `","resource":"arn:aws:dynamodb:eu-west-1:000000000000:table/orders"}]}`}
+}

@@ -1,0 +1,342 @@
+package awssdk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/awssdk"
+)
+
+// instrument makes a client whose every request is answered alike.
+func instrument(t *testing.T, options awssdk.Options, answers ...answer) (*dynamodb.Client, *awssdk.Sampler) {
+	t.Helper()
+	cfg := config(&script{answers: answers})
+	sampler, err := awssdk.Instrument(&cfg, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dynamodb.NewFromConfig(cfg), sampler
+}
+
+func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
+	t.Parallel()
+	folded, single := &kept{}, &kept{}
+	cfg := config(&script{answers: []answer{{body: `{}`}}})
+	a, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: folded, Tables: orders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := config(&script{answers: []answer{{body: `{}`}}})
+	b, err := awssdk.Instrument(&other, awssdk.Options{Sink: single, Tables: orders, Unfolded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, client := range []*dynamodb.Client{dynamodb.NewFromConfig(cfg), dynamodb.NewFromConfig(other)} {
+		var all sync.WaitGroup
+		for worker := range 4 {
+			all.Go(func() {
+				for i := range 500 {
+					in := &dynamodb.PutItemInput{TableName: table, Item: row(fmt.Sprint(i%7), "a", strings.Repeat("x", (i+worker)%5*1000))}
+					if _, err := client.PutItem(t.Context(), in); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	for _, s := range []*awssdk.Sampler{a, b} {
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := totals(folded), totals(single); fmt.Sprint(got) != fmt.Sprint(want) || len(got) != 7 {
+		t.Errorf("folded %v, unfolded %v", got, want)
+	}
+	if len(single.records) != 2000 || len(folded.records) > 2000/5 {
+		t.Errorf("%d records, folded %d", len(single.records), len(folded.records))
+	}
+}
+
+// totals are requests and load by key.
+func totals(k *kept) map[sample.Key][2]int64 {
+	sums := map[sample.Key][2]int64{}
+	for i := range k.records {
+		r := &k.records[i]
+		_, load := r.Load()
+		was := sums[r.PK]
+		sums[r.PK] = [2]int64{was[0] + r.N, was[1] + int64(load)}
+	}
+	return sums
+}
+
+func TestFixedRateIsInTheRecords(t *testing.T) {
+	t.Parallel()
+	sink := &kept{}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, Rate: 0.25}, answer{body: `{}`})
+	for range 4000 {
+		if _, err := update(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	for _, r := range sink.records {
+		if n += r.N; r.Rate != 0.25 {
+			t.Errorf("kept with rate %v", r.Rate)
+		}
+	}
+	// Six deviations of a binomial of 4,000 at a quarter.
+	if n < 836 || n > 1164 {
+		t.Errorf("kept %d of 4000", n)
+	}
+	if s := sampler.Stats(); s.Requests != 4000 || s.Kept != n {
+		t.Errorf("counted %+v", s)
+	}
+}
+
+func TestOffKeepsNothing(t *testing.T) {
+	t.Parallel()
+	sink := &kept{}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Rate: awssdk.Off}, answer{body: `{}`})
+	if _, err := update(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if err := sampler.Close(t.Context()); err != nil || len(sink.records) != 0 {
+		t.Errorf("close: %v, %d records", err, len(sink.records))
+	}
+}
+
+func TestAPanickingSinkIsContained(t *testing.T) {
+	t.Parallel()
+	sink := awssdk.SinkFunc(func(context.Context, []sample.Record) error { panic("sink") })
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders}, answer{body: `{}`})
+	if _, err := update(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if err := sampler.Close(t.Context()); err == nil {
+		t.Error("what the sink did not take is lost without an error")
+	}
+	if s := sampler.Stats(); s.Panics != 1 || s.Dropped != 1 || s.SinkErrors != 1 || s.Sent != 0 {
+		t.Errorf("counted %+v", s)
+	}
+}
+
+func TestAStuckSinkIsNoOnesWait(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	var once sync.Once
+	sink := awssdk.SinkFunc(func(ctx context.Context, _ []sample.Record) error {
+		once.Do(func() { close(entered) })
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPending: 10, Unfolded: true}, answer{body: `{}`})
+	if _, err := update(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	for range 50 {
+		if _, err := update(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := sampler.Stats(); s.Dropped != 40 {
+		t.Errorf("a bound of 10 and 50 requests: counted %+v", s)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := sampler.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := update(t.Context(), client); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseTwice(t *testing.T) {
+	t.Parallel()
+	_, sampler := instrument(t, awssdk.Options{Sink: &kept{}}, answer{body: `{}`})
+	for range 2 {
+		if err := sampler.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const description = `{"Table":{"TableName":"orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"GlobalSecondaryIndexes":[{"IndexName":"by-status","KeySchema":[{"AttributeName":"status","KeyType":"HASH"}]}]}}`
+
+func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
+	t.Parallel()
+	sink := &kept{}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, DescribeTables: true}, answer{body: description})
+	deadline := time.Now().Add(10 * time.Second)
+	for sampler.Stats().Records == 0 && time.Now().Before(deadline) {
+		if _, err := put()(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := sampler.Stats()
+	if len(sink.records) == 0 || sink.records[0].PK.Text != "user#1" || sink.records[0].SK.Text != "7" {
+		t.Errorf("records %+v", sink.records)
+	}
+	if s.UnknownKeys == 0 || s.UnknownKeys+s.Records != s.Requests || s.DescribeErrors != 0 {
+		t.Errorf("counted %+v", s)
+	}
+}
+
+func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	transport := &script{answers: []answer{{status: 400, body: `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no"}`}}}
+	cfg := config(transport)
+	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, DescribeTables: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(cfg)
+	for range 10 {
+		if _, err := put()(t.Context(), client); err == nil {
+			t.Error("the program does not get its error")
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); sampler.Stats().DescribeErrors == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := sampler.Stats(); s.DescribeErrors != 1 || len(transport.asked) != 11 {
+		t.Errorf("counted %+v, %d requests", s, len(transport.asked))
+	}
+}
+
+func TestHashedKeysHideAndStillCompare(t *testing.T) {
+	t.Parallel()
+	key := []byte("0123456789abcdef")
+	sink := &kept{}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, HMACKey: key}, answer{body: `{}`})
+	for _, n := range []string{"1", "2"} {
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: row(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(sink.records) != 2 {
+		t.Fatalf("records %+v", sink.records)
+	}
+	a, b := sink.records[0], sink.records[1]
+	base, one, _ := strings.Cut(a.PK.Text, "#")
+	other, two, _ := strings.Cut(b.PK.Text, "#")
+	if base != other || one == two || a.SK != b.SK || a.SK.Type != "S" {
+		t.Errorf("keys %v %v, %v %v", a.PK, b.PK, a.SK, b.SK)
+	}
+	for _, r := range sink.records {
+		if line := string(r.AppendJSON(nil)); strings.Contains(line, "user") || strings.Contains(line, hex.EncodeToString(key)) {
+			t.Errorf("a record shows %s", line)
+		}
+	}
+}
+
+func TestOneClientAlone(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	var sampler *awssdk.Sampler
+	client := dynamodb.NewFromConfig(config(&script{answers: []answer{{body: `{}`}}}), func(o *dynamodb.Options) {
+		var err error
+		if sampler, err = awssdk.InstrumentClient(o, awssdk.Options{Sink: awssdk.WriterSink(&out), Tables: orders, Caller: "shop"}); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := update(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","caller":"shop","region":"eu-west-1"}`+"\n") {
+		t.Errorf("wrote %s", line)
+	}
+}
+
+func TestWhatTheCallerHoldsIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	transport := &script{answers: []answer{{body: `{}`}}}
+	cfg := config(transport)
+	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, Tables: orders, AskCapacity: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &dynamodb.PutItemInput{TableName: table, Item: row("1")}
+	if _, err := dynamodb.NewFromConfig(cfg).PutItem(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if in.ReturnConsumedCapacity != "" || transport.asked[0] != "INDEXES" {
+		t.Errorf("the caller's input asks %q, the request %q", in.ReturnConsumedCapacity, transport.asked)
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATokenOfTheCallersIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	_, _, transport := run(t, transactWrite, []answer{{body: `{}`}}, awssdk.Options{Tables: orders, AskCapacity: true})
+	if transport.asked[0] != "" {
+		t.Errorf("the repeated token would come with %q once and without another time", transport.asked[0])
+	}
+}
+
+func TestABrokenTransportIsTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	cfg := config(broken{&calls})
+	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, Tables: orders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := update(t.Context(), dynamodb.NewFromConfig(cfg)); !errors.Is(err, errBroken) {
+		t.Errorf("the program gets %v", err)
+	}
+	if err := sampler.Close(t.Context()); err != nil || sampler.Stats().Failed != 1 {
+		t.Errorf("close: %v, counted %+v", err, sampler.Stats())
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	sink := &kept{}
+	for name, o := range map[string]awssdk.Options{
+		"no sink":       {},
+		"rate above 1":  {Sink: sink, Rate: 1.5},
+		"rate below 0":  {Sink: sink, Rate: -0.5},
+		"two rates":     {Sink: sink, Rate: 0.5, MaxPerSecond: 100},
+		"too few":       {Sink: sink, MaxPerSecond: 1},
+		"short secret":  {Sink: sink, HMACKey: []byte("short")},
+		"nameless key":  {Sink: sink, Tables: map[string]awssdk.Schema{"orders": {}}},
+		"negative room": {Sink: sink, MaxPending: -1},
+	} {
+		cfg := config(&script{answers: []answer{{body: `{}`}}})
+		if _, err := awssdk.Instrument(&cfg, o); err == nil || len(cfg.APIOptions) != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package awssdk
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// query reads the partition key from the key condition, which must name it by
+// equality. Its price is that of all items read, in one rounding; what a filter
+// took away is not seen, so an estimate is a lower bound.
+func (v *view) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
+	t := touch{table: tableName(in.TableName), consistency: consistency(in.ConsistentRead)}
+	t.index = v.readIndex(t.table, in.IndexName)
+	equal := equalities(in)
+	var ok bool
+	if t.pk, t.sk, ok = v.fromEqual(t.table, aws.ToString(in.IndexName), equal); !ok {
+		v.count.notReadable.Add(1)
+		t.unreadable = true
+	}
+	if out != nil && in.ProjectionExpression == nil {
+		t.bytes = itemsSize(out.Items)
+	}
+	t.estimate()
+	v.touches = append(v.touches, t)
+}
+
+// fromEqual names the keys among attributes that must equal a value. Without
+// the schema only a single one can be the partition key.
+func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok bool) {
+	partition, sort := v.keyNames(table, index)
+	if partition == nil {
+		if len(equal) != 1 {
+			return pk, sk, false
+		}
+		for _, value := range equal {
+			pk, ok = attributeKey(value)
+		}
+		return pk, sk, ok
+	}
+	if pk, ok = keyOf(equal, partition); !ok {
+		return sample.Key{}, sk, false
+	}
+	if sk, ok = keyOf(equal, sort); !ok {
+		sk = sample.Key{}
+	}
+	return pk, sk, true
+}
+
+// keyNames are the key attributes of a table or index, nil when not known. The
+// sort key of a local index is none of the table's.
+func (v *view) keyNames(table, index string) (partition, sort []string) {
+	schema := v.schemas.of(table)
+	if schema == nil {
+		return nil, nil
+	}
+	x := schema.Indexes[index]
+	switch {
+	case index == "" && schema.Sort == "":
+		return []string{schema.Partition}, nil
+	case index == "":
+		return []string{schema.Partition}, []string{schema.Sort}
+	case x.Local:
+		return []string{schema.Partition}, nil
+	}
+	return x.Partition, x.Sort
+}
+
+// equalities are the attributes that a Query's condition sets equal to a value.
+func equalities(in *dynamodb.QueryInput) item {
+	equal := item{}
+	for name, c := range in.KeyConditions {
+		if c.ComparisonOperator == types.ComparisonOperatorEq && len(c.AttributeValueList) == 1 {
+			equal[name] = c.AttributeValueList[0]
+		}
+	}
+	words := conditionWords(aws.ToString(in.KeyConditionExpression))
+	for i := 1; i+1 < len(words); i++ {
+		if words[i] != "=" {
+			continue
+		}
+		name, value := words[i-1], in.ExpressionAttributeValues[words[i+1]]
+		if strings.HasPrefix(name, "#") {
+			name = in.ExpressionAttributeNames[name]
+		}
+		if name != "" && value != nil {
+			equal[name] = value
+		}
+	}
+	return equal
+}
+
+// conditionWords splits a key condition into names, values and comparisons.
+func conditionWords(expression string) (words []string) {
+	for rest := expression; rest != ""; {
+		n := strings.IndexAny(rest, " \t\r\n()=<>,")
+		if n < 0 {
+			return append(words, rest)
+		}
+		if n > 0 {
+			words = append(words, rest[:n])
+		}
+		end := n + 1
+		for strings.IndexByte("<>", rest[n]) >= 0 && end < len(rest) && strings.IndexByte("=>", rest[end]) >= 0 {
+			end++ // "<=" is no equality
+		}
+		if comparison := strings.Trim(rest[n:end], " \t\r\n(),"); comparison != "" {
+			words = append(words, comparison)
+		}
+		rest = rest[end:]
+	}
+	return words
+}

@@ -1,0 +1,147 @@
+package awssdk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Sink takes records. Write is called from one goroutine, about once a second,
+// and may take its time: what gathers meanwhile is bounded. It may keep the
+// records. An error means that none was taken; they are dropped, and counted.
+// When ctx ends, Write should return soon.
+type Sink interface {
+	Write(ctx context.Context, records []sample.Record) error
+}
+
+// SinkFunc is a function as a Sink.
+type SinkFunc func(ctx context.Context, records []sample.Record) error
+
+// Write calls the function.
+func (f SinkFunc) Write(ctx context.Context, records []sample.Record) error { return f(ctx, records) }
+
+// WriterSink writes Keyheat JSON, a record a line, in one Write for all.
+func WriterSink(w io.Writer) Sink {
+	var line []byte
+	return SinkFunc(func(_ context.Context, records []sample.Record) error {
+		line = line[:0]
+		for i := range records {
+			line = append(records[i].AppendJSON(line), '\n')
+		}
+		if _, err := w.Write(line); err != nil {
+			return fmt.Errorf("write samples: %w", err)
+		}
+		return nil
+	})
+}
+
+// worker hands folded records to the sink, once a second, at the second's end.
+type worker struct {
+	sink  Sink
+	fold  *fold
+	count *counters
+
+	ctx    context.Context // of the sink and of DescribeTable
+	cancel context.CancelFunc
+	stop   chan struct{}
+	ended  chan struct{}
+
+	mu      sync.Mutex // orders the last beside before close
+	closing bool
+	tasks   sync.WaitGroup
+}
+
+func startWorker(sink Sink, fold *fold, count *counters) *worker {
+	w := &worker{sink: sink, fold: fold, count: count, stop: make(chan struct{}), ended: make(chan struct{})}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	go w.run()
+	return w
+}
+
+func (w *worker) run() {
+	defer close(w.ended)
+	for {
+		now := time.Now()
+		timer := time.NewTimer(time.Until(now.Truncate(time.Second).Add(time.Second)))
+		select {
+		case <-timer.C:
+			w.flush()
+		case <-w.stop:
+			timer.Stop()
+			w.flush()
+			return
+		}
+	}
+}
+
+// flush hands over what there is. A sink that panics has taken nothing.
+func (w *worker) flush() {
+	records := w.fold.take()
+	if len(records) == 0 {
+		return
+	}
+	var n int64
+	for i := range records {
+		n += records[i].N
+	}
+	if err := w.write(records); err != nil {
+		w.count.sinkErrors.Add(1)
+		w.count.dropped.Add(n)
+		return
+	}
+	w.count.sent.Add(n)
+}
+
+func (w *worker) write(records []sample.Record) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.count.panicks.Add(1)
+			err = fmt.Errorf("the sink panicked: %v", p)
+		}
+	}()
+	return w.sink.Write(w.ctx, records)
+}
+
+// beside runs a task that Close waits for; none once it closes.
+func (w *worker) beside(task func(ctx context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closing {
+		return
+	}
+	w.tasks.Go(func() {
+		defer func() {
+			if recover() != nil {
+				w.count.panicks.Add(1)
+			}
+		}()
+		task(w.ctx)
+	})
+}
+
+func (w *worker) close(ctx context.Context) error {
+	dropped := w.count.dropped.Load()
+	w.fold.close()
+	w.mu.Lock()
+	if !w.closing {
+		w.closing = true
+		close(w.stop)
+	}
+	w.mu.Unlock()
+	defer w.cancel()
+	select {
+	case <-w.ended:
+	case <-ctx.Done():
+		return fmt.Errorf("awssdk: the sink did not take all records in time: %w", ctx.Err())
+	}
+	w.cancel() // a DescribeTable that is under way has no reader any more
+	w.tasks.Wait()
+	if n := w.count.dropped.Load() - dropped; n > 0 {
+		return fmt.Errorf("awssdk: the sink did not take the last %d records", n)
+	}
+	return nil
+}

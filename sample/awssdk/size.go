@@ -1,0 +1,72 @@
+package awssdk
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// itemSize is how many bytes DynamoDB counts for an item: each attribute's name
+// in UTF-8 and its value. Source: Developer Guide, "DynamoDB item sizes and
+// formats". The 100 bytes of an item's storage are not part of it.
+func itemSize(it item) int64 {
+	var size int64
+	for name, value := range it {
+		size += int64(len(name)) + valueSize(value)
+	}
+	return size
+}
+
+// containerBytes is what a list or map costs by itself, and elementBytes each
+// of its elements.
+const (
+	containerBytes = 3
+	elementBytes   = 1
+)
+
+func valueSize(value types.AttributeValue) int64 {
+	var size int64
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return int64(len(v.Value))
+	case *types.AttributeValueMemberN:
+		return numberSize(v.Value)
+	case *types.AttributeValueMemberB:
+		return int64(len(v.Value))
+	case *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
+		return 1
+	case *types.AttributeValueMemberSS:
+		for _, s := range v.Value {
+			size += int64(len(s))
+		}
+	case *types.AttributeValueMemberNS:
+		for _, n := range v.Value {
+			size += numberSize(n)
+		}
+	case *types.AttributeValueMemberBS:
+		for _, b := range v.Value {
+			size += int64(len(b))
+		}
+	case *types.AttributeValueMemberL:
+		size = containerBytes
+		for _, element := range v.Value {
+			size += elementBytes + valueSize(element)
+		}
+	case *types.AttributeValueMemberM:
+		size = containerBytes + int64(len(v.Value))*elementBytes + itemSize(v.Value)
+	}
+	return size
+}
+
+// numberSize is about a byte for two significant digits, and one more; the
+// Guide says "approximately", and so is this.
+func numberSize(text string) int64 {
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	digits = strings.TrimLeft(digits, "+-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(whole+fraction, "0")
+	if strings.Trim(fraction, "0") == "" {
+		digits = strings.TrimRight(strings.TrimLeft(whole, "0"), "0")
+	}
+	return int64(len(digits)+1)/2 + 1
+}

@@ -1,0 +1,170 @@
+package awssdk
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// statement adds the touch of a PartiQL statement, as far as its text tells.
+// It is read, not parsed: the table behind FROM, INTO, UPDATE or DELETE FROM,
+// and the attributes that its condition sets equal, or its new item holds. An
+// OR, an IN or another shape leaves the key unread, and counted.
+func (v *view) statement(text *string, parameters []types.AttributeValue, strong *bool, transactional bool) {
+	s := readStatement(aws.ToString(text), parameters)
+	t := touch{table: s.table, write: s.write, transactional: transactional, consistency: consistency(strong)}
+	t.index = v.readIndex(s.table, &s.index)
+	ok := s.ok
+	if ok {
+		t.pk, t.sk, ok = v.fromEqual(s.table, s.index, s.equal)
+	}
+	if !ok {
+		v.count.notReadable.Add(1)
+		t.unreadable = true
+	}
+	if transactional && !t.write {
+		t.consistency = sample.Transactional
+	}
+	t.after = s.inserted
+	t.estimate()
+	v.touches = append(v.touches, t)
+}
+
+// spoken is what a PartiQL statement says.
+type spoken struct {
+	table, index string
+	write        bool
+	equal        item // attribute = value
+	inserted     item // the item of an INSERT
+	ok           bool // equal is all that can name the key
+}
+
+func readStatement(text string, parameters []types.AttributeValue) spoken {
+	w := statementWords(text)
+	var s spoken
+	for i, word := range w {
+		switch strings.ToUpper(word) {
+		case "FROM", "INTO", "UPDATE":
+			if s.table == "" && i+1 < len(w) {
+				s.table = unquote(w[i+1])
+				if i+3 < len(w) && w[i+2] == "." {
+					s.index = unquote(w[i+3])
+				}
+			}
+		}
+	}
+	if len(w) == 0 || s.table == "" {
+		return s
+	}
+	first := strings.ToUpper(w[0])
+	s.write = first != "SELECT"
+	if first == "INSERT" {
+		s.equal, s.ok = pairs(w, parameters, "VALUE", ":")
+		if s.ok {
+			s.inserted = s.equal
+		}
+		return s
+	}
+	s.equal, s.ok = pairs(w, parameters, "WHERE", "=")
+	return s
+}
+
+// pairs are the "name = value" behind a keyword, for either sign. It answers
+// false when the part has an OR, a NOT or an IN, with which an equality need not
+// hold. Names inside of other attributes are none of the item's.
+func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) (item, bool) {
+	found := item{}
+	inside, parameter, depth := false, 0, 0
+	for i, word := range w {
+		upper := strings.ToUpper(word)
+		switch {
+		case upper == keyword:
+			inside = true
+		case inside && (upper == "OR" || upper == "NOT" || upper == "IN"):
+			return nil, false
+		case word == "{" || word == "[":
+			depth++
+		case word == "}" || word == "]":
+			depth--
+		case inside && word == sign && depth <= 1 && i+1 < len(w) && (i < 2 || w[i-2] != "."):
+			if value := literal(w[i+1], parameters, parameter); value != nil {
+				found[unquote(w[i-1])] = value
+			}
+		}
+		if word == "?" {
+			parameter++
+		}
+	}
+	return found, len(found) > 0
+}
+
+// literal is a parameter, a string or a number; nil for anything else.
+func literal(word string, parameters []types.AttributeValue, next int) types.AttributeValue {
+	switch c := word[0]; {
+	case word == "?":
+		if next < len(parameters) {
+			return parameters[next]
+		}
+	case c == '\'':
+		return &types.AttributeValueMemberS{Value: unquote(word)}
+	case c >= '0' && c <= '9' || c == '-':
+		return &types.AttributeValueMemberN{Value: word}
+	}
+	return nil
+}
+
+// unquote takes the quotes off a name or a string.
+func unquote(word string) string {
+	if n := len(word); n >= 2 && (word[0] == '\'' || word[0] == '"') {
+		quote := word[:1]
+		return strings.ReplaceAll(word[1:n-1], quote+quote, quote)
+	}
+	return word
+}
+
+// statementWords splits a statement into names, strings, numbers and signs.
+func statementWords(text string) (words []string) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		n := wordLength(text)
+		words = append(words, text[:n])
+		text = text[n:]
+	}
+	return words
+}
+
+func wordLength(text string) int {
+	c := text[0]
+	if c == '\'' || c == '"' {
+		return quotedLength(text, c)
+	}
+	n := strings.IndexAny(text, " \t\r\n'\"=<>,.?:()[]{}")
+	switch {
+	case c >= '0' && c <= '9' || c == '-':
+		if n = strings.IndexAny(text[1:], " \t\r\n'\"=<>,?:()[]{}") + 1; n == 0 {
+			return len(text)
+		}
+	case n < 0:
+		return len(text)
+	case n == 0 && strings.IndexByte("<>", c) >= 0 && len(text) > 1 && strings.IndexByte("=>", text[1]) >= 0:
+		return 2 // no equality
+	}
+	return max(n, 1)
+}
+
+// quotedLength is the length of a quoted word, in which a doubled quote is one.
+func quotedLength(text string, quote byte) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] != quote {
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == quote {
+			i++
+			continue
+		}
+		return i + 1
+	}
+	return len(text)
+}
