@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -65,7 +64,7 @@ func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
 	decoder := c.collector("here", forms).Decoder
 	for partition, want := range map[string]string{"changes/0": "orders/ orders/x", "samples/0": "no_op"} {
 		var got found
-		var d collect.Decoder = decoder(partition)
+		d := decoder(partition)
 		d.Decode([]byte(`{"eventName":"INSERT","tableName":"orders","dynamodb":{"Keys":{"id":{"S":"a"},"n":{"N":"1"}},"NewImage":{"id":{"S":"a"},"n":{"N":"1"}}}}`), 1763692032185, &got)
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s holds %v, want %s", partition, got, want)
