@@ -51,13 +51,6 @@ type windowID struct {
 	second int64
 }
 
-// track is one key that is, or was, near a limit.
-type track struct {
-	target
-	points []point // by second, within the horizon
-	past   map[Kind]*episode
-}
-
 // NewBoard makes an empty board.
 func NewBoard(o Options) *Board {
 	if o.Policy == nil {
@@ -88,29 +81,13 @@ func (b *Board) Observe(w *sketch.Window) {
 		if !k.Cut {
 			t.key = k.Key
 		}
-		t.put(point{second: w.Second, low: k.Low, high: k.High(), throttled: k.Throttled, table: w.Total.Load}, b.newest-horizon)
+		t.put(newPoint(w, k), b.newest-horizon, b.largest(t))
 	}
 }
 
 func worthTracking(k *sketch.KeyLoad) bool {
 	high := k.High()
 	return high.Write >= share(PartitionWrite, trackShare) || high.Read >= share(PartitionRead, trackShare)
-}
-
-// put sets a second of the key. One beyond the horizon only raises the peaks.
-func (t *track) put(p point, oldest int64) {
-	if p.second < oldest {
-		for _, e := range t.past {
-			e.raise(&p)
-		}
-		return
-	}
-	i, found := slices.BinarySearchFunc(t.points, p.second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
-	if found {
-		t.points[i] = p
-		return
-	}
-	t.points = slices.Insert(t.points, i, p)
 }
 
 // Settle says that every second up to this one is closed; complete says that
@@ -162,7 +139,7 @@ func (b *Board) letGo() {
 	for id, t := range b.tracks {
 		l := loaded{id: id}
 		for i := range t.points {
-			l.most = max(l.most, WritesInReads*t.points[i].low.Write, t.points[i].low.Read)
+			l.most = max(l.most, WritesInReads*t.points[i].write.value, t.points[i].read.value)
 		}
 		all = append(all, l)
 	}
@@ -174,57 +151,19 @@ func (b *Board) letGo() {
 	}
 }
 
-// fold moves seconds before oldest into the episodes.
-func (t *track) fold(oldest int64, b *Board) {
-	n := 0
-	for n < len(t.points) && t.points[n].second < oldest {
-		n++
-	}
-	if n == 0 {
-		return
-	}
-	for _, k := range Kinds() {
-		e := t.past[k]
-		if e == nil {
-			e = &episode{}
-			t.past[k] = e
-		}
-		for i := range t.points[:n] {
-			e.step(&t.points[i], b.rules(t, k), b.time)
-		}
-	}
-	t.points = slices.Delete(t.points, 0, n)
-}
-
-// quiet says that a key without recent seconds has nothing left to tell: what
-// it told last was resolved a horizon ago.
-func (t *track) quiet(b *Board) bool {
-	for _, k := range Kinds() {
-		e := t.episode(k, b)
-		open := e.state == Pending || e.state == Firing
-		recent := e.state == Resolved && e.last+horizon >= b.time.settled
-		if open || recent || b.options.OneEpisode && e.state != "" {
-			return false
-		}
-	}
-	return true
-}
-
 func (b *Board) rules(t *track, k Kind) rules {
-	return rules{kind: k, Policy: b.options.Policy(t.table, t.index), oneEpisode: b.options.OneEpisode}
+	return rules{
+		kind: k, Policy: b.options.Policy(t.table, t.index),
+		oneEpisode: b.options.OneEpisode, largest: b.largest(t),
+	}
 }
 
-// episode is the verdict's memory as of now.
-func (t *track) episode(k Kind, b *Board) episode {
-	var e episode
-	if past := t.past[k]; past != nil {
-		e = *past
+// largest is what one more sampled request of the key's table would add.
+func (b *Board) largest(t *track) largest {
+	if seen := b.tables[tableID{t.table, t.index}]; seen != nil {
+		return largest{seen.total.ReadLargest, seen.total.WriteLargest}
 	}
-	for i := range t.points {
-		e.step(&t.points[i], b.rules(t, k), b.time)
-	}
-	e.settle(b.time.settled, b.time)
-	return e
+	return largest{}
 }
 
 // Findings answers every verdict, the most utilised first. Equal boards answer
@@ -232,9 +171,9 @@ func (t *track) episode(k Kind, b *Board) episode {
 func (b *Board) Findings() []Finding {
 	var found []Finding
 	for _, t := range b.tracks {
-		for _, k := range Kinds() {
-			if e := t.episode(k, b); e.severity() != "" {
-				found = append(found, e.finding(t.target, b.rules(t, k)))
+		for i, e := range t.episodes(b) {
+			if e.severity() != "" {
+				found = append(found, e.finding(t.target, b.rules(t, t.kinds()[i])))
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"math"
+
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -8,15 +10,34 @@ import (
 // point is one second of one key.
 type point struct {
 	second int64
-	// low and high bound the demand; throttled is the refused part of low.
-	low, high, throttled sketch.Load
+	// read and write are the demand; throttled is the refused part of it.
+	read, write amounts
+	throttled   sketch.Load
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
 }
 
+// newPoint is what a window says of one of its keys.
+func newPoint(w *sketch.Window, k *sketch.KeyLoad) point {
+	return point{
+		second:    w.Second,
+		read:      amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread),
+		write:     amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread),
+		throttled: k.Throttled, table: w.Total.Load,
+	}
+}
+
+// of is the part of the second that a kind is about.
+func (p *point) of(k Kind) *amounts {
+	if k == HotKeyRead {
+		return &p.read
+	}
+	return &p.write
+}
+
 // consumed is what got through.
-func (p *point) consumed(k Kind) sample.Milli {
-	return amount(k, p.low) - amount(k, p.throttled)
+func (p *point) consumed() sketch.Load {
+	return sketch.Load{Read: p.read.value - p.throttled.Read, Write: p.write.value - p.throttled.Write}
 }
 
 // figure is an amount with its bounds.
@@ -58,12 +79,15 @@ type episode struct {
 	write, read     figure
 	at              int64
 	consumed        sketch.Load
+	sum             sketch.Load
 	sumLow, sumHigh sketch.Load
 	sumTable        sketch.Load
 	seconds         int64
 	over, possible  int
 	saturated       int
 	isSaturated     bool
+	sustained       bool   // a mean is proven over the limit
+	means           *means // of a sampled key
 	first, last     int64
 	through         int64              // the last second that was counted
 	recent          [SaturatedOf]int64 // seconds of a flat top, newest first
@@ -76,23 +100,48 @@ type rules struct {
 	Policy
 	// oneEpisode keeps everything in one episode: a file is looked at whole.
 	oneEpisode bool
+	// largest is what one more sampled request of the table would have added.
+	largest largest
+}
+
+// largest is by reads and by writes, in units.
+type largest struct{ read, write float64 }
+
+// clone is an episode of its own.
+func (e *episode) clone() episode {
+	c := *e
+	if e.means != nil {
+		kept := *e.means
+		c.means = &kept
+	}
+	return c
+}
+
+// steps takes the next seconds.
+func (e *episode) steps(points []point, r rules, t timeline) {
+	for i := range points {
+		e.step(&points[i], r, t)
+	}
 }
 
 // step takes the next second.
 func (e *episode) step(p *point, r rules, t timeline) {
 	if p.second <= e.through { // counted before a restart
-		e.raise(p)
+		e.raise(p, r.largest)
 		return
 	}
 	e.through = p.second
-	hot := amount(r.kind, p.low) > share(limit(r.kind), r.Warning)
-	flat := e.flatTop(p, r)
+	seen := p.of(r.kind)
+	mean := e.mean(p, r.kind)
+	hot := seen.proven > share(limit(r.kind), r.Warning)
+	lasting := mean > share(limit(r.kind), r.Warning)
+	flat := flatTop(p, r.kind)
 	e.settle(p.second-1, t)
-	if e.state == Resolved && (hot || flat) && !r.oneEpisode {
-		*e = episode{through: p.second}
-	}
-	if e.state == Resolved && !hot && !flat && !r.oneEpisode {
-		return
+	if e.state == Resolved && !r.oneEpisode {
+		if !hot && !lasting && !flat {
+			return
+		}
+		*e = episode{through: p.second, means: e.means}
 	}
 	e.count(p, r)
 	if flat {
@@ -101,38 +150,62 @@ func (e *episode) step(p *point, r rules, t timeline) {
 	if hot {
 		e.heat(p.second)
 	}
+	if lasting {
+		e.sustained = e.sustained || mean > limit(r.kind)
+		e.fire(p.second, p.second)
+	}
+}
+
+// mean is the largest mean of the last seconds that is proven; zero for a key
+// that is not sampled, whose seconds prove themselves.
+func (e *episode) mean(p *point, k Kind) sample.Milli {
+	seen := p.of(k)
+	if e.means == nil {
+		if seen.spread.Variance == 0 {
+			return 0
+		}
+		e.means = &means{}
+	}
+	e.means.add(p.second, estimate{units(seen.value), seen.spread})
+	return e.means.proven(p.second, trackShare*units(limit(k)))
 }
 
 // count adds a second to the figures.
 func (e *episode) count(p *point, r rules) {
-	kind := func() sample.Milli {
-		return max(amount(r.kind, sketch.Load{Read: e.read.value, Write: e.write.value}), 0)
+	seen := p.of(r.kind)
+	if e.seconds == 0 || seen.value > figureOf(r.kind, e).value {
+		e.at, e.consumed = p.second, p.consumed()
 	}
-	if e.seconds == 0 || amount(r.kind, p.low) > kind() {
-		e.at = p.second
-		e.consumed = sketch.Load{Read: p.low.Read - p.throttled.Read, Write: p.low.Write - p.throttled.Write}
-	}
-	e.raise(p)
+	high := e.raise(p, r.largest)
 	e.seconds++
-	e.sumLow, e.sumHigh, e.sumTable = e.sumLow.Plus(p.low), e.sumHigh.Plus(p.high), e.sumTable.Plus(p.table)
+	e.sum = e.sum.Plus(sketch.Load{Read: p.read.value, Write: p.write.value})
+	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.read.low, Write: p.write.low})
+	e.sumHigh = e.sumHigh.Plus(high)
+	e.sumTable = e.sumTable.Plus(p.table)
 	switch most := limit(r.kind); {
-	case amount(r.kind, p.low) > most:
+	case seen.proven > most:
 		e.over++
-	case amount(r.kind, p.high) > most:
+	case amount(r.kind, high) > most:
 		e.possible++
 	}
 }
 
-// raise lifts the peaks.
-func (e *episode) raise(p *point) {
-	e.write = e.write.max(figure{p.low.Write, p.low.Write, p.high.Write})
-	e.read = e.read.max(figure{p.low.Read, p.low.Read, p.high.Read})
+// raise lifts the peaks, and answers the second's upper bounds.
+func (e *episode) raise(p *point, l largest) (high sketch.Load) {
+	high = sketch.Load{Read: p.read.high(l.read), Write: p.write.high(l.write)}
+	e.write = e.write.max(figure{p.write.value, p.write.low, high.Write})
+	e.read = e.read.max(figure{p.read.value, p.read.low, high.Read})
+	return high
 }
 
-// flatTop says whether the second lies just at the limit with what it consumed.
-func (e *episode) flatTop(p *point, r rules) bool {
-	used := p.consumed(r.kind)
-	return used >= share(limit(r.kind), SaturatedFrom) && used <= share(limit(r.kind), SaturatedTo)
+// flatTop says whether the second lies just at the limit with what it consumed,
+// as far as sampling lets it be seen.
+func flatTop(p *point, k Kind) bool {
+	if math.Sqrt(p.of(k).spread.Variance) > flatSpread*units(limit(k)) {
+		return false
+	}
+	used := amount(k, p.consumed())
+	return used >= share(limit(k), SaturatedFrom) && used <= share(limit(k), SaturatedTo)
 }
 
 // saturate notes a second of a flat top; enough of them close together are
@@ -184,7 +257,7 @@ func (e *episode) settle(second int64, t timeline) {
 // severity is empty when there is nothing to find.
 func (e *episode) severity() Severity {
 	switch {
-	case e.over > 0 || e.isSaturated:
+	case e.over > 0 || e.isSaturated || e.sustained:
 		return Critical
 	case e.state != "":
 		return Warning

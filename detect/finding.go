@@ -18,10 +18,14 @@ const (
 	HotKeyWrite Kind = "hot_key_write"
 	// HotKeyRead is a key whose reads near or pass a partition's limit.
 	HotKeyRead Kind = "hot_key_read"
+	// HotGSIKey is a key of an index whose writes near or pass a partition's
+	// limit. It throttles the writes of the table itself, whose own keys may all
+	// be cool.
+	HotGSIKey Kind = "hot_gsi_key"
 )
 
 // Kinds lists every kind.
-func Kinds() []Kind { return []Kind{HotKeyWrite, HotKeyRead} }
+func Kinds() []Kind { return []Kind{HotKeyWrite, HotKeyRead, HotGSIKey} }
 
 // Severity is of the load, the worst of the episode.
 type Severity string
@@ -51,15 +55,19 @@ type Reason string
 
 // The reasons.
 const (
+	// RollingKey says that the key is named after the day or hour in which it is
+	// hot: by the time DynamoDB has split its partition, the next one is hot.
+	RollingKey Reason = "ROLLING_KEY"
 	// Undetermined says that the samples do not tell.
 	Undetermined Reason = "UNDETERMINED"
 )
 
 // Reasons lists every reason.
-func Reasons() []Reason { return []Reason{Undetermined} }
+func Reasons() []Reason { return []Reason{RollingKey, Undetermined} }
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
-// between Low and High.
+// between Low and High, for certain where all requests were seen and with 95 %
+// where they were sampled.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -125,7 +133,8 @@ type Finding struct {
 	Mean Loads `json:"mean"`
 	// Consumed is the part of the peak's demand that was not refused.
 	Consumed Consumed `json:"consumed"`
-	// OverSeconds are proven above the limit; PossibleSeconds may have been.
+	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
+	// PossibleSeconds may have been.
 	// SaturatedSeconds lie on a flat top just at the limit.
 	OverSeconds      int `json:"over_seconds"`
 	PossibleSeconds  int `json:"possible_seconds"`
@@ -158,6 +167,14 @@ type target struct {
 	table, index string
 	hash         uint64
 	key          sample.Key
+}
+
+// kinds are the kinds that a target can be of.
+func (t target) kinds() [2]Kind {
+	if t.index != "" {
+		return [2]Kind{HotGSIKey, HotKeyRead}
+	}
+	return [2]Kind{HotKeyWrite, HotKeyRead}
 }
 
 // fingerprint is the same for the same kind and target on every machine. It is

@@ -42,6 +42,22 @@ const (
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
+	// decideTail is the probability with which sampling may call a second over a
+	// limit that is not: there are 86,400 of them in a day, for every key.
+	decideTail = 1e-6
+	// showTail is that of each end of an interval that is shown: 95 % in all.
+	showTail = 0.025
+	// meanShort seconds and meanLongest seconds of a sampled key are also judged
+	// by their mean, which sampling leaves less open than one second.
+	meanShort = 10
+	// meanLongest is the longest mean.
+	meanLongest = 60
+	// flatSpread is the share of a limit that sampling may leave open of a second
+	// for it to show a flat top.
+	flatSpread = 0.02
+	// tellShare is the share of a table's load from which a key bounds the table
+	// in a way worth telling.
+	tellShare = 0.05
 	// trackShare is the share of a limit from which a key's seconds are kept.
 	trackShare = 0.1
 )

@@ -31,7 +31,7 @@ func restored(f *Finding) *episode {
 		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
 		write: figureFrom(f.Peak.WCU), read: figureFrom(f.Peak.RCU), at: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: milli(f.Consumed.RCU), Write: milli(f.Consumed.WCU)},
-		sumLow:   f.sum(Figure.low), sumHigh: f.sum(Figure.high),
+		sum:      f.sum(Figure.value), sumLow: f.sum(Figure.low), sumHigh: f.sum(Figure.high),
 		over: f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
 		isSaturated: f.Severity == Critical && f.OverSeconds == 0,
 		first:       f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
@@ -39,8 +39,8 @@ func restored(f *Finding) *episode {
 	e.hot[0] = e.last
 	if f.Share > 0 {
 		e.sumTable = sketch.Load{
-			Read:  sample.Milli(float64(e.sumLow.Read) / f.Share),
-			Write: sample.Milli(float64(e.sumLow.Write) / f.Share),
+			Read:  sample.Milli(float64(e.sum.Read) / f.Share),
+			Write: sample.Milli(float64(e.sum.Write) / f.Share),
 		}
 	}
 	return e
@@ -52,8 +52,9 @@ func (f *Finding) sum(part func(Figure) float64) sketch.Load {
 	return sketch.Load{Read: milli(part(f.Mean.RCU) * n), Write: milli(part(f.Mean.WCU) * n)}
 }
 
-func (f Figure) low() float64  { return f.Low }
-func (f Figure) high() float64 { return f.High }
+func (f Figure) value() float64 { return f.Value }
+func (f Figure) low() float64   { return f.Low }
+func (f Figure) high() float64  { return f.High }
 
 func figureFrom(f Figure) figure {
 	return figure{milli(f.Value), milli(f.Low), milli(f.High)}

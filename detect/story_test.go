@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -37,6 +38,9 @@ func join(parts ...[]second) (all []second) {
 type story struct {
 	name       string
 	reads      bool // the seconds are reads, not writes
+	index      string
+	key        string        // user#42 when empty
+	reason     detect.Reason // undetermined when empty
 	seconds    []second
 	incomplete bool // what settles is never wholly seen
 
@@ -71,6 +75,16 @@ var stories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 2, shards: 75, utilization: 50},
 	{name: "3,300 reads a second are over the read limit", reads: true, seconds: wcu(3300, 3300),
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3300, over: 2, shards: 2, utilization: 1.1},
+	{name: "a key named after today rolls", key: "2025-11-21", seconds: wcu(1200, 1200), reason: detect.RollingKey,
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
+	{name: "so does one with today's hour in it, where the writer is", key: "events#2025112016#eu", seconds: wcu(1200, 1200), reason: detect.RollingKey,
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
+	{name: "a key named after another day does not", key: "2025-11-11", seconds: wcu(1200, 1200),
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
+	{name: "nor does a longer number that holds the day", key: "order#9202511217", seconds: wcu(1200, 1200),
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
+	{name: "a key of an index is a finding of its own kind", index: "by-status", seconds: wcu(1200, 1200),
+		kind: detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
 	{name: "1,100 reads a second are not", reads: true, seconds: wcu(1100, 1100, 1100)},
 	{name: "what was refused is demand", seconds: []second{{asked: 1400, refused: 420}, {asked: 1400, refused: 420}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 2, saturated: 2, shards: 3, utilization: 1.4},
@@ -106,17 +120,19 @@ func (s *story) window(i int) *sketch.Window {
 		return sketch.Load{Write: milli(units)}
 	}
 	v := s.seconds[i]
-	w := &sketch.Window{Table: "orders", Second: began + int64(i)}
+	w := &sketch.Window{Table: "orders", Index: s.index, Second: began + int64(i)}
 	w.Total.Requests = 2
 	w.Total.Load = load(2 * v.asked)
 	if v.asked > 0 {
 		w.Keys = []sketch.KeyLoad{{
-			Hash: 7, Key: sample.KeyString("user#42"), Requests: 1,
+			Hash: 7, Key: s.partitionKey(), Requests: 1,
 			Low: load(v.asked), Err: load(v.unsure), Throttled: load(v.refused),
 		}}
 	}
 	return w
 }
+
+func (s *story) partitionKey() sample.Key { return sample.KeyString(cmp.Or(s.key, "user#42")) }
 
 // tell observes the seconds in the given order and settles them.
 func (s *story) tell(order []int) *detect.Board {
@@ -179,6 +195,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	same("shards", f.Shards, s.shards)
 	same("utilization", f.Utilization, s.utilization)
 	same("share", f.Share, 0.5)
+	same("reason", f.Reason, cmp.Or(s.reason, detect.Undetermined))
 	if peak.Low > peak.Value || peak.High < peak.Value || len(f.Advice) < 2 {
 		t.Errorf("peak %+v, advice %v", peak, f.Advice)
 	}
@@ -233,7 +250,7 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	const seed = 99
 	for _, s := range stories {
-		hash := sketch.Hash("orders", "", sample.KeyString("user#42"), seed)
+		hash := sketch.Hash("orders", s.index, s.partitionKey(), seed)
 		observe := func(b *detect.Board, from, to int) {
 			for i := from; i < to; i++ {
 				w := s.window(i)

@@ -51,6 +51,8 @@ func (b *Board) observeTable(w *sketch.Window) {
 	t.total.Requests += w.Total.Requests - before.total.Requests
 	t.total.Write += w.Total.Write - before.total.Write
 	t.total.Read += w.Total.Read - before.total.Read
+	t.total.ReadLargest = max(t.total.ReadLargest, w.Total.ReadLargest)
+	t.total.WriteLargest = max(t.total.WriteLargest, w.Total.WriteLargest)
 	t.unseen = sketch.Load{Read: max(t.unseen.Read, w.Unseen.Read), Write: max(t.unseen.Write, w.Unseen.Write)}
 }
 

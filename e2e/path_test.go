@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // TestPath lays the whole trace into Kafka and follows it to findings in
@@ -32,6 +34,8 @@ func TestPath(t *testing.T) {
 				c.stop(t)
 				t.Logf("%s: at most %d MiB", c.name, c.peak>>20)
 			}
+			t.Logf("the sketch's default memory, a shard: %d live seconds, each with %d candidates and %d KiB of counters",
+				sketch.SecondsInRing, sketch.DefaultSets*sketch.Ways, sketch.DefaultCounterBytes>>10)
 			t.Logf("%d samples in %s, %.0f a second; %s to Postgres",
 				want.requests, took.Round(time.Millisecond), float64(want.requests)/took.Seconds(), written.over(took))
 		})

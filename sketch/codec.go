@@ -11,7 +11,7 @@ import (
 // The fewest bytes that the parts of a summary take: what a reader is asked to
 // make room for must fit in what is left to read.
 const (
-	windowLeast    = 3 + 9 + 2 + 1
+	windowLeast    = 3 + 9 + 16 + 2 + 1
 	keyLeast       = 1 + 3 + 7
 	registersLeast = 4
 	registerLeast  = 2
@@ -37,6 +37,8 @@ func (w *writer) window(v *Window) {
 	w.uint(uint64(v.Total.ThrottledRequests))
 	w.load(v.Total.Throttled)
 	w.load(v.Total.Keyless)
+	w.fixed(math.Float64bits(v.Total.ReadLargest))
+	w.fixed(math.Float64bits(v.Total.WriteLargest))
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
 	before := uint64(0)
@@ -48,17 +50,30 @@ func (w *writer) window(v *Window) {
 
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
-	cut := uint64(0)
-	if k.Cut {
-		cut = 1
-	}
-	w.uint(uint64(len(k.Key.Type))<<1 | cut)
+	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{})
+	w.uint(uint64(len(k.Key.Type))<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
 	w.uint(uint64(k.Requests))
 	w.load(k.Low)
 	w.load(k.Err)
 	w.load(k.Throttled)
+	if sampled {
+		w.spread(k.ReadSpread)
+		w.spread(k.WriteSpread)
+	}
+}
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func (w *writer) spread(s Spread) {
+	w.fixed(math.Float64bits(s.Variance))
+	w.fixed(math.Float64bits(s.Largest))
 }
 
 func (w *writer) registers(r *Registers) {
@@ -164,6 +179,7 @@ func (r *reader) window() Window {
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
 	w.Total.Keyless = r.load()
+	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -185,11 +201,26 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	k.Key.Type = keyType(r.take(int(head >> 1)))
+	k.Key.Type = keyType(r.take(int(head >> 2)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
+	if head&2 != 0 {
+		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
+	}
 	return k
+}
+
+func (r *reader) spread() Spread { return Spread{r.positive(), r.positive()} }
+
+// positive is a finite number of at least zero.
+func (r *reader) positive() float64 {
+	v := math.Float64frombits(r.fixed())
+	if !(v >= 0) || math.IsInf(v, 0) {
+		r.fail()
+		return 0
+	}
+	return v
 }
 
 // keyType spares the commonest types an allocation each.

@@ -27,6 +27,8 @@ type candidate struct {
 	load      Load
 	throttled Load
 	requests  int64
+	read      Spread
+	write     Spread
 	err       uint64 // the most weight it can have had before
 	table     uint16
 	keyType   string

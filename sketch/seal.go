@@ -52,6 +52,7 @@ func (s *second) list(to []Window, place map[uint16]int) {
 func (c *candidate) keyLoad(hash uint64) KeyLoad {
 	k := KeyLoad{
 		Hash: hash, Requests: c.requests, Low: c.load, Throttled: c.throttled,
+		ReadSpread: c.read, WriteSpread: c.write,
 		Err: Load{Read: sample.Milli(min(c.err, math.MaxInt64))},
 	}
 	text := c.key

@@ -44,6 +44,11 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)
 	}
+	sampled := r.Rate < 1
+	if sampled {
+		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)/1000/r.Rate)
+		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)/1000/r.Rate)
+	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
 		return
@@ -53,6 +58,10 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 		c.load = c.load.Plus(l)
 		if throttled {
 			c.throttled = c.throttled.Plus(l)
+		}
+		if sampled {
+			c.read.note(r.N, float64(r.RCU)/1000, r.Rate)
+			c.write.note(r.N, float64(r.WCU)/1000, r.Rate)
 		}
 	}
 }

@@ -18,6 +18,10 @@ type Total struct {
 	Throttled         Load
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
+	// ReadLargest and WriteLargest are the largest w/p of any request that was
+	// sampled: what a key may have had of which nothing was seen. Zero when all
+	// requests were seen.
+	ReadLargest, WriteLargest float64
 }
 
 func (t Total) plus(o Total) Total {
@@ -27,11 +31,13 @@ func (t Total) plus(o Total) Total {
 		ThrottledRequests: t.ThrottledRequests + o.ThrottledRequests,
 		Throttled:         t.Throttled.Plus(o.Throttled),
 		Keyless:           t.Keyless.Plus(o.Keyless),
+		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
+		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
 	}
 }
 
-// KeyLoad is one key's load in one second, with its bounds: the truth lies
-// between Low and Low + Err, for reads and writes each.
+// KeyLoad is one key's load in one second, with its bounds: what the samples
+// stand for lies between Low and Low + Err, for reads and writes each.
 type KeyLoad struct {
 	// Hash identifies the key among all tables and indexes, for one seed.
 	Hash uint64
@@ -45,9 +51,35 @@ type KeyLoad struct {
 	Low, Err Load
 	// Throttled is the part of Low that was refused.
 	Throttled Load
+	// ReadSpread and WriteSpread tell how far Low may be from the truth because
+	// requests were sampled; zero when all were.
+	ReadSpread, WriteSpread Spread
 }
 
-// High is the upper bound of the key's load.
+// Spread is what sampling leaves open of an amount: the amount is a sum over
+// sampled requests, each divided by its rate.
+type Spread struct {
+	// Variance is Σ n·w²(1−p)/p² over records of n requests of w units, sampled
+	// at rate p: the variance of the sum, in squared units.
+	Variance float64
+	// Largest is the largest w/p: what one more sampled request would have
+	// added, in units.
+	Largest float64
+}
+
+// note adds a record of n requests of w units, sampled at rate p below 1.
+func (s *Spread) note(n int64, w, p float64) {
+	if w > 0 {
+		s.Variance += float64(n) * w * w * (1 - p) / (p * p)
+		s.Largest = max(s.Largest, w/p)
+	}
+}
+
+func (s Spread) plus(o Spread) Spread {
+	return Spread{s.Variance + o.Variance, max(s.Largest, o.Largest)}
+}
+
+// High is the upper bound of the key's load, sampling aside.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 
 // Window is one event-time second of one table or index: a whole one, or the
@@ -103,6 +135,7 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	k.Low = k.Low.Plus(o.Low)
 	k.Err = k.Err.Plus(o.Err)
 	k.Throttled = k.Throttled.Plus(o.Throttled)
+	k.ReadSpread, k.WriteSpread = k.ReadSpread.plus(o.ReadSpread), k.WriteSpread.plus(o.WriteSpread)
 	return k
 }
 
@@ -153,7 +186,7 @@ func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 func (w *Window) size() int {
 	bytes := 160
 	for i := range w.Keys {
-		bytes += 112 + len(w.Keys[i].Key.Text)
+		bytes += 144 + len(w.Keys[i].Key.Text)
 	}
 	return bytes
 }

@@ -29,6 +29,7 @@ func part(t *rapid.T) sketch.Window {
 		w.Keys = append(w.Keys, sketch.KeyLoad{
 			Hash: h, Key: sample.KeyString(string(rune('a' + h))), Requests: 1,
 			Low: load("low"), Err: load("err"), Throttled: load("throttled"),
+			WriteSpread: sketch.Spread{Variance: float64(h % 3 * 1024), Largest: float64(h % 3)},
 		})
 		w.Total.Load = w.Total.Plus(w.Keys[len(w.Keys)-1].Low)
 		w.Total.Requests++

@@ -63,7 +63,9 @@ func (s *Store) Engine() string { return s.dialect.name }
 
 // Ping says whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return wrap(ctx, "reach the database", s.write.PingContext(ctx))
+	// SQLite refuses the first two connections to a new file, which both turn
+	// the write-ahead log on, without waiting for its busy timeout.
+	return wrap(ctx, "reach the database", repeat(ctx, func() error { return s.write.PingContext(ctx) }))
 }
 
 // HashSeed is the seed of every key's hash. The first migration drew it at

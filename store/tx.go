@@ -31,8 +31,14 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 // change runs f in a writing transaction, again when only concurrency failed
 // it, and wraps the error with what was being done.
 func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) error {
+	return wrap(ctx, doing, repeat(ctx, func() error { return s.once(ctx, f) }))
+}
+
+// repeat calls f again while only what runs beside it makes it fail, up to
+// DefaultTries times.
+func repeat(ctx context.Context, f func() error) error {
 	attempt := func() (struct{}, error) {
-		err := s.once(ctx, f)
+		err := f()
 		if err != nil && !again(err) {
 			err = backoff.Permanent(err)
 		}
@@ -41,7 +47,7 @@ func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) err
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 5*time.Millisecond, 500*time.Millisecond
 	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(DefaultTries))
-	return wrap(ctx, doing, unwrapPermanent(err))
+	return unwrapPermanent(err)
 }
 
 // once runs and commits one writing transaction.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
@@ -40,64 +38,40 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-// run wires a collector and runs it until ctx ends. What was begun last ends
-// first: the source gives its partitions up, then the last commit is written,
-// then the operations server stops.
+// run collects until ctx ends. What was begun last ends first: the source gives
+// its partitions up, then the last commit is written, then the operations server
+// stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
-	log := config.Log.Logger(logs)
-	ops, err := admin.Open(ctx, config.Admin.Listen, log)
-	if err != nil {
-		return err
-	}
-	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error { return ops.Run(opsCtx) })
-	err = collectUntil(ctx, config, ops, log)
-	stopOps()
-	return errors.Join(err, g.Wait())
-}
+	return cli.Serve(ctx, config.Admin.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+		collector, err := newCollector(ctx, config, d.Store, d.Log)
+		if err != nil {
+			return err
+		}
+		kafka, err := newKafka(config, d.Log)
+		if err != nil {
+			return cli.Wrong(err)
+		}
+		d.Ops.Registry().MustRegister(collector, kafka)
+		d.Ops.Ready("kafka", kafka.Ready)
+		d.Ops.Ready("collect", collector.Ready)
 
-// collectUntil opens the store and collects until ctx ends.
-func collectUntil(ctx context.Context, config *Config, ops *admin.Server, log *slog.Logger) error {
-	var waiting cli.Waiting
-	ops.Ready("store", waiting.Reasons)
-	st, err := config.Store.Open(ctx, log, waiting.Set)
-	if err != nil {
-		return stopped(ctx, err)
-	}
-	defer st.Close()
-	collector, err := newCollector(ctx, config, st, log)
-	if err != nil {
-		return stopped(ctx, err)
-	}
-	kafkaConfig, err := config.Kafka.source()
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	kafka, err := source.NewKafka(kafkaConfig, log)
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	ops.Registry().MustRegister(collector, kafka)
-	ops.Ready("kafka", kafka.Ready)
-	ops.Ready("collect", collector.Ready)
-
-	commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return collector.Run(commitCtx) })
-	g.Go(func() error {
-		defer lastCommit()
-		return kafka.Run(gctx, collector)
+		commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
+		g, gctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return collector.Run(commitCtx) })
+		g.Go(func() error {
+			defer lastCommit()
+			return kafka.Run(gctx, collector)
+		})
+		return g.Wait()
 	})
-	return g.Wait()
 }
 
-// stopped forgets an error that is only the stop's.
-func stopped(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
+func newKafka(config *Config, log *slog.Logger) (*source.Kafka, error) {
+	c, err := config.Kafka.source()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return source.NewKafka(c, log)
 }
 
 func newCollector(ctx context.Context, config *Config, st *store.Store, log *slog.Logger) (*collect.Collector, error) {

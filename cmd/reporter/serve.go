@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/report"
@@ -41,66 +38,40 @@ func serveCommand() *cobra.Command {
 	return c
 }
 
-// serve wires a reporter and runs it until ctx ends.
+// serve reports until ctx ends: the pages, the judge and, where there is
+// somebody to tell, the webhook.
 func serve(ctx context.Context, config *Config, logs io.Writer) error {
-	log := config.Log.Logger(logs)
-	ops, err := admin.Open(ctx, config.Listen, log)
-	if err != nil {
-		return err
-	}
-	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error { return ops.Run(opsCtx) })
-	err = reportUntil(ctx, config, ops, log)
-	stopOps()
-	return errors.Join(err, g.Wait())
-}
-
-// reportUntil opens the store and reports until ctx ends.
-func reportUntil(ctx context.Context, config *Config, ops *admin.Server, log *slog.Logger) error {
-	var waiting cli.Waiting
-	ops.Ready("store", waiting.Reasons)
-	st, err := config.Store.Open(ctx, log, waiting.Set)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil
+	return cli.Serve(ctx, config.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+		site, err := web.New(d.Store, d.Log)
+		if err != nil {
+			return fmt.Errorf("make the pages: %w", err)
 		}
-		return err
-	}
-	defer st.Close()
-	g, ctx := errgroup.WithContext(ctx)
-	if err := assemble(ctx, g, config, st, ops, log); err != nil {
-		return err
-	}
-	return g.Wait()
-}
-
-// assemble starts the parts of a reporter over an open store: the pages, the
-// judge and, where there is somebody to tell, the webhook.
-func assemble(ctx context.Context, g *errgroup.Group, config *Config, st *store.Store, ops *admin.Server, log *slog.Logger) error {
-	site, err := web.New(st, log)
-	if err != nil {
-		return fmt.Errorf("make the pages: %w", err)
-	}
-	ops.Handle("/", site)
-	holder := rand.Text()
-	judge, err := report.New(config.judge(), st, holder, log)
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	ops.Registry().MustRegister(judge)
-	ops.Ready("judge", judge.Ready)
-	if config.Webhook.URL != "" {
-		webhook, err := alert.New(alert.Config{URL: string(config.Webhook.URL), Secret: string(config.Webhook.Secret)}, st, holder, log)
+		d.Ops.Handle("/", site)
+		holder := rand.Text()
+		judge, err := report.New(config.judge(), d.Store, holder, d.Log)
 		if err != nil {
 			return cli.Wrong(err)
 		}
-		ops.Registry().MustRegister(webhook)
-		ops.Ready("webhook", webhook.Ready)
-		g.Go(func() error { return webhook.Run(ctx) })
-	}
-	g.Go(func() error { return judge.Run(ctx) })
-	return nil
+		d.Ops.Registry().MustRegister(judge)
+		d.Ops.Ready("judge", judge.Ready)
+		g, ctx := errgroup.WithContext(ctx)
+		if config.Webhook.URL != "" {
+			webhook, err := alert.New(config.alert(), d.Store, holder, d.Log)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			d.Ops.Registry().MustRegister(webhook)
+			d.Ops.Ready("webhook", webhook.Ready)
+			g.Go(func() error { return webhook.Run(ctx) })
+		}
+		g.Go(func() error { return judge.Run(ctx) })
+		return g.Wait()
+	})
+}
+
+// alert is the configuration of internal/alert.
+func (c *Config) alert() alert.Config {
+	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)}
 }
 
 // judge is the configuration of internal/report.

@@ -121,6 +121,25 @@ func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
 	}
 }
 
+func TestABoundOfMemoryHidesNoHotKey(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for key := range 200 {
+		for s := range 3 {
+			lines = append(lines, line(s, "orders", fmt.Sprint("hot", key), 1200))
+		}
+	}
+	var out bytes.Buffer
+	must(t, analyze.Run(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")), MaxKeys: 8, Out: &out, Format: analyze.FormatJSON,
+	}))
+	var r analyze.Result
+	must(t, json.Unmarshal(out.Bytes(), &r))
+	if len(r.Findings) != 200 {
+		t.Errorf("%d findings, want 200", len(r.Findings))
+	}
+}
+
 func TestTwiceTheSame(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(traffic(t, 5*time.Second), "\n")

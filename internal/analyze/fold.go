@@ -108,11 +108,12 @@ func (f *fold) seal() {
 }
 
 // Windows over the bound of memory are trimmed to what a verdict needs: keys
-// above a hundredth of a limit, and, when that is not enough, a tenth.
+// above a hundredth of a limit, and, when that is not enough, a tenth: of these
+// a table's default quota of 40,000 units leaves room for some 500 in a second.
 var trims = []struct {
 	share sample.Milli
 	keys  int
-}{{100, 512}, {10, 64}}
+}{{100, 1024}, {10, 1024}}
 
 // shrink trims windows until the keys are within bounds, those first that were
 // not added to for the longest time.

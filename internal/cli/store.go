@@ -50,10 +50,10 @@ func (s Store) Probe() Probe {
 // String is the URL without its passwords.
 func (s Store) String() string { return store.Redact(string(s.URL)) }
 
-// Open opens the database, and waits for it while it cannot be reached: a
+// open opens the database, and waits for it while it cannot be reached: a
 // daemon may be up before its database. notReady is told why, and told "" in the
 // end.
-func (s Store) Open(ctx context.Context, log *slog.Logger, notReady func(reason string)) (*store.Store, error) {
+func (s Store) open(ctx context.Context, log *slog.Logger, notReady func(reason string)) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
 		if err == nil {
@@ -72,15 +72,15 @@ func (s Store) Open(ctx context.Context, log *slog.Logger, notReady func(reason 
 	}))
 }
 
-// Waiting is a reason for not being ready that one goroutine sets and others
+// waiting is a reason for not being ready that one goroutine sets and others
 // read.
-type Waiting struct{ reason atomic.Value }
+type waiting struct{ reason atomic.Value }
 
-// Set sets the reason; an empty one means ready.
-func (w *Waiting) Set(reason string) { w.reason.Store(reason) }
+// set sets the reason; an empty one means ready.
+func (w *waiting) set(reason string) { w.reason.Store(reason) }
 
-// Reasons answers the reason, if there is one.
-func (w *Waiting) Reasons() []string {
+// reasons answers the reason, if there is one.
+func (w *waiting) reasons() []string {
 	if reason, _ := w.reason.Load().(string); reason != "" {
 		return []string{reason}
 	}

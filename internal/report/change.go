@@ -98,6 +98,7 @@ func (d *draft) addTo(j *store.Judgement) {
 // note compares what the board says with what is stored, or about to be.
 func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 	for _, f := range t.findings() {
+		f.Gaps = gapsOf(&f, t.lost)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
@@ -108,11 +109,13 @@ func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 				return err
 			}
 		}
-		if bytes.Equal(before.document, document) || isOlder(f, before) {
-			continue
+		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
+			d.put(row(f, document))
+			d.after[f.Fingerprint] = d.compare(f, before, document, t.config, now)
 		}
-		d.put(row(f, document))
-		d.after[f.Fingerprint] = d.compare(f, before, document, t.config, now)
+		if f.State == detect.Resolved {
+			delete(t.takenUp, f.Fingerprint) // only now: the store may fail lookUp
+		}
 	}
 	return nil
 }
@@ -128,10 +131,9 @@ func (t *term) findings() []detect.Finding {
 	for i := range found {
 		delete(gone, found[i].Fingerprint)
 	}
-	for fingerprint, f := range gone {
+	for _, f := range gone {
 		f.State = detect.Resolved
 		found = append(found, f)
-		delete(t.takenUp, fingerprint)
 	}
 	return found
 }
@@ -194,7 +196,7 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, config
 		after.told = false
 	case worse(f.Severity, before.finding.Severity):
 		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
-		if before.told {
+		if before.told && !isOld(f, config, now) {
 			d.tell(f, EventUpdated, document, config)
 		}
 	}
@@ -203,13 +205,18 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, config
 
 // begin writes that a finding fires, and tells it unless it is long past.
 func (d *draft) begin(f detect.Finding, from detect.State, document []byte, config Config, now time.Time) (told bool) {
-	if now.Sub(f.LastSeen) > config.PageWithin {
+	if isOld(f, config, now) {
 		d.step(f, from, now, noteOld)
 		return false
 	}
 	d.step(f, from, now, "")
 	d.tell(f, EventFiring, document, config)
 	return true
+}
+
+// isOld says that the finding's newest second is too long past to wake anybody.
+func isOld(f detect.Finding, config Config, now time.Time) bool {
+	return now.Sub(f.LastSeen) > config.PageWithin
 }
 
 func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note string) {

@@ -14,6 +14,7 @@ const (
 	DefaultLease      = 15 * time.Second
 	DefaultPoll       = time.Second
 	DefaultStall      = 10 * time.Second
+	DefaultForget     = time.Hour
 	DefaultPageWithin = 15 * time.Minute
 	DefaultMaxKeys    = 2 << 20
 	DefaultPruneEvery = 5 * time.Minute
@@ -34,6 +35,10 @@ type Config struct {
 	// Stall is how long a partition's watermark may stand still before its
 	// seconds are closed without it.
 	Stall time.Duration
+	// Forget is how long nobody may have spoken for a partition before it is
+	// not waited for at all: its topic was deleted, or its group renamed. A
+	// collector speaks for a partition even while its broker is away.
+	Forget time.Duration
 	// PageWithin is how old, by event time, a finding's newest second may be
 	// to notify anybody. What is older makes history only.
 	PageWithin time.Duration
@@ -51,6 +56,7 @@ func (c Config) withDefaults() Config {
 	c.Lease = cmp.Or(c.Lease, DefaultLease)
 	c.Poll = cmp.Or(c.Poll, DefaultPoll)
 	c.Stall = cmp.Or(c.Stall, DefaultStall)
+	c.Forget = cmp.Or(c.Forget, DefaultForget)
 	c.PageWithin = cmp.Or(c.PageWithin, DefaultPageWithin)
 	c.MaxKeys = cmp.Or(c.MaxKeys, DefaultMaxKeys)
 	c.PruneEvery = cmp.Or(c.PruneEvery, DefaultPruneEvery)
@@ -61,7 +67,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var wrong []error
-	if min(c.Lease, c.Poll, c.Stall, c.PageWithin, c.PruneEvery) < 0 {
+	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PruneEvery) < 0 {
 		wrong = append(wrong, errors.New("judge: give no negative duration"))
 	}
 	if c.Lease < 3*c.Poll {

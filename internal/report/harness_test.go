@@ -118,6 +118,16 @@ func (c *collector) write(watermark, version int, body []byte) {
 	must(c.t, c.store.Commit(c.t.Context(), commit))
 }
 
+// lose commits gaps of the collector's partition.
+func (c *collector) lose(gaps ...store.Gap) {
+	c.t.Helper()
+	c.seq++
+	for i := range gaps {
+		gaps[i].PartitionID = c.claim.PartitionID
+	}
+	must(c.t, c.store.Commit(c.t.Context(), store.Commit{Writer: c.name, Seq: c.seq, Gaps: gaps}))
+}
+
 // probe stands between a judge and its store: it counts the calls, kills the
 // judge at one of them, and sees when there is nothing left to read.
 type probe struct {
@@ -131,6 +141,8 @@ type probe struct {
 	fault func(n int64) (err error, carried bool)
 	dead  atomic.Bool
 	idle  atomic.Int64
+	// away is how many more looks for a finding fail as when the store is away.
+	away atomic.Int64
 }
 
 var errKilled = errors.New("killed")
@@ -188,6 +200,9 @@ func (p *probe) Windows(ctx context.Context, q store.WindowQuery) (all []store.W
 }
 
 func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Finding, err error) {
+	if p.away.Add(-1) >= 0 {
+		return f, store.ErrUnavailable
+	}
 	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
 	return f, err
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/store"
@@ -28,15 +29,19 @@ var nothingOver = horizon{complete: nothingStored, over: nothingStored}
 
 // newHorizon judges by the watermarks of a snapshot that had everything which
 // the watermarks promise. A partition is stalled when its watermark has not
-// moved for so long, or when its deltas cannot be read.
-func newHorizon(snap store.Snapshot, stall time.Duration, unreadable func(writer string) bool) horizon {
+// moved for so long, or when its deltas cannot be read. One that nobody has
+// spoken for much longer is gone, and says nothing any more.
+func newHorizon(snap store.Snapshot, c Config, unreadable func(writer string) bool) horizon {
 	if snap.Behind {
 		return nothingOver
 	}
+	marks := slices.DeleteFunc(slices.Clone(snap.Watermarks), func(m store.Watermark) bool {
+		return snap.Now.Sub(m.Seen) > c.Forget
+	})
 	all, moving := store.Infinity, store.Infinity
-	for _, m := range snap.Watermarks {
+	for _, m := range marks {
 		blind := unreadable(m.Writer)
-		if stalled := blind || snap.Now.Sub(m.Moved) > stall; !stalled {
+		if stalled := blind || snap.Now.Sub(m.Moved) > c.Stall; !stalled {
 			moving = earlier(moving, m.Time)
 		}
 		if blind {
@@ -44,7 +49,7 @@ func newHorizon(snap store.Snapshot, stall time.Duration, unreadable func(writer
 		}
 		all = earlier(all, m.Time)
 	}
-	if len(snap.Watermarks) == 0 {
+	if len(marks) == 0 {
 		all = store.Beginning
 	}
 	return horizon{complete: all.Unix(), over: max(all.Unix(), moving.Unix())}

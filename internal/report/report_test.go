@@ -38,7 +38,7 @@ func left(t *testing.T, s *store.Store) outcome {
 	for _, w := range windows {
 		o.Windows = append(o.Windows, fmt.Sprintf("%d %v %t %s", w.Second.Unix(), w.Vector, w.Complete, keys(t, w.Body)))
 	}
-	findings, err := s.Findings(t.Context(), store.FindingQuery{})
+	findings, err := s.Findings(t.Context(), store.FindingQuery{Limit: 2000})
 	must(t, err)
 	for _, f := range findings {
 		o.Findings = append(o.Findings, string(f.Document))
@@ -155,6 +155,31 @@ func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	})
 }
 
+func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(3, hot("hot", 900, 0, 3)...)
+	j.quiet(t)
+	j.stop()
+	// Time passes; then late samples of the same seconds arrive.
+	config := quick()
+	config.PageWithin = time.Minute
+	j = run(t, config, &probe{Store: s})
+	c.commit(4, hot("hot", 300, 1, 2)...)
+	j.quiet(t)
+	c.commit(100, hot("cold", 5, 3, 100)...)
+	j.quiet(t)
+	o := left(t, s)
+	// What was told to have begun is told to have ended, however late.
+	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+	equal(t, "history", o.History, []string{
+		"hot:  → firing warning ", "hot: firing → firing critical severity rises from warning",
+		"hot: firing → resolved critical ",
+	})
+}
+
 func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
@@ -218,6 +243,26 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	equal(t, "told", left(t, s).Told, []string{"hot firing"})
 }
 
+// TestAPartitionThatIsGoneHoldsNothing deletes a topic: nobody speaks for its
+// partition again, and what is found elsewhere has to end all the same.
+func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+	config := quick()
+	config.Stall, config.Forget = 10*time.Millisecond, 500*time.Millisecond
+	b.commit(1)
+	j := run(t, config, &probe{Store: s})
+	a.commit(100, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 100)...)...)
+	await(t, func() bool {
+		a.commit(200)
+		return slices.Equal(left(t, s).Told, []string{"hot firing", "hot resolved"})
+	})
+	j.quiet(t)
+	equal(t, "readiness", j.Ready(), nil)
+}
+
 func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
@@ -232,6 +277,43 @@ func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 	c.commit(30)
 	j.quiet(t)
 	equal(t, "totals", left(t, s).Totals, []store.Total{{Table: table, Requests: 30, WriteMilli: 36_000_000, Seconds: 30}})
+}
+
+func TestTheBoundOfMemoryCountsOnlyWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	config := quick()
+	config.MaxKeys = 300
+	j := run(t, config, &probe{Store: s})
+	// Ten seconds of many cold keys, which are not kept, pass through memory.
+	for second := range 10 {
+		var cold []load
+		for key := range 200 {
+			cold = append(cold, load{second, fmt.Sprint("cold", key), 1})
+		}
+		c.commit(second+1, cold...)
+		j.quiet(t)
+	}
+	c.commit(-1, hot("warm", 900, 10, 15)...)
+	j.quiet(t)
+	equal(t, "seconds stored while five are open", len(left(t, s).Windows), 10)
+}
+
+func TestMoreHotKeysThanAPictureShows(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	j := run(t, quick(), &probe{Store: s})
+	var all []load
+	for key := range 1000 {
+		all = append(all, hot(fmt.Sprint("hot", key), 1200, 0, 3)...)
+	}
+	c.commit(3, all...)
+	j.quiet(t)
+	o := left(t, s)
+	equal(t, "findings", len(o.Findings), 1000)
+	equal(t, "told", len(o.Told), 1000)
 }
 
 func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
@@ -420,4 +502,32 @@ func every(n, k int64, err error, carried bool) (error, bool) {
 		return err, carried
 	}
 	return nil, true
+}
+
+// TestAnOutageForgetsNoEnd lets the store be away just when a judge that took
+// over learns that a finding of the judge before is long over.
+func TestAnOutageForgetsNoEnd(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
+	config := quick()
+	config.PageWithin = 2 * time.Hour
+	j := run(t, config, &probe{Store: s})
+	c.commit(3, hot("hot", 1200, 0, 3)...)
+	j.quiet(t)
+	j.stop()
+	_, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond})
+	must(t, err)
+	p := &probe{Store: s}
+	j = run(t, config, p)
+	j.quiet(t)
+	p.away.Store(1)
+	c.commit(2000, hot("new", 1200, 2000, 2003)...)
+	j.quiet(t)
+	if p.away.Load() >= 0 {
+		t.Fatal("nobody looked for the finding")
+	}
+	told := left(t, s).Told
+	slices.Sort(told)
+	equal(t, "told", told, []string{"hot firing", "hot resolved", "new firing"})
 }

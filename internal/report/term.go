@@ -29,6 +29,8 @@ type term struct {
 	// takenUp are the findings that the board took up as they were stored, by
 	// fingerprint, until they are over.
 	takenUp map[string]detect.Finding
+	// lost are the newest gaps, the newest first.
+	lost []store.Gap
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// fingerprint tells the installation's hash seed; deltas of another seed
@@ -75,8 +77,11 @@ func (t *term) pass(ctx context.Context) error {
 	if err := t.fold(ctx, snap); err != nil {
 		return err
 	}
+	if t.lost, err = t.store.Gaps(ctx, store.GapQuery{Limit: maxGaps}); err != nil {
+		return err
+	}
 	t.behind = snap.Behind
-	h := newHorizon(snap, t.config.Stall, func(w string) bool { return t.unreadable[w] != nil })
+	h := newHorizon(snap, t.config, func(w string) bool { return t.unreadable[w] != nil })
 	closing := t.closing(h)
 	if err := t.observe(ctx, closing, h, snap.Now); err != nil {
 		return err
@@ -146,7 +151,7 @@ func (t *term) decode(rows []store.Delta) []delta {
 
 func (t *term) refuse(row store.Delta, err error) {
 	t.unreadable[row.Writer] = err
-	todo := "restore or delete that row"
+	todo := "restore or delete that row, and restart the reporter"
 	if errors.Is(err, sketch.ErrVersion) {
 		todo = "upgrade the reporter"
 	}
@@ -173,13 +178,6 @@ func (t *term) closing(h horizon) []instant {
 	return closing
 }
 
-// Of a closed second the keys above a fiftieth of a limit are kept, at most so
-// many: enough for every verdict, and for the pictures.
-const (
-	keptShare = 50
-	keptKeys  = 512
-)
-
 // stride is how much event time passes between two looks at the findings:
 // less than a finding takes to resolve, so that a long reading does not step
 // over its beginning.
@@ -198,7 +196,7 @@ func (t *term) observe(ctx context.Context, closing []instant, h horizon, now ti
 		end := closing[0].second + stride
 		for len(closing) > 0 && closing[0].second <= end {
 			o := t.ledger.open[closing[0]]
-			trim(&o.window)
+			t.ledger.trim(o)
 			t.board.Observe(&o.window)
 			o.news = false
 			t.newest = max(t.newest, closing[0].second)
@@ -228,10 +226,6 @@ func (t *term) settle(second int64, h horizon, now time.Time) {
 	if over := min(second, h.over-1, t.newest); over > 0 && h.over > h.complete {
 		t.board.Settle(over, false)
 	}
-}
-
-func trim(w *sketch.Window) {
-	w.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare}, keptKeys)
 }
 
 // write stores the judgement, if there is anything to store, and then

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Main executes the process's own command line, until SIGINT or SIGTERM, and
+// answers the exit code.
+func Main(root *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
+// Daemon is what a daemon's work is given.
+type Daemon struct {
+	Ops   *admin.Server
+	Store *store.Store
+	Log   *slog.Logger
+}
+
+// Serve serves operations at an address, opens the store, waiting for it while
+// it cannot be reached, and does the work until that ends, which it should when
+// its context does. The operations server is first to come and last to go.
+func Serve(ctx context.Context, address string, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
+	ops, err := admin.Open(ctx, address, log)
+	if err != nil {
+		return err
+	}
+	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return ops.Run(opsCtx) })
+	err = withStore(ctx, db, Daemon{Ops: ops, Log: log}, work)
+	stopOps()
+	return errors.Join(err, g.Wait())
+}
+
+func withStore(ctx context.Context, db Store, d Daemon, work func(context.Context, Daemon) error) (err error) {
+	var waiting waiting
+	d.Ops.Ready("store", waiting.reasons)
+	d.Store, err = db.open(ctx, d.Log, waiting.set)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer func() { err = errors.Join(err, d.Store.Close()) }()
+	return unlessStopped(ctx, work(ctx, d))
+}
+
+// unlessStopped forgets an error that is only the stop's.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

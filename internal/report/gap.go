@@ -1,0 +1,42 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// maxGaps bounds the gaps that are looked at, the newest of them: a log that
+// loses records again and again makes one each time.
+const maxGaps = 256
+
+// gapsOf are the gaps that a finding was made over, the oldest first: its load
+// may be higher than what was counted, and it may have begun earlier.
+func gapsOf(f *detect.Finding, lost []store.Gap) []detect.Gap {
+	until := f.LastSeen
+	if f.Through.After(until) {
+		until = f.Through
+	}
+	over := make([]detect.Gap, 0)
+	for _, g := range slices.Backward(lost) {
+		if overlaps(g, f.FirstSeen, until.Add(time.Second)) {
+			over = append(over, detect.Gap{
+				Source: g.Source, Partition: g.Name, From: g.From, To: g.To,
+				Since: g.Since, Until: g.Until, Reason: g.Reason,
+			})
+		}
+	}
+	return over
+}
+
+// overlaps says whether a record of the gap can lie within [from, to). What is
+// lost without a known end was written before that was noticed.
+func overlaps(g store.Gap, from, to time.Time) bool {
+	end := g.Until
+	if end.IsZero() {
+		end = g.Noticed
+	}
+	return g.Since.Before(to) && !end.Before(from)
+}

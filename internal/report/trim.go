@@ -1,0 +1,34 @@
+package report
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Of a closed second the keys above a fiftieth of a limit are kept for the
+// pictures, at most so many; and every key above a tenth of one, however many
+// there are: the verdict may be about it.
+const (
+	keptShare   = 50
+	keptKeys    = 512
+	judgedShare = 10
+)
+
+// trim drops what is not kept of a second that is about to be stored.
+func (l *ledger) trim(o *openWindow) {
+	l.keys -= len(o.window.Keys)
+	o.window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
+		max(keptKeys, judged(&o.window)))
+	l.keys += len(o.window.Keys)
+}
+
+// judged counts the keys that weigh as much as a tenth of a limit, in the units
+// that Trim orders keys by: both limits weigh the same in them.
+func judged(w *sketch.Window) (n int) {
+	for i := range w.Keys {
+		if high := w.Keys[i].High(); detect.WritesInReads*high.Write+high.Read >= detect.PartitionRead/judgedShare {
+			n++
+		}
+	}
+	return n
+}
