@@ -42,7 +42,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Off is, as Options.Rate, to keep no request at all: the middleware is there and
+// Off keeps, as Options.Rate, no request at all: the middleware is there and
 // does nothing.
 const Off = -1
 

@@ -1,7 +1,9 @@
 package awssdk
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,6 +15,17 @@ import (
 // or leaves them their estimates, and emits them with those of the indexes that
 // were written.
 func (r *request) charge(touches []touch, reported []types.ConsumedCapacity) {
+	if len(reported) == len(touches) && (r.op == sample.BatchExecuteStatement || r.op == sample.ExecuteTransaction) {
+		for i := range reported { // a statement each, in order
+			r.chargeOnce(touches[i:i+1], reported[i:i+1])
+		}
+		return
+	}
+	r.chargeOnce(touches, byTable(reported))
+}
+
+// chargeOnce charges what has one report a table at most.
+func (r *request) chargeOnce(touches []touch, reported []types.ConsumedCapacity) {
 	for i := range reported {
 		r.chargeTable(touches, &reported[i])
 	}
@@ -21,6 +34,42 @@ func (r *request) charge(touches []touch, reported []types.ConsumedCapacity) {
 			r.emit(t, true)
 		}
 	}
+}
+
+// byTable adds the reports of one table, so that it is split only once. Where
+// a table has one report, which is nearly always, they are left as they are.
+func byTable(reported []types.ConsumedCapacity) []types.ConsumedCapacity {
+	var sums []types.ConsumedCapacity
+	for _, c := range reported {
+		i := slices.IndexFunc(sums, func(s types.ConsumedCapacity) bool {
+			return tableName(s.TableName) == tableName(c.TableName)
+		})
+		if i < 0 {
+			sums = append(sums, c)
+			continue
+		}
+		sums[i] = plus(sums[i], c)
+	}
+	return sums
+}
+
+// plus adds two reports. The caller's own are not written to.
+func plus(a, b types.ConsumedCapacity) types.ConsumedCapacity {
+	a.CapacityUnits = aws.Float64(aws.ToFloat64(a.CapacityUnits) + aws.ToFloat64(b.CapacityUnits))
+	if a.Table != nil || b.Table != nil {
+		a.Table = &types.Capacity{CapacityUnits: aws.Float64(float64(tableUnits(&a)+tableUnits(&b)) / 1000)}
+		a.LocalSecondaryIndexes = nil // they are in the table's
+	}
+	indexes := maps.Clone(a.GlobalSecondaryIndexes)
+	for name, c := range b.GlobalSecondaryIndexes {
+		if indexes == nil {
+			indexes = map[string]types.Capacity{}
+		}
+		sum := aws.ToFloat64(indexes[name].CapacityUnits) + aws.ToFloat64(c.CapacityUnits)
+		indexes[name] = types.Capacity{CapacityUnits: &sum}
+	}
+	a.GlobalSecondaryIndexes = indexes
+	return a
 }
 
 func (r *request) isCharged(table string, reported []types.ConsumedCapacity) bool {

@@ -103,7 +103,20 @@ func statement(text string, parameters ...types.AttributeValue) call {
 	}
 }
 
-// The two keys as the records show them.
+// one is a report of one unit.
+const one = `{"TableName":"orders","CapacityUnits":1,"Table":{"CapacityUnits":1}}`
+
+func batchStatements(ctx context.Context, c *dynamodb.Client) (any, error) {
+	in := &dynamodb.BatchExecuteStatementInput{}
+	for _, pk := range []string{"user#1", "user#2", "user#3", "user#3"} {
+		in.Statements = append(in.Statements, types.BatchStatementRequest{
+			Statement: aws.String(`DELETE FROM orders WHERE pk = '` + pk + `' AND sk = 7`),
+		})
+	}
+	return c.BatchExecuteStatement(ctx, in)
+}
+
+// The keys as the records show them.
 const (
 	k1 = `"table":"orders","pk":"user#1","sk":{"N":"7"}`
 	k2 = `"table":"orders","pk":"user#2","sk":{"N":"7"}`
@@ -296,6 +309,32 @@ var stories = []story{
 		name: "PartiQL that reads an index", do: statement(`SELECT * FROM "orders"."by-status" WHERE status = 'open'`),
 		answers: []answer{{body: `{"Items":[]}`}},
 		want:    []string{`{"table":"orders","index":"by-status","pk":"open","op":"ExecuteStatement","rcu":0.5} estimated`},
+	},
+	{
+		name: "a PartiQL batch: one throttled, one condition failed, one invalid, one done", do: batchStatements,
+		answers: []answer{{body: `{"Responses":[{"Error":{"Code":"ThrottlingError","Message":"slow"}},{"Error":{"Code":"ConditionalCheckFailed","Message":"no"}},{"Error":{"Code":"ValidationError","Message":"what"}},{"TableName":"orders"}]}`}},
+		want: []string{
+			`{` + k1 + `,"op":"BatchExecuteStatement","wcu":1,"throttle":"ThrottlingError"} estimated`,
+			`{` + k2 + `,"op":"BatchExecuteStatement","wcu":1} estimated`, `{` + k3 + `,"op":"BatchExecuteStatement","wcu":1} estimated`,
+		},
+		check: func(t *testing.T, s awssdk.Stats) {
+			if s.Failed != 1 {
+				t.Errorf("counted %+v", s)
+			}
+		},
+	},
+	{
+		name: "a PartiQL batch with a report for each statement", do: batchStatements, options: ask,
+		answers: []answer{{body: `{"Responses":[{},{},{},{}],"ConsumedCapacity":[` + one + `,` + strings.Replace(one, "1", "2", 2) + `,` + one + `,` + one + `]}`}},
+		want: []string{
+			`{` + k1 + `,"op":"BatchExecuteStatement","wcu":1}`, `{` + k2 + `,"op":"BatchExecuteStatement","wcu":2}`,
+			`{` + k3 + `,"op":"BatchExecuteStatement","wcu":1,"n":2}`,
+		},
+	},
+	{
+		name: "reports of one table that come apart are added before they are split", do: batchWrite, options: ask,
+		answers: []answer{{body: `{"UnprocessedItems":{},"ConsumedCapacity":[` + one + `,{"TableName":"orders","CapacityUnits":5,"Table":{"CapacityUnits":5}}]}`}},
+		want:    []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1}`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4}`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1}`},
 	},
 	{
 		name: "PartiQL whose key cannot be read is counted", do: statement(`SELECT * FROM orders WHERE pk = 'a' OR a = 'b'`),

@@ -1,0 +1,111 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
+// that do a request of each kind, and decodes what they tell.
+func TestExamplesOfOtherLanguages(t *testing.T) {
+	proxy := newThrottler(t, startMinistack(t))
+	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
+	docs, err := filepath.Abs("../docs/instrumenting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range []struct {
+		name string
+		run  func() *exec.Cmd
+	}{
+		{"python", func() *exec.Cmd { return exec.Command(script(t, "install"), "testdata/program.py", docs) }},
+		{"node", func() *exec.Cmd { return exec.Command("node", nodeProgram(t), docs) }},
+	} {
+		t.Run(language.name, func(t *testing.T) {
+			newOrders(t, client)
+			proxy.arm("UpdateItem", slowDown(hot), slowDown(hot))
+			cmd := language.run()
+			cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+proxy.url, "AWS_REGION=eu-west-1",
+				"AWS_DEFAULT_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
+				"AWS_MAX_ATTEMPTS=2", "AWS_RETRY_MODE=standard")
+			var faults bytes.Buffer
+			cmd.Stderr = &faults
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, faults.Bytes())
+			}
+			want := []string{
+				"user#1 1 PutItem 0 1000 eventual ", "user#1 1 GetItem 1000 0 strong ", "user#1 1 PutItem 0 1000 eventual ",
+				"user#1 1 UpdateItem 0 1000 eventual " + hot, "user#1 1 DeleteItem 0 1000 eventual ",
+			}
+			if got := told(t, out); !slices.Equal(got, want) {
+				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+// script runs scripts/ministack and answers what it prints.
+func script(t *testing.T, command string) string {
+	t.Helper()
+	cmd := exec.Command("../scripts/ministack", command)
+	var faults bytes.Buffer
+	cmd.Stderr = &faults
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("scripts/ministack %s: %v\n%s", command, err, faults.Bytes())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// nodeProgram lays the program beside the SDK, where Node looks for it.
+func nodeProgram(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/program.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "program.mjs")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(script(t, "node"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// listener keeps what a decoder hands out.
+type listener struct {
+	t     *testing.T
+	lines []string
+}
+
+func (l *listener) Record(r *sample.Record) {
+	l.lines = append(l.lines, fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle))
+}
+
+func (l *listener) Bad(reason sample.Reason, excerpt []byte) {
+	l.t.Errorf("a sample that a collector refuses, %s: %s", reason, excerpt)
+}
+
+// told are the samples in what a program wrote, as a collector reads them.
+func told(t *testing.T, out []byte) []string {
+	t.Helper()
+	l := &listener{t: t}
+	sample.NewDecoder().Decode(out, 0, l)
+	return l.lines
+}

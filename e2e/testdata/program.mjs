@@ -1,0 +1,19 @@
+// A program of an application, for the test of docs/instrumenting.
+import {
+  DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand, UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+
+const { instrument } = await import(process.argv[2] + "/keyheat.mjs");
+const client = new DynamoDBClient({});
+instrument(client, { orders: ["pk", "sk"] }, (line) => process.stdout.write(line));
+const TableName = "orders";
+const Key = { pk: { S: "user#1" }, sk: { S: "1" } };
+const fails = (command) =>
+  client.send(command).then(() => { throw new Error("it did not fail"); }, () => {});
+
+await client.send(new PutItemCommand({ TableName, Item: Key, ReturnConsumedCapacity: "TOTAL" }));
+await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+await fails(new PutItemCommand({ TableName, Item: Key, ConditionExpression: "attribute_not_exists(pk)" }));
+await fails(new UpdateItemCommand({ TableName, Key }));
+await client.send(new DeleteItemCommand({ TableName, Key }));
+await client.send(new ScanCommand({ TableName }));

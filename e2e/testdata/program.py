@@ -1,0 +1,28 @@
+# A program of an application, for the test of docs/instrumenting.
+import sys
+
+import botocore.session
+from botocore.exceptions import ClientError
+
+sys.path.insert(0, sys.argv[1])
+import keyheat_botocore
+
+client = botocore.session.get_session().create_client("dynamodb")
+keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, sys.stdout)
+key = {"pk": {"S": "user#1"}, "sk": {"S": "1"}}
+
+
+def fails(call, **arguments):
+    try:
+        call(TableName="orders", **arguments)
+    except ClientError:
+        return
+    sys.exit("it did not fail")
+
+
+client.put_item(TableName="orders", Item=key, ReturnConsumedCapacity="TOTAL")
+client.get_item(TableName="orders", Key=key, ConsistentRead=True)
+fails(client.put_item, Item=key, ConditionExpression="attribute_not_exists(pk)")
+fails(client.update_item, Key=key)
+client.delete_item(TableName="orders", Key=key)
+client.scan(TableName="orders")
