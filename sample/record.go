@@ -72,7 +72,8 @@ type Record struct {
 	// RCU and WCU are the units that one request consumed, or asked for when
 	// it was throttled. Never negative.
 	RCU, WCU Milli
-	// Estimated says that the units were computed, not reported by DynamoDB.
+	// Estimated says that the units were not reported by DynamoDB, nor follow
+	// from whole images of the item: they were computed from what is known.
 	Estimated bool
 	// Bytes is the item size, 0 when unknown.
 	Bytes int64

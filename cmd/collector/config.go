@@ -13,23 +13,26 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
 // Config is everything that an operator may say about a collector.
 type Config struct {
-	Kafka   Kafka     `yaml:"kafka"`
-	Store   cli.Store `yaml:"store"`
-	Commit  Commit    `yaml:"commit"`
-	Collect Collect   `yaml:"collect"`
-	Admin   Admin     `yaml:"admin"`
-	Log     cli.Log   `yaml:"log"`
+	Kafka   Kafka      `yaml:"kafka"`
+	Tables  cli.Tables `yaml:"tables" help:"key attributes and indexes of tables, by name, for stream records and CloudTrail events"`
+	Store   cli.Store  `yaml:"store"`
+	Commit  Commit     `yaml:"commit"`
+	Collect Collect    `yaml:"collect"`
+	Admin   Admin      `yaml:"admin"`
+	Log     cli.Log    `yaml:"log"`
 }
 
 // Kafka says where the samples are.
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
+	Format  []string `yaml:"format" help:"what the topics hold: keyheat, dynamodb-stream or cloudtrail; topic=format for one of them"`
 	Group   string   `yaml:"group" help:"the consumer group that shares the partitions"`
 	TLS     TLS      `yaml:"tls"`
 	SASL    SASL     `yaml:"sasl"`
@@ -73,7 +76,7 @@ type Admin struct {
 // defaults are a collector's settings where nobody says otherwise.
 func defaults() *Config {
 	return &Config{
-		Kafka:  Kafka{Group: "keyheat"},
+		Kafka:  Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
 		Commit: Commit{Interval: 2 * time.Second},
 		Collect: Collect{
 			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,
@@ -86,6 +89,7 @@ func defaults() *Config {
 // Check implements config.Checker.
 func (c *Config) Check(f *config.Faults) {
 	c.Kafka.check(f)
+	c.Tables.Check(f)
 	c.Store.Check(f)
 	c.Collect.check(f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {
@@ -108,6 +112,9 @@ func (k *Kafka) check(f *config.Faults) {
 	}
 	if len(k.Topics) == 0 {
 		f.Addf("kafka.topics", "no topic: name at least one")
+	}
+	if _, err := k.forms(); err != nil {
+		f.Addf("kafka.format", "%w", err)
 	}
 	if strings.TrimSpace(k.Group) == "" {
 		f.Addf("kafka.group", "no consumer group: name one")

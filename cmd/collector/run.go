@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/store"
 )
@@ -83,13 +84,21 @@ func newCollector(ctx context.Context, config *Config, st *store.Store, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("ask for the host's name: %w", err)
 	}
-	return collect.New(config.collector(host), st, seed, log)
+	forms, err := config.Kafka.forms()
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	return collect.New(config.collector(host, forms), st, seed, log)
 }
 
 // collector is the configuration of internal/collect.
-func (c *Config) collector(host string) collect.Config {
+func (c *Config) collector(host string, forms topicForms) collect.Config {
+	tables := c.Tables.Schemas()
+	decoder := func(partition string) collect.Decoder {
+		return form.NewDecoder(forms.of(partition), tables)
+	}
 	return collect.Config{
-		Source: "kafka:" + c.Kafka.Group, Host: host, Shards: c.Collect.Shards,
+		Source: "kafka:" + c.Kafka.Group, Host: host, Decoder: decoder, Shards: c.Collect.Shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}

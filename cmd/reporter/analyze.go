@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/sample/change"
 )
 
 func analyzeCommand() *cobra.Command {
@@ -15,15 +16,20 @@ func analyzeCommand() *cobra.Command {
 		Use:   "analyze FILE...",
 		Short: "Find hot keys in files of samples, without any server",
 		Long: "Reads samples from files, plain, gzip or zstd, and prints the hot keys in them with\n" +
-			"the shards that they need. Nothing is stored. FILE - is standard input.",
+			"the shards that they need. Nothing is stored. FILE - is standard input. Files hold\n" +
+			"Keyheat JSON, DynamoDB stream records or CloudTrail's DynamoDB data events, which is\n" +
+			"recognised; of the last two, --tables says what they leave open.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
-			"  collector generate | reporter analyze -o json -",
+			"  collector generate | reporter analyze -o json -\n" +
+			"  reporter analyze --tables tables.yaml stream-records.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
 	policy := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
 	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
 	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
+	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
+	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -31,9 +37,16 @@ func analyzeCommand() *cobra.Command {
 		if err := policy.Validate(); err != nil {
 			return cli.Wrong(err)
 		}
+		var tables change.Tables
+		if *tablesFile != "" {
+			var err error
+			if tables, err = cli.ReadTables(*tablesFile); err != nil {
+				return cli.Wrong(err)
+			}
+		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format),
+			Format: analyze.Format(*format), Tables: tables,
 			Policy: func(string, string) detect.Policy { return policy },
 		})
 	}

@@ -1,6 +1,7 @@
 // Package analyze finds the hot keys in files of samples: one process, no
 // server, nothing stored. It shares the way of a sample with the daemons,
-// decoder, sketch and board, and leaves out what makes them daemons.
+// decoders, sketch and board, and leaves out what makes them daemons. Files are
+// recognised by their look: Keyheat JSON, DynamoDB stream records, CloudTrail.
 //
 // Files need not be in the order of time, and memory is bounded: seconds that
 // nothing was added to for the longest time are trimmed to their hottest keys
@@ -19,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -49,6 +51,9 @@ type Options struct {
 	// Policy answers the policy of a table or index; nil is detect's default
 	// for all.
 	Policy func(table, index string) detect.Policy
+	// Tables say what stream records and CloudTrail events leave open; nil is
+	// enough for tables without a sort key, whose indexes are then not seen.
+	Tables change.Tables
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
 	// DefaultMaxKeys when 0.
 	MaxKeys int
@@ -78,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 
 // Files reads the files and answers what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
-	f := newFold(o.MaxKeys)
+	f := newFold(o.MaxKeys, o.Tables)
 	files := source.Files{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {
 		files.Progress = source.Terminal(terminal)

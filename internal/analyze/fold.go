@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -23,7 +25,7 @@ const (
 // fold gathers files into seconds. It is the sink of the source.
 type fold struct {
 	shard   *sketch.Shard
-	decoder *sample.Decoder
+	decoder *form.ByLook
 	good    int64
 	bad     map[sample.Reason]int64
 	gaps    []detect.Gap
@@ -50,9 +52,9 @@ type window struct {
 	touched int64 // the sealing that added to it last
 }
 
-func newFold(maxKeys int) *fold {
+func newFold(maxKeys int, tables change.Tables) *fold {
 	return &fold{
-		shard: sketch.NewShard(config()), decoder: sample.NewDecoder(),
+		shard: sketch.NewShard(config()), decoder: form.NewByLook(tables),
 		bad: make(map[sample.Reason]int64), windows: make(map[instant]*window),
 		maxKeys: cmp.Or(maxKeys, DefaultMaxKeys),
 	}

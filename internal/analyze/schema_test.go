@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/internal/form"
 )
 
 const schemaFile = "../../docs/findings.schema.json"
@@ -86,7 +86,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning})},
 		"state":    {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
-			texts(append(sample.Reasons(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},
+			texts(append(form.Reasons(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},
 	} {
 		slices.Sort(lists[0])
 		slices.Sort(lists[1])

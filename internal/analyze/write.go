@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample/change"
 )
 
 func (r *Result) write(out io.Writer, format Format) error {
@@ -93,6 +94,11 @@ func (r *Result) table(colours bool) string {
 		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
 	}
 	b.WriteString("\n")
+	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
+		if hint := change.Hint(reason); hint != "" {
+			fmt.Fprintf(&b, "%s: %s\n", reason, hint)
+		}
+	}
 	for _, g := range r.Gaps {
 		fmt.Fprintf(&b, "Not counted: %s from %s: %s\n", printable(g.Partition), g.From, printable(g.Reason))
 	}

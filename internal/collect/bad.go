@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// The reasons beside those of a sample.Decoder. All together are a closed set.
+// The reasons beside those of a Decoder. All together are a closed set.
 const (
 	// ReasonTooOld is a record that is older than its message by more than
 	// Config.TooOld.

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -53,6 +54,14 @@ type Store interface {
 	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
 	Committed(ctx context.Context, writer string, seq int64) (bool, error)
+}
+
+// Decoder reads what the messages of one partition hold; see sample.Decoder,
+// which is one. It is used by one goroutine at a time.
+type Decoder interface {
+	// Decode hands out every sample of a message, good or bad. at is the
+	// message's own time in Unix milliseconds, 0 or less for none.
+	Decode(message []byte, at int64, h sample.Handler)
 }
 
 // Collector gathers what a source reads. It is a source.Sink and a

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -38,6 +39,9 @@ type Config struct {
 	Host string
 	// Sketch is the geometry of every shard; its Seed is given to New.
 	Sketch sketch.Config
+	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
+	// JSON for all.
+	Decoder func(partition string) Decoder
 	// Shards is how many sketches are filled side by side: one a core.
 	Shards int
 
@@ -85,6 +89,9 @@ func (c Config) withDefaults() Config {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
+	}
+	if c.Decoder == nil {
+		c.Decoder = func(string) Decoder { return sample.NewDecoder() }
 	}
 	if c.Shards == 0 {
 		c.Shards = runtime.GOMAXPROCS(0)

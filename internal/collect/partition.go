@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -50,7 +49,7 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 		Collector: c, id: at.PartitionID, epoch: at.Epoch, born: c.stretch.Load(), shard: s,
 		at: at.Next, stored: at.Next, ended: at.Ended, endedStored: at.Ended, moved: now,
 		folder: folder{
-			shard: s, decoder: sample.NewDecoder(),
+			shard: s, decoder: c.config.Decoder(at.Name),
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
 		},
 	}

@@ -5,12 +5,13 @@ import (
 	"strconv"
 )
 
-// shown are the words that a redacted excerpt keeps: the names of Keyheat
-// JSON's fields where they stand as a name, and JSON's own words. Everything
-// else may be a key.
+// shown are the words that a redacted excerpt keeps: the names of the fields
+// of Keyheat JSON, and those by which AWS's records are known, where they stand
+// as a name; and JSON's own words. Everything else may be a key.
 var (
 	shownNames = words("ts", "table", "index", "pk", "sk", "op", "rcu", "wcu", "bytes", "read", "throttle",
-		"rate", "n", "caller", "account", "region", "id", "attrs", "S", "N", "B")
+		"rate", "n", "caller", "account", "region", "id", "attrs", "S", "N", "B",
+		"Records", "dynamodb", "eventName", "eventSource", "Keys", "NewImage", "OldImage", "requestParameters")
 	shownWords = words("true", "false", "null")
 )
 
@@ -27,8 +28,7 @@ const maxExcerpt = 128
 
 // Redact is the structure of a bad sample's beginning without what it says: a text is
 // replaced by its length in bytes, as in "<12>", a number's digits by zeros.
-// Names of Keyheat JSON's own fields stay, others do not, since they may be
-// keys. It takes any bytes.
+// The names of known fields stay, others do not, since they may be keys. It takes any bytes.
 func Redact(raw []byte) string {
 	raw = raw[:min(len(raw), maxExcerpt)]
 	var out []byte

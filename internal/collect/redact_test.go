@@ -20,6 +20,8 @@ func TestRedactKeepsTheStructureOnly(t *testing.T) {
 		{"a field's name as a key", `{"pk":"table","sk":"id"}`, `{"pk":"<5>","sk":"<2>"}`},
 		{"a space behind a name", `{"pk" : null}`, `{"pk" : null}`},
 		{"quotes within", `{"pk":"a\"b\\"}`, `{"pk":"<6>"}`},
+		{"a stream record", `{"eventName":"INSERT","dynamodb":{"Keys":{"email":{"S":"x"}}}}`,
+			`{"eventName":"<6>","dynamodb":{"Keys":{"<5>":{"S":"<1>"}}}}`},
 		{"cut off within a text", `{"pk":"secr`, `{"pk":"<4>"`},
 		{"no JSON", `hello, Alice!`, `<5>, <6>`},
 		{"no text", "\xff\x00\x01,", `<3>,`},

@@ -3,12 +3,14 @@ package collect
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -47,7 +49,7 @@ func (s *shard) discard() (samples int64) {
 // sample.Handler; the shard's lock is held while it is used.
 type folder struct {
 	shard   *shard
-	decoder *sample.Decoder
+	decoder Decoder
 	// tooOld and tooFarAhead bound a record's time against its own message's,
 	// in milliseconds.
 	tooOld, tooFarAhead int64
@@ -91,7 +93,9 @@ func (f *folder) Record(r *sample.Record) {
 
 // Bad implements sample.Handler.
 func (f *folder) Bad(reason sample.Reason, excerpt []byte) {
-	f.shard.tally.refuse(reason, func() string { return Redact(excerpt) })
+	f.shard.tally.refuse(reason, func() string {
+		return strings.TrimSpace(Redact(excerpt) + " " + change.Hint(reason))
+	})
 }
 
 // untimely counts a record whose time is that many milliseconds beyond its

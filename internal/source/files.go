@@ -23,8 +23,8 @@ const Stdin = "-"
 const zstdFileMemory = 128 << 20
 
 // Files reads samples from files, once, one after the other: plain, gzip or
-// zstd, which their first bytes tell; NDJSON, an array, or objects that span
-// lines. Each file is a partition of its path; its positions are offsets in the
+// zstd, which their first bytes tell; NDJSON, an array, AWS's {"Records":[…]}
+// around one, or objects that span lines. Each file is a partition of its path; its positions are offsets in the
 // uncompressed text.
 type Files struct {
 	// Paths are the files; Stdin ("-") is standard input.

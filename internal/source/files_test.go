@@ -239,3 +239,32 @@ func TestFilesDrawProgress(t *testing.T) {
 		t.Error("a file was taken for a terminal")
 	}
 }
+
+// A CloudTrail file is one object with all its events in one line, however
+// large it is.
+func TestRecordsOfAWSAreCutLikeAnArray(t *testing.T) {
+	t.Parallel()
+	const many = 40_000 // beyond the largest sample
+	var long strings.Builder
+	for n := range many {
+		fmt.Fprintf(&long, `%s{"n":%d,"pad":"%040d"}`, strings.Repeat(",", min(n, 1)), n, n)
+	}
+	for _, c := range []struct {
+		story, text string
+		samples     int
+	}{
+		{"one line", `{"Records":[` + long.String() + "]}\n", many},
+		{"without its line end", `{"Records":[` + long.String() + "]}", many},
+		{"printed", "{\n  \"Records\": [\n    {\n      \"n\": 1\n    },\n    {\n      \"n\": 2\n    }\n  ]\n}\n", 2},
+		{"an event a line", `{"Records":[{"n":1},{"n":2}]}` + "\n" + `{"Records":[{"n":3}]}` + "\n", 3},
+		{"none", `{"Records":[]}`, 0},
+		{"something else behind it", `{"Records":[{"n":1}]}` + "\n" + `{"n":2}` + "\n", 2},
+	} {
+		l := newLedger()
+		readFiles(t, l, file(t, []byte(c.text)))
+		got := samples(t, l)
+		if len(got) != c.samples || got["bad"]+got["fault"] > 0 {
+			t.Errorf("%s: %d samples, %d bad, want %d", c.story, len(got), got["bad"]+got["fault"], c.samples)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func TestFetchResponseOfEveryVersionIsUnderstood(t *testing.T) {
 // than a buffer. The buffer is small enough that megabytes are not needed.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
-		"{\"n\":1}\n{\"n\":2}\n", `[{"n":1},{"n":2}]`, "{\n\"n\":1\n}\n{\n\"n\":2\n}", "[[],[\n", ",{}]", "\ufeff[]\n[", "\"", `{"a":"\`, "]\n}",
+		"{\"n\":1}\n{\"n\":2}\n", `[{"n":1},{"n":2}]`, "{\n\"n\":1\n}\n{\n\"n\":2\n}", `{"Records":[{"n":1}]}}`, "[[],[\n", ",{}]", "\ufeff[]\n[", "\"", `{"a":"\`, "]\n}",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 )
 
 // MaxSample is the largest sample that a file may hold, in bytes: a line, or an
@@ -38,6 +39,7 @@ type splitter struct {
 	at   int64 // position of buf[used]
 
 	layout  layout
+	wrapped bool // the array stands in {"Records":[…]}
 	scan    scanner
 	scanned int  // bytes of buf that the scanner has seen
 	inside  bool // in the rest of a sample that is too large
@@ -92,6 +94,9 @@ func (s *splitter) recognise() bool {
 		}
 		return false
 	}
+	if s.unwrap() {
+		return s.layout == array || s.recognise()
+	}
 	line, rest, _ := bytes.Cut(s.buf, []byte("\n"))
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	switch {
@@ -108,6 +113,28 @@ func (s *splitter) recognise() bool {
 	}
 	return true
 }
+
+// unwrap steps over one end of AWS's {"Records":[…]}, of which a whole file may
+// consist, so that what is within is cut as any array.
+func (s *splitter) unwrap() bool {
+	if s.wrapped && s.buf[0] == '}' {
+		s.wrapped = false
+		s.take(1)
+		s.drop()
+		return true
+	}
+	head := wrapper.Find(s.buf)
+	if head == nil {
+		return false
+	}
+	s.wrapped, s.layout = true, array
+	s.take(len(head) - 1)
+	s.drop()
+	return true
+}
+
+// wrapper is the beginning of {"Records":[…]}, up to its bracket.
+var wrapper = regexp.MustCompile(`^\{\s*"Records"\s*:\s*\[`)
 
 // cut takes as many whole samples as the buffer holds.
 func (s *splitter) cut() ([]byte, bool) {

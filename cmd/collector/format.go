@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/form"
+)
+
+// topicForms are the forms of topics; that of the empty name is all others'.
+type topicForms map[string]form.Form
+
+// forms reads kafka.format: one form for all topics, and topic=form for single
+// ones.
+func (k *Kafka) forms() (topicForms, error) {
+	forms := topicForms{"": form.Keyheat}
+	given := make(map[string]bool)
+	for _, entry := range k.Format {
+		topic, name, single := strings.Cut(entry, "=")
+		if !single {
+			topic, name = "", entry
+		}
+		f, err := form.Parse(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case single && !slices.Contains(k.Topics, topic):
+			return nil, fmt.Errorf("%q: kafka.topics has no topic %q", entry, topic)
+		case given[topic]:
+			return nil, fmt.Errorf("%q: a second format for the same topics: keep one", entry)
+		}
+		given[topic], forms[topic] = true, f
+	}
+	return forms, nil
+}
+
+// of is the form of a partition, whose name is topic/number.
+func (t topicForms) of(partition string) form.Form {
+	topic := partition[:max(0, strings.LastIndexByte(partition, '/'))]
+	if f, ok := t[topic]; ok {
+		return f
+	}
+	return t[""]
+}

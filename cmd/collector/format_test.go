@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/sample"
+)
+
+func TestEachTopicHasItsFormat(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		format, topics string
+		partition      string
+		want           form.Form
+		fault          string
+	}{
+		{"", "a", "a/0", form.Keyheat, ""},
+		{"cloudtrail", "a", "a/0", form.CloudTrail, ""},
+		{"keyheat b=dynamodb-stream", "a b", "a/7", form.Keyheat, ""},
+		{"keyheat b=dynamodb-stream", "a b", "b/7", form.Stream, ""},
+		{"b=dynamodb-stream", "a b", "a/7", form.Keyheat, ""},
+		{"avro", "a", "", "", `format "avro": give one of`},
+		{"a=avro", "a", "", "", `format "avro": give one of`},
+		{"b=keyheat", "a", "", "", `kafka.topics has no topic "b"`},
+		{"keyheat cloudtrail", "a", "", "", "a second format"},
+		{"a=keyheat a=keyheat", "a", "", "", "a second format"},
+	} {
+		k := Kafka{Topics: strings.Fields(c.topics), Format: strings.Fields(c.format)}
+		forms, err := k.forms()
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%q: error %v, want %q", c.format, err, c.fault)
+			}
+			continue
+		}
+		if err != nil || forms.of(c.partition) != c.want {
+			t.Errorf("%q: %s is %s, %v; want %s", c.format, c.partition, forms.of(c.partition), err, c.want)
+		}
+	}
+}
+
+// found are the tables and indexes of samples.
+type found []string
+
+func (f *found) Record(r *sample.Record)            { *f = append(*f, r.Table+"/"+r.Index) }
+func (f *found) Bad(reason sample.Reason, _ []byte) { *f = append(*f, string(reason)) }
+
+// What the operator says about formats and tables reaches the partition's
+// decoder.
+func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
+	t.Parallel()
+	c := defaults()
+	c.Kafka.Topics, c.Kafka.Format = []string{"samples", "changes"}, []string{"changes=dynamodb-stream"}
+	c.Tables = cli.Tables{"orders": {PartitionKey: "id", SortKey: "n", Indexes: map[string]cli.Index{
+		"x": {PartitionKey: []string{"n"}},
+	}}}
+	forms, err := c.Kafka.forms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := c.collector("here", forms).Decoder
+	for partition, want := range map[string]string{"changes/0": "orders/ orders/x", "samples/0": "no_op"} {
+		var got found
+		d := decoder(partition)
+		d.Decode([]byte(`{"eventName":"INSERT","tableName":"orders","dynamodb":{"Keys":{"id":{"S":"a"},"n":{"N":"1"}},"NewImage":{"id":{"S":"a"},"n":{"N":"1"}}}}`), 1763692032185, &got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s holds %v, want %s", partition, got, want)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Package form knows the forms in which samples arrive, by name and by look.
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+)
+
+// Form is what the messages of a topic or a file hold.
+type Form string
+
+// The forms.
+const (
+	// Keyheat is Keyheat JSON.
+	Keyheat Form = "keyheat"
+	// Stream is DynamoDB stream records as JSON.
+	Stream Form = "dynamodb-stream"
+	// CloudTrail is CloudTrail's DynamoDB data events.
+	CloudTrail Form = "cloudtrail"
+)
+
+// Forms lists every form.
+func Forms() []Form { return []Form{Keyheat, Stream, CloudTrail} }
+
+// Parse is the form of that name.
+func Parse(name string) (Form, error) {
+	if f := Form(name); slices.Contains(Forms(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("format %q: give one of %v", name, Forms())
+}
+
+// Reasons lists why a sample of any form can be bad.
+func Reasons() []sample.Reason {
+	return slices.Concat(sample.Reasons(), change.Reasons(), cloudtrail.Reasons())
+}
+
+// Decoder reads messages of one form. It is for one goroutine.
+type Decoder interface {
+	// Decode hands out what a message holds. at is the message's own time in
+	// Unix milliseconds, 0 for none.
+	Decode(message []byte, at int64, h sample.Handler)
+}
+
+// NewDecoder returns a decoder of a form, for tables with these schemas.
+func NewDecoder(f Form, tables change.Tables) Decoder {
+	switch f {
+	case Stream:
+		return change.NewDecoder(tables)
+	case CloudTrail:
+		return cloudtrail.NewDecoder(tables)
+	}
+	return sample.NewDecoder()
+}
+
+// ByLook decodes messages of any form, each by its look.
+type ByLook struct {
+	decoders map[Form]Decoder
+}
+
+// NewByLook returns a decoder for tables with these schemas.
+func NewByLook(tables change.Tables) *ByLook {
+	b := &ByLook{decoders: make(map[Form]Decoder)}
+	for _, f := range Forms() {
+		b.decoders[f] = NewDecoder(f, tables)
+	}
+	return b
+}
+
+// Decode implements Decoder.
+func (b *ByLook) Decode(message []byte, at int64, h sample.Handler) {
+	b.decoders[Recognise(message)].Decode(message, at, h)
+}
+
+// looks is how many lines of a message are looked at before it counts as
+// Keyheat JSON, in which broken lines are counted too.
+const looks = 16
+
+// Recognise is the form of a message by the first record in it that is JSON.
+func Recognise(message []byte) Form {
+	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
+	for range looks {
+		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 {
+			break
+		}
+		var first mark
+		if rest[0] == '{' && json.NewDecoder(bytes.NewReader(rest)).Decode(&first) == nil {
+			return first.form()
+		}
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	return Keyheat
+}
+
+// mark are the members that tell the forms apart.
+type mark struct {
+	Records  []mark          `json:"Records"`
+	DynamoDB json.RawMessage `json:"dynamodb"`
+	Source   json.RawMessage `json:"eventSource"`
+	Request  json.RawMessage `json:"requestParameters"`
+	Table    json.RawMessage `json:"table"`
+}
+
+func (m *mark) form() Form {
+	switch {
+	case len(m.Records) > 0:
+		return m.Records[0].form()
+	case m.Table != nil:
+		return Keyheat
+	case m.DynamoDB != nil:
+		return Stream
+	case m.Source != nil || m.Request != nil:
+		return CloudTrail
+	}
+	return Keyheat
+}

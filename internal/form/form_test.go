@@ -1,0 +1,82 @@
+package form_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+)
+
+const (
+	keyheat = `{"ts":1763692032185,"table":"orders","pk":"a","op":"PutItem","wcu":1}`
+	stream  = `{"eventName":"INSERT","eventSource":"aws:dynamodb","tableName":"changes","dynamodb":{"ApproximateCreationDateTime":1763692032185,"Keys":{"id":{"S":"a"}}}}`
+	trail   = `{"eventTime":"2026-11-21T02:27:12Z","eventSource":"dynamodb.amazonaws.com","eventName":"GetItem","requestParameters":{"tableName":"trail","key":{"id":"a"}}}`
+)
+
+// tables are the tables of the good samples, and the reasons of the bad ones.
+type tables []string
+
+func (t *tables) Record(r *sample.Record)            { *t = append(*t, r.Table) }
+func (t *tables) Bad(reason sample.Reason, _ []byte) { *t = append(*t, string(reason)) }
+
+func TestMessagesAreKnownByTheirLook(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story, message string
+		want           form.Form
+		found          string
+	}{
+		{"Keyheat JSON", keyheat + "\n" + keyheat, form.Keyheat, "orders orders"},
+		{"an array of it", "[" + keyheat + "]", form.Keyheat, "orders"},
+		{"with another form's names in it", strings.Replace(keyheat, "{", `{"dynamodb":{},"eventSource":"",`, 1), form.Keyheat, "orders"},
+		{"stream records", stream + "\n" + stream, form.Stream, "changes changes"},
+		{"an array of them", "\xef\xbb\xbf[\n" + stream + "]", form.Stream, "changes"},
+		{"a Lambda event", `{"Records":[` + stream + `]}`, form.Stream, "changes"},
+		{"a trail's file", `{"Records":[` + trail + "," + trail + `]}`, form.CloudTrail, "trail trail"},
+		{"one event", trail, form.CloudTrail, "trail"},
+		{"after broken lines", "oops\n{\"a\n" + stream, form.Stream, "syntax syntax changes"},
+		{"nothing", "", form.Keyheat, "empty"},
+		{"no samples", "hello", form.Keyheat, "syntax"},
+		{"no records", `{"Records":[]}`, form.Keyheat, "no_time"},
+	} {
+		if got := form.Recognise([]byte(c.message)); got != c.want {
+			t.Errorf("%s: taken for %s, is %s", c.story, got, c.want)
+		}
+		var found tables
+		form.NewByLook(nil).Decode([]byte(c.message), 0, &found)
+		if got := strings.Join(found, " "); got != c.found {
+			t.Errorf("%s: found %q, want %q", c.story, got, c.found)
+		}
+	}
+}
+
+func TestFormsHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	messages := map[form.Form]string{form.Keyheat: keyheat, form.Stream: stream, form.CloudTrail: trail}
+	for _, f := range form.Forms() {
+		if parsed, err := form.Parse(string(f)); err != nil || parsed != f {
+			t.Errorf("%s is %s, %v", f, parsed, err)
+		}
+		var found tables
+		form.NewDecoder(f, change.Tables{}).Decode([]byte(messages[f]), 0, &found)
+		if len(found) != 1 || slices.Contains(form.Reasons(), sample.Reason(found[0])) {
+			t.Errorf("%s: found %v", f, found)
+		}
+	}
+	if _, err := form.Parse("avro"); err == nil || !strings.Contains(err.Error(), "dynamodb-stream") {
+		t.Errorf("the error %v does not say what there is", err)
+	}
+}
+
+// No two reasons are one word: they are counted apart.
+func TestReasonsDiffer(t *testing.T) {
+	t.Parallel()
+	all := form.Reasons()
+	slices.Sort(all)
+	if n := len(slices.Compact(slices.Clone(all))); n != len(all) {
+		t.Errorf("%d reasons of %d differ", n, len(all))
+	}
+}

@@ -1,0 +1,163 @@
+package change
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
+)
+
+// Decoder reads stream records as JSON.
+type Decoder struct {
+	tables Tables
+}
+
+// NewDecoder returns a Decoder that knows these tables, which may be nil.
+func NewDecoder(tables Tables) *Decoder { return &Decoder{tables: tables} }
+
+// Decode reads every record in one message: one object, an array, NDJSON, or
+// {"Records":[…]}. A record without a time takes at, the message's own, in Unix
+// milliseconds; with at 0 or less it is a bad sample. A bad record is one bad
+// sample, and the good ones beside it count.
+func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
+	frame.Each(message, h, func(raw []byte) {
+		c, reason := read(raw, at)
+		if reason != "" {
+			h.Bad(reason, frame.Excerpt(raw))
+			return
+		}
+		records, reason := c.Records(d.tables[c.Table])
+		for i := range records {
+			if wrong := records[i].Check(); wrong != "" {
+				h.Bad(wrong, frame.Excerpt(raw))
+				continue
+			}
+			h.Record(&records[i])
+		}
+		if reason != "" {
+			h.Bad(reason, frame.Excerpt(raw))
+		}
+	})
+}
+
+// event is a stream record's JSON. Names are taken in any case, as writers
+// differ; the SDKs of some languages change the first letter.
+type event struct {
+	EventID        string `json:"eventID"`
+	EventName      string `json:"eventName"`
+	EventSourceARN string `json:"eventSourceARN"`
+	Region         string `json:"awsRegion"`
+	TableName      string `json:"tableName"`
+	UserIdentity   struct {
+		Type        string `json:"type"`
+		PrincipalID string `json:"principalId"`
+	} `json:"userIdentity"`
+	Body *struct {
+		Time     json.RawMessage `json:"ApproximateCreationDateTime"`
+		Keys     json.RawMessage `json:"Keys"`
+		NewImage json.RawMessage `json:"NewImage"`
+		OldImage json.RawMessage `json:"OldImage"`
+	} `json:"dynamodb"`
+}
+
+// operations are the requests that events stand for. A put over an item that
+// was there is a MODIFY like any update.
+var operations = map[string]sample.Op{
+	"INSERT": sample.PutItem, "MODIFY": sample.UpdateItem, "REMOVE": sample.DeleteItem,
+}
+
+// read makes a change of one record.
+func read(raw []byte, at int64) (*Change, sample.Reason) {
+	var e event
+	if json.Unmarshal(raw, &e) != nil {
+		return nil, sample.ReasonBadText
+	}
+	if e.Body == nil {
+		return nil, ReasonNotChange
+	}
+	c := &Change{
+		Table: e.TableName, Region: e.Region, ID: e.EventID,
+		Expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
+	}
+	c.locate(e.EventSourceARN)
+	var reason sample.Reason
+	if c.Time, c.FromMessage, reason = readTime(e.Body.Time, at); reason != "" {
+		return nil, reason
+	}
+	if c.Table == "" {
+		return nil, sample.ReasonNoTable
+	}
+	var known bool
+	if c.Op, known = operations[e.EventName]; !known {
+		return nil, sample.ReasonBadOp
+	}
+	c.Expired = c.Expired && c.Op == sample.DeleteItem
+	if !readItem(e.Body.Keys, &c.Keys) {
+		return nil, sample.ReasonBadKey
+	}
+	if !readItem(e.Body.NewImage, &c.New) || !readItem(e.Body.OldImage, &c.Old) {
+		return nil, ReasonBadImage
+	}
+	return c, ""
+}
+
+// locate takes from a stream's or table's ARN what the record itself lacks:
+// arn:aws:dynamodb:region:account:table/NAME/stream/LABEL.
+func (c *Change) locate(arn string) {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return
+	}
+	c.Account = parts[4]
+	if c.Region == "" {
+		c.Region = parts[3]
+	}
+	if rest, ok := strings.CutPrefix(parts[5], "table/"); ok && c.Table == "" {
+		c.Table, _, _ = strings.Cut(rest, "/")
+	}
+}
+
+// readItem fills an item, which stays nil where there is none.
+func readItem(raw json.RawMessage, into *Item) bool {
+	return len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, into) == nil
+}
+
+// Numbers below these are seconds, milliseconds, and microseconds since 1970:
+// each of them is 1973 in the unit after it, when DynamoDB was not.
+const (
+	secondsBelow      = 1e11
+	millisecondsBelow = 1e14
+	microsecondsBelow = 1e17
+)
+
+// readTime reads a creation time: DynamoDB Streams write seconds, Kinesis Data
+// Streams milliseconds or microseconds, some connectors RFC 3339.
+func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason sample.Reason) {
+	if len(raw) == 0 || string(raw) == "null" {
+		if at <= 0 {
+			return 0, true, sample.ReasonNoTime
+		}
+		return at, true, ""
+	}
+	if raw[0] == '"' {
+		var t time.Time
+		if json.Unmarshal(raw, &t) != nil {
+			return 0, false, sample.ReasonBadTime
+		}
+		return t.UnixMilli(), false, ""
+	}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil || n < 0 || n >= microsecondsBelow:
+		return 0, false, sample.ReasonBadTime
+	case n < secondsBelow:
+		n = math.Round(n * 1000) // a fraction is no exact float
+	case n >= millisecondsBelow:
+		n /= 1000
+	}
+	return int64(n), false, ""
+}

@@ -1,0 +1,34 @@
+package change_test
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+)
+
+type printer struct{}
+
+func (printer) Record(r *sample.Record) {
+	fmt.Printf("%s %s: %s, %d write units\n", r.Table, r.Index, r.PK, r.WCU/1000)
+}
+
+func (printer) Bad(reason sample.Reason, _ []byte) { fmt.Println("bad:", reason, change.Hint(reason)) }
+
+// An order changes its status: a write on the table, and, in the index, a
+// delete on the old status and a put on the new one.
+func ExampleDecoder() {
+	tables := change.Tables{"orders": {
+		PartitionKey: "customer", SortKey: "id",
+		Indexes: []change.Index{{Name: "by-status", PartitionKey: []string{"status"}, Projection: change.ProjectKeysOnly}},
+	}}
+	change.NewDecoder(tables).Decode([]byte(`{"eventName":"MODIFY","tableName":"orders","dynamodb":{
+		"ApproximateCreationDateTime":1763692032185,
+		"Keys":    {"customer":{"S":"ann"},"id":{"N":"7"}},
+		"OldImage":{"customer":{"S":"ann"},"id":{"N":"7"},"status":{"S":"open"}},
+		"NewImage":{"customer":{"S":"ann"},"id":{"N":"7"},"status":{"S":"paid"}}}}`), 0, printer{})
+	// Output:
+	// orders : ann, 1 write units
+	// orders by-status: open, 1 write units
+	// orders by-status: paid, 1 write units
+}

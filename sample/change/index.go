@@ -1,0 +1,81 @@
+package change
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// entry is an item as an index holds it.
+type entry struct {
+	pk, sk sample.Key
+	item   Item
+}
+
+// indexed are the writes that the change, whose images are whole, makes to an
+// index.
+func (c *Change) indexed(x *Index) []sample.Record {
+	before, was := x.entry(c.Keys, c.Old)
+	after, is := x.entry(c.Keys, c.New)
+	put := func() sample.Record {
+		return c.record(x.Name, after.pk, after.sk, sample.PutItem, after.item.Size())
+	}
+	remove := func() sample.Record {
+		return c.record(x.Name, before.pk, before.sk, sample.DeleteItem, before.item.Size())
+	}
+	switch {
+	case !was && !is:
+		return nil
+	case !was:
+		return []sample.Record{put()}
+	case !is:
+		return []sample.Record{remove()}
+	case before.pk != after.pk || before.sk != after.sk:
+		return []sample.Record{remove(), put()}
+	case before.item.Equal(after.item):
+		return nil
+	}
+	size := max(before.item.Size(), after.item.Size())
+	return []sample.Record{c.record(x.Name, after.pk, after.sk, sample.UpdateItem, size)}
+}
+
+// entry is what the index holds of an item; false when it holds nothing,
+// because a key attribute is missing. (An attribute that can be no key counts
+// as missing: DynamoDB refuses to write such an item.)
+func (x *Index) entry(tableKeys, item Item) (entry, bool) {
+	pk, ok := joined(item, x.PartitionKey)
+	if !ok {
+		return entry{}, false
+	}
+	sk, ok := joined(item, x.SortKey)
+	return entry{pk, sk, x.project(tableKeys, item)}, ok
+}
+
+// joined is the key that these attributes of an item make.
+func joined(item Item, names []string) (sample.Key, bool) {
+	parts := make([]sample.Key, len(names))
+	for i, name := range names {
+		var ok bool
+		if parts[i], ok = item[name].Key(); !ok {
+			return sample.Key{}, false
+		}
+	}
+	return sample.JoinKeys(parts...), true
+}
+
+// project is the part of an item that the index holds: at least the keys of
+// both, index and table.
+func (x *Index) project(tableKeys, item Item) Item {
+	if x.Projection == "" || x.Projection == ProjectAll {
+		return item
+	}
+	part := make(Item)
+	names := slices.Concat(x.PartitionKey, x.SortKey, x.Include)
+	for _, name := range slices.AppendSeq(names, maps.Keys(tableKeys)) {
+		if v, ok := item[name]; ok {
+			part[name] = v
+		}
+	}
+	return part
+}

@@ -1,0 +1,107 @@
+package change_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample/change"
+)
+
+// TestIndexes tells what a write costs each index. The item is {id, s, n, big}:
+// "big" is an attribute of 2,000 bytes.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	const id = `"id":{"S":"1"}`
+	big := `"big":{"S":"` + strings.Repeat("x", 2000) + `"}`
+	image := func(attributes ...string) string { return "{" + strings.Join(attributes, ",") + "}" }
+	const open, closed, seven, eight = `"s":{"S":"open"}`, `"s":{"S":"closed"}`, `"n":{"N":"7"}`, `"n":{"N":"8"}`
+	index := change.Index{Name: "x", PartitionKey: []string{"s"}}
+	sorted := change.Index{Name: "x", PartitionKey: []string{"s"}, SortKey: []string{"n"}}
+	keysOnly, include := index, index
+	keysOnly.Projection = change.ProjectKeysOnly
+	include.Projection, include.Include = change.ProjectInclude, []string{"n", "absent"}
+	for _, c := range []struct {
+		story, event, before, after string
+		index                       change.Index
+		want                        string
+	}{
+		{"an entry appears with its item", "INSERT", "", image(id, open, big), index, "x open/ PutItem 2"},
+		{"only what is projected is priced", "INSERT", "", image(id, open, big), keysOnly, "x open/ PutItem 1"},
+		{"an entry disappears with its item", "REMOVE", image(id, open, big), "", index, "x open/ DeleteItem 2"},
+		{"an item that lacks the key is in no index", "INSERT", "", image(id, big), index, ""},
+		{"nor is one that lacks the sort key", "INSERT", "", image(id, open, big), sorted, ""},
+		{"nor is one whose attribute can be no key", "INSERT", "", image(id, `"s":{"BOOL":true}`), index, ""},
+		{"an update brings it in", "MODIFY", image(id, big), image(id, open, big), index, "x open/ PutItem 2"},
+		{"an update takes it out", "MODIFY", image(id, open, big), image(id, big), index, "x open/ DeleteItem 2"},
+		{"an update of what never was in it", "MODIFY", image(id), image(id, big), index, ""},
+		{"a projected attribute changes: the larger entry", "MODIFY", image(id, open, big), image(id, open, seven), index, "x open/ UpdateItem 2"},
+		{"nothing projected changes", "MODIFY", image(id, open, big), image(id, open), keysOnly, ""},
+		{"an attribute beside the included changes", "MODIFY", image(id, open, seven), image(id, open, seven, big), include, ""},
+		{"an included attribute changes", "MODIFY", image(id, open, seven, big), image(id, open, eight), include, "x open/ UpdateItem 1"},
+		{"the key changes: a delete and a put, each on its own", "MODIFY", image(id, open, big), image(id, closed), index,
+			"x open/ DeleteItem 2; x closed/ PutItem 1"},
+		{"the sort key changes: both on one partition", "MODIFY", image(id, open, seven), image(id, open, eight), sorted,
+			"x open/7 DeleteItem 1; x open/8 PutItem 1"},
+		{"a number in another spelling is no change", "MODIFY", image(id, open, seven), image(id, open, `"n":{"N":"7.0"}`), sorted, ""},
+		{"keys of many attributes", "INSERT", "", image(id, open, seven, `"a":{"S":"x|y"}`, `"b":{"B":"AAE="}`),
+			change.Index{Name: "x", PartitionKey: []string{"s", "n", "a", "b"}, SortKey: []string{"id", "b"}},
+			`x open|7|x\|y|AAE=/1|AAE= PutItem 1`},
+	} {
+		tables := change.Tables{"t": {Indexes: []change.Index{c.index}}}
+		got := decode(tables, record(c.event, image(id), c.before, c.after), 0).reports()
+		_, got, _ = strings.Cut(got, "; ") // the table's own record
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.story, got, c.want)
+		}
+	}
+}
+
+// TestIndexesNeedImages tells that the load on an index is not guessed.
+func TestIndexesNeedImages(t *testing.T) {
+	t.Parallel()
+	tables := change.Tables{"t": {Indexes: []change.Index{{Name: "x", PartitionKey: []string{"id"}}}}}
+	keys := `{"id":{"S":"1"}}`
+	for _, c := range []struct{ story, record, want string }{
+		{"keys only", record("MODIFY", keys, "", ""), " 1/ UpdateItem 1; bad no_images_for_indexes"},
+		{"the new image only", record("MODIFY", keys, "", keys), " 1/ UpdateItem 1; bad no_images_for_indexes"},
+		{"a put needs no old one", record("INSERT", keys, "", keys), " 1/ PutItem 1; x 1/ PutItem 1"},
+		{"a delete no new one", record("REMOVE", keys, keys, ""), " 1/ DeleteItem 1; x 1/ DeleteItem 1"},
+	} {
+		if got := decode(tables, c.record, 0).reports(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.story, got, c.want)
+		}
+	}
+}
+
+func TestSchemasAreChecked(t *testing.T) {
+	t.Parallel()
+	index := func(pk, sk string, p change.Projection, include ...string) change.Schema {
+		return change.Schema{Indexes: []change.Index{{
+			Name: "x", PartitionKey: strings.Fields(pk), SortKey: strings.Fields(sk), Projection: p, Include: include,
+		}}}
+	}
+	for _, c := range []struct {
+		schema change.Schema
+		want   string
+	}{
+		{change.Schema{}, ""},
+		{change.Schema{PartitionKey: "a", SortKey: "b"}, ""},
+		{index("a b c d", "e f g h", change.ProjectInclude, "i"), ""},
+		{change.Schema{SortKey: "b"}, "a sort key without a partition key"},
+		{change.Schema{PartitionKey: "a", SortKey: "a"}, "two attributes"},
+		{change.Schema{Indexes: []change.Index{{PartitionKey: []string{"a"}}}}, "no name"},
+		{index("", "a", ""), "index x: 0 attributes in the partition key"},
+		{index("a b c d e", "", ""), "5 attributes in the partition key"},
+		{index("z", "a b c d e", ""), "5 attributes in the sort key"},
+		{index("a b", "b", ""), "twice"},
+		{index("a", "b", "all"), `projection "all"`},
+		{index("a", "b", change.ProjectInclude), "give both or neither"},
+		{index("a", "b", change.ProjectAll, "c"), "give both or neither"},
+		{change.Schema{Indexes: []change.Index{{Name: "x", PartitionKey: []string{""}}}}, "without a name"},
+	} {
+		err := c.schema.Validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.schema, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+// Package cloudtrail turns CloudTrail's DynamoDB data events into samples.
+//
+// A trail sees what a stream does not: reads, and requests that were refused,
+// throttled ones among them. It does not see sizes, so units are the least that
+// the operation costs, and every record is Estimated. Only what names a key is
+// counted to one; queries, batches and statements mostly do not, and are bad
+// samples by a reason of their own: nothing is guessed.
+//
+// A trail writes keys without their types. A key in quotes is taken for a
+// string, so a number key may appear as one, unlike in a stream. Source:
+// Developer Guide, "Understanding DynamoDB log file entries".
+package cloudtrail
+
+import (
+	"encoding/json"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/internal/frame"
+)
+
+// The reasons beside those of sample and change.ReasonKeySchema. They too are a
+// closed set.
+const (
+	// ReasonNotRequest is JSON that is no data event of DynamoDB.
+	ReasonNotRequest sample.Reason = "not_data_event"
+	// ReasonFailed is a request that DynamoDB refused before it cost anything,
+	// or that failed at unknown cost.
+	ReasonFailed sample.Reason = "failed_request"
+	// ReasonQuery is a Query, whose key stands in an expression.
+	ReasonQuery sample.Reason = "query_without_key"
+	// ReasonBatch is a BatchGetItem or BatchWriteItem.
+	ReasonBatch sample.Reason = "batch_without_key"
+	// ReasonTransaction is a transaction, or an item of one, that lacks its
+	// key.
+	ReasonTransaction sample.Reason = "transaction_without_key"
+	// ReasonStatement is a PartiQL statement.
+	ReasonStatement sample.Reason = "statement_without_key"
+)
+
+// Reasons lists the reasons that a Decoder can report beside sample.Reasons and
+// change.ReasonKeySchema.
+func Reasons() []sample.Reason {
+	return []sample.Reason{ReasonNotRequest, ReasonFailed, ReasonQuery, ReasonBatch, ReasonTransaction, ReasonStatement}
+}
+
+// Decoder reads CloudTrail events.
+type Decoder struct {
+	tables change.Tables
+}
+
+// NewDecoder returns a Decoder that knows these tables, which may be nil.
+func NewDecoder(tables change.Tables) *Decoder { return &Decoder{tables: tables} }
+
+// Decode reads every event in one message: one object, an array, NDJSON, or a
+// trail's file {"Records":[…]}. at is not needed: events have a time. A bad
+// event is one bad sample, and the good ones beside it count.
+func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
+	frame.Each(message, h, func(raw []byte) {
+		bad := func(reason sample.Reason) { h.Bad(reason, frame.Excerpt(raw)) }
+		var e event
+		if json.Unmarshal(raw, &e) != nil {
+			bad(sample.ReasonBadText)
+			return
+		}
+		base, reason := e.base()
+		if reason != "" {
+			bad(reason)
+			return
+		}
+		targets, reason := e.targets(base.Op)
+		if reason != "" {
+			bad(reason)
+			return
+		}
+		for _, t := range targets {
+			r := base
+			if reason := t.fill(&r, d.tables); reason != "" {
+				bad(reason)
+				continue
+			}
+			h.Record(&r)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package cloudtrail_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+)
+
+// keeper is a handler that keeps what it is told.
+type keeper struct {
+	records []sample.Record
+	bad     []sample.Reason
+}
+
+func (k *keeper) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
+
+func (k *keeper) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+
+// reports says in a line each what was found: where, what, the units.
+func (k *keeper) reports() string {
+	var all []string
+	for _, r := range k.records {
+		all = append(all, fmt.Sprintf("%s/%s %s/%s %s %g %g", r.Table, r.Index, r.PK, r.SK, r.Op, float64(r.RCU)/1000, float64(r.WCU)/1000))
+	}
+	for _, reason := range k.bad {
+		all = append(all, "bad "+string(reason))
+	}
+	return strings.Join(all, "; ")
+}
+
+func decode(message string) *keeper {
+	k := &keeper{}
+	tables := change.Tables{"Music": {PartitionKey: "Artist", SortKey: "SongTitle"}}
+	cloudtrail.NewDecoder(tables).Decode([]byte(message), 0, k)
+	return k
+}
+
+// event is a data event in the form of the Developer Guide's examples.
+func event(name, request, more string) string {
+	return fmt.Sprintf(`{"eventVersion":"1.06","userIdentity":{"type":"AssumedRole","arn":"arn:aws:sts::111122223333:assumed-role/users/bob"},`+
+		`"eventTime":"2026-11-21T02:27:12Z","eventSource":"dynamodb.amazonaws.com","eventName":%q,"awsRegion":"us-west-2",`+
+		`"requestParameters":%s,"responseElements":null,%s"eventID":"a954","readOnly":false,`+
+		`"resources":[{"accountId":"111122223333","type":"AWS::DynamoDB::Table","ARN":"arn:aws:dynamodb:us-west-2:123456789012:table/Music"}],`+
+		`"recipientAccountId":"111122223333","eventCategory":"Data"}`, name, request, more)
+}
+
+const song = `"tableName":"Music","key":{"Artist":"No One You Know","SongTitle":"Call Me Today"}`
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	const on = "Music/ No One You Know/Call Me Today "
+	for _, c := range []struct{ story, event, want string }{
+		{"a put", event("PutItem", `{`+song+`,"item":["Artist","SongTitle"]}`, ""), on + "PutItem 0 1"},
+		{"an update", event("UpdateItem", `{`+song+`}`, ""), on + "UpdateItem 0 1"},
+		{"a failed condition costs the same", event("DeleteItem", `{`+song+`}`, `"errorCode":"ConditionalCheckFailedException",`), on + "DeleteItem 0 1"},
+		{"a read", event("GetItem", `{`+song+`}`, ""), on + "GetItem 0.5 0"},
+		{"a strongly consistent read", event("GetItem", `{`+song+`,"consistentRead":true}`, ""), on + "GetItem 1 0"},
+		{"a table by its ARN", event("GetItem", `{"tableName":"arn:aws:dynamodb:us-west-2:123456789012:table/One","key":{"id":7}}`, ""), "One/ 7/ GetItem 0.5 0"},
+		{"typed keys", event("GetItem", `{"tableName":"One","key":{"id":{"N":"7.0"}}}`, ""), "One/ 7/ GetItem 0.5 0"},
+		{"a scan reads the table", event("Scan", `{"tableName":"Music","indexName":"by-year"}`, ""), "Music/by-year / Scan 0.5 0"},
+		{"a transaction is many writes, each twice the price", event("TransactWriteItems",
+			`{"requestItems":[{"operation":"Put",`+song+`},{"operation":"ConditionCheck","TableName":"One","Key":{"id":"a"}},{"operation":"Put","tableName":"One"}]}`, ""),
+			on + "TransactWriteItems 0 2; One/ a/ TransactWriteItems 0 2; bad transaction_without_key"},
+		{"a transaction of reads", event("TransactGetItems", `{"requestItems":[{`+song+`}]}`, ""), on + "TransactGetItems 2 0"},
+		{"a transaction that was cancelled at unknown cost", event("TransactWriteItems", `{"requestItems":[{`+song+`}]}`, `"errorCode":"TransactionCanceledException",`), "bad failed_request"},
+		{"a transaction without items", event("TransactWriteItems", `{}`, ""), "bad transaction_without_key"},
+		{"a query", event("Query", `{"tableName":"Music","keyConditionExpression":"Artist = :a"}`, ""), "bad query_without_key"},
+		{"a batch", event("BatchWriteItem", `{"requestItems":{"Music":[]}}`, ""), "bad batch_without_key"},
+		{"a statement", event("ExecuteStatement", `{"statement":"SELECT * FROM Music WHERE Artist = 'No One You Know'"}`, ""), "bad statement_without_key"},
+		{"a refusal", event("GetItem", `{`+song+`}`, `"errorCode":"AccessDenied",`), "bad failed_request"},
+		{"no request", event("GetItem", `null`, ""), "bad no_key"},
+		{"a key and no table", event("GetItem", `{"key":{"id":"a"}}`, ""), "bad no_table"},
+		{"an empty key", event("GetItem", `{"tableName":"One","key":{"id":""}}`, ""), "bad bad_key"},
+		{"a key that is no key", event("GetItem", `{"tableName":"One","key":{"id":null}}`, ""), "bad bad_key"},
+		{"a typed key that is none", event("GetItem", `{"tableName":"One","key":{"id":{"BOOL":true}}}`, ""), "bad bad_key"},
+		{"two keys of an unknown table", event("GetItem", `{"tableName":"Two","key":{"a":"1","b":"2"}}`, ""), "bad key_schema_not_configured"},
+		{"a change to the table itself", event("UpdateTable", `{"tableName":"Music"}`, ""), "bad not_data_event"},
+		{"another service", strings.Replace(event("GetItem", `{`+song+`}`, ""), "dynamodb.amazonaws", "s3.amazonaws", 1), "bad not_data_event"},
+		{"no time", strings.Replace(event("GetItem", `{`+song+`}`, ""), "2026-11-21T02:27:12Z", "today", 1), "bad bad_time"},
+		{"a request of another shape", event("GetItem", `[]`, ""), "bad bad_text"},
+		{"no event", `{"a":1}`, "bad not_data_event"},
+	} {
+		if got := decode(c.event).reports(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.story, got, c.want)
+		}
+	}
+}
+
+// A trail's file is one object with all its events. A throttled request counts
+// as demand.
+func TestAFile(t *testing.T) {
+	t.Parallel()
+	get := event("GetItem", `{`+song+`}`, "")
+	throttled := event("UpdateItem", `{`+song+`}`, `"errorCode":"ProvisionedThroughputExceededException",`)
+	k := decode(`{"Records":[` + get + "," + throttled + `]}`)
+	if len(k.records) != 2 || len(k.bad) > 0 {
+		t.Fatal(k.reports())
+	}
+	want := `{"ts":1795228032000,"table":"Music","pk":"No One You Know","sk":"Call Me Today","op":"UpdateItem",` +
+		`"throttle":"ProvisionedThroughputExceededException","caller":"arn:aws:sts::111122223333:assumed-role/users/bob",` +
+		`"account":"123456789012","region":"us-west-2","id":"a954"}`
+	if got := string(k.records[1].AppendJSON(nil)); got != want || !k.records[1].Estimated {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if k.records[0].Throttle != "" || k.records[0].Op != sample.GetItem {
+		t.Errorf("%+v", k.records[0])
+	}
+}
+
+// FuzzDecode holds what is decoded to what every record must be, whatever the
+// message.
+func FuzzDecode(f *testing.F) {
+	for _, message := range []string{
+		event("PutItem", `{`+song+`}`, ""), event("TransactGetItems", `{"requestItems":[{`+song+`},null,{}]}`, ""),
+		`{"Records":[` + event("Scan", `{"tableName":"Music"}`, `"errorCode":"ThrottlingException",`) + `]}`, `{"eventName":"GetItem","requestParameters":{"key":{"a":1e5}}}`,
+	} {
+		f.Add([]byte(message))
+	}
+	known := make(map[sample.Reason]bool)
+	for _, r := range append(append(sample.Reasons(), cloudtrail.Reasons()...), change.ReasonKeySchema) {
+		known[r] = true
+	}
+	f.Fuzz(func(t *testing.T, message []byte) {
+		k := decode(string(message))
+		for _, r := range k.records {
+			if reason := r.Check(); reason != "" || !r.Estimated || r.RCU+r.WCU == 0 {
+				t.Fatalf("a record that is %q: %+v", reason, r)
+			}
+		}
+		for _, reason := range k.bad {
+			if !known[reason] {
+				t.Fatalf("reason %q is not listed", reason)
+			}
+		}
+	})
+}

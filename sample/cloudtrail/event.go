@@ -1,0 +1,163 @@
+package cloudtrail
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+)
+
+// event is what is read of an event's JSON.
+type event struct {
+	ID        string `json:"eventID"`
+	Time      string `json:"eventTime"`
+	Source    string `json:"eventSource"`
+	Name      string `json:"eventName"`
+	Region    string `json:"awsRegion"`
+	Error     string `json:"errorCode"`
+	Account   string `json:"recipientAccountId"`
+	Principal struct {
+		ARN string `json:"arn"`
+	} `json:"userIdentity"`
+	Request struct {
+		target
+		IndexName      string `json:"indexName"`
+		ConsistentRead bool   `json:"consistentRead"`
+		// Items have a form that is known of transactions only.
+		Items json.RawMessage `json:"requestItems"`
+	} `json:"requestParameters"`
+	Resources []struct {
+		ARN string `json:"ARN"`
+	} `json:"resources"`
+}
+
+// target is a table and a key that a request named. The names of some are
+// written with a capital.
+type target struct {
+	Table string                     `json:"tableName"`
+	Key   map[string]json.RawMessage `json:"key"`
+}
+
+// throttles are the errors that say that the request was demand and not
+// consumption.
+var throttles = map[string]bool{
+	"ProvisionedThroughputExceededException": true, "ThrottlingException": true, "RequestLimitExceeded": true,
+}
+
+// costsAnyway is the error of a request that costs what it would have.
+const costsAnyway = "ConditionalCheckFailedException"
+
+// base is what all samples of an event have in common.
+func (e *event) base() (sample.Record, sample.Reason) {
+	r := sample.Record{
+		Rate: 1, N: 1, Estimated: true, Index: e.Request.IndexName,
+		Caller: e.Principal.ARN, Account: e.account(), Region: e.Region, ID: e.ID,
+	}
+	var known bool
+	if r.Op, known = sample.ParseOp(e.Name); !known || e.Source != "dynamodb.amazonaws.com" {
+		return r, ReasonNotRequest
+	}
+	at, err := time.Parse(time.RFC3339, e.Time)
+	if err != nil {
+		return r, sample.ReasonBadTime
+	}
+	r.Time = at.UnixMilli()
+	switch {
+	case throttles[e.Error]:
+		r.Throttle = e.Error
+	case e.Error != "" && e.Error != costsAnyway:
+		return r, ReasonFailed
+	}
+	switch {
+	case r.Op == sample.TransactGetItems:
+		r.Read = sample.Transactional
+	case r.Op.IsRead() && e.Request.ConsistentRead:
+		r.Read = sample.Strong
+	}
+	r.RCU, r.WCU, _ = sample.EstimateUnits(r.Op, 0, r.Read)
+	return r, ""
+}
+
+// account is the table's, which may be another than the caller's.
+func (e *event) account() string {
+	for _, resource := range e.Resources {
+		if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 {
+			return parts[4]
+		}
+	}
+	return e.Account
+}
+
+// targets are the keys that the request names, at least one, or the reason why
+// there is none.
+func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
+	switch op {
+	case sample.Scan:
+		return []target{{Table: e.Request.Table}}, ""
+	case sample.Query:
+		return nil, ReasonQuery
+	case sample.BatchGetItem, sample.BatchWriteItem:
+		return nil, ReasonBatch
+	case sample.ExecuteStatement, sample.BatchExecuteStatement, sample.ExecuteTransaction:
+		return nil, ReasonStatement
+	case sample.TransactGetItems, sample.TransactWriteItems:
+		var items []target
+		if json.Unmarshal(e.Request.Items, &items) != nil || len(items) == 0 {
+			return nil, ReasonTransaction
+		}
+		return items, ""
+	}
+	return []target{e.Request.target}, ""
+}
+
+// fill puts the target into a record, and answers why it cannot be true.
+func (t *target) fill(r *sample.Record, tables change.Tables) sample.Reason {
+	r.Table = tableName(t.Table)
+	if t.Key == nil && r.Op == sample.Scan {
+		return r.Check()
+	}
+	if t.Key == nil && (r.Op == sample.TransactGetItems || r.Op == sample.TransactWriteItems) {
+		return ReasonTransaction
+	}
+	keys := make(map[string]sample.Key, len(t.Key))
+	for name, raw := range t.Key {
+		k, ok := readKey(raw)
+		if !ok {
+			return sample.ReasonBadKey
+		}
+		keys[name] = k
+	}
+	var reason sample.Reason
+	if r.PK, r.SK, reason = tables[r.Table].Split(keys); reason != "" {
+		return reason
+	}
+	return r.Check()
+}
+
+// tableName is the name in what may be an ARN: requests take both.
+func tableName(text string) string {
+	if _, name, ok := strings.Cut(text, ":table/"); ok && strings.HasPrefix(text, "arn:") {
+		return name
+	}
+	return text
+}
+
+// readKey reads a key attribute: plain, or in DynamoDB JSON.
+func readKey(raw json.RawMessage) (sample.Key, bool) {
+	switch raw[0] {
+	case '"':
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return sample.KeyString(text), err == nil && text != ""
+	case '{':
+		var v change.Value
+		if json.Unmarshal(raw, &v) != nil {
+			return sample.Key{}, false
+		}
+		return v.Key()
+	}
+	k, err := sample.KeyNumber(string(raw))
+	return k, err == nil
+}

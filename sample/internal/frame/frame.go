@@ -1,0 +1,166 @@
+// Package frame finds the records in a message of JSON that others wrote: one
+// object, an array of objects, NDJSON, or AWS's {"Records":[…]} around them.
+// What is no record is a bad sample; the records beside it count.
+package frame
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// MaxDepth is how deep the JSON of one record may nest. DynamoDB allows 32
+// levels in an attribute, of two brackets each, and records wrap them.
+const MaxDepth = 80
+
+// maxExcerpt is how many bytes of a bad sample a handler is shown.
+const maxExcerpt = 128
+
+// Excerpt is the beginning of a record, to show as that of a bad sample.
+func Excerpt(raw []byte) []byte { return raw[:min(len(raw), maxExcerpt)] }
+
+// blanks are JSON's white space.
+const blanks = " \t\r\n"
+
+// Each hands out every object of a message: valid JSON of bounded depth, and
+// Unicode text. The rest goes to h as bad samples. After an object that is not
+// JSON, reading goes on in the next line; where the object was spread over
+// lines, at the next line that begins with a brace.
+func Each(message []byte, h sample.Handler, record func(raw []byte)) {
+	w := walker{h: h, record: record}
+	rest := bytes.TrimLeft(bytes.TrimPrefix(message, []byte("\xef\xbb\xbf")), blanks)
+	if len(rest) == 0 {
+		h.Bad(sample.ReasonEmpty, nil)
+	}
+	for len(rest) > 0 {
+		var n int
+		switch rest[0] {
+		case '{':
+			n = w.object(rest)
+		case '[':
+			n = w.list(rest)
+		default:
+			n = w.stray(rest)
+		}
+		rest = bytes.TrimLeft(rest[n:], blanks)
+	}
+}
+
+type walker struct {
+	h      sample.Handler
+	record func(raw []byte)
+}
+
+func (w *walker) bad(reason sample.Reason, raw []byte) {
+	w.h.Bad(reason, bytes.TrimRight(Excerpt(raw), "\r\n"))
+}
+
+// object reads the object that begins text, and answers where to go on.
+func (w *walker) object(text []byte) int {
+	n, reason := end(text)
+	if reason == "" && !json.Valid(text[:n]) {
+		reason = sample.ReasonSyntax
+	}
+	if reason != "" {
+		next := nextLine(text)
+		w.bad(reason, text[:next])
+		if len(bytes.TrimRight(text[:next], blanks)) == 1 {
+			return next + lineWith('{', text[next:])
+		}
+		return next
+	}
+	var wrapped struct{ Records []json.RawMessage }
+	if bytes.Contains(text[:n], []byte(`"Records"`)) && json.Unmarshal(text[:n], &wrapped) == nil && wrapped.Records != nil {
+		for _, raw := range wrapped.Records {
+			w.element(raw)
+		}
+		return n
+	}
+	w.element(text[:n])
+	return n
+}
+
+// list reads the array that begins text up to its end, or to the first element
+// that is not JSON, and answers where to go on.
+func (w *walker) list(text []byte) int {
+	at := 1 + blank(text[1:])
+	if at < len(text) && text[at] == ']' {
+		return at + 1
+	}
+	for {
+		n, reason := end(text[at:])
+		if reason == "" && !json.Valid(text[at:at+n]) {
+			reason = sample.ReasonSyntax
+		}
+		if reason != "" {
+			return w.broken(text, at, reason)
+		}
+		w.element(text[at : at+n])
+		at += n
+		at += blank(text[at:])
+		switch {
+		case at < len(text) && text[at] == ']':
+			return at + 1
+		case at < len(text) && text[at] == ',':
+			at++
+			at += blank(text[at:])
+		default:
+			return w.broken(text, at, sample.ReasonSyntax)
+		}
+	}
+}
+
+// broken ends an array at something that is not JSON. Elements in lines of
+// their own are not looked at again.
+func (w *walker) broken(text []byte, at int, reason sample.Reason) int {
+	next := at + nextLine(text[at:])
+	w.bad(reason, text[at:next])
+	if nextLine(text) == next {
+		return next
+	}
+	return next + lineWith('[', text[next:])
+}
+
+// element hands out valid JSON that is an object of Unicode text.
+func (w *walker) element(raw []byte) {
+	switch {
+	case raw[0] != '{':
+		w.bad(sample.ReasonNotObject, raw)
+	case !utf8.Valid(raw) || halfPair(raw):
+		w.bad(sample.ReasonBadUTF8, raw)
+	default:
+		w.record(raw)
+	}
+}
+
+// stray reads a line that begins with neither an object nor an array.
+func (w *walker) stray(text []byte) int {
+	n := nextLine(text)
+	reason := sample.ReasonSyntax
+	if json.Valid(text[:n]) {
+		reason = sample.ReasonNotObject
+	}
+	w.bad(reason, text[:n])
+	return n
+}
+
+func blank(text []byte) int { return len(text) - len(bytes.TrimLeft(text, blanks)) }
+
+// nextLine is where the next line begins.
+func nextLine(text []byte) int {
+	if n := bytes.IndexByte(text, '\n'); n >= 0 {
+		return n + 1
+	}
+	return len(text)
+}
+
+// lineWith is where the first line begins that has that byte first, of lines
+// of which text begins one.
+func lineWith(first byte, text []byte) (at int) {
+	for at < len(text) && text[at] != first {
+		at += nextLine(text[at:])
+	}
+	return at
+}
