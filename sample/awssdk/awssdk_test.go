@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -338,5 +339,35 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		if _, err := awssdk.Instrument(&cfg, o); err == nil || len(cfg.APIOptions) != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAdaptiveRateAddsUp floods one key at an adaptive rate: what the records
+// stand for is what was asked, within six of its own deviations.
+func TestAdaptiveRateAddsUp(t *testing.T) {
+	t.Parallel()
+	sink := &kept{}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPerSecond: 200}, answer{body: `{}`})
+	const requests = 3000
+	begun := time.Now()
+	for range requests {
+		if _, err := update(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var estimate, variance float64
+	for _, r := range sink.records {
+		estimate += float64(r.N) / r.Rate
+		variance += float64(r.N) * (1 - r.Rate) / (r.Rate * r.Rate)
+	}
+	if math.Abs(estimate-requests) > 6*math.Sqrt(variance) {
+		t.Errorf("%d requests, the records stand for %.0f, deviation %.0f", requests, estimate, math.Sqrt(variance))
+	}
+	seconds := int64(time.Since(begun)/time.Second) + 2
+	if s := sampler.Stats(); s.Requests != requests || s.Kept > 200*seconds {
+		t.Errorf("counted %+v in %d seconds", s, seconds)
 	}
 }
