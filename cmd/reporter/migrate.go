@@ -30,7 +30,10 @@ func migrateCommand() *cobra.Command {
 			return err
 		}
 		said := "is up to date"
-		if applied > 0 {
+		switch {
+		case applied == 1:
+			said = "was migrated by 1 step"
+		case applied > 1:
 			said = fmt.Sprintf("was migrated by %d steps", applied)
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s %s\n", config.Store, said)
