@@ -34,6 +34,8 @@ type Shard struct {
 	Owner string
 	// Watermark is up to where it is counted: Beginning before it was heard of.
 	Watermark time.Time
+	// Found is when it was registered.
+	Found time.Time
 	// UnseenSince is NewShard's.
 	UnseenSince time.Time
 }
@@ -135,7 +137,7 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
 		rows, err := t.QueryContext(ctx, `
 			SELECT s.name, s.stream, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
-				w.watermark, s.unseen_since
+				w.watermark, s.found, s.unseen_since
 			FROM shards AS s
 			JOIN positions AS p ON p.source = s.source AND p.name = s.name
 			JOIN watermarks AS w ON w.source = s.source AND w.name = s.name
@@ -146,7 +148,7 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 			return err
 		}
 		all, err = collect(rows, func(h *Shard) []any {
-			return []any{&h.Name, &h.Stream, &h.Ready, &h.Owner, &h.Watermark, &h.UnseenSince}
+			return []any{&h.Name, &h.Stream, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
 		})
 		return err
 	})
