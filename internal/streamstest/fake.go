@@ -82,7 +82,10 @@ type Fake struct {
 	// streams outlive their tables' interest in them: by ARN, in the order in
 	// which they were made.
 	streams []*stream
-	chains  int
+	// tickets number the iterators that were given; those up to expired are
+	// good for nothing.
+	tickets, expired int
+	chains           int
 	books   books
 	faults  faults
 }
@@ -111,13 +114,6 @@ func (f *Fake) Advance(d time.Duration) {
 	defer f.mu.Unlock()
 	f.skew += d
 	f.settle()
-}
-
-// SetFaults changes the shares of empty pages, throttles and errors.
-func (f *Fake) SetFaults(emptyPages, throttles, errors float64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.options.EmptyPages, f.options.Throttles, f.options.Errors = emptyPages, throttles, errors
 }
 
 // SetLag changes how long DescribeStream takes to show what happened to shards.

@@ -35,11 +35,15 @@ func refuse(code, format string, args ...any) *Refusal {
 type faults struct {
 	denied map[string]bool
 	armed  map[string][]string // codes, by operation
+	shares map[string]shares
 	before func(Call)
 }
 
+// shares of requests that go wrong.
+type shares struct{ throttles, errors float64 }
+
 func newFaults() faults {
-	return faults{denied: map[string]bool{}, armed: map[string][]string{}}
+	return faults{denied: map[string]bool{}, armed: map[string][]string{}, shares: map[string]shares{}}
 }
 
 // Deny makes every call of an operation, such as GetRecords, fail for want of
@@ -63,6 +67,35 @@ func (f *Fake) Fail(operation string, codes ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults.armed[operation] = append(f.faults.armed[operation], codes...)
+}
+
+// SetFaults changes, for one operation, the shares of requests that are refused
+// as too many and that end in an internal error; for all of them when it is
+// empty.
+func (f *Fake) SetFaults(operation string, throttles, errors float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if operation == "" {
+		clear(f.faults.shares)
+		f.options.Throttles, f.options.Errors = throttles, errors
+		return
+	}
+	f.faults.shares[operation] = shares{throttles, errors}
+}
+
+// SetEmptyPages changes the share of pages of GetRecords that are empty although
+// there are records.
+func (f *Fake) SetEmptyPages(share float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.options.EmptyPages = share
+}
+
+// ExpireIterators makes every iterator that was given until now expire.
+func (f *Fake) ExpireIterators() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.expired = f.tickets
 }
 
 // Before has fn called before each request is looked at, with what is known of
@@ -93,10 +126,14 @@ func (f *Fake) fault(call *Call) error {
 	if !reads[call.Operation] {
 		return nil
 	}
-	if f.chance(f.options.Errors) {
+	wrong, own := f.faults.shares[call.Operation]
+	if !own {
+		wrong = shares{f.options.Throttles, f.options.Errors}
+	}
+	if f.chance(wrong.errors) {
 		return refuse(codeInternal, "An internal error occurred")
 	}
-	if f.chance(f.options.Throttles) {
+	if f.chance(wrong.throttles) {
 		// Under which name a request that is too many is refused depends on what
 		// refuses it.
 		codes := []string{codeThrottling, codeLimit, codeThroughput}

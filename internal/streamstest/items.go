@@ -31,7 +31,7 @@ func (f *Fake) servePut(in itemRequest, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done(t.write(key, item, false))
+	return done(t.write(f.now(), key, item, false))
 }
 
 // done is the answer to a write: empty, or the refusal.
@@ -51,7 +51,7 @@ func (f *Fake) serveDelete(in itemRequest, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done(t.write(key, nil, false))
+	return done(t.write(f.now(), key, nil, false))
 }
 
 func (f *Fake) serveUpdate(in itemRequest, call *Call) (any, error) {

@@ -20,6 +20,20 @@ type iterator struct {
 	// Chain numbers the GetShardIterator from which this one descends: those
 	// that are in use at the same time are as many readers.
 	Chain int
+	// Ticket numbers the iterators themselves.
+	Ticket int
+}
+
+// give makes an iterator fit to be given to a client, at this time.
+func (f *Fake) give(it iterator) string {
+	f.tickets++
+	it.Ticket, it.Issued = f.tickets, f.now().UnixNano()
+	return it.encode()
+}
+
+// spentIterator says whether an iterator has expired.
+func (f *Fake) spentIterator(it iterator) bool {
+	return it.Ticket <= f.expired || f.now().Sub(time.Unix(0, it.Issued)) >= f.options.IteratorLife
 }
 
 func (it iterator) encode() string {
@@ -59,8 +73,8 @@ func (f *Fake) getShardIterator(in getShardIterator, call *Call) (any, error) {
 	}
 	f.chains++
 	call.Chain = f.chains
-	it := iterator{Stream: s.arn, Shard: sh.id, Next: next, Issued: f.now().UnixNano(), Chain: f.chains}
-	return map[string]string{"ShardIterator": it.encode()}, nil
+	it := iterator{Stream: s.arn, Shard: sh.id, Next: next, Chain: f.chains}
+	return map[string]string{"ShardIterator": f.give(it)}, nil
 }
 
 // find is the position at which an iterator begins.

@@ -32,8 +32,7 @@ func (f *Fake) getRecords(in getRecords, call *Call) (any, error) {
 		}
 		limit = min(limit, *in.Limit)
 	}
-	now := f.now()
-	if !now.Before(time.Unix(0, it.Issued).Add(f.options.IteratorLife)) {
+	if f.spentIterator(it) {
 		return nil, refuse(codeExpired, "The shard iterator has expired and can no longer be used to retrieve stream records")
 	}
 	s, err := f.stream(it.Stream)
@@ -44,17 +43,17 @@ func (f *Fake) getRecords(in getRecords, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.admit(sh, call.Caller, now); err != nil {
+	if err := f.admit(sh, call.Caller, f.now()); err != nil {
 		return nil, err
 	}
 	if it.Next <= sh.trimmed {
 		return nil, refuse(codeTrimmed, "The operation attempted to read past the oldest stream record in a shard: %s", sequence(it.Next))
 	}
-	return f.page(sh, it, limit, now, call), nil
+	return f.page(sh, it, limit, call), nil
 }
 
 // page is what a shard has behind an iterator.
-func (f *Fake) page(sh *shard, it iterator, limit int, now time.Time, call *Call) recordsPage {
+func (f *Fake) page(sh *shard, it iterator, limit int, call *Call) recordsPage {
 	first := sort.Search(len(sh.records), func(i int) bool { return sh.records[i].position >= it.Next })
 	rest := sh.records[first:]
 	took, bytes := 0, 0
@@ -80,8 +79,7 @@ func (f *Fake) page(sh *shard, it iterator, limit int, now time.Time, call *Call
 		call.Ended = true
 		return out
 	}
-	it.Issued = now.UnixNano()
-	out.NextShardIterator = it.encode()
+	out.NextShardIterator = f.give(it)
 	return out
 }
 

@@ -1,6 +1,9 @@
 package streamstest
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Shard is a shard as it is, not as DescribeStream shows it.
 type Shard struct {
@@ -78,4 +81,38 @@ func (t *Table) divide(id string, split bool) (children []string) {
 	}
 	middle := sh.low + (sh.high-sh.low)/2
 	return []string{s.add(id, sh.low, middle, now).id, s.add(id, middle+1, sh.high, now).id}
+}
+
+// Trim removes the oldest n records of a shard of the table's newest stream, as
+// their age would.
+func (t *Table) Trim(id string, n int) {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	if t.stream == nil {
+		return
+	}
+	if sh, err := t.stream.shard(id); err == nil {
+		sh.trim(min(n, len(sh.records)))
+	}
+}
+
+// Vanish removes a shard of the table's newest stream altogether, as happens to
+// closed ones after 24 hours. It must be closed.
+func (t *Table) Vanish(id string) {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	if t.stream == nil {
+		return
+	}
+	t.stream.shards = slices.DeleteFunc(t.stream.shards, func(sh *shard) bool { return sh.id == id && !sh.closed.IsZero() })
+}
+
+// VanishStream removes the table's newest stream altogether, as happens 24 hours
+// after it was disabled.
+func (t *Table) VanishStream() {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	t.disable()
+	t.fake.streams = slices.DeleteFunc(t.fake.streams, func(s *stream) bool { return s == t.stream })
+	t.stream = nil
 }

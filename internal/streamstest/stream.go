@@ -177,14 +177,23 @@ func (s *stream) settle(now time.Time) {
 	s.rollOver(now)
 	horizon := now.Add(-s.fake.options.Retention)
 	for _, sh := range s.shards {
-		for len(sh.records) > 0 && sh.records[0].at.Before(horizon) {
-			sh.trimmed = sh.records[0].position
-			sh.records = sh.records[1:]
+		old := 0
+		for old < len(sh.records) && sh.records[old].at.Before(horizon) {
+			old++
 		}
+		sh.trim(old)
 	}
 	s.shards = slices.DeleteFunc(s.shards, func(sh *shard) bool {
 		return !sh.closed.IsZero() && sh.closed.Before(horizon)
 	})
+}
+
+// trim removes the oldest n records.
+func (sh *shard) trim(n int) {
+	if n > 0 {
+		sh.trimmed = sh.records[n-1].position
+		sh.records = sh.records[n:]
+	}
 }
 
 // rollOver closes each open shard that has lived its time, and again the child

@@ -35,7 +35,11 @@ func (t *Table) Refused() int {
 }
 
 // Put writes an item over whatever had its key.
-func (t *Table) Put(i Item) error {
+func (t *Table) Put(i Item) error { return t.PutAt(t.fake.Now(), i) }
+
+// PutAt is Put at a time that has passed. Each call's must not lie before the
+// last one's, nor before the stream's oldest open shard.
+func (t *Table) PutAt(at time.Time, i Item) error {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
 	i = i.normal()
@@ -43,7 +47,7 @@ func (t *Table) Put(i Item) error {
 	if err != nil {
 		return err
 	}
-	return t.write(key, i, false)
+	return t.write(at, key, i, false)
 }
 
 // Update sets and removes attributes of the item with that key, which it makes
@@ -70,7 +74,7 @@ func (t *Table) update(key, set Item, remove []string) error {
 	if !next.only(t.schema.Key.Names()).equal(key) {
 		return refuse(codeInvalid, "One or more parameter values were invalid: Cannot update attribute. This attribute is part of the key")
 	}
-	return t.write(key, next, false)
+	return t.write(t.fake.now(), key, next, false)
 }
 
 // Delete deletes the item with that key. One that is not there costs a unit and
@@ -88,17 +92,16 @@ func (t *Table) remove(key Item, expired bool) error {
 	if err != nil {
 		return err
 	}
-	return t.write(key, nil, expired)
+	return t.write(t.fake.now(), key, nil, expired)
 }
 
 // write puts next in the place of the item with that key.
-func (t *Table) write(key, next Item, expired bool) error {
-	now := t.fake.now()
+func (t *Table) write(at time.Time, key, next Item, expired bool) error {
 	if t.stream != nil {
-		t.stream.settle(now)
+		t.stream.settle(t.fake.now())
 	}
 	id := string(encode(key))
-	w := Write{Time: now, Key: key, Old: t.items[id], New: next, Expired: expired}
+	w := Write{Time: at, Key: key, Old: t.items[id], New: next, Expired: expired}
 	if err := t.spend(&w); err != nil {
 		t.refused++
 		return err
