@@ -86,8 +86,8 @@ type Fake struct {
 	// good for nothing.
 	tickets, expired int
 	chains           int
-	books   books
-	faults  faults
+	books            books
+	faults           faults
 }
 
 // New returns a Fake without tables.

@@ -85,8 +85,8 @@ func (i Item) equal(o Item) bool {
 
 func (v Value) equal(o Value) bool { return bytes.Equal(encode(v), encode(o)) }
 
-// only is the part of the item that has these attributes.
-func (i Item) only(names []string) Item {
+// Only is the part of the item that has these attributes.
+func (i Item) Only(names ...string) Item {
 	if i == nil {
 		return nil
 	}

@@ -26,12 +26,7 @@ func (f *Fake) servePut(in itemRequest, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	item := in.Item.normal()
-	key, err := t.schema.keyOf(item)
-	if err != nil {
-		return nil, err
-	}
-	return done(t.write(f.now(), key, item, false))
+	return done(t.put(f.now(), in.Item))
 }
 
 // done is the answer to a write: empty, or the refusal.

@@ -31,8 +31,8 @@ func (f *Fake) give(it iterator) string {
 	return it.encode()
 }
 
-// spentIterator says whether an iterator has expired.
-func (f *Fake) spentIterator(it iterator) bool {
+// stale says whether an iterator has expired.
+func (f *Fake) stale(it iterator) bool {
 	return it.Ticket <= f.expired || f.now().Sub(time.Unix(0, it.Issued)) >= f.options.IteratorLife
 }
 

@@ -32,7 +32,7 @@ func (f *Fake) getRecords(in getRecords, call *Call) (any, error) {
 		}
 		limit = min(limit, *in.Limit)
 	}
-	if f.spentIterator(it) {
+	if f.stale(it) {
 		return nil, refuse(codeExpired, "The shard iterator has expired and can no longer be used to retrieve stream records")
 	}
 	s, err := f.stream(it.Stream)

@@ -116,7 +116,7 @@ func (s *stream) shard(id string) (*shard, error) {
 // append writes a change to the shard that has its partition key now, and notes
 // in w where that is.
 func (s *stream) append(w *Write, key Key) {
-	hash := hashOf(w.Key.only(key.Partition))
+	hash := hashOf(w.Key.Only(key.Partition...))
 	for _, sh := range s.open() {
 		if sh.low <= hash && hash <= sh.high {
 			w.Stream, w.Shard, w.Sequence = s.arn, sh.id, sequence(s.next)

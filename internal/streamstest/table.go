@@ -80,7 +80,7 @@ func (s Schema) keyOf(i Item) (Item, error) {
 			return nil, refuse(codeInvalid, "One or more parameter values were invalid: Type mismatch for key %s, or it is empty", name)
 		}
 	}
-	return i.only(s.Key.Names()), nil
+	return i.Only(s.Key.Names()...), nil
 }
 
 // isKey says whether the value can be a key of that type.

@@ -33,26 +33,26 @@ func (s Schema) Charges(w Write) []Charge {
 		return writeUnits(bytes)
 	}
 	all := []Charge{{
-		Key: w.Key.only(s.Key.Partition), Units: costs(max(w.Old.Size(), w.New.Size())), Delete: w.New == nil,
+		Key: w.Key.Only(s.Key.Partition...), Units: costs(max(w.Old.Size(), w.New.Size())), Delete: w.New == nil,
 	}}
 	for _, x := range s.Indexes {
 		if x.Local {
 			continue
 		}
 		before, after := s.entry(x, w.Old), s.entry(x, w.New)
-		moved := before != nil && after != nil && !before.only(x.Key.Names()).equal(after.only(x.Key.Names()))
+		moved := before != nil && after != nil && !before.Only(x.Key.Names()...).equal(after.Only(x.Key.Names()...))
 		switch {
 		case before.equal(after):
 			continue
 		case before != nil && (after == nil || moved):
-			all = append(all, Charge{Index: x.Name, Key: before.only(x.Key.Partition), Units: costs(before.Size()), Delete: true})
+			all = append(all, Charge{Index: x.Name, Key: before.Only(x.Key.Partition...), Units: costs(before.Size()), Delete: true})
 		}
 		switch {
 		case after == nil:
 		case before == nil || moved:
-			all = append(all, Charge{Index: x.Name, Key: after.only(x.Key.Partition), Units: costs(after.Size())})
+			all = append(all, Charge{Index: x.Name, Key: after.Only(x.Key.Partition...), Units: costs(after.Size())})
 		default:
-			all = append(all, Charge{Index: x.Name, Key: after.only(x.Key.Partition), Units: costs(max(before.Size(), after.Size()))})
+			all = append(all, Charge{Index: x.Name, Key: after.Only(x.Key.Partition...), Units: costs(max(before.Size(), after.Size()))})
 		}
 	}
 	return all
@@ -72,9 +72,9 @@ func (s Schema) entry(x Index, i Item) Item {
 	names := append(s.Key.Names(), x.Key.Names()...)
 	switch x.Projection {
 	case "KEYS_ONLY":
-		return i.only(names)
+		return i.Only(names...)
 	case "INCLUDE":
-		return i.only(append(names, x.Include...))
+		return i.Only(append(names, x.Include...)...)
 	}
 	return i
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
@@ -135,4 +136,25 @@ func (w *world) is(err error, code string) {
 	if !errors.As(err, &api) || api.ErrorCode() != code {
 		w.Errorf("%v, want %s", err, code)
 	}
+}
+
+// reasonOf is an exception's name and what it says of why: the SDK shows the
+// reasons of two classes in two places.
+func reasonOf(err error) string {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return ""
+	}
+	var reasons []dynamodbtypes.ThrottlingReason
+	if e, ok := errors.AsType[*dynamodbtypes.ThrottlingException](err); ok {
+		reasons = e.ThrottlingReasons
+	}
+	if e, ok := errors.AsType[*dynamodbtypes.ProvisionedThroughputExceededException](err); ok {
+		reasons = e.ThrottlingReasons
+	}
+	out := api.ErrorCode()
+	for _, r := range reasons {
+		out += " " + aws.ToString(r.Reason) + " " + aws.ToString(r.Resource)
+	}
+	return out
 }

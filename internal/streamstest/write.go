@@ -35,13 +35,21 @@ func (t *Table) Refused() int {
 }
 
 // Put writes an item over whatever had its key.
-func (t *Table) Put(i Item) error { return t.PutAt(t.fake.Now(), i) }
+func (t *Table) Put(i Item) error {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	return t.put(t.fake.now(), i)
+}
 
 // PutAt is Put at a time that has passed. Each call's must not lie before the
 // last one's, nor before the stream's oldest open shard.
 func (t *Table) PutAt(at time.Time, i Item) error {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
+	return t.put(at, i)
+}
+
+func (t *Table) put(at time.Time, i Item) error {
 	i = i.normal()
 	key, err := t.schema.keyOf(i)
 	if err != nil {
@@ -71,7 +79,7 @@ func (t *Table) update(key, set Item, remove []string) error {
 	for _, name := range remove {
 		delete(next, name)
 	}
-	if !next.only(t.schema.Key.Names()).equal(key) {
+	if !next.Only(t.schema.Key.Names()...).equal(key) {
 		return refuse(codeInvalid, "One or more parameter values were invalid: Cannot update attribute. This attribute is part of the key")
 	}
 	return t.write(t.fake.now(), key, next, false)
