@@ -27,7 +27,8 @@ type Shard struct {
 	Name string
 	// Stream is the stream that it belongs to, as its finder named it.
 	Stream string
-	// Ready says that the shard before it, if there is one, has ended.
+	// After is NewShard's; Ready says that that shard, if there is one, has ended.
+	After string
 	Ready bool
 	// Owner is the member that reads it; empty when nobody does, or when the
 	// owner is no longer alive.
@@ -136,7 +137,7 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 	var all []Shard
 	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
 		rows, err := t.QueryContext(ctx, `
-			SELECT s.name, s.stream, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
+			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
 				w.watermark, s.found, s.unseen_since
 			FROM shards AS s
 			JOIN positions AS p ON p.source = s.source AND p.name = s.name
@@ -148,7 +149,7 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 			return err
 		}
 		all, err = collect(rows, func(h *Shard) []any {
-			return []any{&h.Name, &h.Stream, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
+			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
 		})
 		return err
 	})

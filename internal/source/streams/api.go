@@ -128,10 +128,7 @@ func (s *Streams) listStreams(ctx context.Context, table string) ([]arn, error) 
 
 // describe asks for one page of a stream's shards: from cursor on, and, with a
 // parent, its children only.
-func (s *Streams) describe(ctx context.Context, pace *pacer, stream arn, cursor *string, parent string) (*types.StreamDescription, error) {
-	if err := pace.wait(ctx); err != nil {
-		return nil, err
-	}
+func (s *Streams) describe(ctx context.Context, stream arn, cursor *string, parent string) (*types.StreamDescription, error) {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(string(stream)), ExclusiveStartShardId: cursor}
 	if parent != "" {
 		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}

@@ -161,7 +161,10 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 // listPage asks for a page until it comes, a bounded number of times.
 func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*types.StreamDescription, error) {
 	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
-		d, err := s.describe(ctx, s.listing, stream, cursor, "")
+		if err := s.listing.wait(ctx); err != nil {
+			return nil, backoff.Permanent(err)
+		}
+		d, err := s.describe(ctx, stream, cursor, "")
 		if errors.Is(err, errGone) || errors.Is(err, errDenied) {
 			return nil, backoff.Permanent(err)
 		}

@@ -27,6 +27,40 @@ const (
 	extinct
 )
 
+// heirs are, by the name of a closed shard, when the youngest of its known
+// children became known.
+type heirs map[string]time.Time
+
+// heirsSettled is how long children have to be known for certain that no sibling
+// of theirs is still to be shown. Whoever catches up need not ask for them.
+const heirsSettled = time.Minute
+
+// noteHeirs remembers the children among the open shards.
+func (s *Streams) noteHeirs(open []Shard) {
+	heirs := make(heirs)
+	for _, h := range open {
+		if h.After != "" && h.Found.After(heirs[h.After]) {
+			heirs[h.After] = h.Found
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heirs = heirs
+}
+
+// hasHeirs says whether the Ledger has all children of the shard. Those of one
+// that is gone come from a listing, and all at once.
+func (r *reader) hasHeirs() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, ok := r.heirs[r.shard.Name]
+	return ok && (r.gone || time.Since(found) > heirsSettled)
+}
+
+// turnLook is how often one that waits for its turn to ask looks whether it still
+// has to.
+const turnLook = 200 * time.Millisecond
+
 // awaitChildren waits until the Ledger knows the children of the shard, which
 // is closed, or until it is certain that there are none. Its end may be told to
 // the Sink then, and not before: the children hold the seconds open.
@@ -34,8 +68,15 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 	wait := newBackoff()
 	wait.MaxInterval = childrenPatience
 	for {
-		if err := r.tenure.await(ctx); err != nil {
+		switch err := r.tenure.await(ctx); {
+		case err != nil:
 			return err
+		case r.hasHeirs():
+			r.health.heal(r.shard.Name)
+			return nil
+		case !r.children.try():
+			pause(ctx, turnLook)
+			continue
 		}
 		after, err := r.succession(ctx)
 		switch {
@@ -75,12 +116,17 @@ func (r *reader) succession(ctx context.Context) (succession, error) {
 	return unclear, nil
 }
 
-// lookForChildren asks for the shards whose parent this one is. A server that
-// does not know the filter answers all of them.
+// lookForChildren asks for the shards whose parent this one is; its turn has
+// come. A server that does not know the filter answers all of them.
 func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disabled bool, err error) {
 	var cursor *string
 	for {
-		d, err := r.describe(ctx, r.Streams.children, r.stream, cursor, r.id)
+		if cursor != nil {
+			if err := r.children.wait(ctx); err != nil {
+				return nil, false, err
+			}
+		}
+		d, err := r.describe(ctx, r.stream, cursor, r.id)
 		if err != nil {
 			return nil, false, err
 		}

@@ -48,7 +48,8 @@ type Shard struct {
 	Name string
 	// Stream is the ARN of its stream.
 	Stream string
-	// Ready says that the shard before it, if there is one, has ended.
+	// After is NewShard's; Ready says that that shard, if there is one, has ended.
+	After string
 	Ready bool
 	// Owner is the member that reads it; empty when nobody alive does.
 	Owner string

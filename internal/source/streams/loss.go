@@ -96,25 +96,25 @@ func (r *reader) since() time.Time {
 }
 
 // vanished gives up a shard that does not exist any more. What it held, and
-// what its children held before the horizon, is lost.
+// what its children held before the horizon, is lost; or, when it was known
+// within a day and so cannot have been trimmed, all that its stream held.
 func (r *reader) vanished(ctx context.Context) error {
-	r.gone = true
-	_, err := r.succession(ctx)
-	until := horizon()
-	switch {
-	case errors.Is(err, errGone):
-		until = time.Now() // the whole stream: all that was not read
-	case err != nil:
-		return err
+	since := r.since()
+	until := time.Now()
+	if since.Before(horizon().Add(retentionDoubt)) {
+		until = horizon()
 	}
 	if r.lost == nil {
-		r.lost = &loss{from: string(r.at), since: r.since()}
+		r.lost = &loss{from: string(r.at), since: since}
 	}
 	if r.lost.reason != reasonOrphan {
 		r.lost.reason = reasonGone
 	}
-	r.closed = true
-	return r.record(ctx, atShardEnd, until)
+	if err := r.record(ctx, atShardEnd, until); err != nil {
+		return err
+	}
+	r.closed, r.gone = true, true
+	return nil
 }
 
 // bound records a loss once its end is known: before the first record of a

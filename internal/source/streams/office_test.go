@@ -173,7 +173,7 @@ func (d *desk) Open(context.Context) ([]streams.Shard, error) {
 		if h.ended {
 			continue
 		}
-		s := streams.Shard{Name: name, Stream: h.stream, Ready: d.ready(h), Owner: h.owner,
+		s := streams.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.ready(h), Owner: h.owner,
 			Watermark: time.UnixMilli(h.watermark), Found: h.found, UnseenSince: h.UnseenSince}
 		if !d.alive(h.owner) {
 			s.Owner = ""

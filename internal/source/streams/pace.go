@@ -7,10 +7,11 @@ import (
 )
 
 // AWS allows ten DescribeStream requests a second. One collector lists; every
-// one looks for the children of its own shards, and they share what is left.
+// one looks for the children of its own shards, and they share a rate. What is
+// left is for seconds in which the turns of several fall together.
 const (
-	listingRate  = 5.0
-	childrenRate = 4.0
+	listingRate  = 4.0
+	childrenRate = 3.0
 )
 
 // pacer lets requests pass at a rate, evenly.
@@ -34,6 +35,23 @@ func (p *pacer) divide(n int, newcomer time.Duration) {
 	}
 }
 
+// try says whether it is the caller's turn now.
+func (p *pacer) try() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.next.After(now) {
+		return false
+	}
+	p.next = now.Add(p.every())
+	return true
+}
+
+// every is the time between two turns. The caller holds mu.
+func (p *pacer) every() time.Duration {
+	return time.Duration(float64(p.share) / p.rate * float64(time.Second))
+}
+
 // wait returns when it is the caller's turn, or when ctx ends.
 func (p *pacer) wait(ctx context.Context) error {
 	p.mu.Lock()
@@ -42,7 +60,7 @@ func (p *pacer) wait(ctx context.Context) error {
 	if turn.Before(now) {
 		turn = now
 	}
-	p.next = turn.Add(time.Duration(float64(p.share) / p.rate * float64(time.Second)))
+	p.next = turn.Add(p.every())
 	p.mu.Unlock()
 	if d := turn.Sub(now); d > 0 {
 		pause(ctx, d)

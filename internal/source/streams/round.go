@@ -23,6 +23,7 @@ func (s *Streams) round(ctx context.Context, sink source.Sink, all *sync.WaitGro
 	if err != nil {
 		return fmt.Errorf("look at the shards: %w", err)
 	}
+	s.noteHeirs(open)
 	readable := readable(open, s.wanted)
 	p := share(readable, me.name, me.members)
 	s.stopAllBut(p.keep)

@@ -152,6 +152,7 @@ type Streams struct {
 
 	mu      sync.Mutex
 	readers map[string]*reader // by the shard's name
+	heirs   heirs
 
 	health *health
 	*metrics
