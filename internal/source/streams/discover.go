@@ -45,7 +45,7 @@ type listing struct {
 // nobody's end announces, of new streams and of changes that nobody saw.
 func (s *Streams) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
-		s.health.fail(t, "its shards are not known yet", time.Now())
+		s.health.failNow(t, "its shards are not known yet")
 	}
 	for ctx.Err() == nil {
 		again := s.config.Discovery
