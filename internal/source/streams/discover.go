@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -248,7 +250,7 @@ func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]boo
 	var g errgroup.Group
 	g.SetLimit(parentProbes)
 	var mu sync.Mutex
-	for shard := range shards {
+	for _, shard := range slices.Collect(maps.Keys(shards)) {
 		g.Go(func() error {
 			alive, err := s.exists(ctx, stream, shard)
 			mu.Lock()
