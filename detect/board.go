@@ -24,6 +24,9 @@ type Options struct {
 	// Policy answers the policy of a table or index; nil is DefaultPolicy for
 	// all.
 	Policy func(table, index string) Policy
+	// Facts answers what is known of a table beside its traffic; nil is nothing,
+	// of all or of one.
+	Facts func(table string) *TableFacts
 	// OneEpisode takes everything observed for one episode, as when a file is
 	// analysed: nothing that was hot is forgotten when it cools.
 	OneEpisode bool
@@ -55,6 +58,9 @@ type windowID struct {
 func NewBoard(o Options) *Board {
 	if o.Policy == nil {
 		o.Policy = func(string, string) Policy { return DefaultPolicy() }
+	}
+	if o.Facts == nil {
+		o.Facts = func(string) *TableFacts { return nil }
 	}
 	return &Board{
 		options: o, tracks: map[trackID]*track{},

@@ -38,6 +38,8 @@ const (
 	// Warning says that some second's lower bound is above the policy's share
 	// of the limit.
 	Warning Severity = "warning"
+	// Info says that it is worth knowing. It never pages.
+	Info Severity = "info"
 )
 
 // State is of time.

@@ -26,6 +26,9 @@ const (
 	// DefaultHeadroom is by how much a shard count exceeds the peak's bare
 	// need; AWS's examples use 1.5 to 2.
 	DefaultHeadroom = 1.5
+	// DefaultMinUnits is the least peak of a table, in units a second, from
+	// which its key design is judged: below that no design is hot.
+	DefaultMinUnits = 10
 	// FireSeconds of FireOf seconds over the warning share make a finding fire.
 	FireSeconds = 2
 	// FireOf is how many seconds FireSeconds are counted among.
