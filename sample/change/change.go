@@ -72,6 +72,7 @@ func (c *Change) Records(s Schema) ([]sample.Record, sample.Reason) {
 		}
 		return all, ""
 	}
+	all[0].Edit = c.edit()
 	for i := range s.Indexes {
 		all = append(all, c.indexed(&s.Indexes[i])...)
 	}
