@@ -46,7 +46,8 @@ type Evidence struct {
 	ItemBytes, ChangedBytes, GrownBytes int64
 }
 
-// OpLoad is what one operation asked for.
+// OpLoad is what one operation asked for. Requests are estimated where they were
+// sampled: each stands for n ÷ rate.
 type OpLoad struct {
 	Op       sample.Op
 	Requests int64

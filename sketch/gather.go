@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 	g.Records++
 	g.Load = g.Load.Plus(l)
 	op := &g.ops[min(int(r.Op), len(g.ops)-1)]
-	op.Requests += r.N
+	op.Requests += int64(math.Round(float64(r.N) / r.Rate))
 	op.Load = op.Plus(l)
 	if r.Read != sample.Eventual {
 		g.Strong += l.Read
