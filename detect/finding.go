@@ -237,6 +237,8 @@ type Finding struct {
 	// Coverage is the part of the table's real load that the samples show;
 	// null when nothing tells.
 	Coverage *float64 `json:"coverage"`
+	// Forecast is the growth of the key; null when the data do not say.
+	Forecast *Forecast `json:"forecast"`
 	// Gaps were open while the finding was made.
 	Gaps []Gap `json:"gaps"`
 }

@@ -32,6 +32,9 @@ const (
 	forecastZ = 1.96
 )
 
+// ForecastMemory is how far back peaks are of use to a forecast.
+const ForecastMemory = 90 * 24 * time.Hour
+
 // HourPeak is the highest second of a key in one hour, in units a second.
 type HourPeak struct {
 	Hour     time.Time
