@@ -16,6 +16,9 @@ type point struct {
 	// requests is how many were seen, keyRange how many of the key's were
 	// refused because of their partition, as far as evidence tells.
 	requests, keyRange int64
+	// asked is how many requests of the whole table or index were seen, changes
+	// those of them that a stream told.
+	asked, changes int64
 	// strain is what a table as a whole suffered; nil for a key.
 	strain *strain
 	// table is the demand of the whole table or index in that second.
@@ -25,7 +28,7 @@ type point struct {
 // newPoint is what a window says of one of its keys.
 func newPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	p := point{
-		second: w.Second, requests: k.Requests,
+		second: w.Second, requests: k.Requests, asked: w.Total.Requests, changes: w.Total.Changes,
 		read:      amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread),
 		write:     amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread),
 		throttled: k.Throttled, table: w.Total.Load,
@@ -91,6 +94,7 @@ type episode struct {
 	sum             sketch.Load
 	sumLow, sumHigh sketch.Load
 	sumTable        sketch.Load
+	asked, changes  int64
 	seconds         int64
 	over, possible  int
 	saturated       int
@@ -225,6 +229,7 @@ func (e *episode) count(p *point, r rules) {
 	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.read.low, Write: p.write.low})
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
+	e.asked, e.changes = e.asked+p.asked, e.changes+p.changes
 	switch most := limit(r.kind); {
 	case seen.proven > most:
 		e.over++

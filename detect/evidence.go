@@ -82,7 +82,7 @@ func (t *track) prove(second int64, k *sketch.KeyLoad) {
 	if k.Evidence == nil {
 		return
 	}
-	p := proof{second, WritesInReads*k.Low.Write + k.Low.Read, k.Low, k.Evidence.Cut()}
+	p := proof{second, weight(k.Low), k.Low, k.Evidence.Cut()}
 	if i := slices.IndexFunc(t.proofs, func(q proof) bool { return q.second == second }); i >= 0 {
 		t.proofs[i] = p
 		return
@@ -125,19 +125,16 @@ func (t *track) evidence(e *episode) *Evidence {
 			hottest = &within[i]
 		}
 	}
-	told := evidenceOf(sum, len(within), float64(weightOf(load)))
+	told := evidenceOf(sum, len(within), float64(weight(load)))
 	if told.SortKeys != nil {
 		told.SortKeys.Distinct = math.Round(hottest.evidence.SortKeys.Estimate())
 	}
 	return told
 }
 
-// weightOf is 3·write + read, in which both of a partition's limits are the same.
-func weightOf(l sketch.Load) sample.Milli { return WritesInReads*l.Write + l.Read }
-
 // evidenceOf words what was gathered in some seconds of the given load.
-func evidenceOf(e *sketch.Evidence, seconds int, weight float64) *Evidence {
-	base := float64(weightOf(e.Load))
+func evidenceOf(e *sketch.Evidence, seconds int, asked float64) *Evidence {
+	base := float64(weight(e.Load))
 	told := &Evidence{
 		Seconds: seconds, Records: e.Records, Refused: map[string]int64{},
 		Operations: []Operation{},
@@ -147,11 +144,11 @@ func evidenceOf(e *sketch.Evidence, seconds int, weight float64) *Evidence {
 	// What was gathered stands for all that was asked in these seconds.
 	scale := 1.0
 	if base > 0 {
-		scale = max(1, weight/base)
+		scale = max(1, asked/base)
 	}
 	for _, o := range e.Ops {
 		told.Operations = append(told.Operations, Operation{
-			Op: cmp.Or(o.Op.String(), "unknown"), Share: ratio(float64(weightOf(o.Load)), base),
+			Op: cmp.Or(o.Op.String(), "unknown"), Share: ratio(float64(weight(o.Load)), base),
 			Requests: float64(o.Requests) * scale / float64(seconds),
 		})
 	}

@@ -131,6 +131,20 @@ func Reasons() []Reason {
 	return []Reason{HotItem, RollingKey, LSIBlocked, MonotonicSortKey, Scanned, Splittable, Starved, Undetermined}
 }
 
+// Seen is what the samples of a finding show.
+type Seen string
+
+// What samples show.
+const (
+	// SeenRequests are samples of requests: reads, writes, and what was refused.
+	SeenRequests Seen = "requests"
+	// SeenChanges are changed items, as a stream tells of them: a lower bound of
+	// the writes, without reads and without what was refused.
+	SeenChanges Seen = "changes"
+	// SeenBoth are some of each.
+	SeenBoth Seen = "both"
+)
+
 // Figure is an amount a second, in units, with its bounds: the truth lies
 // between Low and High, for certain where all requests were seen and with 95 %
 // where they were sampled.
@@ -217,6 +231,8 @@ type Finding struct {
 	// sentences, with what they rest on.
 	Reason Reason `json:"reason"`
 	Why    string `json:"why"`
+	// Seen is what the samples show.
+	Seen Seen `json:"seen"`
 	// Evidence is what the requests were like; null when that is not known.
 	Evidence *Evidence `json:"evidence"`
 	// Sharding is how the key is sharded already; null when it is not.

@@ -48,6 +48,12 @@ func restored(f *Finding) *episode {
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
 	e.hot[0] = e.last
+	switch f.Seen {
+	case SeenChanges:
+		e.asked, e.changes = 1, 1
+	case SeenBoth:
+		e.asked, e.changes = 2, 1
+	}
 	if f.Share > 0 {
 		e.sumTable = sketch.Load{
 			Read:  sample.Milli(float64(e.sum.Read) / f.Share),

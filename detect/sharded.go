@@ -128,7 +128,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 		}
 	}
 	p, is := shardkey.Parse(k.Key.Text)
-	if !is || !worded(p.Form) && weightOf(k.Low) < share(WritesInReads*PartitionWrite, guessShare) {
+	if !is || !worded(p.Form) && weight(k.Low) < share(WritesInReads*PartitionWrite, guessShare) {
 		return groupID{}, 0, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
@@ -229,7 +229,7 @@ func (g *group) confirmed(form shardkey.Form, p Policy) (shards int, yes bool) {
 func (g *group) even() bool {
 	mean, within := g.mean(len(g.members)), 0
 	for _, m := range g.members {
-		if math.Abs(float64(weightOf(m.load))-mean) <= mean/2 {
+		if math.Abs(float64(weight(m.load))-mean) <= mean/2 {
 			within++
 		}
 	}
@@ -239,7 +239,7 @@ func (g *group) even() bool {
 func (g *group) mean(shards int) float64 {
 	var sum sample.Milli
 	for _, m := range g.members {
-		sum += weightOf(m.load)
+		sum += weight(m.load)
 	}
 	return float64(sum) / float64(max(shards, 1))
 }
@@ -252,9 +252,9 @@ func (g *group) deviation(shards int) (most float64, hottest string, certain boo
 	var requests int64
 	var highest sample.Milli = -1
 	for _, m := range g.members {
-		most = max(most, math.Abs(float64(weightOf(m.load))-mean)/mean)
+		most = max(most, math.Abs(float64(weight(m.load))-mean)/mean)
 		requests += m.requests
-		if l := weightOf(m.load); l > highest || l == highest && m.key < hottest {
+		if l := weight(m.load); l > highest || l == highest && m.key < hottest {
 			highest, hottest = l, m.key
 		}
 	}
@@ -371,7 +371,7 @@ func (g *group) finding(id groupID, k Kind, second int64) Finding {
 	n := max(1, g.last-g.first+1)
 	mean := Loads{WCU: figure{write, write, write}.units(n), RCU: figure{read, read, read}.units(n)}
 	return Finding{
-		Fingerprint: fingerprint(k, id.table, id.index, g.keyType, key), Kind: k,
+		Fingerprint: fingerprint(k, id.table, id.index, g.keyType, key), Kind: k, Seen: SeenRequests,
 		Table: id.table, Index: id.index, Key: key, KeyType: g.keyType, State: Pending,
 		Peak: Peak{Loads: Loads{WCU: g.write.units(1), RCU: g.read.units(1)}, At: at(second)}, Mean: mean,
 		Consumed:    Consumed{WCU: units(g.write.value), RCU: units(g.read.value)},

@@ -106,7 +106,7 @@ func (e *episode) suffer(p *point, r rules, t timeline) {
 	if e.state == Resolved && !r.oneEpisode {
 		*e = episode{through: p.second}
 	}
-	if weightOf(p.table) > WritesInReads*e.write.value+e.read.value {
+	if weight(p.table) > weight(sketch.Load{Read: e.read.value, Write: e.write.value}) {
 		e.at, e.consumed = p.second, p.consumed()
 	}
 	e.raise(p, largest{})
@@ -144,8 +144,8 @@ func (e *episode) strainEvidence() *Evidence {
 		return e.toldEvidence
 	}
 	told := evidenceOf(&sketch.Evidence{Records: e.strain.asked, Load: e.strain.load, Refused: e.strain.refused}, int(max(e.seconds, 1)), 0)
-	if scanned := weightOf(e.strain.scanned); scanned > 0 {
-		told.Operations = append(told.Operations, Operation{Op: sample.Scan.String(), Share: ratio(float64(scanned), float64(weightOf(e.strain.load)))})
+	if scanned := weight(e.strain.scanned); scanned > 0 {
+		told.Operations = append(told.Operations, Operation{Op: sample.Scan.String(), Share: ratio(float64(scanned), float64(weight(e.strain.load)))})
 	}
 	return told
 }
@@ -153,7 +153,7 @@ func (e *episode) strainEvidence() *Evidence {
 // whyHot says why a partition without a hot key refused, and whether it heals.
 func (e *episode) whyHot(warm []string) (Reason, string) {
 	refused := fmt.Sprintf("A partition refused %s requests in %s, while no key was near a limit", count(e.strain.refused[sample.KeyRange]), seconds(e.over))
-	if scanned := ratio(float64(weightOf(e.strain.scanned)), float64(weightOf(e.strain.load))); scanned >= ScanShare {
+	if scanned := ratio(float64(weight(e.strain.scanned)), float64(weight(e.strain.load))); scanned >= ScanShare {
 		return Scanned, fmt.Sprintf("%s: %.0f %% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", refused, 100*scanned)
 	}
 	why := refused + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load."
@@ -201,7 +201,7 @@ func (b *Board) warmest(of target, second int64) []string {
 		}
 		for i := range t.points {
 			if p := &t.points[i]; p.second == second {
-				all = append(all, warm{t.key.Text, WritesInReads*p.write.value + p.read.value})
+				all = append(all, warm{t.key.Text, weight(sketch.Load{Read: p.read.value, Write: p.write.value})})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (t *track) finding(e *episode, r rules, b *Board) Finding {
 	f.Evidence = t.evidence(e)
 	f.Rolling = rolling(f.Key, f.Peak.At)
 	because := heal(&f, b.options.Facts(f.Table))
-	f.Reason, f.Why = because.reason, because.why
+	f.Reason, f.Why = because.reason, because.why+f.Seen.caveat()
 	f.Advice = b.advice(&f, peak, r)
 	return f
 }
@@ -36,6 +36,7 @@ func (e *episode) figures(t target, r rules) Finding {
 		Seconds: e.seconds, Through: at(e.through),
 		Gaps: []Gap{},
 	}
+	f.Seen = seenOf(e)
 	if f.Severity == Info && f.State == Firing {
 		f.State = Pending // the policy caps it: nobody is woken
 	}
@@ -62,3 +63,25 @@ func (e *episode) meanLoads() Loads {
 }
 
 func at(second int64) time.Time { return time.Unix(second, 0).UTC() }
+
+// seenOf is what the samples of an episode show.
+func seenOf(e *episode) Seen {
+	switch {
+	case e.changes == 0:
+		return SeenRequests
+	case e.changes == e.asked:
+		return SeenChanges
+	}
+	return SeenBoth
+}
+
+// caveat is what has to be said of samples that do not show all.
+func (s Seen) caveat() string {
+	switch s {
+	case SeenChanges:
+		return " This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were refused or changed nothing."
+	case SeenBoth:
+		return " A part of this is from a stream, which shows neither reads nor refused writes; a write that both a stream and a sample show counts twice."
+	}
+	return ""
+}

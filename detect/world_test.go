@@ -24,6 +24,7 @@ type asked struct {
 	bytes      int64
 	edit       *sample.Edit
 	rate       float64 // 1 when 0
+	change     bool    // told by a stream
 	from, to   int     // in which seconds; all when both are 0
 }
 
@@ -84,7 +85,7 @@ func (a *asked) send(second, sent int) (all []sample.Record) {
 		n := min(fold, requests-i)
 		r := sample.Record{
 			Time: (began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
-			PK: sample.KeyString(a.key), Op: a.op, N: int64(n), Rate: cmp.Or(a.rate, 1), Caller: a.caller, Bytes: a.bytes, Edit: a.edit,
+			PK: sample.KeyString(a.key), Op: a.op, N: int64(n), Rate: cmp.Or(a.rate, 1), Caller: a.caller, Bytes: a.bytes, Edit: a.edit, Change: a.change,
 		}
 		if a.op == sample.Scan {
 			r.PK = sample.Key{}

@@ -91,6 +91,9 @@ type Record struct {
 	// Attrs are other attributes, text to text, that may serve as candidate
 	// keys. Nil when none were given.
 	Attrs map[string]string
+	// Change says that the record was made of a changed item, as streams tell of
+	// them: they show neither reads nor what was refused.
+	Change bool
 	// Edit is what whole images of the item tell of a write; nil without them.
 	Edit *Edit
 }

@@ -36,6 +36,7 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Load)
 	w.uint(uint64(v.Total.ThrottledRequests))
 	w.load(v.Total.Throttled)
+	w.uint(uint64(v.Total.Changes))
 	w.refused(v.Total.Refused)
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
@@ -184,6 +185,7 @@ func (r *reader) window() Window {
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
 	if r.version > 1 {
+		w.Total.Changes = r.natural()
 		w.Total.Refused = r.refused()
 	}
 	w.Total.Keyless = r.load()

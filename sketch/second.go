@@ -48,6 +48,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		t.Throttled = t.Throttled.Plus(l)
 		t.Refused[sample.ThrottleCause(r.Throttle)] += r.N
 	}
+	if r.Change {
+		t.Changes += r.N
+	}
 	sampled := r.Rate < 1
 	if sampled {
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)/1000/r.Rate)

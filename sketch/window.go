@@ -16,6 +16,9 @@ type Total struct {
 	// ThrottledRequests and Throttled are the refused part of it.
 	ThrottledRequests int64
 	Throttled         Load
+	// Changes is how many of Requests were told by a stream, which shows neither
+	// reads nor what was refused.
+	Changes int64
 	// Refused are the refused requests by cause.
 	Refused [sample.Causes]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
@@ -32,6 +35,7 @@ func (t Total) plus(o Total) Total {
 		Load:              t.Plus(o.Load),
 		ThrottledRequests: t.ThrottledRequests + o.ThrottledRequests,
 		Throttled:         t.Throttled.Plus(o.Throttled),
+		Changes:           t.Changes + o.Changes,
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
