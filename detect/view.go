@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,6 +122,27 @@ func (c *Census) View(table, index string, p Policy) *View {
 		Template: v.Template.Pattern, Newest: t.newest(),
 	})
 	return v
+}
+
+// CompareViews orders views of the same traffic, the better key first: by the
+// verdict, by the hottest second, and by how many keys there are at a time.
+// None comes last.
+func CompareViews(a, b *View) int {
+	if a == nil || b == nil {
+		return cmp.Compare(btoi(a == nil), btoi(b == nil))
+	}
+	return cmp.Or(
+		cmp.Compare(slices.Index(DesignVerdicts(), a.Design.Verdict), slices.Index(DesignVerdicts(), b.Design.Verdict)),
+		cmp.Compare(a.Hottest.Utilization, b.Hottest.Utilization),
+		cmp.Compare(b.EffectiveKeys, a.EffectiveKeys),
+	)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // inverse is amount/share, nil without a share.
