@@ -136,7 +136,7 @@ func prewarmAdvice(f *Finding, r rules) string {
 		what, least, peak = "read", OnDemandRead, f.Peak.RCU.Value
 	}
 	need := peak * r.Headroom
-	if need <= least {
+	if need <= least || need <= f.tableMean(r.kind) {
 		return ""
 	}
 	where := "table's"
@@ -145,6 +145,15 @@ func prewarmAdvice(f *Finding, r rules) string {
 	}
 	return fmt.Sprintf("Before the shards go live raise the %s warm throughput to at least %s %s units a second (%s × %g): a new on-demand table takes %s, and partitions for new keys are otherwise made only as the load grows.",
 		where, about(math.Ceil(need)), what, about(peak), r.Headroom, about(least))
+}
+
+// tableMean is about what the whole table or index was asked for while the key
+// was seen: what its partitions carry already.
+func (f *Finding) tableMean(k Kind) float64 {
+	if k == HotKeyRead {
+		return ratio(f.Mean.RCU.Value, f.Share)
+	}
+	return ratio(f.Mean.WCU.Value, f.Share)
 }
 
 func strongAdvice(f *Finding) string {
@@ -297,10 +306,10 @@ func migration(f *Finding, base string) string {
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", quoted(base))
 	}
 	steps := []string{
-		fmt.Sprintf("1. write new items of %s to its shards and, for now, to the old key, too", quoted(base)),
-		"2. copy the old key's items to their shards, slowly, and compare",
-		fmt.Sprintf("3. read the %d shards in parallel instead of the old key", f.Shards),
-		"4. stop writing the old key, and delete its items when nothing reads them",
+		fmt.Sprintf("(a) write new items of %s to its shards and, for now, to the old key, too", quoted(base)),
+		"(b) copy the old key's items to their shards, slowly, and compare",
+		fmt.Sprintf("(c) read the %d shards in parallel instead of the old key", f.Shards),
+		"(d) stop writing the old key, and delete its items when nothing reads them",
 	}
 	return "To get there: " + strings.Join(steps, "; ") + "."
 }

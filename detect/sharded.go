@@ -225,6 +225,20 @@ func (g *group) confirmed(form shardkey.Form, p Policy) (shards int, yes bool) {
 	return shards, dense && n >= 3 && g.even()
 }
 
+// least is from which utilisation of all shards together there is something to
+// say: of a mere number only when the shards would be a hot key, since small
+// numbers are common and mostly no shards.
+func (g *group) least(form shardkey.Form, p Policy) float64 {
+	if worded(form) || p.Suffix != nil && *p.Suffix == form {
+		return p.MinUnits / units(PartitionWrite)
+	}
+	return p.Warning
+}
+
+func (g *group) utilization() float64 {
+	return max(units(g.write.value)/units(PartitionWrite), units(g.read.value)/units(PartitionRead))
+}
+
 // even says whether four of five shards are within half of the mean.
 func (g *group) even() bool {
 	mean, within := g.mean(len(g.members)), 0
@@ -272,7 +286,7 @@ func (b *Board) sharded(found []Finding) (more []Finding) {
 	for id, g := range b.groups {
 		p := b.options.Policy(id.table, id.index)
 		shards, yes := g.confirmed(id.form, p)
-		if !yes {
+		if !yes || g.utilization() < g.least(id.form, p) {
 			continue
 		}
 		s, all := g.judge(id, shards, p)
@@ -375,7 +389,7 @@ func (g *group) finding(id groupID, k Kind, second int64) Finding {
 		Table: id.table, Index: id.index, Key: key, KeyType: g.keyType, State: Pending,
 		Peak: Peak{Loads: Loads{WCU: g.write.units(1), RCU: g.read.units(1)}, At: at(second)}, Mean: mean,
 		Consumed:    Consumed{WCU: units(g.write.value), RCU: units(g.read.value)},
-		Utilization: max(units(g.write.value)/units(PartitionWrite), units(g.read.value)/units(PartitionRead)),
+		Utilization: g.utilization(),
 		FirstSeen:   at(g.first), LastSeen: at(g.last), Seconds: n, Through: at(g.last), Gaps: []Gap{},
 	}
 }

@@ -236,6 +236,7 @@ var shardings = slices.Concat(forms(), []story{
 	{name: "a fifth is not uneven", world: append(keys("celebrity#SHARD_%d", 7, asked{units: 300}), asked{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", world: []asked{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
+	{name: "nor are small numbers with little load", world: keys("25#1768#%d", 8, asked{units: 17})},
 	{name: "nor are two users", world: []asked{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", more: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "unless the policy says that such numbers are shards", world: keys("post#%d", 2, asked{units: 1500}), key: "post#*", policy: suffix(shardkey.Number), more: map[detect.Kind]int{detect.HotKeyWrite: 2},
