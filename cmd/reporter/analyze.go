@@ -21,6 +21,7 @@ func analyzeCommand() *cobra.Command {
 			"recognised; of the last two, --tables says what they leave open.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
+			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
@@ -29,6 +30,7 @@ func analyzeCommand() *cobra.Command {
 	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
 	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
+	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to look at, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -44,9 +46,17 @@ func analyzeCommand() *cobra.Command {
 				return cli.Wrong(err)
 			}
 		}
+		var candidates []analyze.Candidate
+		for _, text := range *proposed {
+			candidate, err := analyze.ParseCandidate(text)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			candidates = append(candidates, candidate)
+		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: tables,
+			Format: analyze.Format(*format), Tables: tables, Candidates: candidates,
 			Policy: func(string, string) detect.Policy { return policy },
 		})
 	}
