@@ -42,8 +42,10 @@ type Traits struct {
 	// View.EffectiveKeys).
 	Distinct, Effective float64
 	// Share is the largest part of any key in the load while it was there; 0
-	// when none stands out.
+	// when none stands out. It is of reads where Reads says that these have more
+	// of the throughput, otherwise of writes.
 	Share float64
+	Reads bool
 	// Template is what the keys have in common.
 	Template string
 	// Newest says that keys are numbered and requests are for the newest.
@@ -86,13 +88,29 @@ func DesignOf(t Traits) Design {
 		}
 	}
 	if t.Distinct >= manyKeys && t.Share < evenShare {
-		return Design{DesignExcellent, fmt.Sprintf("Some %s keys%s, and none has 1 %% of the load.", figures(t.Distinct), t.named())}
+		return Design{DesignExcellent, fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", figures(t.Distinct), t.named(), t.what())}
 	}
 	if t.Share > 0 {
-		return Design{DesignGood, fmt.Sprintf("Some %s keys%s, the largest with %s of the load: watch it for power users.",
-			figures(t.Distinct), t.named(), percent(t.Share))}
+		return Design{DesignGood, fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",
+			figures(t.Distinct), t.named(), percent(t.Share), t.what())}
 	}
 	return Design{DesignGood, fmt.Sprintf("Some %s keys%s, and none stands out.", figures(t.Distinct), t.named())}
+}
+
+// carry is what so many full partitions carry.
+func (t Traits) carry(partitions float64) string {
+	if t.Reads {
+		return figures(partitions*units(PartitionRead)) + " read units a second"
+	}
+	return figures(partitions*units(PartitionWrite)) + " write units a second"
+}
+
+// what is what Share is of.
+func (t Traits) what() string {
+	if t.Reads {
+		return "reads"
+	}
+	return "writes"
 }
 
 // named is the template, in a sentence.
@@ -127,8 +145,8 @@ func timeKey(t Traits) (Design, bool) {
 	if placeholders == 0 || t.Effective >= 2 {
 		return Design{}, false
 	}
-	return Design{DesignPoor, fmt.Sprintf("The key %s is a time: the current one takes %s of the load, and its successor will too.",
-		t.Template, percent(max(t.Share, 1/t.Effective)))}, true
+	return Design{DesignPoor, fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
+		t.Template, percent(max(t.Share, 1/t.Effective)), t.what())}, true
 }
 
 // shardKey is a key that is already spread over numbered shards.
@@ -138,11 +156,11 @@ func shardKey(t Traits) (Design, bool) {
 		return Design{}, false
 	}
 	if t.Share*t.Distinct > evenShards {
-		return Design{DesignWatch, fmt.Sprintf("%s shards carry at most %s write units a second, and the fullest has %.1f times its part.",
-			figures(t.Distinct), figures(1000/t.Share), t.Share*t.Distinct)}, true
+		return Design{DesignWatch, fmt.Sprintf("%s shards carry at most %s, and the fullest has %.1f times its part.",
+			figures(t.Distinct), t.carry(1/t.Share), t.Share*t.Distinct)}, true
 	}
-	return Design{DesignGood, fmt.Sprintf("%s shards, evenly used, carry at most %s write units a second.",
-		figures(t.Distinct), figures(1000*t.Distinct))}, true
+	return Design{DesignGood, fmt.Sprintf("%s shards, evenly used, carry at most %s.",
+		figures(t.Distinct), t.carry(t.Distinct))}, true
 }
 
 // fewValues is a list of values, such as a status or a country.
@@ -155,23 +173,22 @@ func fewValues(t Traits) (Design, bool) {
 	if !words && !boolean {
 		return Design{}, false
 	}
-	carries := 1000 * t.Distinct
-	text := fmt.Sprintf("Only %s values: they carry at most %s write units a second", figures(t.Distinct), figures(carries))
-	if t.Share > 0 && 1000/t.Share < 0.9*carries {
-		text += fmt.Sprintf(", and with %s on one of them %s", percent(t.Share), figures(1000/t.Share))
+	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", figures(t.Distinct), t.carry(t.Distinct))
+	if t.Share > 0 && 1/t.Share < 0.9*t.Distinct {
+		text += fmt.Sprintf(", and with %s on one of them %s", percent(t.Share), t.carry(1/t.Share))
 	}
-	return Design{DesignVeryPoor, text + ": the list does not grow with the traffic."}, true
+	return Design{DesignVeryPoor, text + "."}, true
 }
 
 // fewIDs are keys that could become many, and are few.
 func fewIDs(t Traits) (Design, bool) {
 	switch {
 	case t.Distinct <= hardlyKeys:
-		return Design{DesignPoor, fmt.Sprintf("Only %s keys%s: they carry at most %s write units a second.",
-			figures(t.Distinct), t.named(), figures(1000*t.Distinct))}, true
+		return Design{DesignPoor, fmt.Sprintf("Only %s keys%s: they carry at most %s.",
+			figures(t.Distinct), t.named(), t.carry(t.Distinct))}, true
 	case t.Distinct <= fewKeys:
-		return Design{DesignWatch, fmt.Sprintf("Only %s keys%s: they carry at most %s write units a second, evenly used.",
-			figures(t.Distinct), t.named(), figures(1000*t.Distinct))}, true
+		return Design{DesignWatch, fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used.",
+			figures(t.Distinct), t.named(), t.carry(t.Distinct))}, true
 	}
 	return Design{}, false
 }
@@ -185,8 +202,8 @@ func giant(t Traits) (Design, bool) {
 	if t.Share >= halfShare {
 		verdict = DesignPoor
 	}
-	return Design{verdict, fmt.Sprintf("One of some %s keys%s has %s of the load: the table carries %s write units a second at most.",
-		figures(t.Distinct), t.named(), percent(t.Share), figures(1000/t.Share))}, true
+	return Design{verdict, fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
+		figures(t.Distinct), t.named(), percent(t.Share), t.what(), t.carry(1/t.Share))}, true
 }
 
 // orderedIDs are numbers that are used as they come. Placement is by hash, so

@@ -15,7 +15,7 @@ func TestDesigns(t *testing.T) {
 		name                       string
 		distinct, effective, share float64
 		template                   string
-		newest                     bool
+		newest, reads              bool
 		peak                       float64 // write units; 1,000 when 0
 		want                       detect.DesignVerdict
 		says                       string
@@ -25,33 +25,35 @@ func TestDesigns(t *testing.T) {
 		{name: "a uuid", distinct: 1e6, effective: 1e6, template: "<uuid>",
 			want: detect.DesignExcellent, says: "none has 1 %"},
 		{name: "device id: power users", distinct: 20_000, effective: 900, share: 0.03, template: "device#<id>",
-			want: detect.DesignGood, says: "the largest with 3 % of the load: watch it for power users"},
+			want: detect.DesignGood, says: "the largest with 3 % of the writes: watch it for power users"},
 		{name: "customer id, of which there are some hundreds", distinct: 600, effective: 400, share: 0.005, template: "customer#<id>",
 			want: detect.DesignGood, says: "the largest with 0.5 %"},
 		{name: "order id, used as they come", distinct: 50_000, effective: 30_000, template: "order#<id>", newest: true,
 			want: detect.DesignGood, says: "placement is by hash, so that alone does no harm"},
 		{name: "tenant id with one giant tenant", distinct: 2_000, effective: 6, share: 0.4, template: "tenant#<id>",
-			want: detect.DesignWatch, says: "has 40 % of the load: the table carries 2,500 write units a second at most"},
+			want: detect.DesignWatch, says: "has 40 % of the writes: the table carries 2,500 write units a second at most"},
 		{name: "a giant that is more than all others", distinct: 2_000, effective: 1.5, share: 0.8, template: "tenant#<id>",
 			want: detect.DesignPoor, says: "carries 1,250 write units"},
 		{name: "date", distinct: 30, effective: 1, share: 1, template: "<date>",
-			want: detect.DesignPoor, says: "the current one takes 100 % of the load, and its successor will too"},
+			want: detect.DesignPoor, says: "the current one takes 100 % of the writes, and its successor will too"},
 		{name: "hour under a word", distinct: 200, effective: 1.1, share: 0.97, template: "events#<hour>",
 			want: detect.DesignPoor, says: "events#<hour> is a time"},
 		{name: "timestamps that are read at random", distinct: 50_000, effective: 9_000, template: "<time>",
 			want: detect.DesignExcellent, says: "50,000 keys like <time>"},
 		{name: "country", distinct: 40, effective: 5, share: 0.4, template: "<word>",
-			want: detect.DesignVeryPoor, says: "Only 40 values: they carry at most 40,000 write units a second, and with 40 % on one of them 2,500"},
+			want: detect.DesignVeryPoor, says: "Only 40 values, and the list does not grow with the traffic: they carry at most 40,000 write units a second, and with 40 % on one of them 2,500"},
 		{name: "status with 80 % on one value", distinct: 4, effective: 1.5, share: 0.8, template: "<word>",
 			want: detect.DesignVeryPoor, says: "with 80 % on one of them 1,250"},
 		{name: "five status values, evenly used", distinct: 5, effective: 5, share: 0.2, template: "<word>",
-			want: detect.DesignVeryPoor, says: "Only 5 values: they carry at most 5,000 write units a second: the list"},
+			want: detect.DesignVeryPoor, says: "they carry at most 5,000 write units a second."},
 		{name: "a status after a word", distinct: 5, effective: 4, share: 0.25, template: "status#<word>",
 			want: detect.DesignVeryPoor, says: "Only 5 values"},
 		{name: "a boolean", distinct: 2, effective: 1.9, share: 0.6, template: "<number>",
-			want: detect.DesignVeryPoor, says: "Only 2 values: they carry at most 2,000 write units a second, and with 60 % on one of them 1,670"},
+			want: detect.DesignVeryPoor, says: "they carry at most 2,000 write units a second, and with 60 % on one of them 1,670"},
 		{name: "a constant", distinct: 1, effective: 1, share: 1, template: "ALL",
 			want: detect.DesignCatastrophic, says: "the table carries 1,000 write and 3,000 read units a second"},
+		{name: "settings that all read", distinct: 7_000, effective: 2, share: 0.7, reads: true, template: "<id>",
+			want: detect.DesignPoor, says: "the table carries 4,290 read units a second at most"},
 		{name: "tenant#entity", distinct: 80_000, effective: 20_000, share: 0.002, template: "tenant#<id>#order#<id>",
 			want: detect.DesignExcellent, says: "80,000 keys"},
 		{name: "customer#product#country", distinct: 30_000, effective: 9_000, share: 0.004, template: "<id>#<id>#<word>",
@@ -81,7 +83,7 @@ func TestDesigns(t *testing.T) {
 			}
 			got := detect.DesignOf(detect.Traits{
 				PeakWCU: c.peak, MinUnits: detect.DefaultMinUnits, Distinct: c.distinct, Effective: c.effective,
-				Share: c.share, Template: c.template, Newest: c.newest,
+				Share: c.share, Template: c.template, Newest: c.newest, Reads: c.reads,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)

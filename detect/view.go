@@ -28,7 +28,8 @@ type View struct {
 	EffectiveKeys float64 `json:"effective_keys"`
 	// EffectivePartitions is how many partitions the load can keep busy as it
 	// is spread: once the hottest key fills one, its table carries this many
-	// times as much. Null when no key stands out.
+	// times as much. Of writes or of reads, whichever has more of the
+	// throughput. Null when no key stands out.
 	EffectivePartitions *float64 `json:"effective_partitions"`
 	// Ceiling is what the table carries at most at the observed skew, in units
 	// a second, whatever is provisioned.
@@ -111,14 +112,18 @@ func (c *Census) View(table, index string, p Policy) *View {
 		v.WriteShare = float64(WritesInReads*total.Write) / float64(all)
 	}
 	share := t.shares()
-	v.EffectivePartitions = inverse(1, share.both)
+	largest := share.write
+	if v.readMostly() {
+		largest = share.read
+	}
+	v.EffectivePartitions = inverse(1, largest)
 	v.Ceiling = Ceiling{
 		WCU: inverse(units(PartitionWrite), share.write),
 		RCU: inverse(units(PartitionRead), share.read),
 	}
 	v.Design = DesignOf(Traits{
 		PeakWCU: units(t.highest.Write), PeakRCU: units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: share.both,
+		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(),
 		Template: v.Template.Pattern, Newest: t.newest(),
 	})
 	return v
@@ -144,6 +149,9 @@ func btoi(b bool) int {
 	}
 	return 0
 }
+
+// readMostly says that reads have more of the consumed throughput.
+func (v *View) readMostly() bool { return v.WriteShare < 0.5 }
 
 // inverse is amount/share, nil without a share.
 func inverse(amount, share float64) *float64 {
@@ -188,8 +196,8 @@ const (
 )
 
 // shares are the largest part of any key in the load of the time in which it
-// was there, by writes, by reads and by both as throughput.
-type shares struct{ write, read, both float64 }
+// was there, by writes and by reads.
+type shares struct{ write, read float64 }
 
 func (t *tally) shares() (s shares) {
 	for _, c := range t.frequent.keys {
@@ -199,7 +207,6 @@ func (t *tally) shares() (s shares) {
 		all := less(c.through, c.before)
 		s.write = max(s.write, part(c.low.Write, all.Write))
 		s.read = max(s.read, part(c.low.Read, all.Read))
-		s.both = max(s.both, part(weight(c.low), weight(all)))
 	}
 	return s
 }

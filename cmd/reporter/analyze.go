@@ -24,6 +24,7 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
 			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
+			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
@@ -32,6 +33,7 @@ func analyzeCommand() *cobra.Command {
 	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
 	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
+	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to look at, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "tell everything about a `key`, in words and with the arithmetic; may be repeated")
 	whatIf := c.Flags().StringArray("what-if", nil, "how a key would do with N shards, and F times the load: `KEY=N[,xF]`; may be repeated")
@@ -52,9 +54,18 @@ func analyzeCommand() *cobra.Command {
 				return cli.Wrong(err)
 			}
 		}
+		var candidates []analyze.Candidate
+		for _, text := range *proposed {
+			candidate, err := analyze.ParseCandidate(text)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			candidates = append(candidates, candidate)
+		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: tables, Explain: *explain, WhatIf: questions,
+			Format: analyze.Format(*format), Tables: tables,
+			Candidates: candidates, Explain: *explain, WhatIf: questions,
 			Policy: func(string, string) detect.Policy { return policy },
 		})
 	}

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
@@ -70,6 +73,9 @@ func runWith(t *testing.T, text string, o analyze.Options) (r analyze.Result) {
 	var out bytes.Buffer
 	o.Paths, o.In, o.Out, o.Format = []string{"-"}, strings.NewReader(text), &out, analyze.FormatJSON
 	must(t, analyze.Run(t.Context(), o))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.Bytes()))
+	must(t, err)
+	must(t, schema(t).Validate(document))
 	must(t, json.Unmarshal(out.Bytes(), &r))
 	return r
 }
@@ -168,5 +174,28 @@ func TestParseCandidate(t *testing.T) {
 		if _, err := analyze.ParseCandidate(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want an error that says %q", text, err, says)
 		}
+	}
+}
+
+// What a person reads fits 120 characters and names every candidate.
+func TestTheTablesFitATerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	must(t, analyze.Run(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader(shopping()), Out: &out,
+		Candidates: candidates(t, "tenant#user", "status", "a-name-that-is-quite-long#and-another-that-is-even-longer"),
+	}))
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 120 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	for _, want := range []string{"(present)", "tenant#user", "very poor", "order#<id>", "most load: ", "no sample has every part"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+	if testing.Verbose() {
+		t.Log(out.String())
 	}
 }

@@ -167,7 +167,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		unit, limit, peak, mean = "RCU", 3000.0, f.Peak.RCU, f.Mean.RCU
 	}
 	p.fact("peak", "%s %s in the second %s, %s times the %s that one partition gives",
-		figure(peak), unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), number(peak.Value/limit), number(limit))
+		figure(peak), unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), amount(peak.Value/limit), amount(limit))
 	p.fact("mean", "%s %s over %d seconds", figure(mean), unit, f.Seconds)
 	if other := f.Peak.RCU; !reads && other.Value >= 1 {
 		p.fact("beside", "up to %s RCU in a second", figure(other))
@@ -176,10 +176,10 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	}
 	p.fact("over", "%d seconds above the limit for certain, %d more perhaps, %d on a flat top at it", f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds)
 	if f.Kind != detect.HotPartition && f.Kind != detect.TableStarvation {
-		p.fact("share", "%s %% of the load of %s", number(math.Round(1000*f.Share)/10), target(f.Table, f.Index))
+		p.fact("share", "%s %% of the load of %s", amount(math.Round(1000*f.Share)/10), target(f.Table, f.Index))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
-		p.fact("refused", "%s units of the peak's second were refused, or may have been", number(lost))
+		p.fact("refused", "%s units of the peak's second were refused, or may have been", amount(lost))
 	}
 	e.picture(p, f, reads, limit)
 	requests(p, f.Evidence)
@@ -205,12 +205,12 @@ func (e *explanation) sure(p *page, f *detect.Finding) {
 	case peak.Low == peak.High:
 		p.say(2, "  ", "The peak is exact: every sample of the key was counted, and every request sampled.")
 	case peak.Low == peak.Value:
-		p.say(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: that much may belong to keys that shared its place in the sketch.", number(peak.Low), number(peak.High)))
+		p.say(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: that much may belong to keys that shared its place in the sketch.", amount(peak.Low), amount(peak.High)))
 	default:
-		p.say(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", number(peak.Value), number(peak.Low), number(peak.High)))
+		p.say(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", amount(peak.Value), amount(peak.Low), amount(peak.High)))
 	}
 	if u, known := e.unseen[[2]string{f.Table, f.Index}]; known && (u.WCU > 0 || u.RCU > 0) {
-		p.say(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", number(u.WCU), number(u.RCU)))
+		p.say(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", amount(u.WCU), amount(u.RCU)))
 	}
 	for _, g := range f.Gaps {
 		p.say(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
@@ -242,7 +242,7 @@ func requests(p *page, e *detect.Evidence) {
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
 	if e.ItemBytes > 0 {
-		p.fact("item size", "%s bytes on average", number(e.ItemBytes))
+		p.fact("item size", "%s bytes on average", amount(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "%.1f %% of an item's bytes in a write", 100**e.ChangedShare)
@@ -282,8 +282,8 @@ func (e *explanation) cool(p *page, s keySeconds) {
 	p.line("%s in %s", printable(s.key.Text), target(s.table, s.index))
 	p.say(2, "  ", "No finding: this key is not near what one partition gives.")
 	p.heading("What was seen")
-	p.fact("writes", "at most %s WCU in one second, of 1,000", number(float64(write.Low.Write+write.Err.Write)/1000))
-	p.fact("reads", "at most %s RCU in one second, of 3,000", number(float64(read.Low.Read+read.Err.Read)/1000))
+	p.fact("writes", "at most %s WCU in one second, of 1,000", amount(float64(write.Low.Write+write.Err.Write)/1000))
+	p.fact("reads", "at most %s RCU in one second, of 3,000", amount(float64(read.Low.Read+read.Err.Read)/1000))
 	p.fact("seconds", "%d in which it was seen, from %s to %s", len(s.seconds), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
@@ -318,7 +318,7 @@ func (e *explanation) picture(p *page, f *detect.Finding, reads bool, limit floa
 		draw(p, columns, most, limit)
 		axis := fmt.Sprintf("%-*s%s", max(1, len(columns)-8), clock(from), clock(to-1))
 		p.line("          %s", axis)
-		p.line("          each column %s, its highest second; ┄ is the limit of %s", duration(each), number(limit))
+		p.line("          each column %s, its highest second; ┄ is the limit of %s", duration(each), amount(limit))
 		return
 	}
 }
@@ -339,9 +339,9 @@ func draw(p *page, columns []float64, most, limit float64) {
 		label := ""
 		switch row {
 		case pictureHeight - 1:
-			label = number(most)
+			label = amount(most)
 		case line:
-			label = number(limit)
+			label = amount(limit)
 		}
 		var b strings.Builder
 		for _, load := range columns {
@@ -358,14 +358,14 @@ func draw(p *page, columns []float64, most, limit float64) {
 
 // figure is an amount with its bounds, where these differ.
 func figure(f detect.Figure) string {
-	if number(f.Low) == number(f.Value) && number(f.High) == number(f.Value) {
-		return number(f.Value)
+	if amount(f.Low) == amount(f.Value) && amount(f.High) == amount(f.Value) {
+		return amount(f.Value)
 	}
-	return fmt.Sprintf("%s (%s to %s)", number(f.Value), number(f.Low), number(f.High))
+	return fmt.Sprintf("%s (%s to %s)", amount(f.Value), amount(f.Low), amount(f.High))
 }
 
-// number writes an amount for people: thousands apart, small ones with a decimal.
-func number(v float64) string {
+// amount writes an amount for people: thousands apart, small ones with a decimal.
+func amount(v float64) string {
 	if v < 10 && v != math.Trunc(v) {
 		return fmt.Sprintf("%.1f", v)
 	}

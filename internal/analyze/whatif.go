@@ -43,14 +43,14 @@ func (r *Result) writeWhatIf(out io.Writer, questions []detect.Question) error {
 func whatIf(p *page, w *detect.WhatIf) {
 	load := ""
 	if w.Factor != 1 {
-		load = fmt.Sprintf(" and %s times the load", number(w.Factor))
+		load = fmt.Sprintf(" and %s times the load", amount(w.Factor))
 	}
 	p.line("What if %s in %s had %s%s", printable(w.Key), target(w.Table, w.Index), shardsOf(w.Shards), load)
 	p.heading("The arithmetic")
-	p.fact("peak", "%s %s in one second", number(w.Peak), w.Unit)
-	p.fact("per shard", "%s / %d = %s %s, %.0f %% of the %s that one partition gives", number(w.Peak), w.Shards, number(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, number(w.Limit))
+	p.fact("peak", "%s %s in one second", amount(w.Peak), w.Unit)
+	p.fact("per shard", "%s / %d = %s %s, %.0f %% of the %s that one partition gives", amount(w.Peak), w.Shards, amount(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, amount(w.Limit))
 	if w.Shards > 1 {
-		p.fact("by chance", "with a random suffix the fullest shard gets some %s %s, at most %s in 95 of 100 cases", number(w.Fullest), w.Unit, number(w.FullestP95))
+		p.fact("by chance", "with a random suffix the fullest shard gets some %s %s, at most %s in 95 of 100 cases", amount(w.Fullest), w.Unit, amount(w.FullestP95))
 	}
 	p.fact("over", "%d of %d seconds unsharded, %d on an even shard", w.OverUnsharded, w.Seconds, w.OverSharded)
 	p.fact("needed", "%s carry this peak with the policy's headroom", shardsOf(w.Needed))
@@ -58,7 +58,7 @@ func whatIf(p *page, w *detect.WhatIf) {
 	if w.Shards > 1 && len(w.Placements) > 0 {
 		for _, on := range w.Placements {
 			p.fact(fmt.Sprint(on.Partitions), "partitions: %.0f %% that two shards or more share one, %.0f %% that the fullest is asked for more than %s; it gets %s %s on average",
-				100*on.Share, 100*on.Over, number(w.Limit), number(on.Mean), w.Unit)
+				100*on.Share, 100*on.Over, amount(w.Limit), amount(on.Mean), w.Unit)
 		}
 		p.say(2, "  ", fmt.Sprintf("DynamoDB places each name by its hash, and splits a full partition after some minutes; warm throughput makes room ahead. Reading the whole key takes %d queries. (Simulated, seed %d.)", w.Shards, w.Seed))
 	} else {
@@ -79,5 +79,5 @@ func shardsOf(n int) string {
 	if n == 1 {
 		return "1 shard"
 	}
-	return number(float64(n)) + " shards"
+	return amount(float64(n)) + " shards"
 }

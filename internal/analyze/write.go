@@ -88,6 +88,12 @@ func (r *Result) table(colours bool) string {
 	}
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + r.tables() + "\n")
+		if views := r.views(); views != "" {
+			b.WriteString("\n" + views + "\n")
+		}
+	}
+	if len(r.Candidates) > 0 {
+		b.WriteString("\n" + r.candidates() + "\n")
 	}
 	fmt.Fprintf(&b, "\n%d samples counted", r.Samples.Good)
 	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {

@@ -145,9 +145,21 @@ func (t *term) forecastOf(ctx context.Context, f *detect.Finding) (*detect.Forec
 	if known, ok := t.forecasts[f.Fingerprint]; ok && known.hour == hour {
 		return known.told, nil
 	}
-	now := time.Unix(t.newest, 0).UTC()
 	hash := sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, t.seed)
-	rows, err := t.store.HourPeaks(ctx, f.Table, f.Index, hash, now.Add(-detect.ForecastMemory))
+	told, err := t.forecastKey(ctx, target{f.Table, f.Index}, hash, f.Kind, time.Unix(t.newest, 0).UTC())
+	if err != nil {
+		return nil, err
+	}
+	if len(t.forecasts) > maxKnown {
+		clear(t.forecasts)
+	}
+	t.forecasts[f.Fingerprint] = forecast{hour, told}
+	return told, nil
+}
+
+// forecastKey follows the stored peaks of a key.
+func (t *term) forecastKey(ctx context.Context, at target, hash uint64, k detect.Kind, now time.Time) (*detect.Forecast, error) {
+	rows, err := t.store.HourPeaks(ctx, at.table, at.index, hash, now.Add(-detect.ForecastMemory))
 	if err != nil {
 		return nil, err
 	}
@@ -155,10 +167,5 @@ func (t *term) forecastOf(ctx context.Context, f *detect.Finding) (*detect.Forec
 	for i, r := range rows {
 		peaks[i] = detect.HourPeak{Hour: r.Hour, WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000}
 	}
-	told := detect.NewForecast(peaks, f.Kind, now)
-	if len(t.forecasts) > maxKnown {
-		clear(t.forecasts)
-	}
-	t.forecasts[f.Fingerprint] = forecast{hour, told}
-	return told, nil
+	return detect.NewForecast(peaks, k, now), nil
 }

@@ -112,3 +112,77 @@ func TestAFindingCarriesItsForecast(t *testing.T) {
 		t.Errorf("told is %v", told)
 	}
 }
+
+// viewOf is the stored view of the table.
+func viewOf(t *testing.T, s *store.Store) detect.Table {
+	t.Helper()
+	rows, err := s.TableViews(t.Context())
+	must(t, err)
+	if len(rows) != 1 || rows[0].Table != table {
+		t.Fatalf("views are %+v, want one of %s", rows, table)
+	}
+	var v detect.Table
+	must(t, json.Unmarshal(rows[0].Document, &v))
+	return v
+}
+
+// The judge writes what a table's keys look like, cold ones too, and lists warm
+// keys that grow, of which there is no finding.
+func TestATableHasItsView(t *testing.T) {
+	t.Parallel()
+	for engine, url := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, url(t))
+			lease, ok, err := s.AcquireLease(t.Context(), "judge", "past", time.Second)
+			if must(t, err); !ok {
+				t.Fatal("no lease")
+			}
+			var past []store.HourPeak
+			hour := time.Now().UTC().Truncate(time.Hour)
+			for ago := 24 * 40; ago > 0; ago-- {
+				past = append(past, store.HourPeak{Table: table, Hash: hashOf(t, s, "user#1"), KeyType: "S", Key: "user#1",
+					Hour: hour.Add(-time.Duration(ago) * time.Hour), WriteMilli: int64(500_000 - 5_000*ago/24)})
+			}
+			must(t, s.Judge(t.Context(), lease, store.Judgement{Peaks: past}))
+			must(t, s.ReleaseLease(t.Context(), lease))
+
+			c := collect(t, s, "a", 1, begin())
+			for second := range 5 {
+				loads := []load{{second, "user#1", 60}}
+				for user := range 40 {
+					loads = append(loads, load{second, fmt.Sprint("user#", 100*second+user), 1})
+				}
+				c.commit(second+1, loads...)
+			}
+			run(t, quick(), &probe{Store: s}).quiet(t)
+			got := viewOf(t, s)
+			v := got.View
+			if got.Requests != 5*41 || got.WCU != 500 || got.Seconds != 5 {
+				t.Errorf("totals are %+v", got)
+			}
+			if v.DistinctKeys.Value != 200 || v.Template.Pattern != "user#<id>" || v.Top[0].Key != "user#1" ||
+				v.Top[0].WCU != 301 || v.Hottest.WCU < 60 {
+				t.Errorf("view is %+v", *v)
+			}
+			if len(v.Growing) != 1 || v.Growing[0].Key != "user#1" || v.Growing[0].Forecast.At70 == nil {
+				t.Errorf("growing are %+v", v.Growing)
+			}
+		})
+	}
+}
+
+// Late samples do not count a second twice.
+func TestAViewCountsASecondOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t, engines["sqlite"](t))
+	c := collect(t, s, "a", 1, begin())
+	j := run(t, quick(), &probe{Store: s})
+	c.commit(10, load{1, "a", 100})
+	j.quiet(t)
+	c.commit(11, load{1, "a", 1}, load{2, "a", 100})
+	j.quiet(t)
+	if v := viewOf(t, s).View; v.Top[0].WCU != 200 {
+		t.Errorf("%g units are counted of two seconds of 100, and one late one", v.Top[0].WCU)
+	}
+}

@@ -53,6 +53,7 @@ type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
+	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)

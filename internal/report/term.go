@@ -23,6 +23,7 @@ type term struct {
 	ledger  *ledger
 	minutes minutes
 	hourly  *hourly
+	views   *hourViews
 	board   *detect.Board
 	known   known
 	draft   *draft
@@ -60,7 +61,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	t := &term{
 		Judge: j, lease: lease, renewed: time.Now(),
-		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), forecasts: make(map[string]forecast),
+		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]forecast),
 		board: detect.NewBoard(detect.Options{Policy: j.config.Policy}), known: make(known), draft: newDraft(),
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
 		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
@@ -128,6 +129,11 @@ func (t *term) fold(ctx context.Context, snap store.Snapshot) error {
 		return err
 	}
 	t.minutes.fold(deltas, snap.Now)
+	for i := range deltas {
+		for _, r := range deltas[i].Cardinality {
+			t.views.count(r)
+		}
+	}
 	return nil
 }
 
@@ -200,6 +206,7 @@ func (t *term) observe(ctx context.Context, closing []instant, h horizon, now ti
 		end := closing[0].second + stride
 		for len(closing) > 0 && closing[0].second <= end {
 			o := t.ledger.open[closing[0]]
+			t.views.observe(closing[0], o, now)
 			t.ledger.trim(o)
 			t.board.Observe(&o.window)
 			o.news = false
@@ -253,6 +260,13 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 	} else {
 		holdBack(waiting, t.hourly.unsaved)
 	}
+	viewsDue := t.views.due(now, t.config.PeakDelay)
+	if viewsDue {
+		var err error
+		if judgement.Views, err = t.viewRows(ctx); err != nil {
+			return err
+		}
+	}
 	judgement.Cursors = t.ledger.cursors(closing, waiting)
 	maps.DeleteFunc(judgement.Cursors, func(writer string, seq int64) bool { return seq <= t.cursors[writer] })
 	if !isEmpty(judgement) {
@@ -264,6 +278,9 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 	t.minutes.written(due, h)
 	if hoursDue {
 		t.hourly.written()
+	}
+	if viewsDue {
+		t.views.dirty = time.Time{}
 	}
 	t.known.apply(t.draft)
 	t.draft = newDraft()
@@ -280,5 +297,5 @@ func holdBack(waiting, unsaved map[string]int64) {
 }
 
 func isEmpty(j store.Judgement) bool {
-	return len(j.Windows)+len(j.Cardinality)+len(j.Peaks)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
+	return len(j.Windows)+len(j.Cardinality)+len(j.Peaks)+len(j.Views)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
 }
