@@ -20,9 +20,9 @@ func (k Key) elements() []keyElement {
 }
 
 type describeStream struct {
-	StreamArn, ExclusiveStartShardId string //nolint:revive // as the API spells it
+	StreamArn, ExclusiveStartShardId string
 	Limit                            *int
-	ShardFilter                      *struct{ Type, ShardId string } //nolint:revive // as the API spells it
+	ShardFilter                      *struct{ Type, ShardId string }
 }
 
 type sequenceRange struct {
@@ -31,8 +31,8 @@ type sequenceRange struct {
 }
 
 type shardDescription struct {
-	ShardId             string //nolint:revive // as the API spells it
-	ParentShardId       string `json:",omitempty"` //nolint:revive // as the API spells it
+	ShardId             string
+	ParentShardId       string `json:",omitempty"`
 	SequenceNumberRange sequenceRange
 }
 
@@ -41,7 +41,7 @@ type streamDescription struct {
 	CreationRequestDateTime                                         float64
 	KeySchema                                                       []keyElement
 	Shards                                                          []shardDescription
-	LastEvaluatedShardId                                            string `json:",omitempty"` //nolint:revive // as the API spells it
+	LastEvaluatedShardId                                            string `json:",omitempty"`
 }
 
 func (f *Fake) describeStream(in describeStream, call *Call) (any, error) {
