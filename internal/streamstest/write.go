@@ -108,6 +108,9 @@ func (t *Table) write(at time.Time, key, next Item, expired bool) error {
 	if t.stream != nil {
 		t.stream.settle(t.fake.now())
 	}
+	if err := t.schema.checkIndexKeys(next); err != nil {
+		return err
+	}
 	id := string(encode(key))
 	w := Write{Time: at, Key: key, Old: t.items[id], New: next, Expired: expired}
 	if err := t.spend(&w); err != nil {
