@@ -46,13 +46,14 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {
 			key := streamstest.Item{"id": streamstest.S("1"), "n": streamstest.N(rapid.SampledFrom([]string{"1", "1.0", "2"}).Draw(r, "n"))}
 			var err error
-			switch rapid.IntRange(0, 3).Draw(r, "write") {
-			case 0:
+			switch rapid.SampledFrom([]string{"update", "update", "update", "delete", "expire"}).Draw(r, "write") {
+			case "delete":
 				err = table.Delete(key)
-			case 1:
+			case "expire":
 				err = table.Expire(key)
 			default:
-				err = table.Update(key, drawn(r), rapid.SliceOf(attribute).Draw(r, "remove")...)
+				set, remove := drawn(r)
+				err = table.Update(key, set, remove...)
 			}
 			if err != nil {
 				r.Fatal(err)
@@ -71,46 +72,49 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 	})
 }
 
-var attribute = rapid.SampledFrom([]string{"a", "b", "c", "x", "y"})
-
-// drawn are attributes: those of keys are short texts, the others may be
-// anything.
-func drawn(r *rapid.T) streamstest.Item {
-	i := streamstest.Item{}
-	for _, name := range rapid.SliceOf(attribute).Draw(r, "set") {
-		i[name] = streamstest.S(rapid.SampledFrom([]string{"p", "q"}).Draw(r, "text"))
-		if name == "x" || name == "y" {
-			i[name] = anything(r, 2)
+// drawn are attributes to set and to remove: those of keys are short texts, the
+// others may be anything.
+func drawn(r *rapid.T) (set streamstest.Item, remove []string) {
+	set = streamstest.Item{}
+	for _, name := range []string{"a", "b", "c", "x", "y"} {
+		switch rapid.SampledFrom([]string{"set", "leave", "set", "leave", "remove"}).Draw(r, name) {
+		case "remove":
+			remove = append(remove, name)
+		case "set":
+			set[name] = streamstest.S(rapid.SampledFrom([]string{"p", "q"}).Draw(r, "text"))
+			if name == "x" || name == "y" {
+				set[name] = anything(r, 2)
+			}
 		}
 	}
-	return i
+	return set, remove
 }
 
 func anything(r *rapid.T, depth int) streamstest.Value {
-	kinds := 6
+	kinds := []string{"S", "S", "N", "B", "BOOL", "NULL", "SS", "NS"}
 	if depth > 0 {
-		kinds = 8
+		kinds = append(kinds, "L", "M")
 	}
 	yes := true
-	switch rapid.IntRange(0, kinds).Draw(r, "kind") {
-	case 0:
+	switch rapid.SampledFrom(kinds).Draw(r, "kind") {
+	case "N":
 		return streamstest.N(rapid.SampledFrom([]string{"0", "-1.50", "12345678901234567890", "1e-7", "100000"}).Draw(r, "number"))
-	case 1:
+	case "B":
 		return streamstest.B(rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(r, "binary"))
-	case 2:
+	case "BOOL":
 		return streamstest.Value{BOOL: &yes}
-	case 3:
+	case "NULL":
 		return streamstest.Value{NULL: &yes}
-	case 4:
+	case "SS":
 		return streamstest.Value{SS: rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 1, 3, rapid.ID).Draw(r, "set")}
-	case 5:
+	case "NS":
 		return streamstest.Value{NS: []string{"1", "2.5"}}
-	case 7:
+	case "L":
 		return streamstest.Value{L: []streamstest.Value{anything(r, depth-1), anything(r, depth-1)}}
-	case 8:
+	case "M":
 		return streamstest.Value{M: map[string]streamstest.Value{"é": anything(r, depth-1), "k": anything(r, depth-1)}}
 	}
-	return streamstest.S(strings.Repeat("é", rapid.IntRange(0, 2000).Draw(r, "length")))
+	return streamstest.S(strings.Repeat("é", rapid.SampledFrom([]int{0, 1, 300, 500, 600, 2000}).Draw(r, "length")))
 }
 
 // recordOf is a write as a stream shows it.
