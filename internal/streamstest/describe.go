@@ -1,6 +1,7 @@
 package streamstest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ type shardDescription struct {
 	ShardId             string
 	ParentShardId       string `json:",omitempty"`
 	SequenceNumberRange sequenceRange
+	rank                string
 }
 
 type streamDescription struct {
@@ -83,7 +85,7 @@ func (s *stream) shown(now time.Time) []shardDescription {
 		if sh.parent != "" && sh.created.After(visible) {
 			continue
 		}
-		d := shardDescription{ShardId: sh.id, ParentShardId: sh.parent}
+		d := shardDescription{ShardId: sh.id, ParentShardId: sh.parent, rank: sh.rank}
 		d.SequenceNumberRange.StartingSequenceNumber = sequence(sh.start)
 		if !sh.closed.IsZero() && !sh.closed.After(visible) {
 			d.SequenceNumberRange.EndingSequenceNumber = sequence(sh.end)
@@ -108,17 +110,21 @@ func (s *stream) children(shown []shardDescription, kind, parent string) ([]shar
 // pageOf is the page behind a shard. Pages are in an order that says nothing,
 // and stays: shards that come while somebody turns pages may lie before them.
 func (s *stream) pageOf(shown []shardDescription, after string, limit int) (page []shardDescription, last string) {
-	order := func(id string) string { return string(encode(hashOf(Item{s.arn: S(id)}))) + id }
-	rank := func(a, b shardDescription) int { return strings.Compare(order(a.ShardId), order(b.ShardId)) }
-	slices.SortFunc(shown, rank)
+	slices.SortFunc(shown, func(a, b shardDescription) int { return strings.Compare(a.rank, b.rank) })
 	if after != "" {
-		shown = slices.DeleteFunc(shown, func(d shardDescription) bool { return order(d.ShardId) <= order(after) })
+		turned := s.rank(after)
+		shown = slices.DeleteFunc(shown, func(d shardDescription) bool { return d.rank <= turned })
 	}
 	if len(shown) < limit {
 		return shown, ""
 	}
 	// A page that is full says so, also when nothing follows.
 	return shown[:limit], shown[limit-1].ShardId
+}
+
+// rank is a shard's place in the order of pages, also of one that is gone.
+func (s *stream) rank(id string) string {
+	return fmt.Sprintf("%08x %s", mix(s.label+id, 0), id)
 }
 
 type listStreams struct {
