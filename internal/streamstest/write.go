@@ -41,8 +41,8 @@ func (t *Table) Put(i Item) error {
 	return t.put(t.fake.now(), i)
 }
 
-// PutAt is Put at a time that has passed. Each call's must not lie before the
-// last one's, nor before the stream's oldest open shard.
+// PutAt is Put at another time than now. Each call's must not lie before the last
+// one's, nor before the stream's oldest open shard.
 func (t *Table) PutAt(at time.Time, i Item) error {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
