@@ -163,7 +163,7 @@ func (t *Table) EnableStream(view string) (arn string) {
 
 func (t *Table) enable(view string) error {
 	if t.streaming() {
-		return refuse(codeInUse, "Table already has an enabled stream: TableName: %s", t.schema.Name)
+		return refuse(codeInvalid, "Table already has an enabled stream: TableName: %s", t.schema.Name) // SDK, UpdateTableInput.StreamSpecification
 	}
 	if !slices.Contains([]string{KeysOnly, NewImage, OldImage, NewAndOldImages}, view) {
 		return refuse(codeInvalid, "%q is no stream view type", view)
