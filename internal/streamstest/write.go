@@ -42,7 +42,8 @@ func (t *Table) Put(i Item) error {
 }
 
 // PutAt is Put at another time than now. Each call's must not lie before the last
-// one's, nor before the stream's oldest open shard.
+// one's, nor before the stream's oldest open shard. A time to come is also when
+// the stream begins to show it.
 func (t *Table) PutAt(at time.Time, i Item) error {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
