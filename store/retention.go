@@ -28,6 +28,12 @@ type Retention struct {
 	// partition this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
 	Positions time.Duration
+	// Shards go, with their positions and watermarks, this long after they were
+	// counted to their end. It must be longer than a stream lists a closed
+	// shard, which is a day: one that is listed and unknown would be read anew.
+	Shards time.Duration
+	// Facts of a table count from their last writing.
+	Facts time.Duration
 }
 
 // The defaults of Retention.
@@ -42,6 +48,8 @@ const (
 	DefaultBadRetention          = 7 * 24 * time.Hour
 	DefaultWriterRetention       = 7 * 24 * time.Hour
 	DefaultPositionRetention     = 365 * 24 * time.Hour
+	DefaultShardRetention        = 72 * time.Hour
+	DefaultFactRetention         = 30 * 24 * time.Hour
 )
 
 // pruneBatch is how many rows one transaction deletes, so that none is long.
@@ -51,6 +59,7 @@ const pruneBatch = 1000
 type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
+	Shards, Facts                                   int64
 }
 
 // rule is what one table loses: rows of this key for which the condition holds
@@ -89,13 +98,22 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
 			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, writers, &uncounted},
+		{"positions", "source, name", `ended AND moved < $1 AND EXISTS (
+			SELECT 1 FROM shards AS s
+			WHERE s.source = positions.source AND s.name = positions.name)`,
+			cmp.Or(r.Shards, DefaultShardRetention), &p.Shards},
 		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
 			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`,
 			positions, &p.Positions},
 		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
-			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, positions, &uncounted},
+			WHERE p.source = watermarks.source AND p.name = watermarks.name)`,
+			min(positions, cmp.Or(r.Shards, DefaultShardRetention)), &uncounted},
+		{"shards", "source, name", `found < $1 AND NOT EXISTS (
+			SELECT 1 FROM positions AS p
+			WHERE p.source = shards.source AND p.name = shards.name)`, 0, &uncounted},
+		{"table_facts", "table_name", `updated < $1`, cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
 	}
 }
 

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// memberMemory is how long an expired member's row stays.
+const memberMemory = time.Hour
+
+// Attend says that a process which shares the shards of a source is alive, for
+// ttl from now, and answers all that are, in order of their names. What a
+// member owns stays its own as long as it attends in time; it is nobody's
+// beyond that, until it attends again and nobody took it.
+func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
+	var all []string
+	err := s.change(ctx, "attend as "+member, func(t *tx) error {
+		_, err := t.exec(ctx, `
+			INSERT INTO members (source, member, expires) VALUES ($1, $2, $3)
+			ON CONFLICT (source, member) DO UPDATE SET expires = excluded.expires`,
+			source, member, utc(t.now.Add(ttl)))
+		if err != nil {
+			return err
+		}
+		if _, err = t.exec(ctx, `DELETE FROM members WHERE source = $1 AND expires < $2`,
+			source, utc(t.now.Add(-memberMemory))); err != nil {
+			return err
+		}
+		rows, err := t.QueryContext(ctx, `
+			SELECT member FROM members WHERE source = $1 AND expires > $2 ORDER BY member`, source, t.now)
+		if err != nil {
+			return err
+		}
+		all, err = collect(rows, func(member *string) []any { return []any{member} })
+		return err
+	})
+	return all, err
+}
+
+// Leave ends a membership: what the member owns is anybody's at once.
+func (s *Store) Leave(ctx context.Context, source, member string) error {
+	return s.change(ctx, "leave as "+member, func(t *tx) error {
+		if _, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND owner = $2`, source, member); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, `DELETE FROM members WHERE source = $1 AND member = $2`, source, member)
+		return err
+	})
+}

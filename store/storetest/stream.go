@@ -1,0 +1,229 @@
+package storetest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+var streams = []obligation{
+	{"a registered shard holds every second open until it is read", registerHolds},
+	{"registering again changes nothing", registerAgain},
+	{"a child is ready when its parent has ended, and when that was forgotten", childReady},
+	{"a shard is taken by one of many", takeRace},
+	{"a shard of the dead is taken, and one of the living is not", takeDead},
+	{"an ended shard is taken by nobody", takeEnded},
+	{"a freed shard keeps its position", freeKeeps},
+	{"who leaves owns nothing", leaveFrees},
+	{"a listing does not write again what was seen just now", listingSpeaks},
+	{"ended shards are forgotten whole, open ones never", shardRetention},
+}
+
+const streamSource = "dynamodb-streams:keyheat"
+
+// child is a shard of the stream "t/1" that has to wait for another.
+func child(name, after string) store.NewShard {
+	return store.NewShard{Name: name, First: "TRIM_HORIZON", After: after}
+}
+
+func register(t *testing.T, s *store.Store, all ...store.NewShard) {
+	t.Helper()
+	must(t, s.RegisterShards(t.Context(), streamSource, "t/1", all, true))
+}
+
+func openShards(t *testing.T, s *store.Store) []store.Shard {
+	t.Helper()
+	return value[[]store.Shard](t)(s.OpenShards(t.Context(), streamSource))
+}
+
+func attend(t *testing.T, s *store.Store, member string, ttl time.Duration) []string {
+	t.Helper()
+	return value[[]string](t)(s.Attend(t.Context(), streamSource, member, ttl))
+}
+
+func take(t *testing.T, s *store.Store, member string, names ...string) []string {
+	t.Helper()
+	return value[[]string](t)(s.TakeShards(t.Context(), streamSource, member, names))
+}
+
+// finish counts a shard to its end.
+func finish(t *testing.T, s *store.Store, writer, name string) {
+	t.Helper()
+	p := value[store.Position](t)(s.Claim(t.Context(), writer, store.PartitionID{Source: streamSource, Name: name}, "elsewhere"))
+	must(t, s.Commit(t.Context(), store.Commit{Writer: writer, Seq: p.Epoch + time.Now().UnixNano(),
+		Moves: []store.Move{{PartitionID: p.PartitionID, Epoch: p.Epoch, From: p.Next, To: "9", Ended: true}},
+		Watermarks: []store.Watermark{
+			{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: store.Infinity},
+		}}))
+}
+
+func registerHolds(t *testing.T, s *store.Store) {
+	since := noon.Add(time.Hour)
+	orphan := child("t/1/b", "")
+	orphan.UnseenSince = since
+	register(t, s, child("t/1/a", ""), orphan)
+	open := openShards(t, s)
+	for i := range open {
+		near(t, "found", open[i].Found)
+		open[i].Found = time.Time{}
+	}
+	equal(t, "shards", open, []store.Shard{
+		{Name: "t/1/a", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: time.Time{}.UTC()},
+		{Name: "t/1/b", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: since},
+	})
+	l := value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "t/1"))
+	equal(t, "names", l.Names, []string{"t/1/a", "t/1/b"})
+	near(t, "listed", l.Listed)
+	for _, m := range read(t, s, nil).Watermarks {
+		if !m.Time.Equal(store.Beginning) {
+			t.Errorf("the watermark of %s is %s before anybody read it", m.Name, m.Time)
+		}
+	}
+	p := value[store.Position](t)(s.Claim(t.Context(), "w", store.PartitionID{Source: streamSource, Name: "t/1/a"}, "elsewhere"))
+	equal(t, "the claimed position", p.Next, "TRIM_HORIZON")
+}
+
+func registerAgain(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", "t/1/a"))
+	finish(t, s, "w", "t/1/a")
+	register(t, s, child("t/1/b", ""), child("t/1/a", "t/1/b"))
+	equal(t, "left", openShards(t, s)[0].Name, "t/1/b")
+	equal(t, "shards", len(openShards(t, s)), 1)
+	before := value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "t/1"))
+	must(t, s.RegisterShards(t.Context(), streamSource, "t/1", nil, false))
+	equal(t, "a look at some shards", value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "t/1")), before)
+	equal(t, "another stream", value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "t/2")), store.Lineage{})
+}
+
+func childReady(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", "t/1/a"), child("t/1/c", "t/1/forgotten"))
+	ready := func() (names []string) {
+		for _, h := range openShards(t, s) {
+			if h.Ready {
+				names = append(names, h.Name)
+			}
+		}
+		return names
+	}
+	equal(t, "ready", ready(), []string{"t/1/a", "t/1/c"})
+	finish(t, s, "w", "t/1/a")
+	equal(t, "ready after the parent's end", ready(), []string{"t/1/b", "t/1/c"})
+}
+
+func takeRace(t *testing.T, s *store.Store) {
+	names := []string{"t/1/a", "t/1/b", "t/1/c", "t/1/d"}
+	for _, name := range names {
+		register(t, s, child(name, ""))
+	}
+	members := []string{"k", "l", "m", "n"}
+	for _, m := range members {
+		attend(t, s, m, time.Minute)
+	}
+	got := make([][]string, len(members))
+	var all sync.WaitGroup
+	for i, m := range members {
+		all.Go(func() {
+			var err error
+			if got[i], err = s.TakeShards(t.Context(), streamSource, m, names); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	sum := slices.Concat(got...)
+	slices.Sort(sum)
+	equal(t, "taken by all together", sum, names)
+	for i, m := range members {
+		equal(t, "taken again by its owner", take(t, s, m, got[i]...), got[i])
+	}
+}
+
+func takeDead(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", ""))
+	attend(t, s, "dead", 50*soon)
+	attend(t, s, "alive", time.Minute)
+	equal(t, "of the dead to be", take(t, s, "dead", "t/1/a"), []string{"t/1/a"})
+	equal(t, "of the living", take(t, s, "alive", "t/1/b"), []string{"t/1/b"})
+	equal(t, "members", attend(t, s, "heir", time.Minute), []string{"alive", "dead", "heir"})
+	equal(t, "owner", openShards(t, s)[0].Owner, "dead")
+	time.Sleep(100 * soon)
+	equal(t, "owner after its end", openShards(t, s)[0].Owner, "")
+	equal(t, "members", attend(t, s, "heir", time.Minute), []string{"alive", "heir"})
+	equal(t, "taken over", take(t, s, "heir", "t/1/a", "t/1/b"), []string{"t/1/a"})
+	attend(t, s, "dead", time.Minute)
+	equal(t, "owner when the dead wakes", openShards(t, s)[0].Owner, "heir")
+	must(t, s.FreeShard(t.Context(), streamSource, "dead", "t/1/a"))
+	equal(t, "owner when the dead frees it", openShards(t, s)[0].Owner, "heir")
+}
+
+func takeEnded(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""))
+	finish(t, s, "w", "t/1/a")
+	attend(t, s, "m", time.Minute)
+	equal(t, "taken", take(t, s, "m", "t/1/a", "t/1/unknown"), nil)
+}
+
+func freeKeeps(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""))
+	attend(t, s, "m", time.Minute)
+	attend(t, s, "n", time.Minute)
+	take(t, s, "m", "t/1/a")
+	id := store.PartitionID{Source: streamSource, Name: "t/1/a"}
+	p := value[store.Position](t)(s.Claim(t.Context(), "m", id, ""))
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "m", Seq: 1, Moves: []store.Move{move(p, "17")}}))
+	must(t, s.FreeShard(t.Context(), streamSource, "m", "t/1/a"))
+	equal(t, "taken by the next", take(t, s, "n", "t/1/a"), []string{"t/1/a"})
+	equal(t, "position", value[store.Position](t)(s.Claim(t.Context(), "n", id, "")).Next, "17")
+}
+
+func leaveFrees(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", ""))
+	attend(t, s, "m", time.Minute)
+	attend(t, s, "n", time.Minute)
+	take(t, s, "m", "t/1/a")
+	take(t, s, "n", "t/1/b")
+	must(t, s.Leave(t.Context(), streamSource, "m"))
+	equal(t, "owner", openShards(t, s)[0].Owner, "")
+	equal(t, "the other's", openShards(t, s)[1].Owner, "n")
+	equal(t, "members", attend(t, s, "n", time.Minute), []string{"n"})
+}
+
+// listingSpeaks has no minute to wait for: it looks that what was seen just now
+// is not written again, and that nothing is made up.
+func listingSpeaks(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""))
+	before := read(t, s, nil).Watermarks
+	register(t, s)
+	equal(t, "watermarks", read(t, s, nil).Watermarks, before)
+}
+
+func shardRetention(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", "t/1/a"))
+	finish(t, s, "w", "t/1/a")
+	claim(t, s, "w", 1)
+	time.Sleep(5 * soon)
+	equal(t, "pruned while young", value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{})), store.Pruned{})
+	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{Shards: 1})
+	equal(t, "names", value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "t/1")).Names, []string{"t/1/b"})
+	equal(t, "positions", len(value[[]store.Position](t)(s.Positions(t.Context(), ""))), 2)
+	equal(t, "watermarks", len(read(t, s, nil).Watermarks), 2)
+	equal(t, "the child is ready", openShards(t, s)[0].Ready, true)
+}
+
+var tableFacts = []obligation{
+	{"a table's facts are replaced, and go when they are old", factsReplaced},
+}
+
+func factsReplaced(t *testing.T, s *store.Store) {
+	must(t, s.PutTableFacts(t.Context(), "b", []byte(`{"wcu":1}`)))
+	must(t, s.PutTableFacts(t.Context(), "a", []byte(`{"wcu":2}`)))
+	must(t, s.PutTableFacts(t.Context(), "b", []byte(`{"wcu":3}`)))
+	all := value[[]store.TableFacts](t)(s.TableFacts(t.Context()))
+	equal(t, "tables", len(all), 2)
+	near(t, "updated", all[0].Updated)
+	equal(t, "facts", all[0].Table+string(all[0].JSON)+all[1].Table+string(all[1].JSON), `a{"wcu":2}b{"wcu":3}`)
+	equal(t, "pruned", prune(t, s, store.Retention{Facts: soon}), store.Pruned{Facts: 2})
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+)
+
+// NewShard is a shard that a stream was found to have.
+type NewShard struct {
+	// Name is the shard's name in its source: that of its position.
+	Name string
+	// First is where reading begins.
+	First string
+	// After is the name of the shard that has to end before this one is read;
+	// empty for none.
+	After string
+	// UnseenSince is, when the parent vanished before anybody saw it, the last
+	// time at which all shards were known; else zero.
+	UnseenSince time.Time
+}
+
+// Shard is a shard that is not counted to its end.
+type Shard struct {
+	Name string
+	// Stream is the stream that it belongs to, as its finder named it.
+	Stream string
+	// After is NewShard's; Ready says that that shard, if there is one, has ended.
+	After string
+	Ready bool
+	// Owner is the member that reads it; empty when nobody does, or when the
+	// owner is no longer alive.
+	Owner string
+	// Watermark is up to where it is counted: Beginning before it was heard of.
+	Watermark time.Time
+	// Found is when it was registered.
+	Found time.Time
+	// UnseenSince is NewShard's.
+	UnseenSince time.Time
+}
+
+// Lineage is what is known of one stream.
+type Lineage struct {
+	// Listed is when all its shards were listed last, by the database's clock;
+	// zero before the first time.
+	Listed time.Time
+	// Names are the known shards, ended ones too, in order. Those that ended
+	// longer ago than Retention.Shards are forgotten.
+	Names []string
+}
+
+// RegisterShards makes shards of a stream known, each with its position at
+// First and its watermark at Beginning. What is known already is left alone.
+// Register the children before the end of their parent is committed: then no
+// second is complete before they were read. listed says that all shards of the
+// stream were looked at; those that wait to be read are spoken for by that.
+func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []NewShard, listed bool) error {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b NewShard) int {
+		return PartitionID{source, a.Name}.compare(PartitionID{source, b.Name})
+	})
+	return s.change(ctx, "register shards of "+stream, func(t *tx) error {
+		if err := t.register(ctx, source, stream, all); err != nil || !listed {
+			return err
+		}
+		_, err := t.exec(ctx, `
+			INSERT INTO streams (source, stream, listed) VALUES ($1, $2, $3)
+			ON CONFLICT (source, stream) DO UPDATE SET listed = excluded.listed`, source, stream, t.now)
+		if err != nil {
+			return err
+		}
+		return t.speakFor(ctx, source, stream)
+	})
+}
+
+func (t *tx) register(ctx context.Context, source, stream string, all []NewShard) error {
+	shards, positions, marks := make([][]any, len(all)), make([][]any, len(all)), make([][]any, len(all))
+	for i, n := range all {
+		shards[i] = []any{source, n.Name, stream, n.After, "", utc(n.UnseenSince), t.now}
+		positions[i] = []any{source, n.Name, n.First, 0, false, "", t.now}
+		marks[i] = []any{source, n.Name, 0, "", Beginning, 0, t.now, t.now}
+	}
+	// Positions first, as in Commit.
+	for _, into := range []struct {
+		verb string
+		rows [][]any
+	}{
+		{`INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved)`, positions},
+		{`INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)`, marks},
+		{`INSERT INTO shards (source, name, stream, after, owner, unseen_since, found)`, shards},
+	} {
+		if err := t.insert(ctx, into.verb, `ON CONFLICT (source, name) DO NOTHING`, into.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// speakFor keeps the judge from forgetting shards that wait for their turn,
+// which may be hours while a backlog is read.
+func (t *tx) speakFor(ctx context.Context, source, stream string) error {
+	_, err := t.exec(ctx, `
+		UPDATE watermarks SET seen = $1
+		WHERE source = $2 AND watermark < $3 AND seen < $4 AND EXISTS (
+			SELECT 1 FROM shards AS s
+			WHERE s.source = watermarks.source AND s.name = watermarks.name AND s.stream = $5)`,
+		t.now, source, Infinity, utc(t.now.Add(-time.Minute)), stream)
+	return err
+}
+
+// Lineage answers what is known of a stream.
+func (s *Store) Lineage(ctx context.Context, source, stream string) (Lineage, error) {
+	var l Lineage
+	err := s.snapshot(ctx, "read the shards of "+stream, func(t *tx) error {
+		err := t.QueryRowContext(ctx, `SELECT listed FROM streams WHERE source = $1 AND stream = $2`,
+			source, stream).Scan(&l.Listed)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		rows, err := t.QueryContext(ctx, `
+			SELECT name FROM shards WHERE source = $1 AND stream = $2 ORDER BY name`, source, stream)
+		if err != nil {
+			return err
+		}
+		l.Names, err = collect(rows, func(name *string) []any { return []any{name} })
+		return err
+	})
+	return l, err
+}
+
+// OpenShards are the shards of a source that are not counted to their end, in
+// the order of their names. One whose predecessor was forgotten is ready:
+// only what has ended is forgotten.
+func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) {
+	var all []Shard
+	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
+		rows, err := t.QueryContext(ctx, `
+			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
+				w.watermark, s.found, s.unseen_since
+			FROM shards AS s
+			JOIN positions AS p ON p.source = s.source AND p.name = s.name
+			JOIN watermarks AS w ON w.source = s.source AND w.name = s.name
+			LEFT JOIN positions AS before ON before.source = s.source AND before.name = s.after
+			LEFT JOIN members AS m ON m.source = s.source AND m.member = s.owner AND m.expires > $2
+			WHERE s.source = $1 AND NOT p.ended ORDER BY s.name`, source, t.now)
+		if err != nil {
+			return err
+		}
+		all, err = collect(rows, func(h *Shard) []any {
+			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
+		})
+		return err
+	})
+	return all, err
+}
+
+// TakeShards makes a member the owner of those of the named shards that nobody
+// who is alive owns and that have not ended, and answers which.
+func (s *Store) TakeShards(ctx context.Context, source, member string, names []string) ([]string, error) {
+	names = slices.Sorted(slices.Values(names))
+	var taken []string
+	err := s.change(ctx, "take shards", func(t *tx) error {
+		taken = nil
+		for _, name := range names {
+			n, err := t.exec(ctx, `
+				UPDATE shards SET owner = $1
+				WHERE source = $2 AND name = $3
+					AND (owner = $1 OR owner = '' OR NOT EXISTS (
+						SELECT 1 FROM members AS m
+						WHERE m.source = shards.source AND m.member = shards.owner AND m.expires > $4))
+					AND NOT EXISTS (
+						SELECT 1 FROM positions AS p
+						WHERE p.source = shards.source AND p.name = shards.name AND p.ended)`,
+				member, source, name, t.now)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				taken = append(taken, name)
+			}
+		}
+		return nil
+	})
+	return taken, err
+}
+
+// FreeShard lets others take a shard at once. One that is another's by now is
+// left alone.
+func (s *Store) FreeShard(ctx context.Context, source, member, name string) error {
+	return s.change(ctx, "free shard "+name, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND name = $2 AND owner = $3`,
+			source, name, member)
+		return err
+	})
+}
