@@ -32,17 +32,18 @@ func newStreamsWorld(t *testing.T, endpoint string, collectors int) *world {
 	url := w.startReporter(t)
 	for i := range collectors {
 		name := fmt.Sprint("collector-", i)
-		w.collectors[i] = newProcess(t, name, "collector run", fmt.Sprintf(`
+		c := newProcess(t, name, "collector run", fmt.Sprintf(`
 streams: {tables: [orders], consumer: e2e, lease: 3s, round: 500ms}
 store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}
 `, url))
 		// The access key is what the fake's books tell processes by.
-		w.collectors[i].env = []string{
+		c.env = []string{
 			"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=" + name,
 			"AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
 		}
+		w.collectors = append(w.collectors, c)
 	}
 	return w
 }

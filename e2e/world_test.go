@@ -16,12 +16,13 @@ import (
 	"github.com/keyheat/keyheat/internal/pgtest"
 )
 
-// world is a Kafka, a Postgres, two collectors and a reporter.
+// world is a Kafka, unless streams are read, a Postgres, collectors and a
+// reporter.
 type world struct {
 	kafka      *kafkatest.Server
 	postgres   *pgtest.Server
 	database   *sql.DB
-	collectors [2]*process
+	collectors []*process
 	reporter   *process
 }
 
@@ -31,12 +32,12 @@ func newWorld(t *testing.T, topic string) *world {
 	w := &world{kafka: kafkatest.Start(t)}
 	w.kafka.CreateTopic(t, topic, partitions)
 	url := w.startReporter(t)
-	for i := range w.collectors {
-		w.collectors[i] = newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
+	for i := range 2 {
+		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
 kafka: {brokers: [%q], topics: [%q], group: keyheat}
 store: {url: %q}
 admin: {listen: "%%listen%%"}
-`, w.kafka.Addr, topic, url))
+`, w.kafka.Addr, topic, url)))
 	}
 	return w
 }
