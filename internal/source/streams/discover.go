@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +47,7 @@ type listing struct {
 // nobody's end announces, of new streams and of changes that nobody saw.
 func (s *Streams) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
-		s.health.fail(t, "its shards are not known yet", time.Now())
+		s.health.failNow(t, "its shards are not known yet")
 	}
 	for ctx.Err() == nil {
 		again := s.config.Discovery
@@ -248,7 +250,7 @@ func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]boo
 	var g errgroup.Group
 	g.SetLimit(parentProbes)
 	var mu sync.Mutex
-	for shard := range shards {
+	for _, shard := range slices.Collect(maps.Keys(shards)) {
 		g.Go(func() error {
 			alive, err := s.exists(ctx, stream, shard)
 			mu.Lock()

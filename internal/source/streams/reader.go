@@ -56,6 +56,7 @@ func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
 	return &reader{
 		Streams: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
 		stop: stop, retry: newBackoff(),
+		next: time.Now().Add(pageEvery), // its last owner may have asked just now
 	}
 }
 
