@@ -1,6 +1,11 @@
 package detect
 
-import "fmt"
+import (
+	"fmt"
+	"path"
+
+	"github.com/keyheat/keyheat/shardkey"
+)
 
 // Policy is what an operator decides for a table.
 type Policy struct {
@@ -10,11 +15,23 @@ type Policy struct {
 	// Headroom is by how much a shard count exceeds the peak's bare need, at
 	// least 1.
 	Headroom float64
+	// MinUnits is the least peak of a table or index, in units a second of
+	// reads or writes, from which its key design is judged.
+	MinUnits float64
+	// Severest caps the severity: a table that nobody is woken for. Empty caps
+	// nothing; below Warning nothing pages.
+	Severest Severity
+	// Suffix is the form of the names of new shards; nil is the form that the
+	// key has already, or BASE#SHARD_7. With it, a key of that form is known to
+	// be a shard, also where the form is only a number.
+	Suffix *shardkey.Form
+	// Exclude are patterns (path.Match) of keys that no finding is made of.
+	Exclude []string
 }
 
 // DefaultPolicy is what holds for a table that nobody decided anything for.
 func DefaultPolicy() Policy {
-	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom}
+	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
 }
 
 // Validate says what is wrong with a policy.
@@ -24,6 +41,48 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("warning is %v: give the share of the limit to warn at, over 0 and up to 1", p.Warning)
 	case !(p.Headroom >= 1 && p.Headroom <= 100):
 		return fmt.Errorf("headroom is %v: give a factor from 1 to 100, 1.5 is usual", p.Headroom)
+	case !(p.MinUnits >= 0):
+		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
+	case rank(p.Severest) < 0:
+		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
+	}
+	for _, pattern := range p.Exclude {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("excluded key %q: %w: * stands for any text without /, ? for one character", pattern, err)
+		}
 	}
 	return nil
+}
+
+// excludes says whether a key is one that no finding is made of.
+func (p Policy) excludes(key string) bool {
+	for _, pattern := range p.Exclude {
+		if match, _ := path.Match(pattern, key); match || pattern == key {
+			return true
+		}
+	}
+	return false
+}
+
+// cap is the severity that the policy lets through.
+func (p Policy) cap(s Severity) Severity {
+	if p.Severest != "" && rank(s) > rank(p.Severest) {
+		return p.Severest
+	}
+	return s
+}
+
+// rank orders severities: none is 0, what is not a severity below that.
+func rank(s Severity) int {
+	switch s {
+	case "":
+		return 0
+	case Info:
+		return 1
+	case Warning:
+		return 2
+	case Critical:
+		return 3
+	}
+	return -1
 }

@@ -20,6 +20,8 @@ type Table struct {
 	// Unseen is the most that any key which is not listed can have had in one
 	// second. Below the limits it proves that no hot key was missed.
 	Unseen Unseen `json:"unseen"`
+	// View is what its keys look like; null where that was not counted.
+	View *View `json:"view"`
 
 	total  sketch.Total
 	unseen sketch.Load

@@ -8,6 +8,10 @@ type Judgement struct {
 	// whole over what was there; each at most once.
 	Windows     []Window
 	Cardinality []Cardinality
+	// Peaks raise what is stored of the same key and hour, each at most once.
+	Peaks []HourPeak
+	// Views replace those of the same table and index, each at most once.
+	Views []TableView
 	// Findings replace those of the same fingerprint, each at most once.
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
@@ -32,6 +36,12 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 			return err
 		}
 		if err := t.putCardinality(ctx, j.Cardinality); err != nil {
+			return err
+		}
+		if err := t.putPeaks(ctx, j.Peaks); err != nil {
+			return err
+		}
+		if err := t.putViews(ctx, j.Views); err != nil {
 			return err
 		}
 		if err := t.putFindings(ctx, j.Findings); err != nil {

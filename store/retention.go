@@ -24,6 +24,10 @@ type Retention struct {
 	// Writers and their cursors go this long after their last sign of life,
 	// when no delta of theirs is left.
 	Writers time.Duration
+	// Peaks and Views count from their last writing. Of a table or index the
+	// peaks of WarmKeys keys are kept, those with the highest.
+	Peaks, Views time.Duration
+	WarmKeys     int
 	// Positions go, with their watermarks, when nobody spoke for their
 	// partition this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
@@ -46,6 +50,8 @@ const (
 	DefaultNotificationRetention = 7 * 24 * time.Hour
 	DefaultGapRetention          = 30 * 24 * time.Hour
 	DefaultBadRetention          = 7 * 24 * time.Hour
+	DefaultPeakRetention         = 90 * 24 * time.Hour
+	DefaultViewRetention         = 30 * 24 * time.Hour
 	DefaultWriterRetention       = 7 * 24 * time.Hour
 	DefaultPositionRetention     = 365 * 24 * time.Hour
 	DefaultShardRetention        = 72 * time.Hour
@@ -59,6 +65,7 @@ const pruneBatch = 1000
 type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
+	Peaks, Views                                    int64
 	Shards, Facts                                   int64
 }
 
@@ -95,6 +102,9 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"gaps", "id", `noticed < $1`, cmp.Or(r.Gaps, DefaultGapRetention), &p.Gaps},
 		{"bad_samples", "hour, writer, source, reason", `hour < $1`, bad, &p.Bad},
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, bad, &uncounted},
+		{"hourly_peaks", "table_name, index_name, key_hash, hour", `updated < $1`,
+			cmp.Or(r.Peaks, DefaultPeakRetention), &p.Peaks},
+		{"table_views", "table_name, index_name", `updated < $1`, cmp.Or(r.Views, DefaultViewRetention), &p.Views},
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
 			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, writers, &uncounted},
@@ -123,18 +133,24 @@ func (r Retention) rules(p *Pruned) []rule {
 func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 	var p Pruned
 	for _, rule := range r.rules(&p) {
-		for {
-			n, err := s.pruneBatch(ctx, rule)
-			*rule.count += n
-			if err != nil {
-				return p, err
-			}
-			if n < pruneBatch {
-				break
-			}
+		err := inBatches(rule.count, func() (int64, error) { return s.pruneBatch(ctx, rule) })
+		if err != nil {
+			return p, err
 		}
 	}
-	return p, nil
+	most := cmp.Or(r.WarmKeys, DefaultWarmKeys)
+	return p, inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, most) })
+}
+
+// inBatches counts what is deleted until a batch is not full.
+func inBatches(count *int64, batch func() (int64, error)) error {
+	for {
+		n, err := batch()
+		*count += n
+		if err != nil || n < pruneBatch {
+			return err
+		}
+	}
 }
 
 func (s *Store) pruneBatch(ctx context.Context, r rule) (deleted int64, err error) {

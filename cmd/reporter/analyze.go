@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,10 @@ func analyzeCommand() *cobra.Command {
 			"Keyheat JSON, DynamoDB stream records or CloudTrail's DynamoDB data events, which is\n" +
 			"recognised; of the last two, --tables says what they leave open.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
+			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
+			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
+			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
@@ -29,7 +33,10 @@ func analyzeCommand() *cobra.Command {
 	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
 	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
+	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to look at, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
+	explain := c.Flags().StringArray("explain", nil, "tell everything about a `key`, in words and with the arithmetic; may be repeated")
+	whatIf := c.Flags().StringArray("what-if", nil, "how a key would do with N shards, and F times the load: `KEY=N[,xF]`; may be repeated")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -37,20 +44,44 @@ func analyzeCommand() *cobra.Command {
 		if err := policy.Validate(); err != nil {
 			return cli.Wrong(err)
 		}
+		questions, err := questionsOf(*whatIf)
+		if err != nil {
+			return cli.Wrong(err)
+		}
 		var tables change.Tables
 		if *tablesFile != "" {
-			var err error
 			if tables, err = cli.ReadTables(*tablesFile); err != nil {
 				return cli.Wrong(err)
 			}
 		}
+		var candidates []analyze.Candidate
+		for _, text := range *proposed {
+			candidate, err := analyze.ParseCandidate(text)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			candidates = append(candidates, candidate)
+		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: tables,
+			Candidates: candidates, Explain: *explain, WhatIf: questions,
 			Policy: func(string, string) detect.Policy { return policy },
 		})
 	}
 	return c
+}
+
+// questionsOf reads the values of --what-if.
+func questionsOf(texts []string) (all []detect.Question, err error) {
+	for _, text := range texts {
+		q, err := detect.ParseQuestion(text)
+		if err != nil {
+			return nil, fmt.Errorf("--what-if: %w", err)
+		}
+		all = append(all, q)
+	}
+	return all, nil
 }
 
 func formatNames() (names []string) {

@@ -9,11 +9,11 @@
 package analyze
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 
@@ -54,6 +54,15 @@ type Options struct {
 	// Tables say what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
 	Tables change.Tables
+	// Facts answers what is known of a table beside its traffic; nil is nothing.
+	Facts func(table string) *detect.TableFacts
+	// Candidates are other partition keys, to be looked at beside the present
+	// ones.
+	Candidates []Candidate
+	// Explain are keys, or the patterns of several, to tell everything about.
+	Explain []string
+	// WhatIf are questions about other numbers of shards.
+	WhatIf []detect.Question
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
 	// DefaultMaxKeys when 0.
 	MaxKeys int
@@ -74,16 +83,45 @@ func Run(ctx context.Context, o Options) error {
 	if len(o.Paths) == 0 {
 		return errors.New(`no files: name some, or "-" for standard input`)
 	}
-	result, err := Files(ctx, o)
+	f, err := read(ctx, o)
 	if err != nil {
 		return err
 	}
-	return result.write(o.Out, o.Format)
+	result := f.result(o)
+	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
+		return result.write(o.Out, o.Format)
+	}
+	for i, key := range o.Explain {
+		if i > 0 {
+			_, _ = io.WriteString(o.Out, "\n\n") // the next write tells what went wrong
+		}
+		if err := f.explain(key, result).write(o.Out); err != nil {
+			return fmt.Errorf("write the explanation: %w", err)
+		}
+	}
+	if len(o.WhatIf) > 0 {
+		if len(o.Explain) > 0 {
+			_, _ = io.WriteString(o.Out, "\n\n")
+		}
+		if err := result.writeWhatIf(o.Out, o.WhatIf); err != nil {
+			return fmt.Errorf("write the answers: %w", err)
+		}
+	}
+	return nil
 }
 
 // Files reads the files and answers what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
-	f := newFold(o.MaxKeys, o.Tables)
+	f, err := read(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(o), nil
+}
+
+// read folds the files.
+func read(ctx context.Context, o Options) (*fold, error) {
+	f := newFold(o)
 	files := source.Files{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {
 		files.Progress = source.Terminal(terminal)
@@ -91,7 +129,7 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 	if err := files.Run(ctx, f); err != nil {
 		return nil, err
 	}
-	return f.result(o.Policy)
+	return f, nil
 }
 
 // Samples counts what was read.
@@ -107,32 +145,34 @@ type Result struct {
 	// Findings are ordered by utilisation.
 	Findings []detect.Finding `json:"findings"`
 	Tables   []detect.Table   `json:"tables"`
-	Gaps     []detect.Gap     `json:"gaps"`
-	Samples  Samples          `json:"samples"`
+	// Candidates are ordered by table, the best key first.
+	Candidates []CandidateView `json:"candidates"`
+	// WhatIf are the answers to questions about other numbers of shards.
+	WhatIf  []detect.WhatIf `json:"what_if"`
+	Gaps    []detect.Gap    `json:"gaps"`
+	Samples Samples         `json:"samples"`
 }
 
-// judgeEvery is how many seconds of event time the board sees between two
-// settlings, each of which looks at every key.
-const judgeEvery = 300
+// CandidateView is a table as it would look under another partition key.
+type CandidateView struct {
+	Table string `json:"table"`
+	// Candidate is the key as the user wrote it.
+	Candidate string `json:"candidate"`
+	// Without counts the samples that lack a part of the key: they are not in
+	// the view.
+	Without int64 `json:"without"`
+	// View is null when every sample lacks a part.
+	View *detect.View `json:"view"`
+}
 
 // result judges what was folded.
-func (f *fold) result(policy func(table, index string) detect.Policy) (*Result, error) {
-	f.seal()
-	board := detect.NewBoard(detect.Options{Policy: policy, OneEpisode: true})
-	order := slices.SortedFunc(maps.Keys(f.windows), instant.compare)
-	for i, at := range order {
-		if i == 0 {
-			board.Settle(at.second-1, true)
-		}
-		if at.second >= f.settled+judgeEvery {
-			board.Settle(at.second-1, true)
-			f.settled = at.second
-		}
-		board.Observe(&f.windows[at].Window)
+func (f *fold) result(o Options) *Result {
+	policy := o.Policy
+	if policy == nil {
+		policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
 	}
-	if len(order) > 0 {
-		board.Settle(order[len(order)-1].second, true)
-	}
+	options := detect.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
+	board := f.judge(options)
 	r := &Result{
 		Findings: append([]detect.Finding{}, board.Findings()...),
 		Tables:   append([]detect.Table{}, board.Tables()...),
@@ -142,7 +182,35 @@ func (f *fold) result(policy func(table, index string) detect.Policy) (*Result, 
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
 	}
-	return r, nil
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index))
+	}
+	r.Candidates = f.candidateViews(options)
+	r.WhatIf = f.answers(o, policy)
+	return r
+}
+
+// candidateViews are those of every table that has the parts of the key in some
+// sample, or lacks them in all.
+func (f *fold) candidateViews(o detect.Options) []CandidateView {
+	all := []CandidateView{}
+	for _, c := range f.candidates {
+		for _, table := range c.judge(o).Tables() {
+			all = append(all, CandidateView{
+				Table: table.Table, Candidate: c.String(), Without: c.without[table.Table],
+				View: c.census.View(table.Table, "", o.Policy(table.Table, "")),
+			})
+			delete(c.without, table.Table)
+		}
+		for table, n := range c.without {
+			all = append(all, CandidateView{Table: table, Candidate: c.String(), Without: n})
+		}
+	}
+	slices.SortFunc(all, func(a, b CandidateView) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), detect.CompareViews(a.View, b.View), cmp.Compare(a.Candidate, b.Candidate))
+	})
+	return all
 }
 
 // seed is the seed of every key's hash: one that never changes, so that the

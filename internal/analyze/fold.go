@@ -3,15 +3,12 @@ package analyze
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // Reasons for bad samples beside those of a decoder.
@@ -22,42 +19,32 @@ const (
 	ReasonTooManyTables sample.Reason = "too_many_tables"
 )
 
-// fold gathers files into seconds. It is the sink of the source.
+// fold gathers files into seconds, for the tables as they are and again for
+// each candidate key. It is the sink of the source.
 type fold struct {
-	shard   *sketch.Shard
-	decoder *form.ByLook
-	good    int64
-	bad     map[sample.Reason]int64
-	gaps    []detect.Gap
-
-	windows map[instant]*window
-	keys    int // of all windows
-	maxKeys int
-	turn    int64 // counts the sealings
-	settled int64
+	*seconds
+	decoder    *form.ByLook
+	good       int64
+	bad        map[sample.Reason]int64
+	gaps       []detect.Gap
+	candidates []*candidate
 }
 
-// instant is one event-time second of a table or index.
-type instant struct {
-	table, index string
-	second       int64
+// candidate is the traffic as it would be under another partition key.
+type candidate struct {
+	Candidate
+	*seconds
+	// without counts the records of each table that lack a part of the key.
+	without map[string]int64
 }
 
-func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.second, o.second), cmp.Compare(i.table, o.table), cmp.Compare(i.index, o.index))
-}
-
-type window struct {
-	sketch.Window
-	touched int64 // the sealing that added to it last
-}
-
-func newFold(maxKeys int, tables change.Tables) *fold {
-	return &fold{
-		shard: sketch.NewShard(config()), decoder: form.NewByLook(tables),
-		bad: make(map[sample.Reason]int64), windows: make(map[instant]*window),
-		maxKeys: cmp.Or(maxKeys, DefaultMaxKeys),
+func newFold(o Options) *fold {
+	most := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
+	f := &fold{seconds: newSeconds(most), decoder: form.NewByLook(o.Tables), bad: make(map[sample.Reason]int64)}
+	for _, c := range o.Candidates {
+		f.candidates = append(f.candidates, &candidate{Candidate: c, seconds: newSeconds(most), without: make(map[string]int64)})
 	}
+	return f
 }
 
 // Record implements sample.Handler.
@@ -67,15 +54,29 @@ func (f *fold) Record(r *sample.Record) {
 		return
 	}
 	f.good++
+	for _, c := range f.candidates {
+		c.add(r)
+	}
+}
+
+// add counts a record under the candidate's key. Requests of indexes are left
+// out: the candidate is the table's key.
+func (c *candidate) add(r *sample.Record) {
+	if r.Index != "" || r.PK.IsZero() {
+		return
+	}
+	key, ok := c.Key(r)
+	if !ok {
+		c.without[strings.Clone(r.Table)]++ // bounded by the shard's tables
+		return
+	}
+	again := *r
+	again.PK = key
+	_ = c.shard.Add(&again) // its table was not one too many
 }
 
 // Bad implements sample.Handler.
 func (f *fold) Bad(reason sample.Reason, _ []byte) { f.bad[reason]++ }
-
-// sealAt is how many bytes the shard may hold in seconds that have left its
-// ring. Sealing cuts the live seconds in two, which widens their bounds, so it
-// is done seldom.
-const sealAt = 32 << 20
 
 func (f *fold) message(m source.Message) {
 	if m.Fault != "" {
@@ -83,61 +84,9 @@ func (f *fold) message(m source.Message) {
 		return
 	}
 	f.decoder.Decode(m.Value, m.Time, f)
-	if f.shard.Pending() > sealAt {
-		f.seal()
-	}
-}
-
-// seal merges what the shard has into the seconds, and keeps within memory.
-func (f *fold) seal() {
-	f.turn++
-	d := sketch.NewDelta(config())
-	f.shard.Seal(d)
-	for i := range d.Windows {
-		part := &d.Windows[i]
-		at := instant{part.Table, part.Index, part.Second}
-		w := f.windows[at]
-		if w == nil {
-			w = &window{Window: sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}}
-			f.windows[at] = w
-		}
-		f.keys -= len(w.Keys)
-		w.Merge(part)
-		w.touched = f.turn
-		f.keys += len(w.Keys)
-	}
-	f.shrink()
-}
-
-// Windows over the bound of memory are trimmed to what a verdict needs: keys
-// above a hundredth of a limit, and, when that is not enough, a tenth: of these
-// a table's default quota of 40,000 units leaves room for some 500 in a second.
-var trims = []struct {
-	share sample.Milli
-	keys  int
-}{{100, 1024}, {10, 1024}}
-
-// shrink trims windows until the keys are within bounds, those first that were
-// not added to for the longest time.
-func (f *fold) shrink() {
-	if f.keys <= f.maxKeys {
-		return
-	}
-	order := slices.SortedFunc(maps.Keys(f.windows), func(a, b instant) int {
-		return cmp.Or(cmp.Compare(f.windows[a].touched, f.windows[b].touched), a.compare(b))
-	})
-	for _, trim := range trims {
-		floor := sketch.Load{Read: detect.PartitionRead / trim.share, Write: detect.PartitionWrite / trim.share}
-		for _, at := range order {
-			// Half of the bound, so that the next sealing need not trim again.
-			if f.keys <= f.maxKeys/2 {
-				return
-			}
-			w := f.windows[at]
-			f.keys -= len(w.Keys)
-			w.Trim(floor, trim.keys)
-			f.keys += len(w.Keys)
-		}
+	f.sealIfFull()
+	for _, c := range f.candidates {
+		c.sealIfFull()
 	}
 }
 

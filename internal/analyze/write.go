@@ -88,6 +88,12 @@ func (r *Result) table(colours bool) string {
 	}
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + r.tables() + "\n")
+		if views := r.views(); views != "" {
+			b.WriteString("\n" + views + "\n")
+		}
+	}
+	if len(r.Candidates) > 0 {
+		b.WriteString("\n" + r.candidates() + "\n")
 	}
 	fmt.Fprintf(&b, "\n%d samples counted", r.Samples.Good)
 	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
@@ -115,11 +121,11 @@ func newTable(header ...any) table.Writer {
 }
 
 func (r *Result) findings(colours bool) string {
-	t := newTable("severity", "state", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
+	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
+			severity(f.Severity, colours), f.State, f.Kind, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
 			peak(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})

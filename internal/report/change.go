@@ -99,6 +99,10 @@ func (d *draft) addTo(j *store.Judgement) {
 func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 	for _, f := range t.findings() {
 		f.Gaps = gapsOf(&f, t.lost)
+		var err error
+		if f.Forecast, err = t.forecastOf(ctx, &f); err != nil {
+			return err
+		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)

@@ -17,6 +17,7 @@ const (
 	DefaultForget     = time.Hour
 	DefaultPageWithin = 15 * time.Minute
 	DefaultMaxKeys    = 2 << 20
+	DefaultPeakDelay  = time.Minute
 	DefaultPruneEvery = 5 * time.Minute
 )
 
@@ -45,6 +46,9 @@ type Config struct {
 	// MaxKeys bounds the keys that all open seconds list, about 150 bytes
 	// each. Beyond it the oldest seconds are closed early, as incomplete.
 	MaxKeys int
+	// PeakDelay is how long a key's raised hourly peak may stay unwritten:
+	// days are told by them, so nothing hurries.
+	PeakDelay time.Duration
 	// Read bounds one reading of deltas.
 	Read store.ReadLimit
 	// PruneEvery is the pause between prunings; Retention what they leave.
@@ -59,6 +63,7 @@ func (c Config) withDefaults() Config {
 	c.Forget = cmp.Or(c.Forget, DefaultForget)
 	c.PageWithin = cmp.Or(c.PageWithin, DefaultPageWithin)
 	c.MaxKeys = cmp.Or(c.MaxKeys, DefaultMaxKeys)
+	c.PeakDelay = cmp.Or(c.PeakDelay, DefaultPeakDelay)
 	c.PruneEvery = cmp.Or(c.PruneEvery, DefaultPruneEvery)
 	return c
 }
@@ -67,7 +72,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var wrong []error
-	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PruneEvery) < 0 {
+	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery) < 0 {
 		wrong = append(wrong, errors.New("judge: give no negative duration"))
 	}
 	if c.Lease < 3*c.Poll {

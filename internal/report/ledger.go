@@ -28,6 +28,8 @@ type openWindow struct {
 	// unsaved is the lowest sequence number of each writer that the stored
 	// window, if there is one, does not hold yet.
 	unsaved map[string]int64
+	// reopened says that it was closed before, and is for late samples.
+	reopened bool
 	// news says that the board has not seen all of it.
 	news bool
 }
@@ -201,7 +203,7 @@ func loadWindows(ctx context.Context, st Store, t target, wanted []int64, into m
 				return err
 			}
 			into[instant{t, second}] = &openWindow{
-				window: w, vector: row.Vector, unsaved: make(map[string]int64),
+				window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true,
 			}
 		}
 		wanted = wanted[n:]

@@ -52,6 +52,8 @@ type Store interface {
 	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
+	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
+	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type term struct {
 
 	ledger  *ledger
 	minutes minutes
+	hourly  *hourly
+	views   *hourViews
 	board   *detect.Board
 	known   known
 	draft   *draft
@@ -33,9 +36,11 @@ type term struct {
 	lost []store.Gap
 	// cursors are the stored ones.
 	cursors map[string]int64
-	// fingerprint tells the installation's hash seed; deltas of another seed
-	// are not read.
-	fingerprint uint64
+	// seed is the installation's hash seed and fingerprint tells it; deltas of
+	// another seed are not read.
+	seed, fingerprint uint64
+	// forecasts are those of the findings' keys, by fingerprint.
+	forecasts map[string]forecast
 	// unreadable are the writers with a delta that could not be read, and why.
 	// Nothing after that delta is read of them either: the cursor could not
 	// say that one was left out.
@@ -56,10 +61,10 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	t := &term{
 		Judge: j, lease: lease, renewed: time.Now(),
-		ledger: newLedger(cursors), minutes: make(minutes),
+		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]forecast),
 		board: detect.NewBoard(detect.Options{Policy: j.config.Policy}), known: make(known), draft: newDraft(),
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
-		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
+		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
 	}
 	return t, t.restore(ctx, seed)
 }
@@ -124,6 +129,11 @@ func (t *term) fold(ctx context.Context, snap store.Snapshot) error {
 		return err
 	}
 	t.minutes.fold(deltas, snap.Now)
+	for i := range deltas {
+		for _, r := range deltas[i].Cardinality {
+			t.views.count(r)
+		}
+	}
 	return nil
 }
 
@@ -196,9 +206,11 @@ func (t *term) observe(ctx context.Context, closing []instant, h horizon, now ti
 		end := closing[0].second + stride
 		for len(closing) > 0 && closing[0].second <= end {
 			o := t.ledger.open[closing[0]]
+			t.views.observe(closing[0], o, now)
 			t.ledger.trim(o)
 			t.board.Observe(&o.window)
 			o.news = false
+			t.hourly.observe(closing[0], o, now)
 			t.newest = max(t.newest, closing[0].second)
 			closing = closing[1:]
 		}
@@ -241,7 +253,21 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 		judgement.Windows = append(judgement.Windows, row)
 	}
 	t.draft.addTo(&judgement)
-	judgement.Cursors = t.ledger.cursors(closing, t.minutes.unsaved(due))
+	waiting := t.minutes.unsaved(due)
+	hoursDue := t.hourly.due(now)
+	if hoursDue {
+		judgement.Peaks = t.hourly.rows()
+	} else {
+		holdBack(waiting, t.hourly.unsaved)
+	}
+	viewsDue := t.views.due(now, t.config.PeakDelay)
+	if viewsDue {
+		var err error
+		if judgement.Views, err = t.viewRows(ctx); err != nil {
+			return err
+		}
+	}
+	judgement.Cursors = t.ledger.cursors(closing, waiting)
 	maps.DeleteFunc(judgement.Cursors, func(writer string, seq int64) bool { return seq <= t.cursors[writer] })
 	if !isEmpty(judgement) {
 		if err := t.store.Judge(ctx, t.lease, judgement); err != nil {
@@ -250,6 +276,12 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 	}
 	t.ledger.closed(closing)
 	t.minutes.written(due, h)
+	if hoursDue {
+		t.hourly.written()
+	}
+	if viewsDue {
+		t.views.dirty = time.Time{}
+	}
 	t.known.apply(t.draft)
 	t.draft = newDraft()
 	maps.Copy(t.cursors, judgement.Cursors)
@@ -257,6 +289,13 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 	return nil
 }
 
+// holdBack lowers the sequence numbers that cursors wait for.
+func holdBack(waiting, unsaved map[string]int64) {
+	for writer, seq := range unsaved {
+		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
+	}
+}
+
 func isEmpty(j store.Judgement) bool {
-	return len(j.Windows)+len(j.Cardinality)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
+	return len(j.Windows)+len(j.Cardinality)+len(j.Peaks)+len(j.Views)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
 }

@@ -1,6 +1,7 @@
 package streamstest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +21,9 @@ func (k Key) elements() []keyElement {
 }
 
 type describeStream struct {
-	StreamArn, ExclusiveStartShardId string //nolint:revive // as the API spells it
+	StreamArn, ExclusiveStartShardId string
 	Limit                            *int
-	ShardFilter                      *struct{ Type, ShardId string } //nolint:revive // as the API spells it
+	ShardFilter                      *struct{ Type, ShardId string }
 }
 
 type sequenceRange struct {
@@ -31,9 +32,10 @@ type sequenceRange struct {
 }
 
 type shardDescription struct {
-	ShardId             string //nolint:revive // as the API spells it
-	ParentShardId       string `json:",omitempty"` //nolint:revive // as the API spells it
+	ShardId             string
+	ParentShardId       string `json:",omitempty"`
 	SequenceNumberRange sequenceRange
+	rank                string
 }
 
 type streamDescription struct {
@@ -41,7 +43,7 @@ type streamDescription struct {
 	CreationRequestDateTime                                         float64
 	KeySchema                                                       []keyElement
 	Shards                                                          []shardDescription
-	LastEvaluatedShardId                                            string `json:",omitempty"` //nolint:revive // as the API spells it
+	LastEvaluatedShardId                                            string `json:",omitempty"`
 }
 
 func (f *Fake) describeStream(in describeStream, call *Call) (any, error) {
@@ -83,7 +85,7 @@ func (s *stream) shown(now time.Time) []shardDescription {
 		if sh.parent != "" && sh.created.After(visible) {
 			continue
 		}
-		d := shardDescription{ShardId: sh.id, ParentShardId: sh.parent}
+		d := shardDescription{ShardId: sh.id, ParentShardId: sh.parent, rank: sh.rank}
 		d.SequenceNumberRange.StartingSequenceNumber = sequence(sh.start)
 		if !sh.closed.IsZero() && !sh.closed.After(visible) {
 			d.SequenceNumberRange.EndingSequenceNumber = sequence(sh.end)
@@ -108,17 +110,21 @@ func (s *stream) children(shown []shardDescription, kind, parent string) ([]shar
 // pageOf is the page behind a shard. Pages are in an order that says nothing,
 // and stays: shards that come while somebody turns pages may lie before them.
 func (s *stream) pageOf(shown []shardDescription, after string, limit int) (page []shardDescription, last string) {
-	order := func(id string) string { return string(encode(hashOf(Item{s.arn: S(id)}))) + id }
-	rank := func(a, b shardDescription) int { return strings.Compare(order(a.ShardId), order(b.ShardId)) }
-	slices.SortFunc(shown, rank)
+	slices.SortFunc(shown, func(a, b shardDescription) int { return strings.Compare(a.rank, b.rank) })
 	if after != "" {
-		shown = slices.DeleteFunc(shown, func(d shardDescription) bool { return order(d.ShardId) <= order(after) })
+		turned := s.rank(after)
+		shown = slices.DeleteFunc(shown, func(d shardDescription) bool { return d.rank <= turned })
 	}
 	if len(shown) < limit {
 		return shown, ""
 	}
 	// A page that is full says so, also when nothing follows.
 	return shown[:limit], shown[limit-1].ShardId
+}
+
+// rank is a shard's place in the order of pages, also of one that is gone.
+func (s *stream) rank(id string) string {
+	return fmt.Sprintf("%08x %s", mix(s.label+id, 0), id)
 }
 
 type listStreams struct {

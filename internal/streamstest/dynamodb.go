@@ -28,7 +28,7 @@ type streamSpecification struct {
 
 // tableDescription is what CreateTable takes and DescribeTable answers.
 type tableDescription struct {
-	TableName, TableArn, TableId, TableStatus string //nolint:revive // as the API spells it
+	TableName, TableArn, TableId, TableStatus string
 	CreationDateTime                          float64
 	AttributeDefinitions                      []attributeDefinition
 	KeySchema                                 []keyElement

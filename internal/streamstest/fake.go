@@ -17,6 +17,9 @@ type Options struct {
 	// Lag is how long DescribeStream takes to show a new shard, and the end of
 	// an old one.
 	Lag time.Duration
+	// Delay is how long a record takes from its write to GetRecords: streams are
+	// "near-real time" (Guide).
+	Delay time.Duration
 	// Rollover is the age at which a shard closes in favour of one child;
 	// 0 means 4 hours, below 0 never.
 	Rollover time.Duration

@@ -83,8 +83,6 @@ func (i Item) equal(o Item) bool {
 	return (i == nil) == (o == nil) && bytes.Equal(encode(i), encode(o))
 }
 
-func (v Value) equal(o Value) bool { return bytes.Equal(encode(v), encode(o)) }
-
 // Only is the part of the item that has these attributes.
 func (i Item) Only(names ...string) Item {
 	if i == nil {

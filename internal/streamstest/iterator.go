@@ -53,7 +53,7 @@ func decodeIterator(text string) (it iterator, err error) {
 }
 
 type getShardIterator struct {
-	StreamArn, ShardId, ShardIteratorType, SequenceNumber string //nolint:revive // as the API spells it
+	StreamArn, ShardId, ShardIteratorType, SequenceNumber string
 	Timestamp                                             float64
 }
 

@@ -56,10 +56,12 @@ func (f *Fake) getRecords(in getRecords, call *Call) (any, error) {
 func (f *Fake) page(sh *shard, it iterator, limit int, call *Call) recordsPage {
 	first := sort.Search(len(sh.records), func(i int) bool { return sh.records[i].position >= it.Next })
 	rest := sh.records[first:]
+	shown := f.now().Add(-f.options.Delay)
+	visible := sort.Search(len(rest), func(i int) bool { return rest[i].at.After(shown) })
 	took, bytes := 0, 0
-	if len(rest) == 0 || !f.chance(f.options.EmptyPages) {
+	if visible == 0 || !f.chance(f.options.EmptyPages) {
 		// One record is always given, however large.
-		for took < min(limit, len(rest)) && (took == 0 || bytes+rest[took].size <= f.options.PageBytes) {
+		for took < min(limit, visible) && (took == 0 || bytes+rest[took].size <= f.options.PageBytes) {
 			bytes += rest[took].size
 			took++
 		}

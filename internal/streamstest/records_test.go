@@ -216,3 +216,24 @@ func TestTheEndIsOnlyANullIterator(t *testing.T) {
 }
 
 func (w *world) fakeCalls() int { return len(w.fake.Calls("")) }
+
+// TestRecordsTakeTheirTime: a shard that has closed does not end before its last
+// record has been shown.
+func TestRecordsTakeTheirTime(t *testing.T) {
+	t.Parallel()
+	w := setup(t, streamstest.Options{Delay: 2 * time.Second})
+	shard := w.table.OpenShards()[0]
+	w.put("a", 1)
+	w.fake.Advance(time.Second)
+	w.put("a", 2)
+	w.table.Roll(shard)
+	it := w.mustIterator(shard, horizon, "")
+	for _, want := range []int{0, 1, 1} {
+		records, next, err := w.page(it)
+		if err != nil || len(records) != want || next == "" && want == 0 {
+			t.Errorf("%d records (%v), want %d, and then %q", len(records), err, want, next)
+		}
+		it = next
+		w.fake.Advance(time.Second)
+	}
+}

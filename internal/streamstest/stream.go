@@ -26,6 +26,7 @@ type stream struct {
 // shard is a stretch of a stream: some keys, for some time.
 type shard struct {
 	id, parent string
+	rank       string // where DescribeStream lists it
 	// low and high bound the hashes of its partition keys, both inclusive.
 	low, high uint64
 	// created and closed are when it began and, unless it is open, ended.
@@ -76,6 +77,7 @@ func (s *stream) add(parent string, low, high uint64, at time.Time) *shard {
 		parent: parent, low: low, high: high, created: at, start: s.next, trimmed: -1,
 		readers: map[string]time.Time{},
 	}
+	sh.rank = s.rank(sh.id)
 	s.next++
 	s.shards = append(s.shards, sh)
 	s.known[sh.id] = true

@@ -83,6 +83,20 @@ func (s Schema) keyOf(i Item) (Item, error) {
 	return i.Only(s.Key.Names()...), nil
 }
 
+// checkIndexKeys refuses an item that an index cannot take: its key attributes
+// may be missing, but not of another type or empty (Guide, "Using global
+// secondary indexes", data synchronization).
+func (s Schema) checkIndexKeys(i Item) error {
+	for _, x := range s.Indexes {
+		for _, name := range x.Key.Names() {
+			if v, ok := i[name]; ok && !v.isKey(s.typeOf(name)) {
+				return refuse(codeInvalid, "One or more parameter values were invalid: Type mismatch for Index Key %s, or it is empty, IndexName: %s", name, x.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // isKey says whether the value can be a key of that type.
 func (v Value) isKey(of string) bool {
 	switch of {
@@ -149,7 +163,7 @@ func (t *Table) EnableStream(view string) (arn string) {
 
 func (t *Table) enable(view string) error {
 	if t.streaming() {
-		return refuse(codeInUse, "Table already has an enabled stream: TableName: %s", t.schema.Name)
+		return refuse(codeInvalid, "Table already has an enabled stream: TableName: %s", t.schema.Name) // SDK, UpdateTableInput.StreamSpecification
 	}
 	if !slices.Contains([]string{KeysOnly, NewImage, OldImage, NewAndOldImages}, view) {
 		return refuse(codeInvalid, "%q is no stream view type", view)

@@ -222,6 +222,7 @@ func TestSchemasAreChecked(t *testing.T) {
 	table := fake.CreateTable(orders)
 	for _, wrong := range []streamstest.Item{
 		{"pk": streamstest.S("a")}, {"pk": streamstest.S(""), "sk": streamstest.N("1")}, {"pk": streamstest.S("a"), "sk": streamstest.S("1")},
+		item("status", ""),
 	} {
 		if err := table.Put(wrong); err == nil {
 			t.Errorf("%v was written", wrong)

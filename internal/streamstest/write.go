@@ -41,8 +41,9 @@ func (t *Table) Put(i Item) error {
 	return t.put(t.fake.now(), i)
 }
 
-// PutAt is Put at a time that has passed. Each call's must not lie before the
-// last one's, nor before the stream's oldest open shard.
+// PutAt is Put at another time than now. Each call's must not lie before the last
+// one's, nor before the stream's oldest open shard. A time to come is also when
+// the stream begins to show it.
 func (t *Table) PutAt(at time.Time, i Item) error {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
@@ -107,6 +108,9 @@ func (t *Table) remove(key Item, expired bool) error {
 func (t *Table) write(at time.Time, key, next Item, expired bool) error {
 	if t.stream != nil {
 		t.stream.settle(t.fake.now())
+	}
+	if err := t.schema.checkIndexKeys(next); err != nil {
+		return err
 	}
 	id := string(encode(key))
 	w := Write{Time: at, Key: key, Old: t.items[id], New: next, Expired: expired}

@@ -1,0 +1,247 @@
+package detect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// DesignVerdict is how well a partition key spreads load.
+type DesignVerdict string
+
+// The verdicts, the best first, and the word for no verdict.
+const (
+	DesignExcellent    DesignVerdict = "excellent"
+	DesignGood         DesignVerdict = "good"
+	DesignWatch        DesignVerdict = "watch"
+	DesignPoor         DesignVerdict = "poor"
+	DesignVeryPoor     DesignVerdict = "very poor"
+	DesignCatastrophic DesignVerdict = "catastrophic"
+	// DesignUnjudged says that there was too little traffic.
+	DesignUnjudged DesignVerdict = "unjudged"
+)
+
+// DesignVerdicts lists every verdict, the best first, DesignUnjudged last.
+func DesignVerdicts() []DesignVerdict {
+	return []DesignVerdict{DesignExcellent, DesignGood, DesignWatch, DesignPoor, DesignVeryPoor, DesignCatastrophic, DesignUnjudged}
+}
+
+// Design is the verdict on a partition key.
+type Design struct {
+	Verdict DesignVerdict `json:"verdict"`
+	// Why is one sentence.
+	Why string `json:"why"`
+}
+
+// Traits are what a partition key's design is judged by.
+type Traits struct {
+	// PeakWCU and PeakRCU are the table's highest second, MinUnits from which on
+	// it is judged.
+	PeakWCU, PeakRCU, MinUnits float64
+	// Distinct is how many keys there were, Effective how many at a time (see
+	// View.EffectiveKeys).
+	Distinct, Effective float64
+	// Share is the largest part of any key in the load while it was there; 0
+	// when none stands out. It is of reads where Reads says that these have more
+	// of the throughput, otherwise of writes.
+	Share float64
+	Reads bool
+	// Template is what the keys have in common.
+	Template string
+	// Newest says that keys are numbered and requests are for the newest.
+	Newest bool
+}
+
+// From where on a key design is judged as it is. The verdicts are those of the
+// sources on the examples that they name: see the story table of the test.
+const (
+	// fewWords distinct words are a list of values, such as states or countries:
+	// there are 249 country codes. Such lists do not grow with the traffic.
+	fewWords = 256
+	// fewKeys is how few ids bound a table soon, and hardlyKeys now.
+	fewKeys, hardlyKeys = 100, 10
+	// manyKeys and evenShare are what excellent asks for.
+	manyKeys, evenShare = 1000, 0.01
+	// giantShare is a giant among others, halfShare more than all others.
+	giantShare, halfShare = 0.1, 0.5
+	// evenShards is by how much the hottest of even shards is above the mean:
+	// the sources warn from 20 % on.
+	evenShards = 1.2
+	// deepParts is how many parts a key has that is hard to query.
+	deepParts = 6
+)
+
+// DesignOf judges a partition key.
+func DesignOf(t Traits) Design {
+	if max(t.PeakWCU, t.PeakRCU) < t.MinUnits {
+		return Design{DesignUnjudged, fmt.Sprintf("Too little traffic to judge: at most %s units in one second, and the policy asks for %s.",
+			figures(max(t.PeakWCU, t.PeakRCU)), figures(t.MinUnits))}
+	}
+	if t.Distinct < 0.5 {
+		return Design{DesignUnjudged, "No request named a partition key."}
+	}
+	for _, rule := range []func(Traits) (Design, bool){
+		constantKey, timeKey, shardKey, fewValues, fewIDs, giant, orderedIDs, shape,
+	} {
+		if d, ok := rule(t); ok {
+			return d
+		}
+	}
+	if t.Distinct >= manyKeys && t.Share < evenShare {
+		return Design{DesignExcellent, fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", figures(t.Distinct), t.named(), t.what())}
+	}
+	if t.Share > 0 {
+		return Design{DesignGood, fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",
+			figures(t.Distinct), t.named(), percent(t.Share), t.what())}
+	}
+	return Design{DesignGood, fmt.Sprintf("Some %s keys%s, and none stands out.", figures(t.Distinct), t.named())}
+}
+
+// carry is what so many full partitions carry.
+func (t Traits) carry(partitions float64) string {
+	if t.Reads {
+		return figures(partitions*units(PartitionRead)) + " read units a second"
+	}
+	return figures(partitions*units(PartitionWrite)) + " write units a second"
+}
+
+// what is what Share is of.
+func (t Traits) what() string {
+	if t.Reads {
+		return "reads"
+	}
+	return "writes"
+}
+
+// named is the template, in a sentence.
+func (t Traits) named() string {
+	if t.Template == "" {
+		return ""
+	}
+	return " like " + t.Template
+}
+
+// constantKey is one key for everything.
+func constantKey(t Traits) (Design, bool) {
+	if t.Distinct >= 1.5 {
+		return Design{}, false
+	}
+	return Design{DesignCatastrophic, "One key takes everything: the table carries 1,000 write and 3,000 read units a second, whatever is provisioned."}, true
+}
+
+// timeKey is a key that is nothing but a time.
+func timeKey(t Traits) (Design, bool) {
+	placeholders := 0
+	for _, part := range token.FindAllString(t.Template, -1) {
+		switch part {
+		case partTime, partHour, partDate, partMonth:
+			placeholders++
+		default:
+			if !isWord(part) {
+				return Design{}, false
+			}
+		}
+	}
+	if placeholders == 0 || t.Effective >= 2 {
+		return Design{}, false
+	}
+	return Design{DesignPoor, fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
+		t.Template, percent(max(t.Share, 1/t.Effective)), t.what())}, true
+}
+
+// shardKey is a key that is already spread over numbered shards.
+func shardKey(t Traits) (Design, bool) {
+	bare := t.Template == partNumber && t.Distinct > 2
+	if t.Distinct > fewKeys || !bare && !strings.Contains(t.Template, partShard) {
+		return Design{}, false
+	}
+	if t.Share*t.Distinct > evenShards {
+		return Design{DesignWatch, fmt.Sprintf("%s shards carry at most %s, and the fullest has %.1f times its part.",
+			figures(t.Distinct), t.carry(1/t.Share), t.Share*t.Distinct)}, true
+	}
+	return Design{DesignGood, fmt.Sprintf("%s shards, evenly used, carry at most %s.",
+		figures(t.Distinct), t.carry(t.Distinct))}, true
+}
+
+// fewValues is a list of values, such as a status or a country.
+func fewValues(t Traits) (Design, bool) {
+	words := t.Distinct <= fewWords
+	for _, part := range token.FindAllString(t.Template, -1) {
+		words = words && (isWord(part) || part == partWord)
+	}
+	boolean := t.Distinct <= 2.5
+	if !words && !boolean {
+		return Design{}, false
+	}
+	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", figures(t.Distinct), t.carry(t.Distinct))
+	if t.Share > 0 && 1/t.Share < 0.9*t.Distinct {
+		text += fmt.Sprintf(", and with %s on one of them %s", percent(t.Share), t.carry(1/t.Share))
+	}
+	return Design{DesignVeryPoor, text + "."}, true
+}
+
+// fewIDs are keys that could become many, and are few.
+func fewIDs(t Traits) (Design, bool) {
+	switch {
+	case t.Distinct <= hardlyKeys:
+		return Design{DesignPoor, fmt.Sprintf("Only %s keys%s: they carry at most %s.",
+			figures(t.Distinct), t.named(), t.carry(t.Distinct))}, true
+	case t.Distinct <= fewKeys:
+		return Design{DesignWatch, fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used.",
+			figures(t.Distinct), t.named(), t.carry(t.Distinct))}, true
+	}
+	return Design{}, false
+}
+
+// giant is one key among many that has much of the load.
+func giant(t Traits) (Design, bool) {
+	if t.Share < giantShare {
+		return Design{}, false
+	}
+	verdict := DesignWatch
+	if t.Share >= halfShare {
+		verdict = DesignPoor
+	}
+	return Design{verdict, fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
+		figures(t.Distinct), t.named(), percent(t.Share), t.what(), t.carry(1/t.Share))}, true
+}
+
+// orderedIDs are numbers that are used as they come. Placement is by hash, so
+// that does no harm by itself.
+func orderedIDs(t Traits) (Design, bool) {
+	if !t.Newest {
+		return Design{}, false
+	}
+	return Design{DesignGood, fmt.Sprintf("Some %s keys%s, numbered in order, and requests are for the newest: placement is by hash, so that alone does no harm.",
+		figures(t.Distinct), t.named())}, true
+}
+
+// shape is about keys that spread well and are trouble otherwise.
+func shape(t Traits) (Design, bool) {
+	parts := strings.FieldsFunc(t.Template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
+	switch {
+	case len(parts) >= deepParts:
+		return Design{DesignGood, fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.Template, len(parts))}, true
+	case glued(t.Template):
+		return Design{DesignGood, fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.Template)}, true
+	}
+	return Design{}, false
+}
+
+// glued says that two values of a template have nothing between them that ends
+// the first.
+func glued(template string) bool {
+	places := token.FindAllStringIndex(template, -1)
+	for i := 1; i < len(places); i++ {
+		before := template[places[i-1][0]:places[i-1][1]]
+		if places[i-1][1] == places[i][0] && !isWord(before) {
+			return true
+		}
+	}
+	return false
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", math.Round(1000*share)/10) }
+
+// figures writes a number with three significant digits and thousands apart.
+func figures(v float64) string { return amountOf(milli(rounded(v))) }

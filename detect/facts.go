@@ -1,0 +1,49 @@
+package detect
+
+// TableFacts are what is known of a table beside its traffic: told by the
+// operator, or by DescribeTable where it may be asked. The zero value of a field
+// is "not known", except for LSIs of known facts.
+type TableFacts struct {
+	// Billing is PAY_PER_REQUEST or PROVISIONED.
+	Billing string `json:"billing,omitempty"`
+	// WCU and RCU are the provisioned units a second of the table.
+	WCU float64 `json:"wcu,omitempty"`
+	RCU float64 `json:"rcu,omitempty"`
+	// LSIs are the local secondary indexes: a table with one never splits an
+	// item collection. Known facts without LSIs say that there are none.
+	LSIs []string `json:"lsis,omitempty"`
+	// PK and SK are the attributes of the table's key. A known PK without SK
+	// says that every key is one item.
+	PK []string `json:"pk,omitempty"`
+	SK []string `json:"sk,omitempty"`
+	// Stream is the view type of the table's stream, empty without one.
+	Stream string `json:"stream,omitempty"`
+	// Indexes are the global secondary indexes by name.
+	Indexes map[string]IndexFacts `json:"indexes,omitempty"`
+}
+
+// IndexFacts are what is known of a global secondary index.
+type IndexFacts struct {
+	PK  []string `json:"pk,omitempty"`
+	SK  []string `json:"sk,omitempty"`
+	WCU float64  `json:"wcu,omitempty"`
+	RCU float64  `json:"rcu,omitempty"`
+}
+
+// The billing modes, in DynamoDB's words.
+const (
+	BillingOnDemand    = "PAY_PER_REQUEST"
+	BillingProvisioned = "PROVISIONED"
+)
+
+// provisioned are the units a second that a table or index is given; zero where
+// that is not known or not bounded.
+func (f *TableFacts) provisioned(index string) (wcu, rcu float64) {
+	switch {
+	case f == nil || f.Billing == BillingOnDemand:
+		return 0, 0
+	case index != "":
+		return f.Indexes[index].WCU, f.Indexes[index].RCU
+	}
+	return f.WCU, f.RCU
+}

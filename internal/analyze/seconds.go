@@ -1,0 +1,136 @@
+package analyze
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// seconds are the sketches of records, by target and second.
+type seconds struct {
+	shard   *sketch.Shard
+	census  *detect.Census
+	windows map[instant]*window
+	keys    int // of all windows
+	maxKeys int
+	turn    int64 // counts the sealings
+}
+
+// instant is one event-time second of a table or index.
+type instant struct {
+	table, index string
+	second       int64
+}
+
+func (i instant) compare(o instant) int {
+	return cmp.Or(cmp.Compare(i.second, o.second), cmp.Compare(i.table, o.table), cmp.Compare(i.index, o.index))
+}
+
+type window struct {
+	sketch.Window
+	touched int64 // the sealing that added to it last
+}
+
+func newSeconds(maxKeys int) *seconds {
+	return &seconds{
+		shard: sketch.NewShard(config()), census: detect.NewCensus(),
+		windows: make(map[instant]*window), maxKeys: maxKeys,
+	}
+}
+
+// sealAt is how many bytes the shard may hold in seconds that have left its
+// ring. Sealing cuts the live seconds in two, which widens their bounds, so it
+// is done seldom.
+const sealAt = 32 << 20
+
+// sealIfFull keeps the shard within its memory.
+func (s *seconds) sealIfFull() {
+	if s.shard.Pending() > sealAt {
+		s.seal()
+	}
+}
+
+// seal merges what the shard has into the seconds, and keeps within memory.
+func (s *seconds) seal() {
+	s.turn++
+	d := sketch.NewDelta(config())
+	s.shard.Seal(d)
+	for i := range d.Windows {
+		part := &d.Windows[i]
+		at := instant{part.Table, part.Index, part.Second}
+		w := s.windows[at]
+		if w == nil {
+			w = &window{Window: sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}}
+			s.windows[at] = w
+		}
+		s.keys -= len(w.Keys)
+		w.Merge(part)
+		w.touched = s.turn
+		s.keys += len(w.Keys)
+	}
+	for _, r := range d.Cardinality {
+		s.census.Count(r)
+	}
+	s.shrink()
+}
+
+// Windows over the bound of memory are trimmed to what a verdict needs: keys
+// above a hundredth of a limit, and, when that is not enough, a tenth: of these
+// a table's default quota of 40,000 units leaves room for some 500 in a second.
+var trims = []struct {
+	share sample.Milli
+	keys  int
+}{{100, 1024}, {10, 1024}}
+
+// shrink trims windows until the keys are within bounds, those first that were
+// not added to for the longest time.
+func (s *seconds) shrink() {
+	if s.keys <= s.maxKeys {
+		return
+	}
+	order := slices.SortedFunc(maps.Keys(s.windows), func(a, b instant) int {
+		return cmp.Or(cmp.Compare(s.windows[a].touched, s.windows[b].touched), a.compare(b))
+	})
+	for _, trim := range trims {
+		floor := sketch.Load{Read: detect.PartitionRead / trim.share, Write: detect.PartitionWrite / trim.share}
+		for _, at := range order {
+			// Half of the bound, so that the next sealing need not trim again.
+			if s.keys <= s.maxKeys/2 {
+				return
+			}
+			w := s.windows[at]
+			s.keys -= len(w.Keys)
+			w.Trim(floor, trim.keys)
+			s.keys += len(w.Keys)
+		}
+	}
+}
+
+// judgeEvery is how many seconds of event time the board sees between two
+// settlings, each of which looks at every key.
+const judgeEvery = 300
+
+// judge shows every second to a board and to the census, in the order of time.
+func (s *seconds) judge(o detect.Options) *detect.Board {
+	s.seal()
+	board := detect.NewBoard(o)
+	order := slices.SortedFunc(maps.Keys(s.windows), instant.compare)
+	settled := int64(0)
+	for i, at := range order {
+		if i == 0 || at.second >= settled+judgeEvery {
+			board.Settle(at.second-1, true)
+			settled = at.second
+		}
+		w := &s.windows[at].Window
+		board.Observe(w)
+		s.census.Observe(w)
+	}
+	if len(order) > 0 {
+		board.Settle(order[len(order)-1].second, true)
+	}
+	return board
+}

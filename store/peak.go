@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// HourPeak is the highest second of one key in one hour of event time, in
+// thousandths of a unit.
+type HourPeak struct {
+	// Table and Index name the target; Index is empty for the table itself.
+	Table, Index string
+	// Hash names the key, as in the windows. KeyType and Key say it; what SQL
+	// text cannot hold is replaced in Key.
+	Hash         uint64
+	KeyType, Key string
+	// Hour is the hour's beginning.
+	Hour time.Time
+	// WriteMilli and ReadMilli are each the hour's own highest.
+	WriteMilli, ReadMilli int64
+}
+
+// keyHash is stored as the signed number of the same bits: SQL has no other.
+type keyHash uint64
+
+// Scan implements sql.Scanner.
+func (h *keyHash) Scan(v any) error {
+	n, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a key's hash is %T, want a number", v)
+	}
+	*h = keyHash(n)
+	return nil
+}
+
+// HourPeaks answers the stored hours of one key since a time, the zero time for
+// all, in their order.
+func (s *Store) HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]HourPeak, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT table_name, index_name, key_hash, key_type, key_text, hour, write_milli, read_milli
+		FROM hourly_peaks
+		WHERE table_name = $1 AND index_name = $2 AND key_hash = $3 AND hour >= $4
+		ORDER BY hour`, clean(table), clean(index), int64(hash), utc(since))
+	if err != nil {
+		return nil, wrap(ctx, "read hourly peaks", err)
+	}
+	all, err := collect(rows, func(p *HourPeak) []any {
+		return []any{&p.Table, &p.Index, (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli}
+	})
+	return all, wrap(ctx, "read hourly peaks", err)
+}
+
+// WarmKey is a key of which hourly peaks are stored.
+type WarmKey struct {
+	Hash         uint64
+	KeyType, Key string
+	// WriteMilli and ReadMilli are the highest of all hours, Hours how many
+	// there are.
+	WriteMilli, ReadMilli int64
+	Hours                 int64
+}
+
+// WarmKeys answers the keys of a table or index with stored hours since a time,
+// the highest first. At most so many, 0 for DefaultLimit.
+func (s *Store) WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]WarmKey, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli), count(*)
+		FROM hourly_peaks
+		WHERE table_name = $1 AND index_name = $2 AND hour >= $3
+		GROUP BY key_hash
+		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $4`,
+		clean(table), clean(index), utc(since), limit(most))
+	if err != nil {
+		return nil, wrap(ctx, "read warm keys", err)
+	}
+	all, err := collect(rows, func(k *WarmKey) []any {
+		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli, &k.Hours}
+	})
+	return all, wrap(ctx, "read warm keys", err)
+}
+
+// putPeaks raises stored peaks. Where only the beginning of a key's text was
+// known, the longer text stays.
+func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak) error {
+	rows := make([][]any, len(peaks))
+	for i, p := range peaks {
+		rows[i] = []any{clean(p.Table), clean(p.Index), int64(p.Hash), utc(p.Hour),
+			p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
+	}
+	return t.insert(ctx, `
+		INSERT INTO hourly_peaks (table_name, index_name, key_hash, hour, key_type, key_text,
+			write_milli, read_milli, updated)`, `
+		ON CONFLICT (table_name, index_name, key_hash, hour) DO UPDATE
+		SET key_text = CASE WHEN length(excluded.key_text) > length(hourly_peaks.key_text)
+				THEN excluded.key_text ELSE hourly_peaks.key_text END,
+			write_milli = CASE WHEN excluded.write_milli > hourly_peaks.write_milli
+				THEN excluded.write_milli ELSE hourly_peaks.write_milli END,
+			read_milli = CASE WHEN excluded.read_milli > hourly_peaks.read_milli
+				THEN excluded.read_milli ELSE hourly_peaks.read_milli END,
+			updated = excluded.updated`, rows)
+}
+
+// DefaultWarmKeys is of how many keys of a table or index peaks are kept: those
+// with the highest.
+const DefaultWarmKeys = 1000
+
+// pruneKeys deletes hours of the keys beyond the most of their table or index,
+// one batch.
+func (s *Store) pruneKeys(ctx context.Context, most int) (deleted int64, err error) {
+	err = s.change(ctx, "prune hourly_peaks", func(t *tx) error {
+		deleted, err = t.exec(ctx, `
+			DELETE FROM hourly_peaks WHERE (table_name, index_name, key_hash, hour) IN (
+				SELECT p.table_name, p.index_name, p.key_hash, p.hour
+				FROM hourly_peaks AS p
+				JOIN (SELECT table_name, index_name, key_hash,
+						row_number() OVER (PARTITION BY table_name, index_name
+							ORDER BY max(3 * write_milli + read_milli) DESC, key_hash) AS place
+					FROM hourly_peaks GROUP BY table_name, index_name, key_hash) AS ranked
+				ON ranked.table_name = p.table_name AND ranked.index_name = p.index_name
+					AND ranked.key_hash = p.key_hash
+				WHERE ranked.place > $1 LIMIT $2)`, most, pruneBatch)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return deleted, nil
+}
