@@ -236,6 +236,36 @@ func TestStoreIsAway(t *testing.T) {
 	})
 }
 
+// A collector that cannot say that it lives reads nothing beyond its lease, even
+// where it could still write: another reads by then.
+func TestNothingIsReadWithoutALease(t *testing.T) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+		c := w.start("a")
+		defer c.stop()
+		w.write(100, 20*time.Millisecond)
+		c.desk.mute(true)
+		time.Sleep(w.lease() + time.Second)
+		calls := len(w.fake.Calls("GetRecords"))
+		time.Sleep(time.Minute)
+		if n := len(w.fake.Calls("GetRecords")); n > calls {
+			t.Errorf("%d pages were read without a lease", n-calls)
+		}
+		b := w.start("b")
+		defer b.stop()
+		w.write(100, 20*time.Millisecond)
+		w.allCounted(20 * time.Second)
+		c.desk.mute(false)
+		w.write(100, 20*time.Millisecond)
+		w.allCounted(20 * time.Second)
+		w.settle()
+	})
+}
+
+func (d *desk) mute(deaf bool) {
+	defer d.enter()()
+	d.deaf = deaf
+}
+
 func (w *world) setDown(down bool) {
 	w.office.mu.Lock()
 	defer w.office.mu.Unlock()
