@@ -73,10 +73,10 @@ func TestResourceNotFoundIsNotTransient(t *testing.T) {
 // the first page when it ran out.
 func TestDiscoveryIsNotAllOrNothing(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 1000}, func(w *world) {
-		w.fake.SetFaults("DescribeStream", 0.6, 0.2)
+		w.fake.SetFaults("DescribeStream", 0.7, 0.2)
 		c := w.start("a")
 		defer c.stop()
-		w.await("all shards are known", 3*time.Minute, func() bool { return len(w.office.open()) == 1000 })
+		w.await("all shards are known", time.Hour, func() bool { return len(w.office.open()) == 1000 })
 		failed, pages := 0, 0
 		for _, call := range w.fake.Calls("DescribeStream") {
 			if call.Code != "" {
