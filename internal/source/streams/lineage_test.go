@@ -21,7 +21,7 @@ type story struct {
 	collectors       int
 	kills, stops     int
 	throttles, fails float64
-	lag              time.Duration
+	lag, delay       time.Duration // of DescribeStream, and of GetRecords
 }
 
 func drawStory(rt *rapid.T) story {
@@ -36,6 +36,7 @@ func drawStory(rt *rapid.T) story {
 		throttles:  rapid.SampledFrom([]float64{0, 0.1, 0.3}).Draw(rt, "throttles"),
 		fails:      rapid.SampledFrom([]float64{0, 0.01, 0.1}).Draw(rt, "errors"),
 		lag:        time.Duration(rapid.IntRange(0, 5).Draw(rt, "lag in seconds")) * time.Second,
+		delay:      time.Duration(rapid.IntRange(0, 3000).Draw(rt, "delay in milliseconds")) * time.Millisecond,
 	}
 }
 
@@ -59,7 +60,7 @@ func TestLineageOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		story{seed: 1, shards: 500, depth: 6, records: 5000, collectors: 3, kills: 2, stops: 2,
-			throttles: 0.1, fails: 0.01, lag: 2 * time.Second}.run(t)
+			throttles: 0.1, fails: 0.01, lag: 2 * time.Second, delay: time.Second}.run(t)
 	})
 }
 
@@ -67,7 +68,7 @@ func (s story) run(t *testing.T) {
 	rng := rand.New(rand.NewPCG(s.seed, 7))
 	// A tree of that depth has 2^(depth+1)-1 shards when all of them split.
 	roots := max(1, s.shards/(1<<(s.depth+1)-1))
-	w := newWorld(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
+	w := newWorld(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
 	w.fake.SetFaults("", s.throttles, s.fails)
 	w.office.rng = rand.New(rand.NewPCG(s.seed, 8))
 	w.office.lossy = 5
