@@ -169,7 +169,7 @@ func fewValues(t Traits) (Design, bool) {
 	for _, part := range token.FindAllString(t.Template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.Distinct <= 2.5
+	boolean := t.Distinct <= 2.5 && t.Template == partNumber
 	if !words && !boolean {
 		return Design{}, false
 	}

@@ -123,7 +123,7 @@ func carries(v *detect.View) string {
 	case c.RCU != nil:
 		return number(*c.RCU) + " RCU"
 	}
-	return "no bound"
+	return "-"
 }
 
 func hottest(v *detect.View) string {
