@@ -40,6 +40,15 @@ type Board struct {
 	tracks  map[trackID]*track
 	tables  map[tableID]*Table
 	seconds map[windowID]Table // what each recent window added to its table
+	// groups are keys that are, or may be, sharded; groupsOf counts them.
+	groups   map[groupID]*group
+	groupsOf map[tableID]int
+	// rolled are hot keys named after a time, by their pattern.
+	rolled map[rolledID]rolled
+	// said are the findings that say more, as they were given last.
+	said map[string]Finding
+	// placements are simulated ones.
+	placements map[placed]float64
 }
 
 type trackID struct {
@@ -65,6 +74,8 @@ func NewBoard(o Options) *Board {
 	return &Board{
 		options: o, tracks: map[trackID]*track{},
 		tables: map[tableID]*Table{}, seconds: map[windowID]Table{},
+		groups: map[groupID]*group{}, groupsOf: map[tableID]int{},
+		rolled: map[rolledID]rolled{}, said: map[string]Finding{}, placements: map[placed]float64{},
 	}
 }
 
@@ -73,6 +84,8 @@ func NewBoard(o Options) *Board {
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.observeTable(w)
+	b.observeStrain(w)
+	b.observeShards(w)
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{w.Table, w.Index, k.Hash}
@@ -88,6 +101,7 @@ func (b *Board) Observe(w *sketch.Window) {
 			t.key = k.Key
 		}
 		t.put(newPoint(w, k), b.newest-horizon, b.largest(t))
+		t.prove(w.Second, k)
 	}
 }
 
@@ -121,6 +135,7 @@ func (b *Board) forget() {
 	for id, t := range b.tracks {
 		t.fold(oldest, b)
 		if len(t.points) == 0 && t.quiet(b) {
+			t.bequeath(b)
 			delete(b.tracks, id)
 		}
 	}
@@ -129,6 +144,8 @@ func (b *Board) forget() {
 			delete(b.seconds, id)
 		}
 	}
+	b.forgetShards()
+	b.forgetRolled()
 	b.letGo()
 }
 
@@ -175,16 +192,29 @@ func (b *Board) largest(t *track) largest {
 // Findings answers every verdict, the most utilised first. Equal boards answer
 // equal findings in equal order.
 func (b *Board) Findings() []Finding {
-	var found []Finding
+	var found, more []Finding
 	for _, t := range b.tracks {
-		for i, e := range t.episodes(b) {
-			if e.severity() != "" {
-				found = append(found, e.finding(t.target, b.rules(t, t.kinds()[i])))
-			}
+		found = append(found, t.findings(b)...)
+	}
+	more = append(more, b.sharded(found)...)
+	more = append(more, b.rolling(found)...)
+	for i := range found {
+		if found[i].Kind.ofKey() {
+			more = append(more, moreOf(&found[i], b.options.Facts(found[i].Table))...)
 		}
 	}
+	found = append(found, b.takeBack(unique(more))...)
 	slices.SortFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// unique keeps one finding a fingerprint, the most utilised: a key that is hot
+// by reads and by writes has its callers told once.
+func unique(found []Finding) []Finding {
+	slices.SortStableFunc(found, func(x, y Finding) int {
+		return cmp.Or(strings.Compare(x.Fingerprint, y.Fingerprint), cmp.Compare(rank(y.Severity), rank(x.Severity)), cmp.Compare(x.Why, y.Why))
+	})
+	return slices.CompactFunc(found, func(x, y Finding) bool { return x.Fingerprint == y.Fingerprint })
 }

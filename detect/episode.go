@@ -13,18 +13,30 @@ type point struct {
 	// read and write are the demand; throttled is the refused part of it.
 	read, write amounts
 	throttled   sketch.Load
+	// requests is how many were seen, keyRange how many of the key's were
+	// refused because of their partition, as far as evidence tells.
+	requests, keyRange int64
+	// asked is how many requests of the whole table or index were seen, changes
+	// those of them that a stream told.
+	asked, changes int64
+	// strain is what a table as a whole suffered; nil for a key.
+	strain *strain
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
 }
 
 // newPoint is what a window says of one of its keys.
 func newPoint(w *sketch.Window, k *sketch.KeyLoad) point {
-	return point{
-		second:    w.Second,
+	p := point{
+		second: w.Second, requests: k.Requests, asked: w.Total.Requests, changes: w.Total.Changes,
 		read:      amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread),
 		write:     amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread),
 		throttled: k.Throttled, table: w.Total.Load,
 	}
+	if k.Evidence != nil {
+		p.keyRange = k.Evidence.Refused[sample.KeyRange]
+	}
+	return p
 }
 
 // of is the part of the second that a kind is about.
@@ -82,16 +94,22 @@ type episode struct {
 	sum             sketch.Load
 	sumLow, sumHigh sketch.Load
 	sumTable        sketch.Load
+	asked, changes  int64
 	seconds         int64
 	over, possible  int
 	saturated       int
 	isSaturated     bool
-	sustained       bool   // a mean is proven over the limit
-	means           *means // of a sampled key
+	warned          bool    // something was above the policy's share
+	combined        float64 // the largest sum of both utilisations
+	sustained       bool    // a mean is proven over the limit
+	means           *means  // of a sampled key
 	first, last     int64
 	through         int64              // the last second that was counted
 	recent          [SaturatedOf]int64 // seconds of a flat top, newest first
 	hot             [FireOf]int64      // seconds above the share, newest first
+	strain          strain             // of a table as a whole
+	// toldEvidence is what the judge before this one left.
+	toldEvidence *Evidence
 }
 
 // rules are what an episode is judged by.
@@ -131,29 +149,55 @@ func (e *episode) step(p *point, r rules, t timeline) {
 		return
 	}
 	e.through = p.second
+	if p.strain != nil {
+		e.suffer(p, r, t)
+		return
+	}
 	seen := p.of(r.kind)
 	mean := e.mean(p, r.kind)
 	hot := seen.proven > share(limit(r.kind), r.Warning)
 	lasting := mean > share(limit(r.kind), r.Warning)
 	flat := flatTop(p, r.kind)
+	both := p.both(r)
 	e.settle(p.second-1, t)
 	if e.state == Resolved && !r.oneEpisode {
-		if !hot && !lasting && !flat {
+		if !hot && !lasting && !flat && !both {
 			return
 		}
 		*e = episode{through: p.second, means: e.means}
 	}
 	e.count(p, r)
+	if both {
+		e.warm(p.second)
+	}
 	if flat {
 		e.saturate(p.second)
 	}
 	if hot {
+		e.isSaturated = e.isSaturated || p.refusedByPartition(r.kind)
 		e.heat(p.second)
 	}
 	if lasting {
 		e.sustained = e.sustained || mean > limit(r.kind)
 		e.fire(p.second, p.second)
 	}
+}
+
+// both says whether reads and writes together are over a partition's budget, if
+// they share one, while each is below its limit. It is told with the writes.
+func (p *point) both(r rules) bool {
+	return r.kind != HotKeyRead && p.combined() > 1 && p.write.proven <= PartitionWrite && p.read.proven <= PartitionRead
+}
+
+// combined is the proven sum of both utilisations.
+func (p *point) combined() float64 {
+	return units(p.write.proven)/units(PartitionWrite) + units(p.read.proven)/units(PartitionRead)
+}
+
+// refusedByPartition says that DynamoDB refused requests of the key, of what the
+// kind is about, because their partition had enough.
+func (p *point) refusedByPartition(k Kind) bool {
+	return p.keyRange > 0 && amount(k, p.throttled) > 0
 }
 
 // mean is the largest mean of the last seconds that is proven; zero for a key
@@ -177,15 +221,19 @@ func (e *episode) count(p *point, r rules) {
 		e.at, e.consumed = p.second, p.consumed()
 	}
 	high := e.raise(p, r.largest)
+	if both := p.combined(); both > e.combined {
+		e.combined = both
+	}
 	e.seconds++
 	e.sum = e.sum.Plus(sketch.Load{Read: p.read.value, Write: p.write.value})
 	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.read.low, Write: p.write.low})
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
+	e.asked, e.changes = e.asked+p.asked, e.changes+p.changes
 	switch most := limit(r.kind); {
 	case seen.proven > most:
 		e.over++
-	case amount(r.kind, high) > most:
+	case amount(r.kind, high) > most || p.both(r):
 		e.possible++
 	}
 }
@@ -220,12 +268,18 @@ func (e *episode) saturate(second int64) {
 	}
 }
 
-// heat notes a second above the policy's share.
-func (e *episode) heat(second int64) {
+// warm notes a second that is worth knowing.
+func (e *episode) warm(second int64) {
 	if e.state == "" || e.state == Resolved {
 		e.state = Pending
 	}
 	e.extend(second, second)
+}
+
+// heat notes a second above the policy's share.
+func (e *episode) heat(second int64) {
+	e.warned = true
+	e.warm(second)
 	copy(e.hot[1:], e.hot[:])
 	e.hot[0] = second
 	if earliest := e.hot[FireSeconds-1]; earliest != 0 && second-earliest < FireOf {
@@ -234,7 +288,7 @@ func (e *episode) heat(second int64) {
 }
 
 func (e *episode) fire(from, to int64) {
-	e.state = Firing
+	e.state, e.warned = Firing, true
 	e.extend(from, to)
 }
 
@@ -259,8 +313,10 @@ func (e *episode) severity() Severity {
 	switch {
 	case e.over > 0 || e.isSaturated || e.sustained:
 		return Critical
-	case e.state != "":
+	case e.warned:
 		return Warning
+	case e.state != "":
+		return Info
 	}
 	return ""
 }

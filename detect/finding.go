@@ -12,7 +12,7 @@ import (
 // Kind is what a finding is about.
 type Kind string
 
-// The kinds.
+// The kinds of a key that is hot.
 const (
 	// HotKeyWrite is a key whose writes near or pass a partition's limit.
 	HotKeyWrite Kind = "hot_key_write"
@@ -24,8 +24,53 @@ const (
 	HotGSIKey Kind = "hot_gsi_key"
 )
 
+// The kinds of a table or index as a whole. Of these, too, Firing pages.
+const (
+	// HotPartition is a partition that refuses requests though no key is near a
+	// limit: several warm keys share it, or a Scan passes through it.
+	HotPartition Kind = "hot_partition"
+	// TableStarvation is a table or index that was given too little, by itself
+	// or its account. It is not a hot key: capacity helps.
+	TableStarvation Kind = "table_starvation"
+)
+
+// The kinds that say more of what is hot, or of what is designed to be. They
+// stay Pending while they hold, and never page: the heat itself does.
+const (
+	// RollingHotKey is a key pattern with a new hot key each day or hour.
+	RollingHotKey Kind = "rolling_hot_key"
+	// LowCardinalityKey is a key design with so few values that they bound the
+	// table.
+	LowCardinalityKey Kind = "low_cardinality_key"
+	// TooFewShards and TooManyShards are a key that is already sharded, judged
+	// as the one key that it is; UnevenShards is one whose shards differ.
+	TooFewShards  Kind = "too_few_shards"
+	TooManyShards Kind = "too_many_shards"
+	UnevenShards  Kind = "uneven_shards"
+	// LargeItem is a hot key of large items of which writes change little.
+	LargeItem Kind = "large_item"
+	// SingleCaller is a hot key that one caller alone makes hot, TestKey one
+	// that is named like a test.
+	SingleCaller Kind = "single_caller"
+	TestKey      Kind = "test_key"
+	// LargeCollection is an item collection of a table with a local secondary
+	// index that grows towards 10 GB.
+	LargeCollection Kind = "large_collection"
+)
+
 // Kinds lists every kind.
-func Kinds() []Kind { return []Kind{HotKeyWrite, HotKeyRead, HotGSIKey} }
+func Kinds() []Kind {
+	return []Kind{
+		HotKeyWrite, HotKeyRead, HotGSIKey, HotPartition, TableStarvation, RollingHotKey, LowCardinalityKey,
+		TooFewShards, TooManyShards, UnevenShards, LargeItem, SingleCaller, TestKey, LargeCollection,
+	}
+}
+
+// ofTable says whether a kind is about a table or index as a whole.
+func (k Kind) ofTable() bool { return k == HotPartition || k == TableStarvation }
+
+// ofKey says whether a kind is about one key's own load.
+func (k Kind) ofKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
 
 // Severity is of the load, the worst of the episode.
 type Severity string
@@ -57,15 +102,48 @@ type Reason string
 
 // The reasons.
 const (
+	// HotItem says that one item is hot: it is held to a partition's limits for
+	// ever, and no split helps it.
+	HotItem Reason = "HOT_ITEM"
 	// RollingKey says that the key is named after the day or hour in which it is
 	// hot: by the time DynamoDB has split its partition, the next one is hot.
 	RollingKey Reason = "ROLLING_KEY"
+	// LSIBlocked says that the table has a local secondary index: DynamoDB never
+	// splits an item collection of such a table.
+	LSIBlocked Reason = "LSI_BLOCKED"
+	// MonotonicSortKey says that writes follow the sort key in one direction: a
+	// split leaves all of them on one side.
+	MonotonicSortKey Reason = "MONOTONIC_SORT_KEY"
+	// Scanned says that Scans make the heat: they go on to the next partition
+	// before DynamoDB splits one.
+	Scanned Reason = "SCAN"
+	// Splittable says that the load is spread over many sort keys, or keys:
+	// adaptive capacity can split it, after minutes of sustained load.
+	Splittable Reason = "SPLITTABLE"
+	// Starved says that no partition is hot: the table has too little capacity.
+	Starved Reason = "STARVED"
 	// Undetermined says that the samples do not tell.
 	Undetermined Reason = "UNDETERMINED"
 )
 
 // Reasons lists every reason.
-func Reasons() []Reason { return []Reason{RollingKey, Undetermined} }
+func Reasons() []Reason {
+	return []Reason{HotItem, RollingKey, LSIBlocked, MonotonicSortKey, Scanned, Splittable, Starved, Undetermined}
+}
+
+// Seen is what the samples of a finding show.
+type Seen string
+
+// What samples show.
+const (
+	// SeenRequests are samples of requests: reads, writes, and what was refused.
+	SeenRequests Seen = "requests"
+	// SeenChanges are changed items, as a stream tells of them: a lower bound of
+	// the writes, without reads and without what was refused.
+	SeenChanges Seen = "changes"
+	// SeenBoth are some of each.
+	SeenBoth Seen = "both"
+)
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
 // between Low and High, for certain where all requests were seen and with 95 %
@@ -97,7 +175,7 @@ type Consumed struct {
 
 // Step is one piece of advice, with its arithmetic.
 type Step struct {
-	// Action is one word for programs: shard, cache, capacity.
+	// Action is one word for programs: see Actions.
 	Action string `json:"action"`
 	// Text says what to do, and why, with the numbers of the case at hand.
 	Text string `json:"text"`
@@ -144,8 +222,23 @@ type Finding struct {
 	// Utilization is the larger of both peaks, as a share of its limit.
 	Utilization float64 `json:"utilization"`
 	// Share is the key's part of its table's or index's load, 0 to 1.
-	Share  float64 `json:"share"`
-	Reason Reason  `json:"reason"`
+	Share float64 `json:"share"`
+	// Combined is the highest sum of both utilisations in one second. AWS's texts
+	// differ on whether reads and writes share one budget; where this is above 1
+	// and Utilization is not, throttling is possible.
+	Combined float64 `json:"combined"`
+	// Reason says why the table will not heal itself, in a word; Why in
+	// sentences, with what they rest on.
+	Reason Reason `json:"reason"`
+	Why    string `json:"why"`
+	// Seen is what the samples show.
+	Seen Seen `json:"seen"`
+	// Evidence is what the requests were like; null when that is not known.
+	Evidence *Evidence `json:"evidence"`
+	// Sharding is how the key is sharded already; null when it is not.
+	Sharding *Sharded `json:"sharding"`
+	// Rolling is the pattern of a key that is named after a time; null of others.
+	Rolling *Rolling `json:"rolling"`
 	// Shards is how many shards carry the peak.
 	Shards int    `json:"shards"`
 	Advice []Step `json:"advice"`
@@ -166,16 +259,22 @@ type Finding struct {
 	Gaps []Gap `json:"gaps"`
 }
 
-// target is a key of a table or index.
+// target is a key of a table or index, or, without a key, all of it.
 type target struct {
 	table, index string
 	hash         uint64
 	key          sample.Key
 }
 
+// whole says that the target is a table or index as a whole.
+func (t target) whole() bool { return t.hash == 0 }
+
 // kinds are the kinds that a target can be of.
 func (t target) kinds() [2]Kind {
-	if t.index != "" {
+	switch {
+	case t.whole():
+		return [2]Kind{HotPartition, TableStarvation}
+	case t.index != "":
 		return [2]Kind{HotGSIKey, HotKeyRead}
 	}
 	return [2]Kind{HotKeyWrite, HotKeyRead}
@@ -183,9 +282,9 @@ func (t target) kinds() [2]Kind {
 
 // fingerprint is the same for the same kind and target on every machine. It is
 // made of the key itself: hashes change with the seed.
-func (t target) fingerprint(k Kind) string {
+func fingerprint(k Kind, table, index, keyType, key string) string {
 	h := sha256.New()
-	for _, part := range []string{string(k), t.table, t.index, t.key.Type, t.key.Text} {
+	for _, part := range []string{string(k), table, index, keyType, key} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}

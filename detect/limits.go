@@ -61,6 +61,48 @@ const (
 	// tellShare is the share of a table's load from which a key bounds the table
 	// in a way worth telling.
 	tellShare = 0.05
+	// HotItemShare is the share of a key's load from which one item is what is
+	// hot. Borrowed from the rule of thumb that four partitions are what a split
+	// for heat reaches soon: an item with a quarter fills one of them again.
+	HotItemShare = 0.25
+	// MonotonicShare is the share of steps in one direction above which writes
+	// follow the sort key. Shuffled ones have one half.
+	MonotonicShare = 0.8
+	// UnevenShare is by how much a shard may differ from the mean of all.
+	// Source: shared rule of the write-sharding examples, 20 %.
+	UnevenShare = 0.2
+	// ManyTimes the shards that the peak needs are too many: every read of the
+	// whole key pays for them.
+	ManyTimes = 4
+	// CallerShare is the share of a key's load from which a caller alone makes
+	// it hot.
+	CallerShare = 0.8
+	// ScanShare is the share of the load from which Scans make a partition hot.
+	ScanShare = 0.25
+	// LargeItemBytes is the size from which an item is large, and LittleChange
+	// the part of it below which writes change little: then most of what a write
+	// costs is spent on bytes that stay as they are.
+	LargeItemBytes = 4096
+	// LittleChange is a share of an item's bytes.
+	LittleChange = 0.1
+	// CollectionBytes is how large an item collection of a table with a local
+	// secondary index may be. Source: Developer Guide, "Item collections in
+	// Local Secondary Indexes".
+	CollectionBytes = 10 << 30
+	// collectionSoon is within how many hours of the observed growth 10 GB are
+	// near.
+	collectionSoon = 30 * 24
+	// OnDemandWrite and OnDemandRead are what a new on-demand table takes at
+	// once, in units a second. Source: Developer Guide, "DynamoDB on-demand
+	// capacity mode".
+	OnDemandWrite = 4000
+	// OnDemandRead is the same for reads.
+	OnDemandRead = 12000
+	// QueryLeast is what the smallest eventually consistent query costs, in read
+	// units.
+	QueryLeast = 0.5
+	// fewest records, or steps, are what evidence decides from.
+	fewest = 20
 	// trackShare is the share of a limit from which a key's seconds are kept.
 	trackShare = 0.1
 )

@@ -13,8 +13,18 @@ import (
 func (b *Board) Restore(findings []Finding, seed uint64) {
 	for i := range findings {
 		f := &findings[i]
+		if f.Kind == RollingHotKey {
+			b.restoreRolled(f)
+		}
+		if !f.Kind.ofKey() && !f.Kind.ofTable() {
+			b.said[f.Fingerprint] = *f
+			continue
+		}
 		key := sample.Key{Type: f.KeyType, Text: f.Key}
-		hash := sketch.Hash(f.Table, f.Index, key, seed)
+		hash := uint64(0) // of a table as a whole
+		if f.Kind.ofKey() {
+			hash = sketch.Hash(f.Table, f.Index, key, seed)
+		}
 		id := trackID{f.Table, f.Index, hash}
 		t := b.tracks[id]
 		if t == nil {
@@ -34,9 +44,16 @@ func restored(f *Finding) *episode {
 		sum:      f.sum(Figure.value), sumLow: f.sum(Figure.low), sumHigh: f.sum(Figure.high),
 		over: f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
 		isSaturated: f.Severity == Critical && f.OverSeconds == 0,
-		first:       f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
+		warned:      rank(f.Severity) >= rank(Warning), combined: f.Combined, toldEvidence: f.Evidence,
+		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
 	e.hot[0] = e.last
+	switch f.Seen {
+	case SeenChanges:
+		e.asked, e.changes = 1, 1
+	case SeenBoth:
+		e.asked, e.changes = 2, 1
+	}
 	if f.Share > 0 {
 		e.sumTable = sketch.Load{
 			Read:  sample.Milli(float64(e.sum.Read) / f.Share),
@@ -44,6 +61,17 @@ func restored(f *Finding) *episode {
 		}
 	}
 	return e
+}
+
+// restoreRolled takes up what is known of a pattern's keys: the worst of them.
+func (b *Board) restoreRolled(f *Finding) {
+	keys := rolled{}
+	for _, key := range f.Rolling.Keys {
+		worst := *f
+		worst.Key = key
+		keys[key] = worst
+	}
+	b.rolled[rolledID{f.Table, f.Index, f.Rolling.Template}] = keys
 }
 
 // sum is the mean times the seconds it was taken over.

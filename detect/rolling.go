@@ -1,6 +1,10 @@
 package detect
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,19 +32,131 @@ var names = []named{
 // the one where the writer is.
 const farthest = 14 * time.Hour
 
+// Rolling is a key pattern that holds the time in which its keys are hot.
+type Rolling struct {
+	// Period is hour or day, Template the key with a placeholder for the time.
+	Period   string `json:"period"`
+	Template string `json:"template"`
+	// Keys are the keys of the pattern that were hot, the newest last; empty
+	// where the finding is about one key.
+	Keys []string `json:"keys"`
+}
+
 // rolling says whether a key is named after the time in which it was hot: then
-// its successor will be as hot. period is hour or day, template the key with a
-// placeholder for the time.
-func rolling(key string, at time.Time) (period, template string, ok bool) {
+// its successor will be as hot. Nil when it is not.
+func rolling(key string, at time.Time) *Rolling {
 	for _, n := range names {
 		for shift := -farthest; shift <= farthest; shift += time.Hour {
 			text := at.Add(shift).Format(n.layout)
 			if i := strings.Index(key, text); i >= 0 && !digitAt(key, i-1) && !digitAt(key, i+len(text)) {
-				return n.period, key[:i] + n.placeholder + key[i+len(text):], true
+				return &Rolling{n.period, key[:i] + n.placeholder + key[i+len(text):], []string{}}
 			}
 		}
 	}
-	return "", "", false
+	return nil
 }
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+
+// rolledKept is how many keys of a pattern are remembered, and rolledFor for how
+// many seconds after the last of them was hot.
+const (
+	rolledKept = 8
+	rolledFor  = 8 * 24 * 3600
+	maxRolled  = 1000
+)
+
+// rolledID is a key pattern of a table or index.
+type rolledID struct{ table, index, template string }
+
+// rolled are the newest hot keys of a pattern, by key.
+type rolled map[string]Finding
+
+// with is the pattern's memory with one more hot key, or with more known of one.
+func (r rolled) with(f Finding) rolled {
+	all := make(rolled, len(r)+1)
+	maps.Copy(all, r)
+	if known, seen := all[f.Key]; !seen || known.Utilization < f.Utilization || known.LastSeen.Before(f.LastSeen) {
+		all[f.Key] = f
+	}
+	if len(all) > rolledKept {
+		oldest := slices.MinFunc(slices.Collect(maps.Values(all)), byPeak)
+		delete(all, oldest.Key)
+	}
+	return all
+}
+
+func byPeak(a, b Finding) int {
+	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
+}
+
+// finding is that of the pattern; false as long as only one of its keys was hot.
+func (r rolled) finding(template string, p Policy) (Finding, bool) {
+	if len(r) < 2 {
+		return Finding{}, false
+	}
+	all := slices.SortedFunc(maps.Values(r), byPeak)
+	worst, open := all[0], false
+	keys := []string{}
+	for _, f := range all {
+		if f.Utilization > worst.Utilization {
+			worst = f
+		}
+		open = open || f.State != Resolved
+		keys = append(keys, f.Key)
+	}
+	f := more(&worst, RollingHotKey, template)
+	f.Severity, f.State = p.cap(worst.Severity), Resolved
+	if open {
+		f.State = Pending
+	}
+	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
+	f.Rolling = &Rolling{worst.Rolling.Period, template, keys}
+	f.Reason, f.Why = RollingKey, fmt.Sprintf("%d keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
+		len(keys), template, worst.Rolling.Period, quoted(keys[len(keys)-1]), worst.Rolling.Period)
+	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s Step) bool {
+		return s.Action != ActionRename && s.Action != ActionShard && s.Action != ActionCapacity
+	})
+	return f, true
+}
+
+// noteRolled remembers a hot key that is named after a time.
+func (b *Board) noteRolled(f *Finding) {
+	if f.Rolling == nil || rank(f.Severity) < rank(Warning) {
+		return
+	}
+	id := rolledID{f.Table, f.Index, f.Rolling.Template}
+	if len(b.rolled) < maxRolled || b.rolled[id] != nil {
+		b.rolled[id] = b.rolled[id].with(*f)
+	}
+}
+
+// rolling are the findings of patterns, given those of keys.
+func (b *Board) rolling(found []Finding) (more []Finding) {
+	now := maps.Clone(b.rolled)
+	for i := range found {
+		if f := &found[i]; f.Rolling != nil && rank(f.Severity) >= rank(Warning) {
+			id := rolledID{f.Table, f.Index, f.Rolling.Template}
+			now[id] = now[id].with(*f)
+		}
+	}
+	for id, keys := range now {
+		if f, yes := keys.finding(id.template, b.options.Policy(id.table, id.index)); yes {
+			more = append(more, f)
+		}
+	}
+	return more
+}
+
+// forgetRolled drops patterns that have been cool for a long time.
+func (b *Board) forgetRolled() {
+	for id, keys := range b.rolled {
+		newest := int64(0)
+		for _, f := range keys {
+			newest = max(newest, f.LastSeen.Unix())
+		}
+		if newest+rolledFor < b.time.settled {
+			delete(b.rolled, id)
+		}
+	}
+}

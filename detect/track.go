@@ -9,6 +9,7 @@ import (
 type track struct {
 	target
 	points []point // by second, within the horizon
+	proofs []proof // of the hottest seconds
 	// past are the episodes before points.
 	past map[Kind]*episode
 	// known are the episodes up to and including the first `settled` points, by
@@ -93,6 +94,31 @@ func (t *track) advance(b *Board) {
 		t.known[i].steps(t.points[t.settled:n], b.rules(t, k), b.time)
 	}
 	t.settled = n
+}
+
+// findings are the track's verdicts.
+func (t *track) findings(b *Board) (found []Finding) {
+	for i, e := range t.episodes(b) {
+		r := b.rules(t, t.kinds()[i])
+		switch {
+		case e.severity() == "" || r.excludes(t.key.Text):
+		case t.whole():
+			found = append(found, e.strained(t.target, r, b))
+		default:
+			found = append(found, t.finding(&e, r, b))
+		}
+	}
+	return found
+}
+
+// bequeath leaves what outlives the track.
+func (t *track) bequeath(b *Board) {
+	if t.whole() {
+		return
+	}
+	for _, f := range t.findings(b) {
+		b.noteRolled(&f)
+	}
 }
 
 // quiet says that a key without recent seconds has nothing left to tell: what

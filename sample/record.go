@@ -91,6 +91,21 @@ type Record struct {
 	// Attrs are other attributes, text to text, that may serve as candidate
 	// keys. Nil when none were given.
 	Attrs map[string]string
+	// Change says that the record was made of a changed item, as streams tell of
+	// them: they show neither reads nor what was refused.
+	Change bool
+	// Edit is what whole images of the item tell of a write; nil without them.
+	Edit *Edit
+}
+
+// Edit is what a write did to its item.
+type Edit struct {
+	// Changed is how many of the item's bytes, those of the attributes that the
+	// write set, changed or removed; Grown by how many bytes the item grew,
+	// negative when it shrank.
+	Changed, Grown int64
+	// Attributes are the names of the changed attributes.
+	Attributes []string
 }
 
 // Clone is a copy that aliases nothing and may be kept.
@@ -107,6 +122,14 @@ func (r *Record) Clone() Record {
 		for k, v := range r.Attrs {
 			c.Attrs[strings.Clone(k)] = strings.Clone(v)
 		}
+	}
+	if r.Edit != nil {
+		edit := *r.Edit
+		edit.Attributes = make([]string, len(r.Edit.Attributes))
+		for i, name := range r.Edit.Attributes {
+			edit.Attributes[i] = strings.Clone(name)
+		}
+		c.Edit = &edit
 	}
 	return c
 }

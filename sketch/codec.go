@@ -36,6 +36,8 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Load)
 	w.uint(uint64(v.Total.ThrottledRequests))
 	w.load(v.Total.Throttled)
+	w.uint(uint64(v.Total.Changes))
+	w.refused(v.Total.Refused)
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
@@ -51,7 +53,7 @@ func (w *writer) window(v *Window) {
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
 	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{})
-	w.uint(uint64(len(k.Key.Type))<<2 | flag(sampled)<<1 | flag(k.Cut))
+	w.uint(uint64(len(k.Key.Type))<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
 	w.uint(uint64(k.Requests))
@@ -61,6 +63,9 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	if sampled {
 		w.spread(k.ReadSpread)
 		w.spread(k.WriteSpread)
+	}
+	if k.Evidence != nil {
+		w.evidence(k.Evidence)
 	}
 }
 
@@ -90,8 +95,9 @@ func (w *writer) registers(r *Registers) {
 // reader reads what a writer wrote. After the first fault it answers zeros; end
 // tells.
 type reader struct {
-	rest   []byte
-	failed bool
+	version byte
+	rest    []byte
+	failed  bool
 }
 
 func (r *reader) ok() bool { return !r.failed }
@@ -178,6 +184,10 @@ func (r *reader) window() Window {
 	w.Total.Load = r.load()
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
+	if r.version > 1 {
+		w.Total.Changes = r.natural()
+		w.Total.Refused = r.refused()
+	}
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	w.Unseen = r.load()
@@ -201,12 +211,19 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	k.Key.Type = keyType(r.take(int(head >> 2)))
+	evident, flags := false, 2
+	if r.version > 1 {
+		evident, flags = head&4 != 0, 3
+	}
+	k.Key.Type = keyType(r.take(int(head >> flags)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
+	}
+	if evident {
+		k.Evidence = r.evidence()
 	}
 	return k
 }

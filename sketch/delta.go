@@ -11,8 +11,8 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and, from the second version on, the one before.
-const Version = 1
+// this one and the one before: Version 1 had no evidence.
+const Version = 2
 
 // Errors of the binary form.
 var (
@@ -105,11 +105,11 @@ func (d *Delta) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
 // ErrVersion; d is then not changed.
 func (d *Delta) UnmarshalBinary(b []byte) error {
-	contents, err := unframe(kindDelta, b)
+	version, contents, err := unframe(kindDelta, b)
 	if err != nil {
 		return err
 	}
-	r := reader{rest: contents}
+	r := reader{version: version, rest: contents}
 	read := Delta{Fingerprint: r.fixed(), Sets: r.count(), CounterBytes: r.count()}
 	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
 		read.Windows = append(read.Windows, r.window())
@@ -134,11 +134,11 @@ func (w *Window) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
 // ErrVersion; w is then not changed.
 func (w *Window) UnmarshalBinary(b []byte) error {
-	contents, err := unframe(kindWindow, b)
+	version, contents, err := unframe(kindWindow, b)
 	if err != nil {
 		return err
 	}
-	r := reader{rest: contents}
+	r := reader{version: version, rest: contents}
 	read := r.window()
 	if err := r.end(); err != nil {
 		return err
@@ -160,29 +160,29 @@ func frame(kind byte, contents []byte) ([]byte, error) {
 	return out, nil
 }
 
-func unframe(kind byte, b []byte) ([]byte, error) {
+func unframe(kind byte, b []byte) (version byte, contents []byte, err error) {
 	if len(b) < headerSize || string(b[:3]) != magic {
-		return nil, fmt.Errorf("%w: no header", ErrCorrupt)
+		return 0, nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
-	if b[3] != Version {
-		return nil, fmt.Errorf("%w %d: this build reads version %d", ErrVersion, b[3], Version)
+	if b[3] < Version-1 || b[3] > Version {
+		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d and %d", ErrVersion, b[3], Version-1, Version)
 	}
 	if b[4] != kind {
-		return nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
+		return 0, nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
 	}
 	length := binary.LittleEndian.Uint64(b[5:])
 	if length > maxContents {
-		return nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
+		return 0, nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
 	}
 	if xxh3.HashSeed(b[headerSize:], length) != binary.LittleEndian.Uint64(b[13:]) {
-		return nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
+		return 0, nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
 	}
-	contents, err := decoder().DecodeAll(b[headerSize:], nil)
+	contents, err = decoder().DecodeAll(b[headerSize:], nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if uint64(len(contents)) != length {
-		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
+		return 0, nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
 	}
-	return contents, nil
+	return b[3], contents, nil
 }

@@ -59,6 +59,14 @@
 // Two keys that share all 64 bits of the hash are taken for one. Among a million
 // keys a second that happens once in 37 million seconds.
 //
+// # Evidence
+//
+// Of a key that reaches a tenth of a limit in a second it is also gathered what
+// its requests were like: operations, causes of refusal, sort keys and their
+// direction, callers, sizes. Hottest items and callers are kept by Misra and
+// Gries's summary (1982): a lower bound each, and the most that any misses; both
+// add when windows merge, so that a share decides by its lower bound.
+//
 // # Distinct keys
 //
 // Beside the ring there is a HyperLogLog a table, index and minute (precision

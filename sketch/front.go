@@ -31,6 +31,7 @@ type candidate struct {
 	write     Spread
 	err       uint64 // the most weight it can have had before
 	table     uint16
+	gather    int16 // where its evidence is gathered, -1 for nowhere
 	keyType   string
 	key       []byte // reused by the place's next candidate
 }

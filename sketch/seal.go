@@ -45,7 +45,11 @@ func (s *second) list(to []Window, place map[uint16]int) {
 		}
 		c := &s.front.candidates[i]
 		w := &to[place[c.table]]
-		w.Keys = append(w.Keys, c.keyLoad(hash))
+		k := c.keyLoad(hash)
+		if c.gather >= 0 {
+			k.Evidence = s.gathers[c.gather].sealed()
+		}
+		w.Keys = append(w.Keys, k)
 	}
 }
 

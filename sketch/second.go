@@ -11,6 +11,9 @@ type second struct {
 	totals  []Total // by table number
 	touched []uint16
 	strings map[string]string // key types in use: a handful
+	// gathers is the evidence of the first `gathered` keys that earned one.
+	gathers  []*gather
+	gathered int
 }
 
 func newSecond(c Config) *second {
@@ -35,7 +38,7 @@ func (s *second) total(table uint16) *Total {
 
 // add counts one record's load under its key's hash. A record without a key (a
 // Scan) counts to the table alone.
-func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
+func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) {
 	throttled := r.Throttle != ""
 	t := s.total(table)
 	t.Requests += r.N
@@ -43,6 +46,10 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 	if throttled {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)
+		t.Refused[sample.ThrottleCause(r.Throttle)] += r.N
+	}
+	if r.Change {
+		t.Changes += r.N
 	}
 	sampled := r.Rate < 1
 	if sampled {
@@ -62,6 +69,9 @@ func (s *second) add(table uint16, hash uint64, r *sample.Record, l Load) {
 		if sampled {
 			c.read.note(r.N, float64(r.RCU)/1000, r.Rate)
 			c.write.note(r.N, float64(r.WCU)/1000, r.Rate)
+		}
+		if g := s.evidence(c); g != nil {
+			g.add(r, l, seed)
 		}
 	}
 }
@@ -95,7 +105,7 @@ func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint6
 func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
 	s.front.sets[place/Ways].hash[place%Ways] = hash
 	c := &s.front.candidates[place]
-	*c = candidate{table: table, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
+	*c = candidate{table: table, gather: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
 	return c
 }
 
@@ -127,4 +137,5 @@ func (s *second) clear() {
 		s.totals[t] = Total{}
 	}
 	s.touched = s.touched[:0]
+	s.gathered = 0
 }

@@ -52,7 +52,7 @@ func (s *Shard) Add(r *sample.Record) error {
 		s.last = sec
 	}
 	hash := keyHash(r.PK, seed)
-	sec.add(table, hash, r, l)
+	sec.add(table, hash, seed, r, l)
 	if r.PK.Type != "" {
 		s.minute.insert(table, at, hash)
 	}

@@ -16,6 +16,11 @@ type Total struct {
 	// ThrottledRequests and Throttled are the refused part of it.
 	ThrottledRequests int64
 	Throttled         Load
+	// Changes is how many of Requests were told by a stream, which shows neither
+	// reads nor what was refused.
+	Changes int64
+	// Refused are the refused requests by cause.
+	Refused [sample.Causes]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
 	// ReadLargest and WriteLargest are the largest w/p of any request that was
@@ -25,15 +30,20 @@ type Total struct {
 }
 
 func (t Total) plus(o Total) Total {
-	return Total{
+	sum := Total{
 		Requests:          t.Requests + o.Requests,
 		Load:              t.Plus(o.Load),
 		ThrottledRequests: t.ThrottledRequests + o.ThrottledRequests,
 		Throttled:         t.Throttled.Plus(o.Throttled),
+		Changes:           t.Changes + o.Changes,
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
 	}
+	for c := range sum.Refused {
+		sum.Refused[c] = t.Refused[c] + o.Refused[c]
+	}
+	return sum
 }
 
 // KeyLoad is one key's load in one second, with its bounds: what the samples
@@ -54,6 +64,9 @@ type KeyLoad struct {
 	// ReadSpread and WriteSpread tell how far Low may be from the truth because
 	// requests were sampled; zero when all were.
 	ReadSpread, WriteSpread Spread
+	// Evidence tells what the requests were like; nil for keys far from any
+	// limit. It is shared and never changed.
+	Evidence *Evidence
 }
 
 // Spread is what sampling leaves open of an amount: the amount is a sum over
@@ -136,6 +149,7 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	k.Err = k.Err.Plus(o.Err)
 	k.Throttled = k.Throttled.Plus(o.Throttled)
 	k.ReadSpread, k.WriteSpread = k.ReadSpread.plus(o.ReadSpread), k.WriteSpread.plus(o.WriteSpread)
+	k.Evidence = k.Evidence.Plus(o.Evidence)
 	return k
 }
 
@@ -153,6 +167,7 @@ func (w *Window) Trim(floor Load, most int) {
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
 			kept = append(kept, w.Keys[i])
+			kept[len(kept)-1].Evidence = w.Keys[i].Evidence.Cut()
 		} else {
 			w.Unseen = w.Unseen.max(w.Keys[i].High())
 		}
@@ -182,11 +197,17 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 
+// evidenceSize is about the memory that one key's evidence takes.
+const evidenceSize = 1200
+
 // size is about the memory that the window holds.
 func (w *Window) size() int {
 	bytes := 160
 	for i := range w.Keys {
-		bytes += 144 + len(w.Keys[i].Key.Text)
+		bytes += 152 + len(w.Keys[i].Key.Text)
+		if w.Keys[i].Evidence != nil {
+			bytes += evidenceSize
+		}
 	}
 	return bytes
 }

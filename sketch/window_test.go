@@ -1,6 +1,7 @@
 package sketch_test
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -31,10 +32,38 @@ func part(t *rapid.T) sketch.Window {
 			Low: load("low"), Err: load("err"), Throttled: load("throttled"),
 			WriteSpread: sketch.Spread{Variance: float64(h % 3 * 1024), Largest: float64(h % 3)},
 		})
+		if h%2 == 0 {
+			w.Keys[len(w.Keys)-1].Evidence = evidence(t)
+		}
 		w.Total.Load = w.Total.Plus(w.Keys[len(w.Keys)-1].Low)
 		w.Total.Requests++
 	}
 	return w
+}
+
+// evidence draws what a shard could have gathered of one key.
+func evidence(t *rapid.T) *sketch.Evidence {
+	count := rapid.Int64Range(0, 1000)
+	e := &sketch.Evidence{
+		Records: 1 + count.Draw(t, "records"), Load: sketch.Load{Write: sample.Milli(count.Draw(t, "load"))},
+		Rises: count.Draw(t, "rises"), Falls: count.Draw(t, "falls"),
+		Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
+	}
+	e.Refused[sample.KeyRange] = count.Draw(t, "refused")
+	for _, op := range []sample.Op{sample.PutItem, sample.UpdateItem} {
+		if rapid.Bool().Draw(t, op.String()) {
+			e.Ops = append(e.Ops, sketch.OpLoad{Op: op, Requests: 1, Load: e.Load})
+		}
+	}
+	if e.Sorted = count.Draw(t, "sorted"); e.Sorted > 0 {
+		e.SortKeys[7] = 3
+	}
+	e.Items.Missing = uint64(count.Draw(t, "missing"))
+	for _, h := range rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 8, rapid.ID).Draw(t, "items") {
+		e.Items.Entries = append(e.Items.Entries, sketch.Entry{Hash: h, Text: string(rune('a' + h)), Weight: h})
+	}
+	slices.SortFunc(e.Items.Entries, func(a, b sketch.Entry) int { return cmp.Compare(a.Hash, b.Hash) })
+	return e
 }
 
 func TestMergeInAnyOrder(t *testing.T) {
@@ -149,6 +178,12 @@ func FuzzContents(f *testing.F) {
 	d := sketch.NewDelta(sketch.Config{Seed: seed})
 	shard := sketch.NewShard(sketch.Config{Seed: seed})
 	for r := range fromTrace(10, 40) {
+		if err := shard.Add(&r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		r := hot(i, sample.KeyString("item"), "caller")
 		if err := shard.Add(&r); err != nil {
 			f.Fatal(err)
 		}

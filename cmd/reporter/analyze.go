@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,8 @@ func analyzeCommand() *cobra.Command {
 			"Keyheat JSON, DynamoDB stream records or CloudTrail's DynamoDB data events, which is\n" +
 			"recognised; of the last two, --tables says what they leave open.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
+			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
+			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
 			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson",
@@ -35,6 +38,8 @@ func analyzeCommand() *cobra.Command {
 	for _, flag := range []string{"tables", "policy"} {
 		_ = c.MarkFlagFilename(flag, "yaml", "yml")
 	}
+	explain := c.Flags().StringArray("explain", nil, "tell everything about a `key`, in words and with the arithmetic; may be repeated")
+	whatIf := c.Flags().StringArray("what-if", nil, "how a key would do with N shards, and F times the load: `KEY=N[,xF]`; may be repeated")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -52,6 +57,10 @@ func analyzeCommand() *cobra.Command {
 		if p, _ := policies.Policy.detect(); p.Validate() != nil {
 			return cli.Wrong(p.Validate())
 		}
+		questions, err := questionsOf(*whatIf)
+		if err != nil {
+			return cli.Wrong(err)
+		}
 		var tables change.Tables
 		if *tablesFile != "" {
 			if tables, err = cli.ReadTables(*tablesFile); err != nil {
@@ -68,11 +77,24 @@ func analyzeCommand() *cobra.Command {
 		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: tables, Candidates: candidates,
+			Format: analyze.Format(*format), Tables: tables,
+			Candidates: candidates, Explain: *explain, WhatIf: questions,
 			Policy: policies.detectPolicy, Facts: policies.detectFacts,
 		})
 	}
 	return c
+}
+
+// questionsOf reads the values of --what-if.
+func questionsOf(texts []string) (all []detect.Question, err error) {
+	for _, text := range texts {
+		q, err := detect.ParseQuestion(text)
+		if err != nil {
+			return nil, fmt.Errorf("--what-if: %w", err)
+		}
+		all = append(all, q)
+	}
+	return all, nil
 }
 
 func formatNames() (names []string) {

@@ -59,6 +59,10 @@ type Options struct {
 	// Candidates are other partition keys, to be looked at beside the present
 	// ones.
 	Candidates []Candidate
+	// Explain are keys, or the patterns of several, to tell everything about.
+	Explain []string
+	// WhatIf are questions about other numbers of shards.
+	WhatIf []detect.Question
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
 	// DefaultMaxKeys when 0.
 	MaxKeys int
@@ -79,15 +83,44 @@ func Run(ctx context.Context, o Options) error {
 	if len(o.Paths) == 0 {
 		return errors.New(`no files: name some, or "-" for standard input`)
 	}
-	result, err := Files(ctx, o)
+	f, err := read(ctx, o)
 	if err != nil {
 		return err
 	}
-	return result.write(o.Out, o.Format)
+	result := f.result(o)
+	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
+		return result.write(o.Out, o.Format)
+	}
+	for i, key := range o.Explain {
+		if i > 0 {
+			_, _ = io.WriteString(o.Out, "\n\n") // the next write tells what went wrong
+		}
+		if err := f.explain(key, result).write(o.Out); err != nil {
+			return fmt.Errorf("write the explanation: %w", err)
+		}
+	}
+	if len(o.WhatIf) > 0 {
+		if len(o.Explain) > 0 {
+			_, _ = io.WriteString(o.Out, "\n\n")
+		}
+		if err := result.writeWhatIf(o.Out, o.WhatIf); err != nil {
+			return fmt.Errorf("write the answers: %w", err)
+		}
+	}
+	return nil
 }
 
 // Files reads the files and answers what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
+	f, err := read(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(o), nil
+}
+
+// read folds the files.
+func read(ctx context.Context, o Options) (*fold, error) {
 	f := newFold(o)
 	files := source.Files{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {
@@ -96,7 +129,7 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 	if err := files.Run(ctx, f); err != nil {
 		return nil, err
 	}
-	return f.result(o), nil
+	return f, nil
 }
 
 // Samples counts what was read.
@@ -114,8 +147,10 @@ type Result struct {
 	Tables   []detect.Table   `json:"tables"`
 	// Candidates are ordered by table, the best key first.
 	Candidates []CandidateView `json:"candidates"`
-	Gaps       []detect.Gap    `json:"gaps"`
-	Samples    Samples         `json:"samples"`
+	// WhatIf are the answers to questions about other numbers of shards.
+	WhatIf  []detect.WhatIf `json:"what_if"`
+	Gaps    []detect.Gap    `json:"gaps"`
+	Samples Samples         `json:"samples"`
 }
 
 // CandidateView is a table as it would look under another partition key.
@@ -152,6 +187,7 @@ func (f *fold) result(o Options) *Result {
 		t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index))
 	}
 	r.Candidates = f.candidateViews(options)
+	r.WhatIf = f.answers(o, policy)
 	return r
 }
 

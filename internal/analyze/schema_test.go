@@ -65,6 +65,7 @@ type words struct {
 	Required      []string
 	Enum          []string
 	Properties    map[string]*words
+	Items         *words
 	PropertyNames *words
 	Defs          map[string]*words `json:"$defs"`
 }
@@ -79,11 +80,16 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 	for what, lists := range map[string][2][]string{
 		"result":   {s.Required, fields(reflect.TypeFor[analyze.Result]())},
 		"finding":  {finding.Required, fields(reflect.TypeFor[detect.Finding]())},
+		"what_if":  {s.Defs["what_if"].Required, fields(reflect.TypeFor[detect.WhatIf]())},
 		"table":    {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[detect.Gap]())},
 		"kinds":    {finding.Properties["kind"].Enum, texts(detect.Kinds())},
 		"reasons":  {finding.Properties["reason"].Enum, texts(detect.Reasons())},
-		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning})},
+		"evidence": {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},
+		"sharded":  {s.Defs["sharded"].Required, fields(reflect.TypeFor[detect.Sharded]())},
+		"rolling":  {s.Defs["rolling"].Required, fields(reflect.TypeFor[detect.Rolling]())},
+		"actions":  {finding.Properties["advice"].Items.Properties["action"].Enum, detect.Actions()},
+		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":    {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
 			texts(append(form.Reasons(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},

@@ -121,11 +121,11 @@ func newTable(header ...any) table.Writer {
 }
 
 func (r *Result) findings(colours bool) string {
-	t := newTable("severity", "state", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
+	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
+			severity(f.Severity, colours), f.State, f.Kind, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
 			peak(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})

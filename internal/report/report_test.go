@@ -243,6 +243,31 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	equal(t, "told", left(t, s).Told, []string{"hot firing"})
 }
 
+// TestARestartInAnOutageResolvesNothing stops the judge while a partition is
+// silent: seconds of which nothing is stored were not quiet, they were not seen.
+func TestARestartInAnOutageResolvesNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
+	config := quick()
+	config.Stall = 50 * time.Millisecond
+	b.commit(2)
+	j := run(t, config, &probe{Store: s})
+	a.commit(100, append(hot("hot", 1200, 0, 3), hot("cold", 5, 99, 100)...)...)
+	await(t, func() bool { return len(left(t, s).Windows) == 4 })
+	j.stop()
+	j = run(t, config, &probe{Store: s})
+	a.commit(101, hot("cold", 5, 100, 101)...)
+	await(t, func() bool { return len(left(t, s).Windows) == 5 })
+	j.quiet(t)
+	equal(t, "told", left(t, s).Told, []string{"hot firing"})
+	b.commit(200)
+	a.commit(200, hot("cold", 5, 101, 200)...)
+	j.quiet(t)
+	equal(t, "told after sixty seconds that were seen", left(t, s).Told, []string{"hot firing", "hot resolved"})
+}
+
 // TestAPartitionThatIsGoneHoldsNothing deletes a topic: nobody speaks for its
 // partition again, and what is found elsewhere has to end all the same.
 func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {

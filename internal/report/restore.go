@@ -30,16 +30,35 @@ func (t *term) restore(ctx context.Context, seed uint64) error {
 		return err
 	}
 	t.takeUp(findings, windows, seed)
-	for _, row := range windows {
+	for i, row := range windows {
 		w, err := body(row)
 		if err != nil {
 			return err
 		}
-		t.board.Settle(w.Second-1, true)
+		// Nothing tells whether seconds without a window were quiet, or not seen:
+		// they resolve nothing.
+		t.board.Settle(w.Second-1, false)
 		t.board.Observe(&w)
-		t.board.Settle(w.Second, row.Complete)
+		if i+1 == len(windows) || windows[i+1].Second.After(row.Second) {
+			t.board.Settle(w.Second, complete(windows[:i+1]))
+		}
 	}
 	return nil
+}
+
+// complete says whether the last second of these windows was wholly seen, of
+// every target that has one.
+func complete(windows []store.Window) bool {
+	last := windows[len(windows)-1].Second
+	for _, w := range slices.Backward(windows) {
+		if !w.Second.Equal(last) {
+			break
+		}
+		if !w.Complete {
+			return false
+		}
+	}
+	return true
 }
 
 // unresolved are the stored findings that are not over.

@@ -72,6 +72,7 @@ func (c *Change) Records(s Schema) ([]sample.Record, sample.Reason) {
 		}
 		return all, ""
 	}
+	all[0].Edit = c.edit()
 	for i := range s.Indexes {
 		all = append(all, c.indexed(&s.Indexes[i])...)
 	}
@@ -93,7 +94,7 @@ func (c *Change) whole() bool {
 func (c *Change) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
 	r := sample.Record{
 		Time: c.Time, TimeFromMessage: c.FromMessage, Table: c.Table, Index: index, PK: pk, SK: sk,
-		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.Account, Region: c.Region, ID: c.ID,
+		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.Account, Region: c.Region, ID: c.ID, Change: true,
 	}
 	if !c.Expired {
 		r.WCU = sample.WriteUnits(bytes, false)

@@ -1,0 +1,101 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// more is a finding that says more of what another one is about: of another
+// kind, never paging, and over when that is.
+func more(f *Finding, kind Kind, key string) Finding {
+	m := *f
+	m.Kind, m.Key = kind, key
+	m.Fingerprint = fingerprint(kind, m.Table, m.Index, m.KeyType, key)
+	m.Severity, m.State = Info, Pending
+	if f.State == Resolved {
+		m.State = Resolved
+	}
+	return m
+}
+
+// moreOf is what the evidence of a hot key says beside its heat.
+func moreOf(f *Finding, facts *TableFacts) (all []Finding) {
+	say := func(kind Kind, why string, step Step) {
+		m := more(f, kind, f.Key)
+		m.Why, m.Advice = why, []Step{step}
+		all = append(all, m)
+	}
+	if hours, near := growth(f, facts); near {
+		say(LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB refuses what makes it larger.",
+			about(*f.Evidence.GrowthBytes/1024), hours, strings.Join(facts.LSIs, ", ")),
+			Step{ActionRename, fmt.Sprintf("Put a month or another bounded part into the key, such as %s#2026-11, or do without the local secondary index: a global one has no such bound.", f.Key)})
+	}
+	if rank(f.Severity) < rank(Warning) {
+		return all
+	}
+	if verticalAdvice(f) != "" {
+		say(LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f %% of them: most of what the writes cost is for bytes that stay as they are.",
+			about(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), Step{ActionVertical, verticalAdvice(f)})
+	}
+	if name, test := testName(f.Key); test {
+		say(TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", quoted(name)), Step{ActionCaller, callerAdvice(f)})
+	} else if f.Evidence != nil && len(f.Evidence.Callers) > 0 && f.Evidence.Records >= fewest && f.Evidence.Callers[0].Low >= CallerShare {
+		say(SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load.", quoted(f.Evidence.Callers[0].Text), between(f.Evidence.Callers[0])), Step{ActionCaller, callerAdvice(f)})
+	}
+	return all
+}
+
+// growth says whether the key's item collection may reach what a local secondary
+// index allows it, and within how many hours, growing as it does.
+func growth(f *Finding, facts *TableFacts) (hours float64, near bool) {
+	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 || f.Evidence == nil || f.Evidence.Records < fewest ||
+		f.Evidence.GrowthBytes == nil || *f.Evidence.GrowthBytes <= 0 {
+		return 0, false
+	}
+	hours = CollectionBytes / *f.Evidence.GrowthBytes / 3600
+	return hours, hours <= collectionSoon
+}
+
+// testWords are parts of names that nobody gives to what customers do.
+var testWords = []string{
+	"test", "tests", "testing", "loadtest", "perftest", "smoketest", "benchmark", "bench", "dummy", "canary", "healthcheck", "synthetic", "probe",
+}
+
+// testName says whether a part of the key is such a word, and which.
+func testName(key string) (string, bool) {
+	for _, part := range strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) }) {
+		if slices.Contains(testWords, strings.ToLower(part)) {
+			return part, true
+		}
+	}
+	return "", false
+}
+
+// takeBack adds what was said last time and holds no longer, as over: whoever
+// keeps findings hears the end of each.
+func (b *Board) takeBack(said []Finding) []Finding {
+	if b.options.OneEpisode {
+		return said
+	}
+	still := make(map[string]bool, len(said))
+	for i := range said {
+		still[said[i].Fingerprint] = true
+	}
+	for print, f := range b.said {
+		if still[print] {
+			continue
+		}
+		if f.LastSeen.Before(time.Unix(b.time.settled-2*horizon, 0)) {
+			delete(b.said, print)
+			continue
+		}
+		f.State = Resolved
+		said = append(said, f)
+	}
+	for i := range said {
+		b.said[said[i].Fingerprint] = said[i]
+	}
+	return said
+}

@@ -1,0 +1,60 @@
+package sample
+
+import "strings"
+
+// Cause is why DynamoDB refused a request: the one of its throttling reasons
+// that says what to do about it.
+type Cause uint8
+
+// The causes, in the words of ThrottlingReasons. Source: API reference,
+// ThrottlingReason; Developer Guide, "Diagnosing throttling".
+const (
+	// CauseUnknown is a refusal without a reason, or with one that is not known:
+	// an exception's class does not tell.
+	CauseUnknown Cause = iota
+	// KeyRange is a partition that got more than it takes: heat.
+	KeyRange
+	// Provisioned is a table or index that got more than it was given.
+	Provisioned
+	// MaxOnDemand is one that got more than its owner lets it have.
+	MaxOnDemand
+	// AccountLimit is an account that got more than it may have.
+	AccountLimit
+
+	// Causes is how many there are.
+	Causes = iota
+)
+
+// causes are the ends of AWS's words, behind {Table|Index}{Read|Write}.
+var causes = [Causes]string{
+	KeyRange:     "KeyRangeThroughputExceeded",
+	Provisioned:  "ProvisionedThroughputExceeded",
+	MaxOnDemand:  "MaxOnDemandThroughputExceeded",
+	AccountLimit: "AccountLimitExceeded",
+}
+
+// String is the end of AWS's word, "unknown" for CauseUnknown.
+func (c Cause) String() string {
+	if int(c) >= len(causes) || c == CauseUnknown {
+		return "unknown"
+	}
+	return causes[c]
+}
+
+// ThrottleCause finds the cause in AWS's reason text, which may hold several
+// reasons: heat comes first, for it is what no other capacity mends.
+func ThrottleCause(text string) Cause {
+	for c := KeyRange; c < Causes; c++ {
+		for rest := text; ; {
+			i := strings.Index(rest, causes[c])
+			if i < 0 {
+				break
+			}
+			if before := rest[:i]; strings.HasSuffix(before, "Read") || strings.HasSuffix(before, "Write") {
+				return c
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return CauseUnknown
+}

@@ -1,0 +1,30 @@
+package change
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// edit is what the change, whose images are whole, did to the item: which
+// attributes it set, changed or removed, and how many bytes these have, in the
+// larger of both images.
+func (c *Change) edit() *sample.Edit {
+	e := &sample.Edit{Grown: c.New.Size() - c.Old.Size()}
+	for name, was := range c.Old {
+		is, kept := c.New[name]
+		if kept && is.Equal(was) {
+			continue
+		}
+		e.Attributes = append(e.Attributes, name)
+		e.Changed += int64(len(name)) + max(was.Size(), is.Size())
+	}
+	for name, is := range c.New {
+		if _, was := c.Old[name]; !was {
+			e.Attributes = append(e.Attributes, name)
+			e.Changed += int64(len(name)) + is.Size()
+		}
+	}
+	slices.Sort(e.Attributes)
+	return e
+}

@@ -1,0 +1,100 @@
+package sketch
+
+import "github.com/keyheat/keyheat/sample"
+
+// The fewest bytes that a Top's entry and an operation take.
+const (
+	entryLeast  = 8 + 1 + 1
+	opLoadLeast = 1 + 1 + 2
+)
+
+func (w *writer) evidence(e *Evidence) {
+	w.uint(uint64(e.Records))
+	w.load(e.Load)
+	w.count(len(e.Ops))
+	for _, o := range e.Ops {
+		w.uint(uint64(o.Op))
+		w.uint(uint64(o.Requests))
+		w.load(o.Load)
+	}
+	w.refused(e.Refused)
+	w.amount(e.Strong)
+	w.uint(uint64(e.Sorted))
+	if e.Sorted > 0 {
+		w.bytes = append(w.bytes, e.SortKeys[:]...)
+	}
+	w.uint(uint64(e.Rises))
+	w.uint(uint64(e.Falls))
+	w.top(e.Items)
+	w.top(e.Callers)
+	w.top(e.Attributes)
+	w.uint(uint64(e.Sized))
+	w.uint(uint64(e.Bytes))
+	w.uint(uint64(e.Edited))
+	w.uint(uint64(e.ItemBytes))
+	w.uint(uint64(e.ChangedBytes))
+	w.int(e.GrownBytes)
+}
+
+func (w *writer) refused(counts [sample.Causes]int64) {
+	for _, n := range counts {
+		w.uint(uint64(n))
+	}
+}
+
+func (w *writer) top(t Top) {
+	w.uint(t.Missing)
+	w.count(len(t.Entries))
+	for _, e := range t.Entries {
+		w.fixed(e.Hash)
+		w.text(e.Text)
+		w.uint(e.Weight)
+	}
+}
+
+func (r *reader) evidence() *Evidence {
+	e := &Evidence{Records: r.natural(), Load: r.load()}
+	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
+		op := r.natural()
+		if op > int64(sample.ExecuteTransaction) || len(e.Ops) > 0 && sample.Op(op) <= e.Ops[len(e.Ops)-1].Op {
+			r.fail()
+			break
+		}
+		e.Ops = append(e.Ops, OpLoad{Op: sample.Op(op), Requests: r.natural(), Load: r.load()})
+	}
+	e.Refused = r.refused()
+	e.Strong = sample.Milli(r.natural())
+	if e.Sorted = r.natural(); e.Sorted > 0 {
+		copy(e.SortKeys[:], r.take(len(e.SortKeys)))
+		for _, rank := range e.SortKeys {
+			if rank > 64-distinctBits+1 {
+				r.fail()
+			}
+		}
+	}
+	e.Rises, e.Falls = r.natural(), r.natural()
+	e.Items, e.Callers, e.Attributes = r.top(), r.top(), r.top()
+	e.Sized, e.Bytes = r.natural(), r.natural()
+	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
+	e.GrownBytes = r.int()
+	return e
+}
+
+func (r *reader) refused() (counts [sample.Causes]int64) {
+	for c := range counts {
+		counts[c] = r.natural()
+	}
+	return counts
+}
+
+func (r *reader) top() Top {
+	t := Top{Missing: r.uint()}
+	for n := r.length(entryLeast); n > 0 && r.ok(); n-- {
+		e := Entry{Hash: r.fixed(), Text: r.text(), Weight: r.uint()}
+		if len(t.Entries) > 0 && e.Hash <= t.Entries[len(t.Entries)-1].Hash { // not in order: merging would go wrong
+			r.fail()
+		}
+		t.Entries = append(t.Entries, e)
+	}
+	return t
+}
