@@ -92,7 +92,12 @@ func atOnce(v *detect.View) string {
 	return number(v.EffectiveKeys)
 }
 
-func like(v *detect.View) string { return short(printable(v.Template.Pattern), keyWidth) }
+func like(v *detect.View) string {
+	if v.Template.Pattern == "" {
+		return "(mixed)"
+	}
+	return short(printable(v.Template.Pattern), keyWidth)
+}
 
 func topKey(v *detect.View) (key, share string) {
 	if len(v.Top) == 0 {
