@@ -100,10 +100,15 @@ func (b *Board) Observe(w *sketch.Window) {
 		if !k.Cut {
 			t.key = k.Key
 		}
-		t.put(newPoint(w, k), b.newest-horizon, b.largest(t))
+		t.put(newPoint(w, k), b.oldest(), b.largest(t))
 		t.prove(w.Second, k)
 	}
 }
+
+// oldest is the first second that is open to late data: what is not settled is
+// open however old it is. While somebody catches up, one reader may be more than
+// a horizon ahead of another.
+func (b *Board) oldest() int64 { return min(b.newest, b.time.settled) - horizon }
 
 func worthTracking(k *sketch.KeyLoad) bool {
 	high := k.High()

@@ -14,6 +14,7 @@ import (
 // pretends to be. What they are known not to do is skipped, by name and with the
 // reason. KEYHEAT_TEST_DYNAMODB_ENDPOINT names one more, which must pass it all.
 func TestStreamsConformance(t *testing.T) {
+	t.Parallel()
 	for name, known := range map[string]map[string]string{
 		"ministack": {
 			"a shard that is not there is refused":          "ministack gives iterators of any shard",

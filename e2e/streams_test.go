@@ -22,6 +22,7 @@ import (
 // and follows the stream to findings. The oracle is the same writes, done to a
 // table of the fake that nobody reads.
 func TestStreamsOfMinistack(t *testing.T) {
+	t.Parallel() // it mostly waits
 	endpoint := startMinistack(t)
 	client := dynamodb.NewFromConfig(awsConfig(endpoint))
 	makeStreamed(t, client)
@@ -121,6 +122,7 @@ func asAttributes(i streamstest.Item) map[string]types.AttributeValue {
 // split and roll over, and kills one of two collectors 20 times, each time while
 // it reads.
 func TestStreamsKilledCollectors(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const kills = 20
 	fake := streamstest.New(streamstest.Options{
 		Seed: seed, Shards: 4, Lag: 500 * time.Millisecond, EmptyPages: 0.1, Throttles: 0.02, Errors: 0.01, PageRecords: 100,
@@ -221,6 +223,7 @@ func (w *world) reading(t *testing.T, fake *streamstest.Fake, caller string) {
 // TestStreamsSaturation: a partition takes 1,000 units a second and refuses the
 // rest, which no stream shows.
 func TestStreamsSaturation(t *testing.T) {
+	t.Parallel() // it mostly waits
 	fake := streamstest.New(streamstest.Options{PartitionWrites: 1000})
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
@@ -249,6 +252,7 @@ func TestStreamsSaturation(t *testing.T) {
 // TestStreamsFrozenFor16Minutes freezes a collector until its iterators have
 // expired.
 func TestStreamsFrozenFor16Minutes(t *testing.T) {
+	t.Parallel() // it mostly waits
 	fake := streamstest.New(streamstest.Options{Shards: 2})
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
@@ -292,6 +296,7 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 // daemons' clocks cannot be moved; a gap's beginning, which is theirs, is held
 // by the source's own tests.
 func TestStreamsStoppedFor25Hours(t *testing.T) {
+	t.Parallel() // it mostly waits
 	fake := streamstest.New(streamstest.Options{Shards: 2})
 	fake.Advance(-25*time.Hour - 10*time.Minute)
 	table := fake.CreateTable(streamed)

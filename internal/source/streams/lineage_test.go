@@ -134,9 +134,9 @@ func (s story) live(w *world, rng *rand.Rand, records, generations int) {
 
 // A stream that was on for a day before anybody came has 2,000 shards.
 func TestTwoThousandRetainedShards(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 500, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *world) {
-		for range 3 {
-			for range 100 {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 200, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *world) {
+		for range 9 {
+			for range 30 {
 				w.put(items[len(w.table.Written())%len(items)])
 			}
 			for _, shard := range w.table.OpenShards() {

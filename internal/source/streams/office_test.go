@@ -140,7 +140,11 @@ func (d *desk) Register(_ context.Context, stream string, all []streams.NewShard
 	}
 	for _, n := range all {
 		if d.shards[n.Name] == nil {
-			d.shards[n.Name] = &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
+			h := &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
+			if before := d.shards[n.After]; before != nil && !before.ended {
+				h.watermark = before.watermark
+			}
+			d.shards[n.Name] = h
 		}
 	}
 	if listed {
@@ -161,6 +165,16 @@ func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error
 		}
 	}
 	return l, nil
+}
+
+func (d *desk) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
+	defer d.enter()()
+	for stream, listed := range d.listed {
+		if strings.HasPrefix(stream, prefix) && listed.After(last) {
+			last = listed
+		}
+	}
+	return last, nil
 }
 
 func (d *desk) Open(context.Context) ([]streams.Shard, error) {
