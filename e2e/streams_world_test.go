@@ -173,6 +173,25 @@ func (o *oracle) hotAs(index, key string) func(found) error {
 	}
 }
 
+// step is a change of a finding's state.
+type step struct{ To, Note string }
+
+func (w *world) history(t *testing.T, f found) []step {
+	t.Helper()
+	body, err := w.reporter.get("/api/v1/findings/" + f.Fingerprint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ History []step }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.History) == 0 {
+		t.Errorf("%s has no history", f.Key)
+	}
+	return answer.History
+}
+
 // gaps are those that the API lists.
 func (w *world) gaps(t *testing.T) []lost {
 	t.Helper()
