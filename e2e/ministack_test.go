@@ -28,8 +28,15 @@ import (
 // its address.
 func startMinistack(t *testing.T) string {
 	t.Helper()
-	if out, err := exec.Command("../scripts/ministack", "install").CombinedOutput(); err != nil {
-		t.Fatalf("install ministack: %v\n%s", err, out)
+	return startStandIn(t, "ministack")
+}
+
+// startStandIn starts one of the DynamoDBs that others wrote by the script of
+// that name.
+func startStandIn(t *testing.T, name string) string {
+	t.Helper()
+	if out, err := exec.Command("../scripts/"+name, "install").CombinedOutput(); err != nil {
+		t.Fatalf("install %s: %v\n%s", name, err, out)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,11 +45,11 @@ func startMinistack(t *testing.T) string {
 	address := listener.Addr().String()
 	_ = listener.Close()
 	_, port, _ := net.SplitHostPort(address)
-	log, err := os.Create(filepath.Join(t.TempDir(), "ministack.log"))
+	log, err := os.Create(filepath.Join(t.TempDir(), name+".log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("../scripts/ministack", "run", port)
+	cmd := exec.Command("../scripts/"+name, "run", port)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own, so that what it starts ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -55,7 +62,7 @@ func startMinistack(t *testing.T) string {
 		_ = log.Close()
 	})
 	client := dynamodb.NewFromConfig(awsConfig("http://" + address))
-	within(t, time.Minute, "ministack answers", func() error {
+	within(t, time.Minute, name+" answers", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})

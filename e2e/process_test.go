@@ -45,6 +45,7 @@ type process struct {
 	name, address string
 	command       string
 	config        string
+	env           []string // beside the test's own
 	log           string
 	cmd           *exec.Cmd
 	peak          int64 // bytes of memory, the most of all incarnations
@@ -87,6 +88,7 @@ func (p *process) start(t *testing.T) {
 	words := strings.Fields(p.command)
 	p.cmd = exec.Command(filepath.Join(dir, words[0]), append(words[1:], "--config", p.config)...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), p.env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -16,21 +16,38 @@ import (
 	"github.com/keyheat/keyheat/internal/pgtest"
 )
 
-// world is a Kafka, a Postgres, two collectors and a reporter.
+// world is a Kafka, unless streams are read, a Postgres, collectors and a
+// reporter.
 type world struct {
 	kafka      *kafkatest.Server
 	postgres   *pgtest.Server
 	database   *sql.DB
-	collectors [2]*process
+	collectors []*process
 	reporter   *process
 }
 
 // newWorld starts everything but the collectors.
 func newWorld(t *testing.T, topic string) *world {
 	t.Helper()
-	w := &world{kafka: kafkatest.Start(t), postgres: pgtest.Run(t)}
+	w := &world{kafka: kafkatest.Start(t)}
 	w.kafka.CreateTopic(t, topic, partitions)
-	url := w.postgres.URL("postgres")
+	url := w.startReporter(t)
+	for i := range 2 {
+		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
+kafka: {brokers: [%q], topics: [%q], group: keyheat}
+store: {url: %q}
+admin: {listen: "%%listen%%"}
+`, w.kafka.Addr, topic, url)))
+	}
+	return w
+}
+
+// startReporter starts a Postgres and the reporter on it, and answers the
+// store's address.
+func (w *world) startReporter(t *testing.T) (url string) {
+	t.Helper()
+	w.postgres = pgtest.Run(t)
+	url = w.postgres.URL("postgres")
 	var err error
 	if w.database, err = sql.Open("pgx", url); err != nil {
 		t.Fatal(err)
@@ -43,14 +60,7 @@ listen: "%%listen%%"
 	w.reporter.once(t, "migrate")
 	w.reporter.start(t)
 	w.reporter.ready(t)
-	for i := range w.collectors {
-		w.collectors[i] = newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
-kafka: {brokers: [%q], topics: [%q], group: keyheat}
-store: {url: %q}
-admin: {listen: "%%listen%%"}
-`, w.kafka.Addr, topic, url))
-	}
-	return w
+	return url
 }
 
 func (w *world) startCollectors(t *testing.T) {
@@ -95,14 +105,22 @@ func (w *world) counted(t *testing.T, want *truth, limit time.Duration) {
 
 // found is a finding as the API answers it.
 type found struct {
-	Kind, Table, Key, Severity, State string
-	Fingerprint                       string
-	Peak                              struct{ WCU figure }
-	OverSeconds                       int       `json:"over_seconds"`
-	PossibleSeconds                   int       `json:"possible_seconds"`
-	Shards                            int       `json:"shards"`
-	FirstSeen                         time.Time `json:"first_seen"`
-	LastSeen                          time.Time `json:"last_seen"`
+	Kind, Table, Index, Key, Severity, State string
+	Fingerprint                              string
+	Peak                                     struct{ WCU figure }
+	OverSeconds                              int       `json:"over_seconds"`
+	PossibleSeconds                          int       `json:"possible_seconds"`
+	SaturatedSeconds                         int       `json:"saturated_seconds"`
+	Gaps                                     []lost    `json:"gaps"`
+	Shards                                   int       `json:"shards"`
+	FirstSeen                                time.Time `json:"first_seen"`
+	LastSeen                                 time.Time `json:"last_seen"`
+}
+
+// lost is a gap, of a finding or of all.
+type lost struct {
+	Partition, Reason string
+	Since, Until      *time.Time
 }
 
 type figure struct{ Value, Low, High float64 }

@@ -27,13 +27,16 @@ type Shard struct {
 	Name string
 	// Stream is the stream that it belongs to, as its finder named it.
 	Stream string
-	// Ready says that the shard before it, if there is one, has ended.
+	// After is NewShard's; Ready says that that shard, if there is one, has ended.
+	After string
 	Ready bool
 	// Owner is the member that reads it; empty when nobody does, or when the
 	// owner is no longer alive.
 	Owner string
 	// Watermark is up to where it is counted: Beginning before it was heard of.
 	Watermark time.Time
+	// Found is when it was registered.
+	Found time.Time
 	// UnseenSince is NewShard's.
 	UnseenSince time.Time
 }
@@ -134,8 +137,8 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 	var all []Shard
 	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
 		rows, err := t.QueryContext(ctx, `
-			SELECT s.name, s.stream, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
-				w.watermark, s.unseen_since
+			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
+				w.watermark, s.found, s.unseen_since
 			FROM shards AS s
 			JOIN positions AS p ON p.source = s.source AND p.name = s.name
 			JOIN watermarks AS w ON w.source = s.source AND w.name = s.name
@@ -146,7 +149,7 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 			return err
 		}
 		all, err = collect(rows, func(h *Shard) []any {
-			return []any{&h.Name, &h.Stream, &h.Ready, &h.Owner, &h.Watermark, &h.UnseenSince}
+			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
 		})
 		return err
 	})

@@ -20,6 +20,7 @@ import (
 // Config is everything that an operator may say about a collector.
 type Config struct {
 	Kafka   Kafka      `yaml:"kafka"`
+	Streams Streams    `yaml:"streams"`
 	Tables  cli.Tables `yaml:"tables" help:"what samples leave open, by the table's name: its sampling rate, and for stream records and CloudTrail events its key and indexes"`
 	Store   cli.Store  `yaml:"store"`
 	Commit  Commit     `yaml:"commit"`
@@ -76,8 +77,9 @@ type Admin struct {
 // defaults are a collector's settings where nobody says otherwise.
 func defaults() *Config {
 	return &Config{
-		Kafka:  Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
-		Commit: Commit{Interval: 2 * time.Second},
+		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
+		Streams: Streams{Consumer: "keyheat"},
+		Commit:  Commit{Interval: 2 * time.Second},
 		Collect: Collect{
 			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,
 		},
@@ -88,7 +90,14 @@ func defaults() *Config {
 
 // Check implements config.Checker.
 func (c *Config) Check(f *config.Faults) {
-	c.Kafka.check(f)
+	switch {
+	case !c.Streams.wanted():
+		c.Kafka.check(f)
+	case len(c.Kafka.Brokers)+len(c.Kafka.Topics) > 0:
+		f.Addf("streams.tables", "a collector reads Kafka or streams, not both: start one for each, with the same store")
+	default:
+		c.Streams.check(f)
+	}
 	c.Tables.Check(f)
 	c.Store.Check(f)
 	c.Collect.check(f)
@@ -193,6 +202,9 @@ func (k *Kafka) source() (source.KafkaConfig, error) {
 
 // probes look at the servers that a collector needs.
 func (c *Config) probes() []cli.Probe {
+	if c.Streams.wanted() {
+		return append(c.streamProbes(), c.Store.Probe())
+	}
 	return []cli.Probe{
 		{Name: "kafka", Run: func(ctx context.Context) (string, error) {
 			k, err := c.Kafka.source()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -12,10 +13,19 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/store"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"collector": main})
+	testscript.Main(m, map[string]func(){"collector": main, "migrate": migrate})
+}
+
+// migrate makes keyheat.db, as reporter migrate does.
+func migrate() {
+	if _, err := store.Migrate(context.Background(), "sqlite:keyheat.db"); err != nil {
+		panic(err)
+	}
 }
 
 // The scripts tell what each command prints, and its exit code.
@@ -26,9 +36,39 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("POSTGRES", pgtest.Database(t))
+			e.Setenv("STREAMS", dynamoDB(t).URL)
+			e.Setenv("DENIED", dynamoDB(t, "DescribeTable", "GetShardIterator").URL)
+			e.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 			return nil
 		},
 	})
+}
+
+// dynamoDB serves tables with streams of all views on loopback, and denies some
+// operations.
+func dynamoDB(t *testing.T, denied ...string) *httptest.Server {
+	t.Helper()
+	fake := streamstest.New(streamstest.Options{})
+	index := []streamstest.Index{{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}}}
+	for _, s := range []struct {
+		schema streamstest.Schema
+		view   string
+	}{
+		{streamstest.Schema{Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}}, Indexes: index}, streamstest.NewAndOldImages},
+		{streamstest.Schema{Name: "users", Key: streamstest.Key{Partition: []string{"pk"}}, Indexes: index}, streamstest.NewImage},
+		{streamstest.Schema{Name: "logs", Key: streamstest.Key{Partition: []string{"pk"}}}, streamstest.KeysOnly},
+		{streamstest.Schema{Name: "bare", Key: streamstest.Key{Partition: []string{"pk"}}}, ""},
+	} {
+		if table := fake.CreateTable(s.schema); s.view != "" {
+			table.EnableStream(s.view)
+		}
+	}
+	for _, operation := range denied {
+		fake.Deny(operation)
+	}
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	return server
 }
 
 // exits runs a program and compares its exit code: exits 78 collector check.

@@ -14,18 +14,19 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/store"
 )
 
 func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Collect until stopped",
-		Long: "Reads the topics as a member of the consumer group, summarises what it reads, and\n" +
-			"stores summaries and positions together. Start as many as you like: they share\n" +
-			"the partitions. SIGTERM stops it within 10 seconds, with everything committed.",
+		Long: "Reads Kafka's topics as a member of the consumer group, or the DynamoDB Streams of\n" +
+			"tables, summarises what it reads, and stores summaries and positions together.\n" +
+			"Start as many as you like: they share the partitions, or shards. SIGTERM stops it\n" +
+			"within 10 seconds, with everything committed.",
 		Example: "  collector run --config collector.yaml\n" +
-			"  collector run --kafka-brokers kafka:9092 --kafka-topics samples --store-url postgres://keyheat@db/keyheat",
+			"  collector run --kafka-brokers kafka:9092 --kafka-topics samples --store-url postgres://keyheat@db/keyheat\n" +
+			"  collector run --streams-tables orders,users --store-url postgres://keyheat@db/keyheat",
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
@@ -44,27 +45,52 @@ func runCommand() *cobra.Command {
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
 	return cli.Serve(ctx, config.Admin.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
-		collector, err := newCollector(ctx, config, d.Store, d.Log)
-		if err != nil {
-			return err
+		if config.Streams.wanted() {
+			return runStreams(ctx, config, d)
 		}
-		kafka, err := newKafka(config, d.Log)
-		if err != nil {
-			return cli.Wrong(err)
-		}
-		d.Ops.Registry().MustRegister(collector, kafka)
-		d.Ops.Ready("kafka", kafka.Ready)
-		d.Ops.Ready("collect", collector.Ready)
-
-		commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
-		g, gctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return collector.Run(commitCtx) })
-		g.Go(func() error {
-			defer lastCommit()
-			return kafka.Run(gctx, collector)
-		})
-		return g.Wait()
+		return runKafka(ctx, config, d)
 	})
+}
+
+// runKafka reads Kafka until ctx ends.
+func runKafka(ctx context.Context, config *Config, d cli.Daemon) error {
+	forms, err := config.Kafka.forms()
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	collector, err := newCollector(ctx, config, "kafka:"+config.Kafka.Group, config.kafkaDecoder(forms), d)
+	if err != nil {
+		return err
+	}
+	kafka, err := newKafka(config, d.Log)
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	d.Ops.Registry().MustRegister(collector, kafka)
+	d.Ops.Ready("kafka", kafka.Ready)
+	d.Ops.Ready("collect", collector.Ready)
+	return collectFrom(ctx, collector, kafka, nil)
+}
+
+// reader is a source, until its context ends.
+type reader interface {
+	Run(ctx context.Context, sink source.Sink) error
+}
+
+// collectFrom runs a source into a collector, which commits once more when the
+// source has ended. beside starts what else has to run.
+func collectFrom(ctx context.Context, collector *collect.Collector, from reader, beside func(*errgroup.Group, context.Context)) error {
+	commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return collector.Run(commitCtx) })
+	if beside != nil {
+		beside(g, gctx)
+	}
+	g.Go(func() error {
+		defer lastCommit()
+		return from.Run(gctx, collector)
+	})
+	return g.Wait()
 }
 
 func newKafka(config *Config, log *slog.Logger) (*source.Kafka, error) {
@@ -75,8 +101,9 @@ func newKafka(config *Config, log *slog.Logger) (*source.Kafka, error) {
 	return source.NewKafka(c, log)
 }
 
-func newCollector(ctx context.Context, config *Config, st *store.Store, log *slog.Logger) (*collect.Collector, error) {
-	seed, err := st.HashSeed(ctx)
+// newCollector makes the collector of a source, as it is named in the store.
+func newCollector(ctx context.Context, config *Config, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
+	seed, err := d.Store.HashSeed(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the hash seed: %w", err)
 	}
@@ -84,22 +111,24 @@ func newCollector(ctx context.Context, config *Config, st *store.Store, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("ask for the host's name: %w", err)
 	}
-	forms, err := config.Kafka.forms()
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	return collect.New(config.collector(host, forms), st, seed, log)
+	c := config.collector(host)
+	c.Source, c.Decoder = source, decoder
+	return collect.New(c, d.Store, seed, d.Log)
 }
 
-// collector is the configuration of internal/collect.
-func (c *Config) collector(host string, forms topicForms) collect.Config {
-	tables := c.Tables.Schemas()
-	decoder := func(partition string) collect.Decoder {
-		return form.NewDecoder(forms.of(partition), tables)
-	}
+// collector is the configuration of internal/collect, but for the source.
+func (c *Config) collector(host string) collect.Config {
 	return collect.Config{
-		Source: "kafka:" + c.Kafka.Group, Host: host, Decoder: decoder, Shards: c.Collect.Shards,
+		Host: host, Shards: c.Collect.Shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
+	}
+}
+
+// kafkaDecoder makes the decoders of topics by their forms.
+func (c *Config) kafkaDecoder(forms topicForms) func(partition string) collect.Decoder {
+	tables := c.Tables.Schemas()
+	return func(partition string) collect.Decoder {
+		return form.NewDecoder(forms.of(partition), tables)
 	}
 }

@@ -65,7 +65,12 @@ func registerHolds(t *testing.T, s *store.Store) {
 	orphan := child("t/1/b", "")
 	orphan.UnseenSince = since
 	register(t, s, child("t/1/a", ""), orphan)
-	equal(t, "shards", openShards(t, s), []store.Shard{
+	open := openShards(t, s)
+	for i := range open {
+		near(t, "found", open[i].Found)
+		open[i].Found = time.Time{}
+	}
+	equal(t, "shards", open, []store.Shard{
 		{Name: "t/1/a", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: time.Time{}.UTC()},
 		{Name: "t/1/b", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: since},
 	})

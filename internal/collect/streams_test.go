@@ -1,0 +1,284 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"github.com/keyheat/keyheat/internal/catalog"
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// orders is a table with two indexes, one of them sparse and of two attributes.
+var orders = streamstest.Schema{
+	Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
+	Indexes: []streamstest.Index{
+		{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}, Projection: "KEYS_ONLY"},
+		{Name: "by-place", Key: streamstest.Key{Partition: []string{"country", "city"}, Sort: []string{"id"}}, Projection: "INCLUDE", Include: []string{"total"}},
+	},
+}
+
+// shop is a DynamoDB with a table, and a store that all collectors share, in a
+// bubble.
+type shop struct {
+	testing.TB
+	fake  *streamstest.Fake
+	table *streamstest.Table
+	store *store.Store
+	rng   *rand.Rand
+	n     int
+}
+
+func newShop(t testing.TB, o streamstest.Options) *shop {
+	time.Sleep(time.Until(noon)) // a bubble begins in 2000, when there was no DynamoDB
+	s := &shop{TB: t, fake: streamstest.New(o), store: open(t, "sqlite::memory:"), rng: rand.New(rand.NewPCG(o.Seed, 3))}
+	s.table = s.fake.CreateTable(orders)
+	s.table.EnableStream(streamstest.NewAndOldImages)
+	return s
+}
+
+// trade writes, updates and deletes orders for a while.
+func (s *shop) trade(changes int, apart time.Duration) {
+	s.Helper()
+	for range changes {
+		s.n++
+		key := streamstest.Item{"customer": streamstest.S(fmt.Sprint("c", s.rng.IntN(40))), "id": streamstest.S(fmt.Sprint(s.rng.IntN(5)))}
+		var err error
+		switch s.rng.IntN(10) {
+		case 0:
+			err = s.table.Delete(key)
+		case 1:
+			err = s.table.Expire(key)
+		case 2:
+			err = s.table.Update(key, streamstest.Item{"total": streamstest.N(fmt.Sprint(s.n))}, "city")
+		default:
+			item := maps.Clone(key)
+			item["status"] = streamstest.S([]string{"OPEN", "PAID", "SENT"}[s.rng.IntN(3)])
+			item["total"] = streamstest.N(fmt.Sprint(s.n))
+			item["note"] = streamstest.S(string(make([]byte, s.rng.IntN(3000))))
+			if s.rng.IntN(2) == 0 {
+				item["country"], item["city"] = streamstest.S("CH"), streamstest.S(fmt.Sprint("city", s.rng.IntN(3)))
+			}
+			err = s.table.Put(item)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		time.Sleep(apart)
+	}
+}
+
+// process is a collector that reads streams, as cmd/collector wires it.
+type process struct {
+	*streams.Streams
+	stop func()
+	kill func()
+}
+
+// errKilled is what a killed process hears of the store.
+var errKilled = errors.New("killed")
+
+// cut is the store as one process reaches it, until it is killed.
+type cut struct {
+	collect.ShardStore
+	dead atomic.Bool
+}
+
+func (c *cut) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
+	if c.dead.Load() {
+		return nil, errKilled
+	}
+	return c.ShardStore.Attend(ctx, source, member, ttl)
+}
+
+func (c *cut) Leave(ctx context.Context, source, member string) error {
+	if c.dead.Load() {
+		return errKilled
+	}
+	return c.ShardStore.Leave(ctx, source, member)
+}
+
+func (c *cut) FreeShard(ctx context.Context, source, member, name string) error {
+	if c.dead.Load() {
+		return errKilled
+	}
+	return c.ShardStore.FreeShard(ctx, source, member, name)
+}
+
+// start runs a collector until it is stopped, or killed.
+func (s *shop) start(name string) *process {
+	s.Helper()
+	line := newFlaky(s.store, s.rng, 0)
+	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
+	settings := s.fake.Config(name)
+	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
+	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(streams.TableOf(shard)) }
+	c := newCollector(s, config, line)
+	shards := &cut{ShardStore: s.store}
+	source, err := streams.New(streams.Config{Tables: []string{"orders"}, Known: tables.Known},
+		dynamodbstreams.NewFromConfig(settings), c.Ledger(shards), quiet)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopCollector := running(s, c)
+	done := make(chan struct{}, 2)
+	go func() { _ = tables.Run(ctx); done <- struct{}{} }()
+	go func() { _ = source.Run(ctx, c); done <- struct{}{} }()
+	end := func() error { cancel(); <-done; <-done; return stopCollector() }
+	return &process{source, func() {
+		if err := end(); err != nil {
+			s.Error(err)
+		}
+	}, func() { line.kill(); shards.dead.Store(true); _ = end() }}
+}
+
+// load is what is counted, or should be, in thousandths of a unit.
+type load map[[2]string]int64 // by index and second
+
+func (s *shop) wanted() load {
+	want := load{}
+	for _, w := range s.table.Written() {
+		for _, c := range s.table.Schema().Charges(w) {
+			want[[2]string{c.Index, fmt.Sprint(w.Time.Unix())}] += int64(c.Units * 1000)
+		}
+	}
+	maps.DeleteFunc(want, func(_ [2]string, units int64) bool { return units == 0 })
+	return want
+}
+
+func (s *shop) counted() load {
+	s.Helper()
+	snap, err := s.store.Read(context.Background(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
+	if err != nil {
+		s.Fatal(err)
+	}
+	got := load{}
+	for _, row := range snap.Deltas {
+		var d sketch.Delta
+		if err := d.UnmarshalBinary(row.Body); err != nil {
+			s.Fatal(err)
+		}
+		for _, w := range d.Windows {
+			got[[2]string{w.Index, fmt.Sprint(w.Second)}] += int64(w.Total.Write)
+		}
+	}
+	maps.DeleteFunc(got, func(_ [2]string, units int64) bool { return units == 0 })
+	return got
+}
+
+// allStored waits until every change is in the store, exactly.
+func (s *shop) allStored(most time.Duration) {
+	s.Helper()
+	want := s.wanted()
+	begin := time.Now()
+	for time.Since(begin) < most {
+		if maps.Equal(s.counted(), want) {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	got := s.counted()
+	bad, err := s.store.BadSamples(context.Background(), store.BadQuery{})
+	s.Logf("bad samples: %+v (%v)", bad, err)
+	for at, units := range want {
+		if got[at] != units {
+			s.Errorf("index %q, second %s: %d thousandths, want %d", at[0], at[1], got[at], units)
+		}
+	}
+	for at, units := range got {
+		if want[at] == 0 {
+			s.Errorf("index %q, second %s: %d thousandths, want none", at[0], at[1], units)
+		}
+	}
+}
+
+// The units of the table and of both indexes are exactly those that were
+// charged, second by second, whoever is stopped or killed while shards split.
+func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, streamstest.Options{Seed: 5, Shards: 3, Lag: time.Second, EmptyPages: 0.1, Throttles: 0.05, Errors: 0.01})
+		s.trade(300, 3*time.Millisecond)
+		all := []*process{s.start("a"), s.start("b"), s.start("c")}
+		for i := range 10 {
+			s.trade(200, 20*time.Millisecond)
+			open := s.table.OpenShards()
+			s.table.Split(open[s.rng.IntN(len(open))])
+			victim := s.rng.IntN(len(all))
+			if i%3 == 2 {
+				all[victim].stop()
+			} else {
+				all[victim].kill()
+			}
+			all[victim] = s.start(fmt.Sprint("heir", i))
+		}
+		s.allStored(3 * time.Minute)
+		for _, p := range all {
+			p.stop()
+		}
+		gaps, err := s.store.Gaps(t.Context(), store.GapQuery{})
+		if err != nil || len(gaps) > 0 {
+			t.Errorf("gaps %v (%v), want none", gaps, err)
+		}
+		if most, shard := s.fake.MostReaders(); most > 2 {
+			t.Errorf("%d readers of %s", most, shard)
+		}
+	})
+}
+
+// After a backlog of hours, read for hours, the shards that wait for their turn
+// are still spoken for; and after a stop the positions are where they were.
+func TestStreamsThroughAStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, streamstest.Options{Seed: 6, Shards: 2})
+		a := s.start("a")
+		s.trade(100, 20*time.Millisecond)
+		s.allStored(time.Minute)
+		a.stop()
+		s.fake.Deny("GetRecords")
+		s.table.Split(s.table.OpenShards()[0])
+		b := s.start("b")
+		for range 16 {
+			s.trade(10, 6*time.Second)
+		}
+		time.Sleep(2 * time.Hour) // the children wait
+		marks, err := s.store.Watermarks(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range marks {
+			if age := time.Since(m.Seen); m.Time.Before(store.Infinity) && age > 2*time.Minute {
+				t.Errorf("nobody has spoken for %s for %s", m.Name, age)
+			}
+		}
+		if len(b.Ready()) == 0 {
+			t.Error("ready while nothing can be read")
+		}
+		s.fake.Allow("GetRecords")
+		s.allStored(5 * time.Minute)
+		time.Sleep(30 * time.Second)
+		if why := b.Ready(); len(why) > 0 {
+			t.Errorf("not ready: %q", why)
+		}
+		b.stop()
+		facts, err := s.store.TableFacts(t.Context())
+		if err != nil || len(facts) != 1 || facts[0].Table != "orders" {
+			t.Errorf("facts %v (%v)", facts, err)
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package streams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// pageTries is how often a page of a listing is asked for before other
+	// tables get their turn. The listing goes on where it was.
+	pageTries = 6
+	// parentProbes is how many parents are asked for at once.
+	parentProbes = 8
+)
+
+// discovery is what the lister of shards remembers between two listings.
+type discovery struct {
+	// listings are those that are not finished, by stream.
+	listings map[arn]*listing
+	// finished are the disabled streams of which nothing new can come.
+	finished map[arn]bool
+}
+
+func newDiscovery() discovery {
+	return discovery{listings: make(map[arn]*listing), finished: make(map[arn]bool)}
+}
+
+// listing is a look at all shards of a stream, page by page.
+type listing struct {
+	shards map[string]string // the parent of each, which may be empty
+	cursor *string           // nil at the beginning
+	// disabled says that the stream was, before the first page was asked for.
+	disabled bool
+}
+
+// discover keeps the Ledger's shards complete, until ctx ends: those that
+// nobody's end announces, of new streams and of changes that nobody saw.
+func (s *Streams) discover(ctx context.Context) {
+	for _, t := range s.config.Tables {
+		s.health.failNow(t, "its shards are not known yet")
+	}
+	for ctx.Err() == nil {
+		again := s.config.Discovery
+		lead, err := s.lead(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.trouble(memberPart, troubleLedger, err)
+			again = s.config.Round
+		}
+		for _, t := range s.config.Tables {
+			if !lead {
+				s.health.heal(t) // it is the leader's to say
+			} else if !s.discoverTable(ctx, t) {
+				again = s.config.Round
+			}
+		}
+		pause(ctx, again)
+	}
+}
+
+// lead says whether this collector is the one that lists. The right outlasts
+// the next listing, so that there is one lister as long as that one lives.
+func (s *Streams) lead(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
+	defer cancel()
+	lead, err := s.ledger.Lead(ctx, s.config.Discovery+s.config.Lease)
+	if err != nil {
+		return false, fmt.Errorf("ask who lists the shards: %w", err)
+	}
+	return lead, nil
+}
+
+// discoverTable lists the shards of a table's streams, the oldest stream first,
+// and says whether all went well.
+func (s *Streams) discoverTable(ctx context.Context, table string) bool {
+	enabled, err := s.listTable(ctx, table)
+	switch {
+	case ctx.Err() != nil:
+		return true
+	case errors.Is(err, errThrottled):
+		s.trouble(table, troubleDiscovery, err)
+		return false
+	case errors.Is(err, errGone):
+		err = errors.New("the table, or its stream, does not exist: create it, or take it out of streams.tables")
+	case err == nil && !enabled:
+		err = errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES")
+	}
+	if err != nil {
+		s.trouble(table, troubleDiscovery, err)
+		return false
+	}
+	if s.health.heal(table) {
+		s.log.Info("the table's shards are known", "table", table)
+	}
+	return true
+}
+
+func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, err error) {
+	all, err := s.listStreams(ctx, table)
+	if err != nil {
+		return false, err
+	}
+	for _, stream := range all {
+		if s.discovery.finished[stream] {
+			continue
+		}
+		l, err := s.list(ctx, stream)
+		if errors.Is(err, errGone) && stream != all[len(all)-1] {
+			continue // an old stream, gone since it was listed
+		}
+		if err != nil {
+			return false, err
+		}
+		if err := s.note(ctx, stream, l); err != nil {
+			return false, err
+		}
+		delete(s.discovery.listings, stream)
+		if l.disabled {
+			s.discovery.finished[stream] = true
+		}
+		enabled = !l.disabled
+	}
+	return enabled, nil
+}
+
+// list looks at all shards of a stream. What it has seen when it fails is kept
+// for the next attempt.
+func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
+	l := s.discovery.listings[stream]
+	if l == nil {
+		l = &listing{shards: make(map[string]string)}
+		s.discovery.listings[stream] = l
+	}
+	for {
+		d, err := s.listPage(ctx, stream, l.cursor)
+		if err != nil {
+			if !errors.Is(err, errThrottled) && !errors.Is(err, errServer) {
+				delete(s.discovery.listings, stream) // the place may be what is wrong
+			}
+			return nil, err
+		}
+		if l.cursor == nil {
+			l.disabled = d.StreamStatus == types.StreamStatusDisabled
+		}
+		for _, h := range d.Shards {
+			l.shards[aws.ToString(h.ShardId)] = aws.ToString(h.ParentShardId)
+		}
+		if l.cursor = d.LastEvaluatedShardId; l.cursor == nil {
+			return l, nil
+		}
+	}
+}
+
+// listPage asks for a page until it comes, a bounded number of times.
+func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*types.StreamDescription, error) {
+	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
+		if err := s.listing.wait(ctx); err != nil {
+			return nil, backoff.Permanent(err)
+		}
+		d, err := s.describe(ctx, stream, cursor, "")
+		if errors.Is(err, errGone) || errors.Is(err, errDenied) {
+			return nil, backoff.Permanent(err)
+		}
+		return d, err
+	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
+	return d, unwrapPermanent(err)
+}
+
+// note puts what a whole listing shows into the Ledger.
+func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
+	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
+	defer cancel()
+	lineage, err := s.ledger.Lineage(bounded, string(stream))
+	if err != nil {
+		return fmt.Errorf("look at the known shards: %w", err)
+	}
+	fresh, err := s.fresh(ctx, stream, l, lineage)
+	if err != nil {
+		return err
+	}
+	bounded, cancel = context.WithTimeout(ctx, s.config.RequestTimeout)
+	defer cancel()
+	if err := s.ledger.Register(bounded, string(stream), fresh, true); err != nil {
+		return fmt.Errorf("make shards known: %w", err)
+	}
+	if len(fresh) > 0 {
+		s.log.Info("shards were found", "stream", string(stream), "shards", len(fresh))
+		s.hurry()
+	}
+	return nil
+}
+
+// fresh are the shards that are not known yet. One whose parent is neither known
+// nor listed begins by itself: that parent is gone, which is a loss unless this
+// is the first look at the stream. Listings lag, so that the parent is asked for
+// by its name before that is believed.
+func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lineage) ([]NewShard, error) {
+	known := set(lineage.Names)
+	var fresh []NewShard
+	strangers := make(map[string]bool) // parents that are nowhere
+	for shard, parent := range l.shards {
+		n := NewShard{Name: stream.shardName(shard), First: string(atHorizon)}
+		if known[n.Name] {
+			continue
+		}
+		if parent != "" {
+			n.After = stream.shardName(parent)
+			if _, listed := l.shards[parent]; !listed && !known[n.After] {
+				strangers[parent] = false
+			}
+		}
+		fresh = append(fresh, n)
+	}
+	if err := s.lookFor(ctx, stream, strangers); err != nil {
+		return nil, err
+	}
+	orphan := func(n *NewShard) {
+		if !lineage.Listed.IsZero() {
+			n.First, n.UnseenSince = string(orphaned), lineage.Listed
+		}
+		n.After = ""
+	}
+	for i := range fresh {
+		parent := shardID(fresh[i].After)
+		if alive, stranger := strangers[parent]; stranger && !alive {
+			orphan(&fresh[i])
+		}
+	}
+	for parent, alive := range strangers {
+		if alive { // its own parent is not known
+			n := NewShard{Name: stream.shardName(parent), First: string(atHorizon)}
+			orphan(&n)
+			fresh = append(fresh, n)
+		}
+	}
+	return fresh, nil
+}
+
+// lookFor finds out which of these shards exist.
+func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]bool) error {
+	var g errgroup.Group
+	g.SetLimit(parentProbes)
+	var mu sync.Mutex
+	for _, shard := range slices.Collect(maps.Keys(shards)) {
+		g.Go(func() error {
+			alive, err := s.exists(ctx, stream, shard)
+			mu.Lock()
+			defer mu.Unlock()
+			shards[shard] = alive
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (s *Streams) exists(ctx context.Context, stream arn, shard string) (bool, error) {
+	return backoff.Retry(ctx, func() (bool, error) {
+		_, err := s.openIterator(ctx, stream, shard, atHorizon)
+		if errors.Is(err, errGone) || errors.Is(err, errTrimmed) {
+			return false, nil
+		}
+		return err == nil, err
+	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
+}
+
+// newBackoff grows from a quarter of a second to five, with jitter.
+func newBackoff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
+	return b
+}
+
+// unwrapPermanent takes off what told the retry to stop.
+func unwrapPermanent(err error) error {
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		return permanent.Unwrap()
+	}
+	return err
+}

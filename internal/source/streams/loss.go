@@ -1,0 +1,158 @@
+package streams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// retention is how long DynamoDB Streams keeps a record.
+const retention = 24 * time.Hour
+
+// retentionDoubt is how inexactly that is kept to, and clocks agree.
+const retentionDoubt = 5 * time.Minute
+
+// Reasons of a gap, for a person.
+const (
+	reasonTrimmed = "records were trimmed, after their 24 hours, before they were read"
+	reasonUnread  = "the shard was not read for 24 hours: its first records were trimmed"
+	reasonOrphan  = "the parent of this shard was trimmed before it was seen: what it held is not known"
+	reasonGone    = "the shard is gone: all its records were trimmed before they were read, or its stream was deleted"
+)
+
+// loss is a stretch that is lost, whose end is not known yet.
+type loss struct {
+	from   string
+	since  time.Time // zero when not known
+	reason string
+}
+
+// inherited is what a shard has lost before anything of it is read: a parent
+// that nobody saw, or its own beginning while it waited for too long. TRIM_HORIZON
+// begins behind that without a word.
+func (r *reader) inherited() *loss {
+	known := r.shard.known()
+	switch {
+	case r.at == orphaned:
+		return &loss{since: r.shard.UnseenSince, reason: reasonOrphan}
+	case r.at == atHorizon && time.Since(known) > retention-retentionDoubt:
+		return &loss{from: string(atHorizon), since: known, reason: reasonUnread}
+	}
+	return nil
+}
+
+// refused deals with what AWS answers in place of an iterator or a page.
+func (r *reader) refused(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errExpired):
+		r.errors.WithLabelValues(troubleExpired).Inc()
+		r.iterator = ""
+		return nil
+	case errors.Is(err, errTrimmed), errors.Is(err, errGone):
+		return r.missing(ctx, err)
+	}
+	return err
+}
+
+// missing finds out whether the shard is only shorter than the position says, or
+// not there at all. One answer may come from a server that lags, so that the
+// shard is asked for its beginning before a loss is believed.
+func (r *reader) missing(ctx context.Context, cause error) error {
+	iterator, err := r.openIterator(ctx, r.stream, r.id, atHorizon)
+	switch {
+	case err == nil && errors.Is(cause, errGone):
+		r.iterator = ""
+		return cause // there it is: ask again for the position
+	case err == nil:
+		r.trimmed()
+		r.iterator = iterator
+		return nil
+	case errors.Is(err, errGone), errors.Is(err, errTrimmed):
+		return r.vanished(ctx)
+	}
+	return err
+}
+
+// trimmed notes that the records behind the position are gone, up to the first
+// that will be read.
+//
+// Of a shard of which nothing was counted the first records may always go, if
+// they were there before it was known; inherited knows of those that were not.
+func (r *reader) trimmed() {
+	if r.lost == nil && !r.at.unread() {
+		r.lost = &loss{from: string(r.at), since: r.since(), reason: reasonTrimmed}
+	}
+}
+
+// since is the time of the last record that was counted, as far as known.
+func (r *reader) since() time.Time {
+	if !r.newest.IsZero() {
+		return r.newest
+	}
+	return r.shard.known()
+}
+
+// vanished gives up a shard that does not exist any more. What it held, and
+// what its children held before the horizon, is lost; or, when it was known
+// within a day and so cannot have been trimmed, all that its stream held.
+func (r *reader) vanished(ctx context.Context) error {
+	since := r.since()
+	until := time.Now()
+	if since.Before(horizon().Add(retentionDoubt)) {
+		until = horizon()
+	}
+	if r.lost == nil {
+		r.lost = &loss{from: string(r.at), since: since}
+	}
+	if r.lost.reason != reasonOrphan {
+		r.lost.reason = reasonGone
+	}
+	if err := r.record(ctx, atShardEnd, until); err != nil {
+		return err
+	}
+	r.closed, r.gone = true, true
+	return nil
+}
+
+// bound records a loss once its end is known: before the first record of a
+// page, or at the end of what there is.
+func (r *reader) bound(ctx context.Context, p page, end bool) error {
+	switch {
+	case r.lost == nil:
+		return nil
+	case len(p.records) > 0:
+		first := &p.records[0]
+		return r.record(ctx, position(at+sequence(first)), time.UnixMilli(createdAt(first)))
+	case p.next == "":
+		return r.record(ctx, atShardEnd, horizon())
+	case end:
+		return r.record(ctx, atHorizon, horizon())
+	}
+	return nil
+}
+
+// horizon is the time before which there are no records any more.
+func horizon() time.Time { return time.Now().Add(-retention) }
+
+// record tells the Sink what is lost, up to a position and a time, and goes on
+// from there.
+func (r *reader) record(ctx context.Context, to position, until time.Time) error {
+	if r.lost.since.After(until) { // it was found later than it was trimmed
+		r.lost.since = time.Time{}
+	}
+	g := source.Gap{
+		From: r.lost.from, To: string(to), Since: r.lost.since, Until: until, Reason: r.lost.reason,
+	}
+	if err := r.handle.Gap(ctx, g); err != nil {
+		return fromSink(fmt.Errorf("record a gap: %w", err))
+	}
+	r.gaps.WithLabelValues(r.table).Inc()
+	r.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
+		"since", g.Since, "until", g.Until, "reason", g.Reason)
+	r.at, r.lost = to, nil
+	r.shard.Watermark = time.Now() // what was lost before now is recorded
+	return nil
+}

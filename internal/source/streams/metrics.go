@@ -1,0 +1,70 @@
+package streams
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Kinds of trouble, the values of the errors' label.
+const (
+	troubleLedger    = "ledger"
+	troubleDiscovery = "discovery"
+	troubleChildren  = "children"
+	troubleIterator  = "iterator"
+	troubleExpired   = "expired_iterator"
+	troubleRecords   = "records"
+	troubleThrottled = "throttled"
+	troubleClaim     = "claim"
+	troubleReclaim   = "reclaim"
+	troubleSink      = "sink"
+	troubleRelease   = "release"
+)
+
+// metrics counts what a source reads. It is a prometheus.Collector, so that
+// whoever owns the registry registers the source itself. No metric has a shard
+// as a label: there are thousands, and they live for hours.
+type metrics struct {
+	records, bytes, pages, ended, gaps *prometheus.CounterVec
+	errors, requests                   *prometheus.CounterVec
+	shards                             prometheus.GaugeFunc
+}
+
+func newMetrics(s *Streams) *metrics {
+	counter := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "keyheat", Subsystem: "streams", Name: name, Help: help,
+		}, []string{label})
+	}
+	return &metrics{
+		records:  counter("records_total", "Stream records handed to the collector.", "table"),
+		bytes:    counter("bytes_total", "Bytes of stream records, as JSON, handed to the collector.", "table"),
+		pages:    counter("pages_total", "Answers of GetRecords, empty ones too.", "table"),
+		ended:    counter("ended_shards_total", "Shards that were read to their end.", "table"),
+		gaps:     counter("gaps_total", "Stretches of a shard that could not be counted.", "table"),
+		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are made again.", "kind"),
+		requests: counter("requests_total", "Requests to DynamoDB Streams.", "operation"),
+		shards: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "keyheat", Subsystem: "streams", Name: "shards",
+			Help: "Shards that this collector reads.",
+		}, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(len(s.readers))
+		}),
+	}
+}
+
+func (m *metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{m.records, m.bytes, m.pages, m.ended, m.gaps, m.errors, m.requests, m.shards}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.all() {
+		c.Describe(ch)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.all() {
+		c.Collect(ch)
+	}
+}

@@ -1,0 +1,85 @@
+package streams
+
+import (
+	"slices"
+	"time"
+)
+
+// plan is what one collector does about the shards until the next round.
+type plan struct {
+	// keep are the shards that it goes on reading, take those to ask for. What it
+	// reads beside keep it gives up.
+	keep, take []string
+}
+
+// share divides the shards that may be read evenly among the members. It is a
+// function of what all of them see, so that they come to agree: each has a
+// quota, takes what is free up to it, and gives up what is more than one shard,
+// or a tenth, beyond it.
+func share(readable []Shard, me string, members []string) plan {
+	quota := quota(len(readable), me, members)
+	var mine, free []string
+	for _, h := range readable {
+		switch h.Owner {
+		case me:
+			mine = append(mine, h.Name)
+		case "":
+			free = append(free, h.Name)
+		}
+	}
+	var p plan
+	if surplus := len(mine) - quota; surplus > max(1, quota/10) && len(members) > 1 {
+		p.keep = mine[:quota]
+		return p
+	}
+	p.keep = mine
+	p.take = mine // ours, and perhaps not read yet
+	if room := quota - len(mine); room > 0 {
+		p.take = append(slices.Clip(mine), free[:min(room, len(free))]...)
+	}
+	return p
+}
+
+// quota is how many of n shards are this member's: the first members have one
+// more than the last.
+func quota(n int, me string, members []string) int {
+	rank := slices.Index(members, me)
+	if rank < 0 { // not seen by itself: it reads what it has
+		return 0
+	}
+	q := n / len(members)
+	if rank < n%len(members) {
+		q++
+	}
+	return q
+}
+
+// readable are the shards that may be read now: those whose predecessor has
+// ended, of tables that are wanted and understood, and of the oldest stream of
+// their table that is not finished.
+func readable(open []Shard, wanted func(table string) bool) []Shard {
+	oldest := make(map[string]string)
+	for _, h := range open {
+		table, label := arn(h.Stream).parts()
+		if first, ok := oldest[table]; !ok || label < first {
+			oldest[table] = label
+		}
+	}
+	var all []Shard
+	for _, h := range open {
+		table, label := arn(h.Stream).parts()
+		if h.Ready && label == oldest[table] && wanted(table) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// known is the last time at which something was known of a shard: up to where
+// it was counted, or when it was found.
+func (h *Shard) known() time.Time {
+	if h.Watermark.After(h.Found) {
+		return h.Watermark
+	}
+	return h.Found
+}

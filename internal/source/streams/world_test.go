@@ -1,0 +1,183 @@
+package streams_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/streamstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// logs are the source's; shown when a variable says so.
+func logs() *slog.Logger {
+	if os.Getenv("KEYHEAT_TEST_LOGS") != "" {
+		return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	return slog.New(slog.NewTextHandler(io.Discard, nil))
+}
+
+// world is a DynamoDB with a table, and an office that counts what is read. Its
+// time is a bubble's.
+type world struct {
+	testing.TB
+	fake   *streamstest.Fake
+	table  *streamstest.Table
+	office *office
+	config streams.Config
+}
+
+// orders is the table that most tests read.
+var orders = streamstest.Schema{Name: "orders", Key: streamstest.Key{Partition: []string{"pk"}}}
+
+// inBubble runs a test on virtual time.
+func inBubble(t *testing.T, o streamstest.Options, test func(*world)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { test(newWorld(t, o)) })
+}
+
+func newWorld(t testing.TB, o streamstest.Options) *world {
+	w := &world{TB: t, fake: streamstest.New(o), office: newOffice(), config: streams.Config{Tables: []string{"orders"}}}
+	w.table = w.fake.CreateTable(orders)
+	w.table.EnableStream(streamstest.NewAndOldImages)
+	return w
+}
+
+// collector is a running source.
+type collector struct {
+	*streams.Streams
+	desk *desk
+	stop func() // gracefully, and waits
+	kill func() // without a word to the office
+}
+
+// start runs a source as the process of that name.
+func (w *world) start(name string) *collector {
+	w.Helper()
+	d := &desk{office: w.office, name: name}
+	api := dynamodbstreams.NewFromConfig(w.fake.Config(name))
+	s, err := streams.New(w.config, api, d, logs())
+	if err != nil {
+		w.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.Run(ctx, d); err != nil {
+			w.Error(err)
+		}
+	}()
+	stop := func() { cancel(); <-done }
+	return &collector{s, d, stop, func() { d.die(); stop() }}
+}
+
+// write puts n new items, each under a key of its own, a while apart.
+func (w *world) write(n int, apart time.Duration) {
+	w.Helper()
+	for range n {
+		w.put(fmt.Sprint("item", len(w.table.Written())))
+		time.Sleep(apart)
+	}
+}
+
+// put writes an item so that it changes.
+func (w *world) put(key string) {
+	w.Helper()
+	item := streamstest.Item{"pk": streamstest.S(key), "n": streamstest.N(fmt.Sprint(len(w.table.Written())))}
+	if err := w.table.Put(item); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// await waits until something holds, for so long at most.
+func (w *world) await(what string, most time.Duration, holds func() bool) {
+	w.Helper()
+	for begin := time.Now(); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begin) > most {
+			w.Fatalf("after %s not yet: %s", most, what)
+		}
+	}
+}
+
+// written is how many records there are, of all streams.
+func (w *world) written() int { return len(w.table.Written()) }
+
+// count is how many records were counted.
+func (w *world) count() int {
+	w.office.mu.Lock()
+	defer w.office.mu.Unlock()
+	return len(w.office.counted)
+}
+
+// allCounted waits until all that is written was counted.
+func (w *world) allCounted(most time.Duration) {
+	w.Helper()
+	w.await("all is counted", most, func() bool { return w.count() >= w.written() })
+}
+
+// ready waits until a source is ready.
+func (w *world) ready(c *collector, most time.Duration) {
+	w.Helper()
+	w.await("ready", most, func() bool { return len(c.Ready()) == 0 })
+}
+
+// notReady waits until a source says something in its reasons.
+func (w *world) notReady(c *collector, says string, most time.Duration) {
+	w.Helper()
+	w.await("not ready: "+says, most, func() bool { return strings.Contains(strings.Join(c.Ready(), "\n"), says) })
+}
+
+// settle checks the books and the API's limits.
+func (w *world) settle() {
+	w.Helper()
+	w.office.settle(w, w.written())
+	if rate := w.fake.Rate("DescribeStream"); rate > 10 {
+		w.Errorf("%d DescribeStream in a second", rate)
+	}
+	if most, shard := w.fake.MostReaders(); most > 2 {
+		w.Errorf("%d readers at once of %s", most, shard)
+	}
+	w.atMostFiveASecond()
+}
+
+// atMostFiveASecond checks how often each shard was asked for records.
+func (w *world) atMostFiveASecond() {
+	w.Helper()
+	asked := map[string][]time.Time{}
+	for _, c := range w.fake.Calls("GetRecords") {
+		if c.Shard == "" { // refused before it was looked at
+			continue
+		}
+		asked[c.Caller+c.Shard] = append(asked[c.Caller+c.Shard], c.Time)
+	}
+	for shard, times := range asked {
+		slices.SortFunc(times, time.Time.Compare)
+		for i := range times {
+			if i >= 5 && times[i].Sub(times[i-5]) < time.Second {
+				w.Errorf("%s was asked for records more than five times in a second, at %s", shard, times[i])
+				break
+			}
+		}
+	}
+}
+
+// gaps are the gaps recorded.
+func (w *world) gaps() []string {
+	w.office.mu.Lock()
+	defer w.office.mu.Unlock()
+	return slices.Clone(w.office.gapsOf)
+}

@@ -1,0 +1,28 @@
+package streamstest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/keyheat/keyheat/internal/streamstest"
+)
+
+// TestConformance holds the fake to the same suite as the stand-ins that others
+// wrote; those are servers, and run with the end-to-end tests.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]streamstest.Options{
+		"well behaved":   {NoRates: true},
+		"with its moods": {NoRates: true, EmptyPages: 0.3, Throttles: 0.1, Errors: 0.02, Lag: time.Second, Seed: 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := streamstest.New(o).Config("conformance")
+			config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
+			streamstest.Conform(t, config, nil)
+		})
+	}
+}
