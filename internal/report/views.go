@@ -18,8 +18,6 @@ const (
 	// viewSettled is how many seconds of an hour must be seen before its view
 	// takes the place of the one of the hour before.
 	viewSettled = 600
-	// viewHours is of how many hours the keys are counted at once.
-	viewHours = 2
 	// growingKeys is how many growing keys a view lists, of the warmKeys that
 	// are highest.
 	growingKeys, warmKeys = 5, 25
@@ -58,12 +56,12 @@ func newHourViews() *hourViews {
 	}
 }
 
-// at is the hour of a second; nil when it is long past.
+// at is the hour of a second; nil when it is past.
 func (v *hourViews) at(second int64) *hourView {
 	hour := second - second%3600
 	h := v.hours[hour]
 	if h == nil {
-		if hour <= v.newest-v.newest%3600-viewHours*3600 {
+		if hour < v.newest-v.newest%3600 {
 			return nil
 		}
 		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: second}
@@ -86,8 +84,8 @@ func (v *hourViews) observe(at instant, o *openWindow, now time.Time) {
 	if v.dirty.IsZero() {
 		v.dirty = now
 	}
-	for hour := range v.hours {
-		if hour <= v.newest-v.newest%3600-viewHours*3600 {
+	for hour, old := range v.hours {
+		if old != v.shown() && hour < v.newest-v.newest%3600 {
 			delete(v.hours, hour)
 		}
 	}
