@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 
@@ -120,7 +121,8 @@ func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
 		return amount(f.Value)
 	}
-	return "about " + amount(f.Value)
+	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
+	return "about " + amount(math.Round(f.Value/digits)*digits)
 }
 
 // sharePercent is a share with enough digits to tell small ones apart.
