@@ -165,11 +165,11 @@ func shardKey(t Traits) (Design, bool) {
 
 // fewValues is a list of values, such as a status or a country.
 func fewValues(t Traits) (Design, bool) {
-	words := t.Distinct <= fewWords
+	words := t.Distinct <= fewWords && t.Template != ""
 	for _, part := range token.FindAllString(t.Template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.Distinct <= 2.5
+	boolean := t.Distinct <= 2.5 && t.Template == partNumber
 	if !words && !boolean {
 		return Design{}, false
 	}

@@ -200,8 +200,9 @@ const (
 type shares struct{ write, read float64 }
 
 func (t *tally) shares() (s shares) {
+	alone := t.count().High == 1
 	for _, c := range t.frequent.keys {
-		if c.requests < shareRequests {
+		if c.requests < shareRequests && !alone {
 			continue
 		}
 		all := less(c.through, c.before)

@@ -22,6 +22,14 @@ var words = template.FuncMap{
 	"moment":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"count":   count,
 	"keytext": keytext,
+	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"upper":   strings.ToUpper,
+	"mood":    mood,
+	"carries": carries,
+	"share":   sharePercent,
+
+	"tablelink": tableLink,
+	"distinct":  distinctKeys,
 }
 
 // whole writes thousands apart: 12,345.
