@@ -68,7 +68,7 @@ func (b *Board) observeStrain(w *sketch.Window) {
 	t.put(point{
 		second: w.Second, strain: &s, throttled: w.Total.Throttled, requests: w.Total.Requests, table: l,
 		read: amounts{value: l.Read, low: l.Read, proven: l.Read}, write: amounts{value: l.Write, low: l.Write, proven: l.Write},
-	}, b.newest-horizon, largest{})
+	}, b.oldest(), largest{})
 }
 
 func (b *Board) strainOf(w *sketch.Window) strain {

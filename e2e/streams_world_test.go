@@ -33,7 +33,7 @@ func newStreamsWorld(t *testing.T, endpoint string, collectors int) *world {
 	for i := range collectors {
 		name := fmt.Sprint("collector-", i)
 		c := newProcess(t, name, "collector run", fmt.Sprintf(`
-streams: {tables: [orders], consumer: e2e, lease: 3s, round: 500ms}
+streams: {tables: [orders], consumer: e2e, lease: 6s}
 store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}
@@ -171,6 +171,25 @@ func (o *oracle) hotAs(index, key string) func(found) error {
 		}
 		return nil
 	}
+}
+
+// step is a change of a finding's state.
+type step struct{ To, Note string }
+
+func (w *world) history(t *testing.T, f found) []step {
+	t.Helper()
+	body, err := w.reporter.get("/api/v1/findings/" + f.Fingerprint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ History []step }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.History) == 0 {
+		t.Errorf("%s has no history", f.Key)
+	}
+	return answer.History
 }
 
 // gaps are those that the API lists.

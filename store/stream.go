@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // NewShard is a shard that a stream was found to have.
@@ -52,7 +53,9 @@ type Lineage struct {
 }
 
 // RegisterShards makes shards of a stream known, each with its position at
-// First and its watermark at Beginning. What is known already is left alone.
+// First and its watermark where that of the shard before it is, since what it
+// holds was written later; or at Beginning, where that has ended or there is
+// none. What is known already is left alone.
 // Register the children before the end of their parent is committed: then no
 // second is complete before they were read. listed says that all shards of the
 // stream were looked at; those that wait to be read are spoken for by that.
@@ -95,7 +98,17 @@ func (t *tx) register(ctx context.Context, source, stream string, all []NewShard
 			return err
 		}
 	}
-	return nil
+	_, err := t.exec(ctx, `
+		UPDATE watermarks SET watermark = (
+			SELECT w.watermark FROM shards AS s
+			JOIN watermarks AS w ON w.source = s.source AND w.name = s.after
+			WHERE s.source = watermarks.source AND s.name = watermarks.name)
+		WHERE source = $1 AND epoch = 0 AND watermark = $2 AND EXISTS (
+			SELECT 1 FROM shards AS s
+			JOIN watermarks AS w ON w.source = s.source AND w.name = s.after
+			WHERE s.source = watermarks.source AND s.name = watermarks.name
+				AND s.stream = $3 AND w.watermark < $4)`, source, Beginning, stream, Infinity)
+	return err
 }
 
 // speakFor keeps the judge from forgetting shards that wait for their turn,
@@ -128,6 +141,20 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (Lineage, er
 		return err
 	})
 	return l, err
+}
+
+// LastListed answers when all shards of a stream whose name has this prefix were
+// listed last; zero when there is none.
+func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Time, error) {
+	var last time.Time
+	err := s.read.QueryRowContext(ctx, `
+		SELECT listed FROM streams
+		WHERE source = $1 AND substr(stream, 1, $2) = $3 ORDER BY listed DESC LIMIT 1`,
+		source, utf8.RuneCountInString(prefix), prefix).Scan(&last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	return last, wrap(ctx, "look when "+prefix+" was listed last", err)
 }
 
 // OpenShards are the shards of a source that are not counted to their end, in

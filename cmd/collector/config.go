@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/streams"
 )
 
 // Config is everything that an operator may say about a collector.
@@ -78,7 +79,7 @@ type Admin struct {
 func defaults() *Config {
 	return &Config{
 		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
-		Streams: Streams{Consumer: "keyheat"},
+		Streams: Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
 		Commit:  Commit{Interval: 2 * time.Second},
 		Collect: Collect{
 			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,

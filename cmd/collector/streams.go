@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -22,12 +23,25 @@ import (
 
 // Streams says which tables' DynamoDB Streams are read.
 type Streams struct {
-	Tables   []string `yaml:"tables" help:"DynamoDB tables whose streams are read, instead of Kafka, from the oldest record"`
-	Consumer string   `yaml:"consumer" help:"the name under which collectors share the shards; a new one reads everything anew"`
+	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, instead of Kafka, from the oldest record"`
+	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new one reads everything anew"`
+	Lease    time.Duration `yaml:"lease" help:"how long a collector that is silent keeps its shards"`
+}
+
+// rounds is how often a lease is renewed in its time, at the least.
+const rounds = 5
+
+// source is the configuration of internal/source/streams.
+func (s *Streams) source() streams.Config {
+	return streams.Config{Tables: s.Tables, Lease: s.Lease, Round: min(streams.DefaultRound, s.Lease/rounds)}
 }
 
 func (s *Streams) check(f *config.Faults) {
-	if err := (streams.Config{Tables: s.Tables}).Validate(); err != nil {
+	if s.Lease < time.Second || s.Lease > 10*time.Minute {
+		f.Addf("streams.lease", "%s: give 1s to 10m", s.Lease)
+		return
+	}
+	if err := s.source().Validate(); err != nil {
 		f.Addf("streams.tables", "%w", err)
 	}
 	if strings.TrimSpace(s.Consumer) == "" {
@@ -63,8 +77,9 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	if err != nil {
 		return err
 	}
-	source, err := streams.New(streams.Config{Tables: config.Streams.Tables, Known: tables.Known},
-		dynamodbstreams.NewFromConfig(settings), collector.Ledger(d.Store), d.Log)
+	from := config.Streams.source()
+	from.Known = tables.Known
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), collector.Ledger(d.Store), d.Log)
 	if err != nil {
 		return cli.Wrong(err)
 	}

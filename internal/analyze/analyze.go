@@ -173,21 +173,23 @@ func (f *fold) result(o Options) *Result {
 	}
 	options := detect.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 	board, grown := f.judge(options)
+	tables := board.Tables()
+	for i := range tables {
+		t := &tables[i]
+		if t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index)); t.View != nil {
+			t.View.Growing = grown.ofTable(t.Table, t.Index)
+		}
+		board.Look(t.Table, t.Index, t.View)
+	}
 	r := &Result{
 		Findings: append([]detect.Finding{}, board.Findings()...),
-		Tables:   append([]detect.Table{}, board.Tables()...),
+		Tables:   append([]detect.Table{}, tables...),
 		Gaps:     append([]detect.Gap{}, f.gaps...),
 		Samples:  Samples{Good: f.good, Bad: f.bad},
 	}
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
 		r.Findings[i].Forecast = grown.ofFinding(&r.Findings[i])
-	}
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		if t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index)); t.View != nil {
-			t.View.Growing = grown.ofTable(t.Table, t.Index)
-		}
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)

@@ -20,7 +20,7 @@ type API interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// ErrDenied: this role may not ask for the table.
+// ErrDenied says that this role may not ask for the table.
 var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
 
 // Table is what DynamoDB says of a table.

@@ -16,6 +16,7 @@ type ShardStore interface {
 	ReleaseLease(ctx context.Context, l store.Lease) error
 	RegisterShards(ctx context.Context, source, stream string, all []store.NewShard, listed bool) error
 	Lineage(ctx context.Context, source, stream string) (store.Lineage, error)
+	LastListed(ctx context.Context, source, prefix string) (time.Time, error)
 	OpenShards(ctx context.Context, source string) ([]store.Shard, error)
 	TakeShards(ctx context.Context, source, member string, names []string) ([]string, error)
 	FreeShard(ctx context.Context, source, member, name string) error
@@ -73,6 +74,11 @@ func (l *Ledger) Register(ctx context.Context, stream string, shards []streams.N
 func (l *Ledger) Lineage(ctx context.Context, stream string) (streams.Lineage, error) {
 	lineage, err := l.store.Lineage(ctx, l.source, stream)
 	return streams.Lineage(lineage), err
+}
+
+// LastListed implements streams.Ledger.
+func (l *Ledger) LastListed(ctx context.Context, prefix string) (time.Time, error) {
+	return l.store.LastListed(ctx, l.source, prefix)
 }
 
 // Open implements streams.Ledger.

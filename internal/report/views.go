@@ -173,6 +173,9 @@ func (t *term) viewRows(ctx context.Context) ([]store.TableView, error) {
 		if table.View = h.census.View(at.table, at.index, t.policy(at.table, at.index)); table.View == nil {
 			continue
 		}
+		if t.views.newest-h.first >= viewSettled { // before that, few keys may be the first of many
+			t.board.Look(at.table, at.index, table.View)
+		}
 		var err error
 		if table.View.Growing, err = t.growingKeys(ctx, at, &looked); err != nil {
 			return nil, err

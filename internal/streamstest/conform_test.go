@@ -26,3 +26,14 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestConformanceOfARefusal: what is known to fail may fail, and nothing else.
+func TestConformanceOfARefusal(t *testing.T) {
+	t.Parallel()
+	fake := streamstest.New(streamstest.Options{NoRates: true})
+	fake.Deny("ListStreams")
+	streamstest.Conform(t, fake.Config("conformance"), map[string]string{
+		"the table tells its schema and its stream":     "ListStreams is refused",
+		"a stream that is enabled again is another one": "ListStreams is refused",
+	})
+}

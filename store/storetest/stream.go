@@ -12,6 +12,8 @@ import (
 var streams = []obligation{
 	{"a registered shard holds every second open until it is read", registerHolds},
 	{"registering again changes nothing", registerAgain},
+	{"a child's watermark begins where its parent's is", childMark},
+	{"a stream's last listing is found by its prefix", lastListed},
 	{"a child is ready when its parent has ended, and when that was forgotten", childReady},
 	{"a shard is taken by one of many", takeRace},
 	{"a shard of the dead is taken, and one of the living is not", takeDead},
@@ -111,6 +113,28 @@ func childReady(t *testing.T, s *store.Store) {
 	equal(t, "ready", ready(), []string{"t/1/a", "t/1/c"})
 	finish(t, s, "w", "t/1/a")
 	equal(t, "ready after the parent's end", ready(), []string{"t/1/b", "t/1/c"})
+}
+
+func childMark(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/z", ""))
+	id := store.PartitionID{Source: streamSource, Name: "t/1/a"}
+	p := value[store.Position](t)(s.Claim(t.Context(), "w", id, ""))
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: 1, Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: noon}}}))
+	finish(t, s, "w", "t/1/z")
+	register(t, s, child("t/1/b", "t/1/a"), child("t/1/d", "t/1/z"), child("t/1/e", ""))
+	want := map[string]time.Time{"t/1/a": noon, "t/1/b": noon, "t/1/d": store.Beginning, "t/1/e": store.Beginning}
+	for _, h := range openShards(t, s) {
+		equal(t, "watermark of "+h.Name, h.Watermark, want[h.Name])
+	}
+}
+
+func lastListed(t *testing.T, s *store.Store) {
+	for _, stream := range []string{"x:table/a_b/stream/1", "x:table/a_b/stream/2", "x:table/acb/stream/3"} {
+		must(t, s.RegisterShards(t.Context(), streamSource, stream, nil, true))
+	}
+	second := value[store.Lineage](t)(s.Lineage(t.Context(), streamSource, "x:table/a_b/stream/2")).Listed
+	equal(t, "last", value[time.Time](t)(s.LastListed(t.Context(), streamSource, "x:table/a_b/stream/")), second)
+	equal(t, "none", value[time.Time](t)(s.LastListed(t.Context(), streamSource, "x:table/none/stream/")), time.Time{})
 }
 
 func takeRace(t *testing.T, s *store.Store) {

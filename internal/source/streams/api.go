@@ -76,7 +76,7 @@ func explain(operation string, err error) error {
 		if !slices.Contains(m.codes, refused.ErrorCode()) {
 			continue
 		}
-		if m.meaning == errDenied {
+		if errors.Is(m.meaning, errDenied) {
 			return fmt.Errorf("%s: %w: allow dynamodb:%s on the stream to this role", operation, errDenied, operation)
 		}
 		return fmt.Errorf("%s: %w", operation, m.meaning)
@@ -162,8 +162,12 @@ func (s *Streams) openIterator(ctx context.Context, stream arn, shard string, p 
 	return aws.ToString(out.ShardIterator), nil
 }
 
-// pageRecords is the most records that GetRecords gives at once.
-const pageRecords = 1000
+// pageRecords is the most records that GetRecords gives at once, and fewRecords
+// what a reader asks for that had to wait with its last page.
+const (
+	pageRecords = 1000
+	fewRecords  = 100
+)
 
 // page is an answer of GetRecords.
 type page struct {
@@ -175,9 +179,9 @@ type page struct {
 	asked time.Time
 }
 
-func (s *Streams) getRecords(ctx context.Context, iterator string) (page, error) {
+func (s *Streams) getRecords(ctx context.Context, iterator string, limit int32) (page, error) {
 	p := page{asked: time.Now()}
-	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(pageRecords)}
+	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(limit)}
 	out, err := ask(ctx, s, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
 		return s.api.GetRecords(ctx, in, once)
 	})

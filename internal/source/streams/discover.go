@@ -183,6 +183,11 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 	if err != nil {
 		return fmt.Errorf("look at the known shards: %w", err)
 	}
+	if lineage.Listed.IsZero() { // of a table that was read before, perhaps
+		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.family()); err != nil {
+			return fmt.Errorf("look at the table's other streams: %w", err)
+		}
+	}
 	fresh, err := s.fresh(ctx, stream, l, lineage)
 	if err != nil {
 		return err
@@ -201,7 +206,7 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 
 // fresh are the shards that are not known yet. One whose parent is neither known
 // nor listed begins by itself: that parent is gone, which is a loss unless this
-// is the first look at the stream. Listings lag, so that the parent is asked for
+// is the first look at the table. Listings lag, so that the parent is asked for
 // by its name before that is believed.
 func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lineage) ([]NewShard, error) {
 	known := set(lineage.Names)

@@ -15,11 +15,15 @@ type Ledger interface {
 	Leave(ctx context.Context) error
 	// Lead says whether this collector is the one to list shards, for ttl.
 	Lead(ctx context.Context, ttl time.Duration) (bool, error)
-	// Register makes shards of a stream known, and leaves those alone that are.
+	// Register makes shards of a stream known, with the watermark of the shard
+	// before them, and leaves those alone that are.
 	// listed says that all shards of the stream were looked at.
 	Register(ctx context.Context, stream string, shards []NewShard, listed bool) error
 	// Lineage answers what is known of a stream.
 	Lineage(ctx context.Context, stream string) (Lineage, error)
+	// LastListed answers when all shards of a stream whose ARN has this prefix
+	// were listed last; zero when none was.
+	LastListed(ctx context.Context, prefix string) (time.Time, error)
 	// Open are the shards that are not counted to their end.
 	Open(ctx context.Context) ([]Shard, error)
 	// Take makes this collector the owner of those of the named shards that

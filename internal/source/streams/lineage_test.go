@@ -21,7 +21,7 @@ type story struct {
 	collectors       int
 	kills, stops     int
 	throttles, fails float64
-	lag              time.Duration
+	lag, delay       time.Duration // of DescribeStream, and of GetRecords
 }
 
 func drawStory(rt *rapid.T) story {
@@ -36,6 +36,7 @@ func drawStory(rt *rapid.T) story {
 		throttles:  rapid.SampledFrom([]float64{0, 0.1, 0.3}).Draw(rt, "throttles"),
 		fails:      rapid.SampledFrom([]float64{0, 0.01, 0.1}).Draw(rt, "errors"),
 		lag:        time.Duration(rapid.IntRange(0, 5).Draw(rt, "lag in seconds")) * time.Second,
+		delay:      time.Duration(rapid.IntRange(0, 3000).Draw(rt, "delay in milliseconds")) * time.Millisecond,
 	}
 }
 
@@ -59,7 +60,7 @@ func TestLineageOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		story{seed: 1, shards: 500, depth: 6, records: 5000, collectors: 3, kills: 2, stops: 2,
-			throttles: 0.1, fails: 0.01, lag: 2 * time.Second}.run(t)
+			throttles: 0.1, fails: 0.01, lag: 2 * time.Second, delay: time.Second}.run(t)
 	})
 }
 
@@ -67,7 +68,7 @@ func (s story) run(t *testing.T) {
 	rng := rand.New(rand.NewPCG(s.seed, 7))
 	// A tree of that depth has 2^(depth+1)-1 shards when all of them split.
 	roots := max(1, s.shards/(1<<(s.depth+1)-1))
-	w := newWorld(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
+	w := newWorld(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
 	w.fake.SetFaults("", s.throttles, s.fails)
 	w.office.rng = rand.New(rand.NewPCG(s.seed, 8))
 	w.office.lossy = 5
@@ -134,9 +135,9 @@ func (s story) live(w *world, rng *rand.Rand, records, generations int) {
 
 // A stream that was on for a day before anybody came has 2,000 shards.
 func TestTwoThousandRetainedShards(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 500, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *world) {
-		for range 3 {
-			for range 100 {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 200, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *world) {
+		for range 9 {
+			for range 30 {
 				w.put(items[len(w.table.Written())%len(items)])
 			}
 			for _, shard := range w.table.OpenShards() {
@@ -234,6 +235,36 @@ func TestStoreIsAway(t *testing.T) {
 		w.allCounted(30 * time.Second)
 		w.settle()
 	})
+}
+
+// A collector that cannot say that it lives reads nothing beyond its lease, even
+// where it could still write: another reads by then.
+func TestNothingIsReadWithoutALease(t *testing.T) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+		c := w.start("a")
+		defer c.stop()
+		w.write(100, 20*time.Millisecond)
+		c.desk.mute(true)
+		time.Sleep(w.lease() + time.Second)
+		calls := len(w.fake.Calls("GetRecords"))
+		time.Sleep(time.Minute)
+		if n := len(w.fake.Calls("GetRecords")); n > calls {
+			t.Errorf("%d pages were read without a lease", n-calls)
+		}
+		b := w.start("b")
+		defer b.stop()
+		w.write(100, 20*time.Millisecond)
+		w.allCounted(20 * time.Second)
+		c.desk.mute(false)
+		w.write(100, 20*time.Millisecond)
+		w.allCounted(20 * time.Second)
+		w.settle()
+	})
+}
+
+func (d *desk) mute(deaf bool) {
+	defer d.enter()()
+	d.deaf = deaf
 }
 
 func (w *world) setDown(down bool) {

@@ -73,6 +73,7 @@ type desk struct {
 	*office
 	name string
 	dead bool // killed: nothing that it says is heard
+	deaf bool // it reaches its sink, and not the ledger
 }
 
 // die makes the office deaf to a collector.
@@ -80,6 +81,9 @@ func (d *desk) die() {
 	defer d.enter()()
 	d.dead = true
 }
+
+// unheard says whether the ledger does not answer.
+func (d *desk) unheard() bool { return d.away() || d.deaf }
 
 // away says whether the office does not answer.
 func (d *desk) away() bool { return d.down || d.dead }
@@ -93,7 +97,7 @@ func (d *desk) enter() func() {
 
 func (d *desk) Attend(_ context.Context, ttl time.Duration) (string, []string, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return "", nil, errDown
 	}
 	d.members[d.name] = time.Now().Add(ttl)
@@ -111,7 +115,7 @@ func (o *office) alive(member string) bool { return time.Now().Before(o.members[
 
 func (d *desk) Leave(context.Context) error {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return errDown
 	}
 	delete(d.members, d.name)
@@ -123,7 +127,7 @@ func (d *desk) Leave(context.Context) error {
 
 func (d *desk) Lead(_ context.Context, ttl time.Duration) (bool, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return false, errDown
 	}
 	if d.leader != d.name && time.Now().Before(d.leads) {
@@ -135,12 +139,16 @@ func (d *desk) Lead(_ context.Context, ttl time.Duration) (bool, error) {
 
 func (d *desk) Register(_ context.Context, stream string, all []streams.NewShard, listed bool) error {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return errDown
 	}
 	for _, n := range all {
 		if d.shards[n.Name] == nil {
-			d.shards[n.Name] = &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
+			h := &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
+			if before := d.shards[n.After]; before != nil && !before.ended {
+				h.watermark = before.watermark
+			}
+			d.shards[n.Name] = h
 		}
 	}
 	if listed {
@@ -151,7 +159,7 @@ func (d *desk) Register(_ context.Context, stream string, all []streams.NewShard
 
 func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return streams.Lineage{}, errDown
 	}
 	l := streams.Lineage{Listed: d.listed[stream]}
@@ -163,9 +171,19 @@ func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error
 	return l, nil
 }
 
+func (d *desk) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
+	defer d.enter()()
+	for stream, listed := range d.listed {
+		if strings.HasPrefix(stream, prefix) && listed.After(last) {
+			last = listed
+		}
+	}
+	return last, nil
+}
+
 func (d *desk) Open(context.Context) ([]streams.Shard, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return nil, errDown
 	}
 	var open []streams.Shard
@@ -191,7 +209,7 @@ func (o *office) ready(h *shard) bool {
 
 func (d *desk) Take(_ context.Context, names []string) ([]string, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return nil, errDown
 	}
 	var taken []string
@@ -206,7 +224,7 @@ func (d *desk) Take(_ context.Context, names []string) ([]string, error) {
 
 func (d *desk) Free(_ context.Context, name string) error {
 	defer d.enter()()
-	if d.away() {
+	if d.unheard() {
 		return errDown
 	}
 	if h := d.shards[name]; h.owner == d.name {

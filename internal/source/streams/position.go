@@ -58,6 +58,9 @@ func (a arn) parts() (table, label string) {
 func (a arn) table() string { table, _ := a.parts(); return table }
 func (a arn) label() string { _, label := a.parts(); return label }
 
+// family is what the streams of one table have in common.
+func (a arn) family() string { return strings.TrimSuffix(string(a), a.label()) }
+
 // shardName is a shard's name in the Ledger and the Sink: table/label/shard.
 func (a arn) shardName(shard string) string {
 	table, label := a.parts()

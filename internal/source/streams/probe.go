@@ -59,7 +59,7 @@ func (p *Probe) Try(ctx context.Context, operation string) error {
 		if p.pos == "" {
 			return missing("GetShardIterator")
 		}
-		_, err := p.streams.getRecords(ctx, p.pos)
+		_, err := p.streams.getRecords(ctx, p.pos, fewRecords)
 		return err
 	}
 	return fmt.Errorf("%s is no operation of DynamoDB Streams", operation)

@@ -47,6 +47,7 @@ type reader struct {
 	lost     *loss // a stretch that is lost, until its end is known
 	idle     idleness
 	next     time.Time // not before then is the next page asked for
+	limit    int32     // records that a page may hold
 	retry    *backoff.ExponentialBackOff
 	buf      []byte
 }
@@ -56,7 +57,8 @@ func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
 	return &reader{
 		Streams: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
 		stop: stop, retry: newBackoff(),
-		next: time.Now().Add(pageEvery), // its last owner may have asked just now
+		next:  time.Now().Add(pageEvery), // its last owner may have asked just now
+		limit: fewRecords,
 	}
 }
 
@@ -166,7 +168,7 @@ func (r *reader) step(ctx context.Context) error {
 			return r.refused(ctx, err)
 		}
 	}
-	p, err := r.getRecords(ctx, r.iterator)
+	p, err := r.getRecords(ctx, r.iterator, r.limit)
 	r.next = p.asked.Add(pageEvery)
 	if err != nil {
 		return r.refused(ctx, err)
@@ -197,9 +199,11 @@ func (r *reader) fold(ctx context.Context, p page) error {
 		b.End, b.Read = true, read.UnixMilli()
 	}
 	r.render(&b, p.records)
+	began := time.Now()
 	if err := r.handle.Fold(ctx, b); err != nil {
 		return fromSink(fmt.Errorf("fold: %w", err))
 	}
+	r.adapt(time.Since(began))
 	r.at, r.iterator = position(b.Next), p.next
 	r.note(b)
 	r.pages.WithLabelValues(r.table).Inc()
@@ -221,6 +225,17 @@ func (r *reader) beyond(all []types.Record) []types.Record {
 		}
 	}
 	return nil
+}
+
+// adapt chooses the size of the next page by how long the Sink kept this one.
+// Where a backlog is read, many shards wait for the slowest, each with a page in
+// memory.
+func (r *reader) adapt(waited time.Duration) {
+	if waited > time.Second {
+		r.limit = fewRecords
+		return
+	}
+	r.limit = min(2*r.limit, pageRecords)
 }
 
 // note remembers up to when the shard is counted.
