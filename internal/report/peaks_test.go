@@ -197,9 +197,15 @@ func TestAViewOutlivesItsJudge(t *testing.T) {
 	first.quiet(t)
 	first.stop()
 	c.commit(20, load{11, "a", 100})
-	run(t, quick(), &probe{Store: s}).quiet(t)
+	second := run(t, quick(), &probe{Store: s})
+	second.quiet(t)
 	if v := viewOf(t, s).View; v.DistinctKeys.Value != 2 {
 		t.Errorf("the view has %g keys, want the two of the judge before", v.DistinctKeys.Value)
+	}
+	c.commit(30, load{12, "a", 100}, load{13, "c", 100}, load{14, "d", 100})
+	second.quiet(t)
+	if v := viewOf(t, s).View; v.DistinctKeys.Value != 3 {
+		t.Errorf("the view has %g keys, want the three that the new judge saw in more time", v.DistinctKeys.Value)
 	}
 }
 

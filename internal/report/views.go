@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,15 +34,18 @@ type hourViews struct {
 	dirty   time.Time           // the database's time at the first second not written
 	written bool
 	growing map[target]growing
-	// kept are the ends of views that a judge before has stored: a new judge
+	// kept are the times of views that a judge before has stored: a new judge
 	// does not write over an hour what it saw in its first minutes.
-	kept map[target]int64
+	kept map[target]span
 }
+
+// span are seconds, to exclusive.
+type span struct{ from, to int64 }
 
 type hourView struct {
 	census *detect.Census
 	totals map[target]*detect.Table
-	first  int64 // second
+	first  int64 // second that was observed
 }
 
 // growing are a target's growing keys, as of an hour.
@@ -52,7 +56,7 @@ type growing struct {
 
 func newHourViews() *hourViews {
 	return &hourViews{
-		hours: make(map[int64]*hourView), growing: make(map[target]growing), kept: make(map[target]int64),
+		hours: make(map[int64]*hourView), growing: make(map[target]growing), kept: make(map[target]span),
 	}
 }
 
@@ -64,7 +68,7 @@ func (v *hourViews) at(second int64) *hourView {
 		if hour < v.newest-v.newest%3600 {
 			return nil
 		}
-		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: second}
+		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: math.MaxInt64}
 		v.hours[hour] = h
 	}
 	return h
@@ -122,16 +126,18 @@ func (t *term) restoreViews(ctx context.Context) error {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
-			t.views.kept[target{row.Table, row.Index}] = stored.View.To.Unix()
+			t.views.kept[target{row.Table, row.Index}] = span{stored.View.From.Unix(), stored.View.To.Unix()}
 		} // one that cannot be read is written anew
 	}
 	return nil
 }
 
-// keeps says that the stored view of a target is better than what h has seen.
+// keeps says that the stored view of a target is better than what h has seen:
+// it is recent, and of more time.
 func (v *hourViews) keeps(at target, h *hourView) bool {
-	end, stored := v.kept[at]
-	return stored && v.newest-h.first < viewSettled && v.newest-end < 3600
+	stored, any := v.kept[at]
+	seen := v.newest - h.first + 1
+	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
 }
 
 // due says whether it is time to write: at once when nothing was written yet,

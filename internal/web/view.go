@@ -132,3 +132,33 @@ func sharePercent(share float64) string {
 	}
 	return percent(share)
 }
+
+// when is when a key's growth reaches a share of the limit, or what is said
+// instead.
+type when struct {
+	When *detect.Crossing
+	Else string
+}
+
+// newWhen reads a forecast, or a pointer to one.
+func newWhen(forecast any, share float64) when {
+	f, ok := forecast.(detect.Forecast)
+	if p, is := forecast.(*detect.Forecast); is && p != nil {
+		f, ok = *p, true
+	}
+	if !ok {
+		return when{Else: "not known"}
+	}
+	w := when{When: f.At100, Else: "not foreseen"}
+	if share < 1 {
+		w.When = f.At70
+	}
+	kind := detect.HotKeyWrite
+	if f.Unit == "rcu" {
+		kind = detect.HotKeyRead
+	}
+	if f.Level >= share*limit(kind) {
+		w.Else = "already there"
+	}
+	return w
+}

@@ -433,7 +433,7 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
 		"orders", "poor", "Distinct keys 2", "Keys with the most load", hostile, "74 %", "26,000",
-		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "not told", "260 % of the limit",
+		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "already there", "260 % of the limit",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)

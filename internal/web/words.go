@@ -29,6 +29,8 @@ var words = template.FuncMap{
 	"mood":    mood,
 	"carries": carries,
 	"share":   sharePercent,
+	"early":   func(f any) when { return newWhen(f, 0.7) },
+	"full":    func(f any) when { return newWhen(f, 1) },
 
 	"tablelink": tableLink,
 	"distinct":  distinctKeys,
