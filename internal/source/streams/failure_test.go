@@ -197,6 +197,31 @@ func TestTableThatVanishes(t *testing.T) {
 	})
 }
 
+// A collector that asks in the wrong region finds nothing, and gives nothing up.
+func TestWrongRegionLosesNothing(t *testing.T) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *world) {
+		c := w.start("a")
+		w.write(50, 10*time.Millisecond)
+		c.stop()
+		right := w.fake
+		w.fake = streamstest.New(streamstest.Options{Region: "us-east-1"})
+		c = w.start("b")
+		w.notReady(c, "orders: it has no enabled stream", time.Minute)
+		w.notReady(c, "look whether AWS_REGION and the credentials", time.Minute)
+		c.stop()
+		w.fake = right
+		c = w.start("c")
+		defer c.stop()
+		w.write(50, 10*time.Millisecond)
+		w.allCounted(20 * time.Second)
+		w.ready(c, 20*time.Second)
+		w.settle()
+		if gaps := w.gaps(); len(gaps) > 0 {
+			t.Errorf("gaps in %v, want none", gaps)
+		}
+	})
+}
+
 // A table whose records nobody would understand is left alone, and its place is
 // kept.
 func TestUnknownTableIsLeftAlone(t *testing.T) {

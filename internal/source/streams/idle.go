@@ -12,6 +12,8 @@ const (
 	// for the end of an open shard.
 	believed = 10
 	settled  = 3 * time.Second
+	// missed is how many pages in a row may miss a record that was there.
+	missed = 5
 )
 
 // idleness judges whether the end of an open shard is reached.
@@ -20,9 +22,9 @@ const (
 // in the middle of the shard, and its iterator stands behind a stretch without
 // records. But each page passes its stretch in one request, so that a hole is
 // crossed at the pace of pages, whatever time it took to write. So an end is
-// believed after ten empty pages in a row that took three seconds or more; and
-// the end is one of three seconds ago, because a record may be seen that much
-// after it was written. Only then are pages asked for less often.
+// believed after ten empty pages in a row that took three seconds or more. It is
+// the end as it was three seconds and five pages ago, because a record may be
+// seen that much after it was written. Only then are pages asked for less often.
 //
 // Were it believed too early, nothing would be lost: late records are another
 // delta for an older second. But that second may have been called complete.
@@ -30,6 +32,8 @@ type idleness struct {
 	pages int       // empty ones in a row
 	since time.Time // when the first of them was asked for
 	last  time.Time // when the last one was
+	// recent are when the last ones were asked for, the oldest at pages%missed.
+	recent [missed]time.Time
 }
 
 // note takes a page into account.
@@ -41,6 +45,7 @@ func (i *idleness) note(p page) {
 	if i.pages == 0 {
 		i.since = p.asked
 	}
+	i.recent[i.pages%missed] = p.asked
 	i.pages++
 	i.last = p.asked
 }
@@ -51,7 +56,11 @@ func (i *idleness) end() (bool, time.Time) {
 	if i.pages < believed || i.last.Sub(i.since) < settled {
 		return false, time.Time{}
 	}
-	return true, i.last.Add(-settled)
+	read := i.last.Add(-settled)
+	if oldest := i.recent[i.pages%missed]; oldest.Before(read) {
+		read = oldest
+	}
+	return true, read
 }
 
 // pace is how long to wait between this page and the next.

@@ -20,7 +20,7 @@ const (
 	reasonTrimmed = "records were trimmed, after their 24 hours, before they were read"
 	reasonUnread  = "the shard was not read for 24 hours: its first records were trimmed"
 	reasonOrphan  = "the parent of this shard was trimmed before it was seen: what it held is not known"
-	reasonGone    = "the shard is gone: all its records were trimmed before they were read, or its stream was deleted"
+	reasonGone    = "the shard is gone: its records were trimmed before they were read"
 )
 
 // loss is a stretch that is lost, whose end is not known yet.
@@ -95,14 +95,23 @@ func (r *reader) since() time.Time {
 	return r.shard.known()
 }
 
+// errNoStream: nothing of the stream is there, although its records must be.
+var errNoStream = errors.New("its stream does not exist, although records live for 24 hours: look whether AWS_REGION and the credentials are of the table's region and account, or take the table out of streams.tables")
+
 // vanished gives up a shard that does not exist any more. What it held, and
-// what its children held before the horizon, is lost; or, when it was known
-// within a day and so cannot have been trimmed, all that its stream held.
+// what its children held before the horizon, is lost.
+//
+// One that was read within a day cannot have been trimmed. When its whole stream
+// is missing too, this is more likely the wrong place to ask than a loss: the
+// position is kept until a day has gone.
 func (r *reader) vanished(ctx context.Context) error {
 	since := r.since()
-	until := time.Now()
-	if since.Before(horizon().Add(retentionDoubt)) {
-		until = horizon()
+	until := horizon()
+	if since.After(until.Add(retentionDoubt)) {
+		if err := r.findStream(ctx); err != nil {
+			return err
+		}
+		until = time.Now()
 	}
 	if r.lost == nil {
 		r.lost = &loss{from: string(r.at), since: since}
@@ -115,6 +124,18 @@ func (r *reader) vanished(ctx context.Context) error {
 	}
 	r.closed, r.gone = true, true
 	return nil
+}
+
+// findStream asks whether the shard's stream exists.
+func (r *reader) findStream(ctx context.Context) error {
+	if err := r.children.wait(ctx); err != nil {
+		return err
+	}
+	_, err := r.describe(ctx, r.stream, nil, r.id)
+	if errors.Is(err, errGone) {
+		return errNoStream
+	}
+	return err
 }
 
 // bound records a loss once its end is known: before the first record of a
