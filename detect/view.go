@@ -123,7 +123,7 @@ func (c *Census) View(table, index string, p Policy) *View {
 	}
 	v.Design = DesignOf(Traits{
 		PeakWCU: units(t.highest.Write), PeakRCU: units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(),
+		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(), Burst: v.Hottest.Utilization,
 		Template: v.Template.Pattern, Newest: t.newest(),
 	})
 	return v

@@ -69,6 +69,9 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
 		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
 	}
+	if err := t.restoreViews(ctx); err != nil {
+		return nil, err
+	}
 	return t, t.restore(ctx, seed)
 }
 
@@ -286,7 +289,7 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 		t.hourly.written()
 	}
 	if viewsDue {
-		t.views.dirty = time.Time{}
+		t.views.dirty, t.views.written = time.Time{}, true
 	}
 	t.known.apply(t.draft)
 	t.draft = newDraft()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 
@@ -120,7 +121,8 @@ func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
 		return amount(f.Value)
 	}
-	return "about " + amount(f.Value)
+	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
+	return "about " + amount(math.Round(f.Value/digits)*digits)
 }
 
 // sharePercent is a share with enough digits to tell small ones apart.
@@ -129,4 +131,34 @@ func sharePercent(share float64) string {
 		return fmt.Sprintf("%.2g %%", 100*share)
 	}
 	return percent(share)
+}
+
+// when is when a key's growth reaches a share of the limit, or what is said
+// instead.
+type when struct {
+	When *detect.Crossing
+	Else string
+}
+
+// newWhen reads a forecast, or a pointer to one.
+func newWhen(forecast any, share float64) when {
+	f, ok := forecast.(detect.Forecast)
+	if p, is := forecast.(*detect.Forecast); is && p != nil {
+		f, ok = *p, true
+	}
+	if !ok {
+		return when{Else: "not known"}
+	}
+	w := when{When: f.At100, Else: "not foreseen"}
+	if share < 1 {
+		w.When = f.At70
+	}
+	kind := detect.HotKeyWrite
+	if f.Unit == "rcu" {
+		kind = detect.HotKeyRead
+	}
+	if f.Level >= share*limit(kind) {
+		w.Else = "already there"
+	}
+	return w
 }

@@ -186,9 +186,9 @@ func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
 		t.Fatalf("%d rows, want 3", len(rows))
 	}
 	for i, want := range []string{
-		"critical firing " + hostile + " orders · writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
-		"critical firing OPEN orders / by-status · reads 4,000 RCU/s 133 % of the limit 10 2",
-		"warning firing warm key orders · writes 900 WCU/s 90 % of the limit 0 2",
+		"critical firing " + hostile + " orders · hot by writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
+		"critical firing OPEN orders / by-status · hot by reads 4,000 RCU/s 133 % of the limit 10 2",
+		"warning firing warm key orders · hot by writes 900 WCU/s 90 % of the limit 0 2",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
@@ -433,7 +433,7 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
 		"orders", "poor", "Distinct keys 2", "Keys with the most load", hostile, "74 %", "26,000",
-		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "not told", "260 % of the limit",
+		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "already there", "260 % of the limit",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)
