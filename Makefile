@@ -50,6 +50,10 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	go test -tags e2e ./internal/source -run TestReal -count=1 -timeout 180s; \
 	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
 
+.PHONY: eval
+eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
+	go test ./detect -run 'TestEvaluation|TestNoFalsePages|TestIntervalsCover' -v -count=1 -args -eval.seconds=30 -eval.seeds=3 | grep -v '^=== '
+
 .PHONY: bench
 bench: ## Run the benchmarks, also against a real Kafka; BENCH=name chooses
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...

@@ -305,6 +305,9 @@ func migration(f *Finding, base string) string {
 	if base != f.Key {
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", quoted(base))
 	}
+	if f.Index != "" {
+		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items; (c) read its %d shards in parallel instead of the old index; (d) delete the old index.", quoted(base), f.Shards)
+	}
 	steps := []string{
 		fmt.Sprintf("(a) write new items of %s to its shards and, for now, to the old key, too", quoted(base)),
 		"(b) copy the old key's items to their shards, slowly, and compare",

@@ -45,6 +45,8 @@ type Board struct {
 	groupsOf map[tableID]int
 	// rolled are hot keys named after a time, by their pattern.
 	rolled map[rolledID]rolled
+	// views are what tables' keys look like as a whole.
+	views map[tableID]*View
 	// said are the findings that say more, as they were given last.
 	said map[string]Finding
 	// placements are simulated ones.
@@ -75,7 +77,7 @@ func NewBoard(o Options) *Board {
 		options: o, tracks: map[trackID]*track{},
 		tables: map[tableID]*Table{}, seconds: map[windowID]Table{},
 		groups: map[groupID]*group{}, groupsOf: map[tableID]int{},
-		rolled: map[rolledID]rolled{}, said: map[string]Finding{}, placements: map[placed]float64{},
+		rolled: map[rolledID]rolled{}, views: map[tableID]*View{}, said: map[string]Finding{}, placements: map[placed]float64{},
 	}
 }
 
@@ -203,6 +205,7 @@ func (b *Board) Findings() []Finding {
 	}
 	more = append(more, b.sharded(found)...)
 	more = append(more, b.rolling(found)...)
+	more = append(more, b.fewKeyed()...)
 	for i := range found {
 		if found[i].Kind.ofKey() {
 			more = append(more, moreOf(&found[i], b.options.Facts(found[i].Table))...)

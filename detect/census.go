@@ -70,7 +70,7 @@ func (c *Census) tally(table, index string) *tally {
 // Observe takes a second of a table or index, untrimmed.
 func (c *Census) Observe(w *sketch.Window) {
 	t := c.tally(w.Table, w.Index)
-	t.frequent.add(w)
+	t.frequent.add(w, room(len(c.tables)))
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
 	t.highest = higher(t.highest, w.Total.Load)

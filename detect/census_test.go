@@ -268,3 +268,39 @@ func TestViewIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// Of very many tables fewer keys each are counted, and the bounds still hold.
+func TestManyTables(t *testing.T) {
+	t.Parallel()
+	const tables = 300
+	random := rand.New(rand.NewPCG(9, 9))
+	zipf := rand.NewZipf(random, 1.3, 1, 5000)
+	shard, config := sketch.NewShard(sketch.Config{Seed: 7}), sketch.Config{Seed: 7}
+	loads, totals := map[string]float64{}, map[string]float64{}
+	c := detect.NewCensus()
+	for second := range int64(30) {
+		for range 30_000 {
+			table, key := fmt.Sprint("t", random.IntN(tables)), fmt.Sprint("k", zipf.Uint64())
+			if err := shard.Add(&sample.Record{Time: (began + second) * 1000, Table: table, PK: sample.KeyString(key),
+				Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}); err != nil {
+				t.Fatal(err)
+			}
+			loads[table+"/"+key]++
+			totals[table]++
+		}
+		d := sketch.NewDelta(config)
+		shard.Seal(d)
+		for i := range d.Windows {
+			c.Observe(&d.Windows[i])
+		}
+	}
+	for i := range tables {
+		table := fmt.Sprint("t", i)
+		for _, k := range c.View(table, "", detect.DefaultPolicy()).Top {
+			truth := loads[table+"/"+k.Key] / totals[table]
+			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
+				t.Errorf("%s of %s has %.5f, said to be in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
+			}
+		}
+	}
+}

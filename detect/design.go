@@ -46,6 +46,8 @@ type Traits struct {
 	// of the throughput, otherwise of writes.
 	Share float64
 	Reads bool
+	// Burst is the highest second of any key, as a share of a partition's limit.
+	Burst float64
 	// Template is what the keys have in common.
 	Template string
 	// Newest says that keys are numbered and requests are for the newest.
@@ -81,7 +83,7 @@ func DesignOf(t Traits) Design {
 		return Design{DesignUnjudged, "No request named a partition key."}
 	}
 	for _, rule := range []func(Traits) (Design, bool){
-		constantKey, timeKey, shardKey, fewValues, fewIDs, giant, orderedIDs, shape,
+		constantKey, timeKey, shardKey, fewValues, fewIDs, giant, bursts, orderedIDs, shape,
 	} {
 		if d, ok := rule(t); ok {
 			return d
@@ -165,11 +167,11 @@ func shardKey(t Traits) (Design, bool) {
 
 // fewValues is a list of values, such as a status or a country.
 func fewValues(t Traits) (Design, bool) {
-	words := t.Distinct <= fewWords
+	words := t.Distinct <= fewWords && t.Template != ""
 	for _, part := range token.FindAllString(t.Template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.Distinct <= 2.5
+	boolean := t.Distinct <= 2.5 && t.Template == partNumber
 	if !words && !boolean {
 		return Design{}, false
 	}
@@ -204,6 +206,16 @@ func giant(t Traits) (Design, bool) {
 	}
 	return Design{verdict, fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
 		figures(t.Distinct), t.named(), percent(t.Share), t.what(), t.carry(1/t.Share))}, true
+}
+
+// bursts are of a key that is one of many in the long run, and too much for its
+// partition in a second.
+func bursts(t Traits) (Design, bool) {
+	if t.Burst <= 1 {
+		return Design{}, false
+	}
+	return Design{DesignWatch, fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: one had %s of a partition's limit in a single one.",
+		figures(t.Distinct), t.named(), percent(t.Burst))}, true
 }
 
 // orderedIDs are numbers that are used as they come. Placement is by hash, so

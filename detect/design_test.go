@@ -14,6 +14,7 @@ func TestDesigns(t *testing.T) {
 	for _, c := range []struct {
 		name                       string
 		distinct, effective, share float64
+		burst                      float64
 		template                   string
 		newest, reads              bool
 		peak                       float64 // write units; 1,000 when 0
@@ -22,6 +23,10 @@ func TestDesigns(t *testing.T) {
 	}{
 		{name: "user id", distinct: 100_000, effective: 60_000, share: 0.001, template: "user#<id>",
 			want: detect.DesignExcellent, says: "100,000 keys like user#<id>"},
+		{name: "user id with bursts", distinct: 76_000, effective: 240, share: 0.008, burst: 1.88, template: "user#<id>",
+			want: detect.DesignWatch, says: "one had 188 % of a partition's limit in a single one"},
+		{name: "user id up to the limit", distinct: 76_000, effective: 240, share: 0.008, burst: 1, template: "user#<id>",
+			want: detect.DesignExcellent, says: "none has 1 %"},
 		{name: "a uuid", distinct: 1e6, effective: 1e6, template: "<uuid>",
 			want: detect.DesignExcellent, says: "none has 1 %"},
 		{name: "device id: power users", distinct: 20_000, effective: 900, share: 0.03, template: "device#<id>",
@@ -83,7 +88,7 @@ func TestDesigns(t *testing.T) {
 			}
 			got := detect.DesignOf(detect.Traits{
 				PeakWCU: c.peak, MinUnits: detect.DefaultMinUnits, Distinct: c.distinct, Effective: c.effective,
-				Share: c.share, Template: c.template, Newest: c.newest, Reads: c.reads,
+				Share: c.share, Burst: c.burst, Template: c.template, Newest: c.newest, Reads: c.reads,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)

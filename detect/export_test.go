@@ -11,3 +11,13 @@ func Interval(value sample.Milli, s sketch.Spread, largest float64) (proven, low
 	a := amountsOf(value, 0, s)
 	return a.proven, a.low, a.high(largest)
 }
+
+// SeenOf answers what a board makes of one key of a window: the proven part of its
+// writes and reads, and the intervals that are shown.
+func SeenOf(w *sketch.Window, hash uint64) (proven, low, high sketch.Load) {
+	k, _ := w.Key(hash)
+	p := newPoint(w, &k)
+	return sketch.Load{Read: p.read.proven, Write: p.write.proven},
+		sketch.Load{Read: p.read.low, Write: p.write.low},
+		sketch.Load{Read: p.read.high(w.Total.ReadLargest), Write: p.write.high(w.Total.WriteLargest)}
+}

@@ -8,9 +8,13 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// frequentKeys is how many keys of a table or index are counted beyond single
-// seconds: about 100 bytes and the key's text each.
-const frequentKeys = 512
+// Of a table or index frequentKeys keys are counted beyond single seconds, about
+// 200 bytes and the key's text each; where there are many tables fewer, so that
+// all together have about censusKeys, but no fewer than leastKeys.
+const frequentKeys, leastKeys, censusKeys = 512, 64, 64 << 10
+
+// room is how many keys each of so many tables may have.
+func room(tables int) int { return max(leastKeys, min(frequentKeys, censusKeys/max(tables, 1))) }
 
 // frequent counts the keys of a table or index with the most load over many
 // seconds, in bounded memory. It is Space-Saving (Metwally, Agrawal and El
@@ -44,8 +48,8 @@ type counted struct {
 
 func newFrequent() frequent { return frequent{keys: map[uint64]*counted{}} }
 
-// add takes a whole second.
-func (f *frequent) add(w *sketch.Window) {
+// add takes a whole second, and keeps up to twice as many keys as there is room.
+func (f *frequent) add(w *sketch.Window, room int) {
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
 	for i := range w.Keys {
@@ -63,8 +67,8 @@ func (f *frequent) add(w *sketch.Window) {
 		c.requests += k.Requests
 	}
 	f.most, f.unlisted = f.most.Plus(w.Unseen), unlisted
-	if len(f.keys) > 2*frequentKeys {
-		f.shrink()
+	if len(f.keys) > 2*room {
+		f.shrink(room)
 	}
 }
 
@@ -85,9 +89,9 @@ func (f *frequent) high(c *counted) sketch.Load {
 }
 
 // shrink lets the keys go that can have had least.
-func (f *frequent) shrink() {
+func (f *frequent) shrink(room int) {
 	order := f.ordered(func(c *counted) sample.Milli { return weight(f.high(c)) })
-	for _, c := range order[min(len(order), frequentKeys):] {
+	for _, c := range order[min(len(order), room):] {
 		f.most = higher(f.most, f.high(c))
 		delete(f.keys, c.hash)
 	}

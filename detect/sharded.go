@@ -61,6 +61,8 @@ func (id groupID) pattern() string {
 type group struct {
 	keyType string
 	members map[int]*member
+	// crowded says that there are too many for shards: nothing more is kept.
+	crowded bool
 	// seconds are the open ones, write and read the highest of all second, first
 	// and last those in which it was seen.
 	seconds     map[int64]*groupSecond
@@ -151,6 +153,11 @@ func (b *Board) group(id groupID) *group {
 
 // put sets a second, in place of what was known of it.
 func (g *group) put(second int64, parts map[int]sketch.KeyLoad) {
+	g.last = max(g.last, second)
+	if g.crowded = g.crowded || len(g.members) > maxMembers; g.crowded {
+		g.members, g.seconds = nil, nil
+		return
+	}
 	s := g.seconds[second]
 	if s == nil {
 		s = &groupSecond{parts: map[int]sketch.KeyLoad{}}
@@ -177,7 +184,6 @@ func (g *group) put(second int64, parts map[int]sketch.KeyLoad) {
 	if g.first == 0 || second < g.first {
 		g.first = second
 	}
-	g.last = max(g.last, second)
 }
 
 func (p groupPeak) max(second int64, low, missing sample.Milli) groupPeak {
@@ -192,12 +198,9 @@ func (p groupPeak) max(second int64, low, missing sample.Milli) groupPeak {
 func (b *Board) forgetShards() {
 	for id, g := range b.groups {
 		maps.DeleteFunc(g.seconds, func(second int64, _ *groupSecond) bool { return second < b.newest-shardsOpen })
-		if g.last < b.newest-horizon && !b.options.OneEpisode || len(g.members) > maxMembers {
-			g.members, g.seconds = nil, nil
-			if g.last < b.newest-horizon { // of a crowded one the name is kept while it is seen
-				delete(b.groups, id)
-				b.groupsOf[id.tableID]--
-			}
+		if g.last < b.newest-horizon && (g.crowded || !b.options.OneEpisode) {
+			delete(b.groups, id)
+			b.groupsOf[id.tableID]--
 		}
 	}
 }

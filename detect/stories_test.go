@@ -9,7 +9,7 @@ import (
 )
 
 // stories are all of them.
-var stories = slices.Concat(lives, arithmetic, reasons, company, wholes, shardings, policies)
+var stories = slices.Concat(lives, arithmetic, reasons, company, wholes, shardings, fews, policies)
 
 // lives are the stories of one key's load, second by second.
 var lives = []story{
@@ -271,6 +271,32 @@ func forms() (all []story) {
 		})
 	}
 	return all
+}
+
+// statuses are five values with so many writes a second each.
+func statuses(units float64, a asked) (all []asked) {
+	for _, key := range []string{"open", "paid", "sent", "returned", "closed"} {
+		a.key, a.units = key, units
+		all = append(all, a)
+	}
+	return all
+}
+
+// fews are tables with few keys.
+var fews = []story{
+	{name: "five status values carry 5,000 WCU at most", world: statuses(400, asked{}), census: true, lasts: 60, share: 1,
+		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity"},
+		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
+	{name: "and warn when one of them is warm", world: statuses(900, asked{}), census: true, lasts: 60, share: 1, more: map[detect.Kind]int{detect.HotKeyWrite: 5},
+		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
+	{name: "also in an index", world: statuses(400, asked{index: "by-status"}), census: true, lasts: 60, share: 1, index: "by-status",
+		says: []string{"behind the value in the key of the index by-status", "refuses writes to the table itself"},
+		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
+	{name: "a constant is a catastrophe", world: []asked{{key: "ALL", units: 500}}, census: true, lasts: 60, share: 1,
+		says: []string{"One key takes everything"},
+		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 500, shards: 1, utilization: 0.5},
+	{name: "many users are none", world: keys("user#%d", 300, asked{units: 5}), census: true, lasts: 60},
+	{name: "nor is a table that hardly anybody uses", world: statuses(1, asked{}), census: true, lasts: 60},
 }
 
 func policyWith(change func(*detect.Policy)) *detect.Policy {

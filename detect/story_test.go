@@ -51,6 +51,8 @@ type story struct {
 	// world is told instead of seconds: what keys are asked, through a sketch.
 	world []asked
 	lasts int // seconds of the world, 3 when 0
+	// census says that what the keys look like is judged, too.
+	census bool
 	// facts and policy are nil where nobody said anything.
 	facts  *detect.TableFacts
 	policy *detect.Policy
@@ -144,6 +146,15 @@ func (s *story) tell(windows []*sketch.Window, order []int) *detect.Board {
 	if s.lost[1] > 0 {
 		b.Settle(began+int64(s.lost[0])-1, true)
 		b.Settle(began+int64(s.lost[1]), false)
+	}
+	if s.census {
+		c := detect.NewCensus()
+		for _, w := range windows {
+			c.Observe(w)
+		}
+		for _, t := range c.Targets() {
+			b.Look(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
+		}
 	}
 	last := began + int64(len(s.seconds)) - 1
 	for _, w := range windows {

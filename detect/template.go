@@ -11,7 +11,8 @@ import (
 
 // Template is what the keys of a table have in common.
 type Template struct {
-	// Pattern is a key with placeholders: user#<id>.
+	// Pattern is a key with placeholders: user#<id>. Empty when no form has the
+	// majority.
 	Pattern string `json:"pattern"`
 	// Keys of Of distinct keys that were looked at fit it.
 	Keys int `json:"keys"`
@@ -144,6 +145,9 @@ func commonTemplate(keys []sampledKey) Template {
 		})
 	}
 	shape, n := mostFrequent(shapes)
+	if 2*n <= len(all) {
+		return best
+	}
 	best.Keys = n
 	var same [][]string
 	for i, t := range all {

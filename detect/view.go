@@ -123,7 +123,7 @@ func (c *Census) View(table, index string, p Policy) *View {
 	}
 	v.Design = DesignOf(Traits{
 		PeakWCU: units(t.highest.Write), PeakRCU: units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(),
+		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(), Burst: v.Hottest.Utilization,
 		Template: v.Template.Pattern, Newest: t.newest(),
 	})
 	return v
@@ -200,8 +200,9 @@ const (
 type shares struct{ write, read float64 }
 
 func (t *tally) shares() (s shares) {
+	alone := t.count().High == 1
 	for _, c := range t.frequent.keys {
-		if c.requests < shareRequests {
+		if c.requests < shareRequests && !alone {
 			continue
 		}
 		all := less(c.through, c.before)

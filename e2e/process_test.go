@@ -119,6 +119,14 @@ func (p *process) kill(t *testing.T) {
 	_ = p.cmd.Wait() // it was killed, and says so
 }
 
+// signal sends the daemon a signal that does not end it.
+func (p *process) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // stop ends the daemon as an operator does, and wants a clean exit in 10 s.
 func (p *process) stop(t *testing.T) {
 	t.Helper()

@@ -120,7 +120,8 @@ func asAttributes(i streamstest.Item) map[string]types.AttributeValue {
 
 // TestStreamsKilledCollectors writes to the fake for a minute while its shards
 // split and roll over, and kills one of two collectors 20 times, each time while
-// it reads.
+// it reads. A third one is frozen until its shards are others', and wakes; and
+// the table gets a new stream on the way.
 func TestStreamsKilledCollectors(t *testing.T) {
 	t.Parallel() // it mostly waits
 	const kills = 20
@@ -129,14 +130,23 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	})
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
-	w := newStreamsWorld(t, serve(t, fake), 2)
+	w := newStreamsWorld(t, serve(t, fake), 3)
 	w.startCollectors(t)
+	zombie := w.collectors[2]
 	stop := make(chan struct{})
 	var writing sync.WaitGroup
 	writing.Go(func() { writeAndSplit(t, table, stop) })
 	began := time.Now()
 	random := rand.New(rand.NewPCG(seed, 3))
 	for i := range kills {
+		switch i {
+		case 2:
+			w.reading(t, fake, zombie.name)
+			zombie.signal(t, syscall.SIGSTOP)
+		case 10:
+			table.DisableStream()
+			table.EnableStream(streamstest.NewAndOldImages)
+		}
 		c := w.collectors[i%2]
 		w.reading(t, fake, c.name)
 		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
@@ -147,7 +157,12 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	close(stop)
 	writing.Wait()
 	lasted := time.Since(began)
-	o := newOracle(table, nil)
+	if lasted < 30*time.Second {
+		t.Errorf("%d kills in %s: the frozen collector's lease may not have run out", kills, lasted)
+	}
+	zombie.signal(t, syscall.SIGCONT)
+	// Between two streams a write has no record.
+	o := newOracle(table, func(w streamstest.Write) bool { return w.Stream != "" })
 	w.settled(t, o, time.Minute)
 	w.finding(t, "hot_key_write", "", "user#hot", o.hotAs("", "user#hot"))
 	w.finding(t, "hot_gsi_key", "by-status", "open", o.hotAs("by-status", "open"))
@@ -261,14 +276,10 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 	c := w.collectors[0]
 	writeSome(t, fake, "user#hot")
 	w.settled(t, newOracle(table, nil), time.Minute)
-	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	c.signal(t, syscall.SIGSTOP)
 	writeSome(t, fake, "user#while-frozen")
 	fake.Advance(16 * time.Minute)
-	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	c.signal(t, syscall.SIGCONT)
 	writeSome(t, fake, "user#after")
 	o := newOracle(table, nil)
 	w.settled(t, o, time.Minute)

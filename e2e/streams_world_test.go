@@ -33,7 +33,7 @@ func newStreamsWorld(t *testing.T, endpoint string, collectors int) *world {
 	for i := range collectors {
 		name := fmt.Sprint("collector-", i)
 		c := newProcess(t, name, "collector run", fmt.Sprintf(`
-streams: {tables: [orders], consumer: e2e}
+streams: {tables: [orders], consumer: e2e, lease: 6s}
 store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}

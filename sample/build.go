@@ -130,6 +130,8 @@ func (d *Decoder) buildWeight() Reason {
 		if d.rec.Rate, ok = d.float(fieldRate); !ok {
 			return ReasonBadRate
 		}
+	} else if rate, known := d.rates[d.rec.Table]; known {
+		d.rec.Rate = rate
 	}
 	if d.seen.has(fieldN) {
 		if d.rec.N, ok = d.whole(fieldN); !ok {

@@ -28,12 +28,17 @@ type Decoder struct {
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
 	attrs   map[string]string
+	rates   map[string]float64
 }
 
 // NewDecoder returns a ready Decoder.
 func NewDecoder() *Decoder {
 	return &Decoder{attrs: make(map[string]string)}
 }
+
+// SetRates says at which rate, in (0,1], each table is sampled, by its name: for
+// records that do not say it themselves. Without a word of either it is 1.
+func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
 // Decode reads every record in one message: one object, an array of objects,
 // or NDJSON. at is the message's own time in Unix milliseconds, which a record

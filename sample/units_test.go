@@ -8,7 +8,11 @@ import (
 
 const kb = 1024
 
-// TestReadUnitsOfTheGuide restates the Developer Guide's worked examples.
+// TestReadUnitsOfTheGuide restates the worked examples of the Developer Guide,
+// "DynamoDB read and write operations", capacity unit consumption for read
+// operations: of GetItem those of 3.5 and 10 KB, of BatchGetItem that of 1.5 and
+// 6.5 KB, of Query those of 40.8 KB and of 1,500 items. The others are the edges
+// of its rules.
 func TestReadUnitsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -44,7 +48,10 @@ func TestReadUnitsOfTheGuide(t *testing.T) {
 	}
 }
 
-// TestWriteUnitsOfTheGuide restates the Developer Guide's worked examples.
+// TestWriteUnitsOfTheGuide restates the Developer Guide, "DynamoDB read and write
+// operations", capacity unit consumption for write operations: its example is
+// the batch of 500 bytes and 3.5 KB, the others are its rules for PutItem,
+// UpdateItem, DeleteItem and transactions in numbers.
 func TestWriteUnitsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -105,21 +105,37 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak) error {
 // with the highest.
 const DefaultWarmKeys = 1000
 
-// pruneKeys deletes hours of the keys beyond the most of their table or index,
-// one batch.
-func (s *Store) pruneKeys(ctx context.Context, most int) (deleted int64, err error) {
+// crowd is a table or index with peaks of too many keys.
+type crowd struct{ table, index string }
+
+// crowded answers where peaks of more than the most keys are kept. It scans the
+// hours without a lock, which is why it stands apart from the deleting.
+func (s *Store) crowded(ctx context.Context, most int) ([]crowd, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT table_name, index_name
+		FROM (SELECT DISTINCT table_name, index_name, key_hash FROM hourly_peaks) AS kept
+		GROUP BY table_name, index_name HAVING count(*) > $1`, most)
+	if err != nil {
+		return nil, wrap(ctx, "count warm keys", err)
+	}
+	all, err := collect(rows, func(c *crowd) []any { return []any{&c.table, &c.index} })
+	return all, wrap(ctx, "count warm keys", err)
+}
+
+// pruneKeys deletes hours of the keys beyond the most of a table or index, one
+// batch.
+func (s *Store) pruneKeys(ctx context.Context, c crowd, most int) (deleted int64, err error) {
 	err = s.change(ctx, "prune hourly_peaks", func(t *tx) error {
 		deleted, err = t.exec(ctx, `
-			DELETE FROM hourly_peaks WHERE (table_name, index_name, key_hash, hour) IN (
-				SELECT p.table_name, p.index_name, p.key_hash, p.hour
+			DELETE FROM hourly_peaks
+			WHERE table_name = $1 AND index_name = $2 AND (key_hash, hour) IN (
+				SELECT p.key_hash, p.hour
 				FROM hourly_peaks AS p
-				JOIN (SELECT table_name, index_name, key_hash,
-						row_number() OVER (PARTITION BY table_name, index_name
-							ORDER BY max(3 * write_milli + read_milli) DESC, key_hash) AS place
-					FROM hourly_peaks GROUP BY table_name, index_name, key_hash) AS ranked
-				ON ranked.table_name = p.table_name AND ranked.index_name = p.index_name
-					AND ranked.key_hash = p.key_hash
-				WHERE ranked.place > $1 LIMIT $2)`, most, pruneBatch)
+				JOIN (SELECT key_hash, row_number() OVER (ORDER BY max(3 * write_milli + read_milli) DESC, key_hash) AS place
+					FROM hourly_peaks WHERE table_name = $1 AND index_name = $2 GROUP BY key_hash) AS ranked
+				ON ranked.key_hash = p.key_hash
+				WHERE p.table_name = $1 AND p.index_name = $2 AND ranked.place > $3 LIMIT $4)`,
+			c.table, c.index, most, pruneBatch)
 		return err
 	})
 	if err != nil {

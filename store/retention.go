@@ -139,7 +139,13 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 		}
 	}
 	most := cmp.Or(r.WarmKeys, DefaultWarmKeys)
-	return p, inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, most) })
+	crowds, err := s.crowded(ctx, most)
+	for _, c := range crowds {
+		if err == nil {
+			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, c, most) })
+		}
+	}
+	return p, err
 }
 
 // inBatches counts what is deleted until a batch is not full.

@@ -22,7 +22,7 @@ import (
 type Config struct {
 	Kafka   Kafka      `yaml:"kafka"`
 	Streams Streams    `yaml:"streams"`
-	Tables  cli.Tables `yaml:"tables" help:"key attributes and indexes of tables, by name, for stream records and CloudTrail events"`
+	Tables  cli.Tables `yaml:"tables" help:"what samples leave open, by the table's name: its sampling rate, and for stream records and CloudTrail events its key and indexes"`
 	Store   cli.Store  `yaml:"store"`
 	Commit  Commit     `yaml:"commit"`
 	Collect Collect    `yaml:"collect"`

@@ -28,21 +28,34 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --tables tables.yaml stream-records.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
-	policy := detect.DefaultPolicy()
+	defaults := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
-	c.Flags().Float64Var(&policy.Warning, "warning", policy.Warning, "share of a partition's limit from which a key is a warning")
-	c.Flags().Float64Var(&policy.Headroom, "headroom", policy.Headroom, "how many times the peak the advised shards carry")
+	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit from which a key is a warning")
+	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak the advised shards carry")
+	policyFile := c.Flags().String("policy", "", "a YAML `file` with the sections policy and tables of a reporter's: policies and facts")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
 	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to look at, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
-	_ = c.MarkFlagFilename("tables", "yaml", "yml")
+	for _, flag := range []string{"tables", "policy"} {
+		_ = c.MarkFlagFilename(flag, "yaml", "yml")
+	}
 	explain := c.Flags().StringArray("explain", nil, "tell everything about a `key`, in words and with the arithmetic; may be repeated")
 	whatIf := c.Flags().StringArray("what-if", nil, "how a key would do with N shards, and F times the load: `KEY=N[,xF]`; may be repeated")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if err := policy.Validate(); err != nil {
+		policies, err := readPolicies(*policyFile)
+		if err != nil {
 			return cli.Wrong(err)
+		}
+		if c.Flags().Changed("warning") { // for tables that have no word of their own
+			policies.Policy.Warning = *warning
+		}
+		if c.Flags().Changed("headroom") {
+			policies.Policy.Headroom = *headroom
+		}
+		if p, _ := policies.Policy.detect(); p.Validate() != nil {
+			return cli.Wrong(p.Validate())
 		}
 		questions, err := questionsOf(*whatIf)
 		if err != nil {
@@ -66,7 +79,7 @@ func analyzeCommand() *cobra.Command {
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: tables,
 			Candidates: candidates, Explain: *explain, WhatIf: questions,
-			Policy: func(string, string) detect.Policy { return policy },
+			Policy: policies.detectPolicy, Facts: policies.detectFacts,
 		})
 	}
 	return c

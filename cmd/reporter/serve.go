@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/report"
@@ -77,12 +76,10 @@ func (c *Config) alert() alert.Config {
 // judge is the configuration of internal/report.
 func (c *Config) judge() report.Config {
 	j := report.Config{
-		Policy: func(table, _ string) detect.Policy {
-			p := c.policyOf(table)
-			return detect.Policy{Warning: p.Warning, Headroom: p.Headroom}
-		},
+		Policy: c.detectPolicy, Facts: c.detectFacts,
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
+			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples,
 		},

@@ -172,19 +172,24 @@ func (f *fold) result(o Options) *Result {
 		policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
 	}
 	options := detect.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
-	board := f.judge(options)
+	board, grown := f.judge(options)
+	tables := board.Tables()
+	for i := range tables {
+		t := &tables[i]
+		if t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index)); t.View != nil {
+			t.View.Growing = grown.ofTable(t.Table, t.Index)
+		}
+		board.Look(t.Table, t.Index, t.View)
+	}
 	r := &Result{
 		Findings: append([]detect.Finding{}, board.Findings()...),
-		Tables:   append([]detect.Table{}, board.Tables()...),
+		Tables:   append([]detect.Table{}, tables...),
 		Gaps:     append([]detect.Gap{}, f.gaps...),
 		Samples:  Samples{Good: f.good, Bad: f.bad},
 	}
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
-	}
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index))
+		r.Findings[i].Forecast = grown.ofFinding(&r.Findings[i])
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)
@@ -196,7 +201,8 @@ func (f *fold) result(o Options) *Result {
 func (f *fold) candidateViews(o detect.Options) []CandidateView {
 	all := []CandidateView{}
 	for _, c := range f.candidates {
-		for _, table := range c.judge(o).Tables() {
+		board, _ := c.judge(o)
+		for _, table := range board.Tables() {
 			all = append(all, CandidateView{
 				Table: table.Table, Candidate: c.String(), Without: c.without[table.Table],
 				View: c.census.View(table.Table, "", o.Policy(table.Table, "")),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,7 @@ func TestHoursApartStayInBounds(t *testing.T) {
 		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")), MaxKeys: 8,
 	})
 	must(t, err)
+	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Kind == detect.LowCardinalityKey }) // eleven keys in four hours
 	if len(f.Findings) != 1 || f.Findings[0].OverSeconds != 50 || f.Findings[0].Shards != 3 {
 		t.Errorf("findings %+v, want one over 50 seconds with 3 shards", f.Findings)
 	}

@@ -114,8 +114,9 @@ func (s *seconds) shrink() {
 // settlings, each of which looks at every key.
 const judgeEvery = 300
 
-// judge shows every second to a board and to the census, in the order of time.
-func (s *seconds) judge(o detect.Options) *detect.Board {
+// judge shows every second to a board and to the census, in the order of time,
+// and answers what grows too.
+func (s *seconds) judge(o detect.Options) (*detect.Board, growths) {
 	s.seal()
 	board := detect.NewBoard(o)
 	order := slices.SortedFunc(maps.Keys(s.windows), instant.compare)
@@ -132,5 +133,5 @@ func (s *seconds) judge(o detect.Options) *detect.Board {
 	if len(order) > 0 {
 		board.Settle(order[len(order)-1].second, true)
 	}
-	return board
+	return board, s.growths(order)
 }

@@ -92,7 +92,12 @@ func atOnce(v *detect.View) string {
 	return number(v.EffectiveKeys)
 }
 
-func like(v *detect.View) string { return short(printable(v.Template.Pattern), keyWidth) }
+func like(v *detect.View) string {
+	if v.Template.Pattern == "" {
+		return "(mixed)"
+	}
+	return short(printable(v.Template.Pattern), keyWidth)
+}
 
 func topKey(v *detect.View) (key, share string) {
 	if len(v.Top) == 0 {
@@ -123,7 +128,7 @@ func carries(v *detect.View) string {
 	case c.RCU != nil:
 		return number(*c.RCU) + " RCU"
 	}
-	return "no bound"
+	return "-"
 }
 
 func hottest(v *detect.View) string {

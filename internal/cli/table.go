@@ -5,14 +5,16 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
 // Tables are what an operator may say about tables, by name.
 type Tables map[string]TableKeys
 
-// TableKeys says what stream records and CloudTrail events leave open.
+// TableKeys says what samples leave open.
 type TableKeys struct {
+	Rate         float64          `yaml:"rate" help:"the share of requests that is sampled, where samples in Keyheat JSON do not say it; 1 when 0"`
 	PartitionKey string           `yaml:"partition_key" help:"the attribute that is the table's partition key; needed where it has a sort key too"`
 	SortKey      string           `yaml:"sort_key" help:"the attribute that is the table's sort key"`
 	Indexes      map[string]Index `yaml:"indexes" help:"global secondary indexes, by name, whose load is derived from stream images"`
@@ -30,6 +32,9 @@ type Index struct {
 func (t Tables) Check(f *config.Faults) {
 	schemas := t.Schemas()
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		if rate := schemas[name].Rate; rate != 0 && !(rate >= sample.MinRate && rate <= 1) {
+			f.Addf("tables."+name+".rate", "%g: give a share above 0 up to 1, such as 0.01", rate)
+		}
 		if err := schemas[name].Validate(); err != nil {
 			f.Addf("tables."+name, "%w", err)
 		}
@@ -46,7 +51,7 @@ func (t Tables) Schemas() change.Tables {
 }
 
 func (t TableKeys) schema() change.Schema {
-	s := change.Schema{PartitionKey: t.PartitionKey, SortKey: t.SortKey}
+	s := change.Schema{PartitionKey: t.PartitionKey, SortKey: t.SortKey, Rate: t.Rate}
 	for _, name := range slices.Sorted(maps.Keys(t.Indexes)) {
 		x := t.Indexes[name]
 		s.Indexes = append(s.Indexes, change.Index{

@@ -80,11 +80,19 @@ type member struct {
 	index      []int
 }
 
-// membersOf are the fields of a struct type that have a yaml name.
+// membersOf are the fields of a struct type that have a yaml name, those of
+// embedded structs among them.
 func membersOf(t reflect.Type) []member {
 	var all []member
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			for _, m := range membersOf(f.Type) {
+				m.index = append([]int{i}, m.index...)
+				all = append(all, m)
+			}
+			continue
+		}
 		if name := f.Tag.Get("yaml"); name != "" {
 			all = append(all, member{
 				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true", index: f.Index,

@@ -56,7 +56,15 @@ func NewDecoder(f Form, tables change.Tables) Decoder {
 	case CloudTrail:
 		return cloudtrail.NewDecoder(tables)
 	}
-	return sample.NewDecoder()
+	rates := make(map[string]float64)
+	for name, table := range tables {
+		if table.Rate > 0 {
+			rates[name] = table.Rate
+		}
+	}
+	d := sample.NewDecoder()
+	d.SetRates(rates)
+	return d
 }
 
 // ByLook decodes messages of any form, each by its look.

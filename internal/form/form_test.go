@@ -80,3 +80,26 @@ func TestReasonsDiffer(t *testing.T) {
 		t.Errorf("%d reasons of %d differ", n, len(all))
 	}
 }
+
+// rates keep each good sample's rate.
+type rates []float64
+
+func (r *rates) Record(s *sample.Record)   { *r = append(*r, s.Rate) }
+func (r *rates) Bad(sample.Reason, []byte) {}
+
+// A table's sampling rate is that of its samples which do not say one; stream
+// records are all there are.
+func TestATablesRateIsThatOfSamplesWithoutOne(t *testing.T) {
+	t.Parallel()
+	tables := change.Tables{"orders": {Rate: 0.01}, "changes": {Rate: 0.5}}
+	said := strings.Replace(keyheat, "{", `{"rate":0.25,`, 1)
+	other := strings.Replace(keyheat, "orders", "carts", 1)
+	var got rates
+	d := form.NewByLook(tables)
+	for _, message := range []string{keyheat, said, other, keyheat, stream} {
+		d.Decode([]byte(message), 0, &got)
+	}
+	if want := (rates{0.01, 0.25, 1, 0.01, 1}); !slices.Equal(got, want) {
+		t.Errorf("rates are %v, want %v", got, want)
+	}
+}

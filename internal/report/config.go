@@ -26,6 +26,9 @@ type Config struct {
 	// Policy answers the policy of a table or index; detect's default for all
 	// when nil.
 	Policy func(table, index string) detect.Policy
+	// Facts answers what an operator says of a table, nil for nothing: that
+	// stands before what is stored of it. Nil for nothing of any.
+	Facts func(table string) *detect.TableFacts
 	// Routes are where notifications go: one for each route and event. None
 	// for no notifications.
 	Routes []string

@@ -186,3 +186,57 @@ func TestAViewCountsASecondOnce(t *testing.T) {
 		t.Errorf("%g units are counted of two seconds of 100, and one late one", v.Top[0].WCU)
 	}
 }
+
+// A judge that takes over does not write its first seconds over an hour's view.
+func TestAViewOutlivesItsJudge(t *testing.T) {
+	t.Parallel()
+	s := open(t, engines["sqlite"](t))
+	c := collect(t, s, "a", 1, begin())
+	first := run(t, quick(), &probe{Store: s})
+	c.commit(10, load{1, "a", 100}, load{2, "b", 100})
+	first.quiet(t)
+	first.stop()
+	c.commit(20, load{11, "a", 100})
+	second := run(t, quick(), &probe{Store: s})
+	second.quiet(t)
+	if v := viewOf(t, s).View; v.DistinctKeys.Value != 2 {
+		t.Errorf("the view has %g keys, want the two of the judge before", v.DistinctKeys.Value)
+	}
+	c.commit(30, load{12, "a", 100}, load{13, "c", 100}, load{14, "d", 100})
+	second.quiet(t)
+	if v := viewOf(t, s).View; v.DistinctKeys.Value != 3 {
+		t.Errorf("the view has %g keys, want the three that the new judge saw in more time", v.DistinctKeys.Value)
+	}
+}
+
+// What is known of a table reaches the verdict: what is stored of it, or before
+// that what the operator says.
+func TestFactsReachTheVerdict(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]*detect.TableFacts{"stored": nil, "told": {PK: []string{"id"}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, engines["sqlite"](t))
+			must(t, s.PutTableFacts(t.Context(), table, []byte(`{"lsis":["by-date"]}`)))
+			c := collect(t, s, "a", 1, begin())
+			c.commit(10, load{1, "hot", 1500}, load{2, "hot", 1500})
+			config := quick()
+			config.Facts = func(string) *detect.TableFacts { return told }
+			run(t, config, &probe{Store: s}).quiet(t)
+			rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+			must(t, err)
+			if len(rows) != 1 {
+				t.Fatalf("%d findings, want 1", len(rows))
+			}
+			var f detect.Finding
+			must(t, json.Unmarshal(rows[0].Document, &f))
+			want := detect.LSIBlocked
+			if told != nil {
+				want = detect.HotItem
+			}
+			if f.Reason != want {
+				t.Errorf("the reason is %s, want %s", f.Reason, want)
+			}
+		})
+	}
+}

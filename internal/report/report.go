@@ -54,6 +54,8 @@ type Store interface {
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
 	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)

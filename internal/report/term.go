@@ -24,6 +24,7 @@ type term struct {
 	minutes minutes
 	hourly  *hourly
 	views   *hourViews
+	facts   *facts
 	board   *detect.Board
 	known   known
 	draft   *draft
@@ -59,12 +60,17 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
+	told := &facts{told: j.config.Facts}
 	t := &term{
 		Judge: j, lease: lease, renewed: time.Now(),
 		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]forecast),
-		board: detect.NewBoard(detect.Options{Policy: j.config.Policy}), known: make(known), draft: newDraft(),
+		facts: told,
+		board: detect.NewBoard(detect.Options{Policy: j.config.Policy, Facts: told.of}), known: make(known), draft: newDraft(),
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
 		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
+	}
+	if err := t.restoreViews(ctx); err != nil {
+		return nil, err
 	}
 	return t, t.restore(ctx, seed)
 }
@@ -83,6 +89,9 @@ func (t *term) pass(ctx context.Context) error {
 		return err
 	}
 	if t.lost, err = t.store.Gaps(ctx, store.GapQuery{Limit: maxGaps}); err != nil {
+		return err
+	}
+	if err := t.refreshFacts(ctx, snap.Now); err != nil {
 		return err
 	}
 	t.behind = snap.Behind
@@ -280,7 +289,7 @@ func (t *term) write(ctx context.Context, closing []instant, h horizon, now time
 		t.hourly.written()
 	}
 	if viewsDue {
-		t.views.dirty = time.Time{}
+		t.views.dirty, t.views.written = time.Time{}, true
 	}
 	t.known.apply(t.draft)
 	t.draft = newDraft()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,6 @@ const (
 	// viewSettled is how many seconds of an hour must be seen before its view
 	// takes the place of the one of the hour before.
 	viewSettled = 600
-	// viewHours is of how many hours the keys are counted at once.
-	viewHours = 2
 	// growingKeys is how many growing keys a view lists, of the warmKeys that
 	// are highest.
 	growingKeys, warmKeys = 5, 25
@@ -33,13 +32,20 @@ type hourViews struct {
 	hours   map[int64]*hourView // by the hour's beginning
 	newest  int64               // second
 	dirty   time.Time           // the database's time at the first second not written
+	written bool
 	growing map[target]growing
+	// kept are the times of views that a judge before has stored: a new judge
+	// does not write over an hour what it saw in its first minutes.
+	kept map[target]span
 }
+
+// span are seconds, to exclusive.
+type span struct{ from, to int64 }
 
 type hourView struct {
 	census *detect.Census
 	totals map[target]*detect.Table
-	first  int64 // second
+	first  int64 // second that was observed
 }
 
 // growing are a target's growing keys, as of an hour.
@@ -49,18 +55,20 @@ type growing struct {
 }
 
 func newHourViews() *hourViews {
-	return &hourViews{hours: make(map[int64]*hourView), growing: make(map[target]growing)}
+	return &hourViews{
+		hours: make(map[int64]*hourView), growing: make(map[target]growing), kept: make(map[target]span),
+	}
 }
 
-// at is the hour of a second; nil when it is long past.
+// at is the hour of a second; nil when it is past.
 func (v *hourViews) at(second int64) *hourView {
 	hour := second - second%3600
 	h := v.hours[hour]
 	if h == nil {
-		if hour <= v.newest-v.newest%3600-viewHours*3600 {
+		if hour < v.newest-v.newest%3600 {
 			return nil
 		}
-		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: second}
+		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: math.MaxInt64}
 		v.hours[hour] = h
 	}
 	return h
@@ -80,8 +88,8 @@ func (v *hourViews) observe(at instant, o *openWindow, now time.Time) {
 	if v.dirty.IsZero() {
 		v.dirty = now
 	}
-	for hour := range v.hours {
-		if hour <= v.newest-v.newest%3600-viewHours*3600 {
+	for hour, old := range v.hours {
+		if old != v.shown() && hour < v.newest-v.newest%3600 {
 			delete(v.hours, hour)
 		}
 	}
@@ -109,9 +117,33 @@ func (v *hourViews) count(r sketch.Registers) {
 	}
 }
 
-// due says whether it is time to write.
+// restoreViews notes which views are stored.
+func (t *term) restoreViews(ctx context.Context) error {
+	rows, err := t.store.TableViews(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		var stored detect.Table
+		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
+			t.views.kept[target{row.Table, row.Index}] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+		} // one that cannot be read is written anew
+	}
+	return nil
+}
+
+// keeps says that the stored view of a target is better than what h has seen:
+// it is recent, and of more time.
+func (v *hourViews) keeps(at target, h *hourView) bool {
+	stored, any := v.kept[at]
+	seen := v.newest - h.first + 1
+	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
+}
+
+// due says whether it is time to write: at once when nothing was written yet,
+// then after a while.
 func (v *hourViews) due(now time.Time, delay time.Duration) bool {
-	return !v.dirty.IsZero() && now.Sub(v.dirty) >= delay.Truncate(time.Microsecond)
+	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
 // shown is the hour whose view is written: the newest, or for its first minutes
@@ -134,9 +166,15 @@ func (t *term) viewRows(ctx context.Context) ([]store.TableView, error) {
 	var rows []store.TableView
 	looked := 0
 	for at, total := range h.totals {
+		if t.views.keeps(at, h) {
+			continue
+		}
 		table := *total
 		if table.View = h.census.View(at.table, at.index, t.policy(at.table, at.index)); table.View == nil {
 			continue
+		}
+		if t.views.newest-h.first >= viewSettled { // before that, few keys may be the first of many
+			t.board.Look(at.table, at.index, table.View)
 		}
 		var err error
 		if table.View.Growing, err = t.growingKeys(ctx, at, &looked); err != nil {

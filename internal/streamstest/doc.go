@@ -43,6 +43,7 @@
 //   - DescribeStream lists up to 100 shards a page, in no promised order; a
 //     LastEvaluatedShardId does not mean that there is more (API). It answers
 //     CHILD_SHARDS with the children of one shard (API, ShardFilter).
+//   - Records appear in near-real time, not at once (Guide): Options.Delay.
 //   - DescribeStream may show new shards, and the end of their parents, only
 //     after a while (assumed, seen by consumers): Options.Lag.
 //   - DescribeStream is allowed 10 times a second, ListStreams 5 times (API):

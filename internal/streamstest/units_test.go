@@ -26,8 +26,9 @@ func item(pairs ...string) streamstest.Item {
 	return i
 }
 
-// TestCharges restates the Developer Guide's rules for writes and for what they
-// cost on a global index.
+// TestCharges restates the Developer Guide: "DynamoDB read and write operations"
+// for the table, "Using global secondary indexes", write capacity units, for the
+// indexes, and "Using time to live" for what is free.
 func TestCharges(t *testing.T) {
 	t.Parallel()
 	kb := func(n float64) string { return strings.Repeat("x", int(n*1024)) }

@@ -60,6 +60,8 @@ func status(err error) (code int, tell string) {
 	switch {
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
+	case errors.Is(err, errNoTable):
+		return http.StatusNotFound, "nothing is stored yet of what this table's keys look like"
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, "there is no such finding, or no longer"
 	case errors.Is(err, store.ErrUnavailable):

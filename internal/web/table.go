@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -21,6 +22,9 @@ type tableTotals struct {
 	// DistinctKeys is about how many keys were seen in the last hour that is
 	// stored; 0 when not known.
 	DistinctKeys int64 `json:"distinct_keys"`
+	// View is what the keys of the last hour look like; null before there is
+	// one.
+	View *detect.View `json:"view"`
 }
 
 type throttled struct {
@@ -38,6 +42,10 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	if err != nil {
 		return nil, err
 	}
+	views, err := s.views(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]tableTotals, len(rows))
 	for i, r := range rows {
 		all[i] = tableTotals{
@@ -45,6 +53,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
 		}
+		all[i].View = views[[2]string{r.Table, r.Index}].View
 		if i >= maxCounted {
 			continue
 		}

@@ -9,7 +9,8 @@
 //	/api/v1/findings                 {"findings":[…]}, the most utilised first;
 //	                                 filters state, severity, table, kind, limit
 //	/api/v1/findings/{fingerprint}   {"finding":{…},"history":[…]}
-//	/api/v1/tables                   {"tables":[…],"gaps":[…]}
+//	/api/v1/tables                   {"tables":[…],"gaps":[…]}; each table with
+//	                                 its view, the keys of the last hour
 //
 // Findings are in the one form that analyze and webhooks use too; see
 // docs/findings.schema.json.
@@ -35,6 +36,7 @@ type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 	Totals(ctx context.Context) ([]store.Total, error)
+	TableViews(ctx context.Context) ([]store.TableView, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Watermarks(ctx context.Context) ([]store.Watermark, error)
 }
@@ -56,7 +58,7 @@ type Site struct {
 // New returns the site over a store.
 func New(st Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
-	for _, name := range []string{"findings", "finding", "tables", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "error"} {
 		page, err := template.New("layout.html").Funcs(words).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -71,6 +73,7 @@ func New(st Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /{$}", s.showFindings)
 	mux.HandleFunc("GET /findings/{fingerprint}", s.showFinding)
 	mux.HandleFunc("GET /tables", s.showTables)
+	mux.HandleFunc("GET /table", s.showTable)
 	mux.HandleFunc("GET /api/v1/findings", s.apiFindings)
 	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.apiFinding)
 	mux.HandleFunc("GET /api/v1/tables", s.apiTables)

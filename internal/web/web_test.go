@@ -21,6 +21,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
+// tablePath is the page of the table with all of it.
+const tablePath = "/table?table=orders&index="
+
 // hostile is a key that would break a page that trusted it.
 const hostile = `<script>alert("x")</script>`
 
@@ -31,6 +34,14 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// growth reaches the limit, but nobody knows when 70 % of it was.
+var growth = detect.Forecast{
+	Unit: "wcu", Level: 900, Growth: detect.Figure{Value: 5, Low: 4, High: 6}, Days: 60,
+	At100: &detect.Crossing{At: day(20), Earliest: day(15), Latest: day(30)},
+}
+
+func day(n int) time.Time { return time.Date(2027, 1, n, 0, 0, 0, 0, time.UTC) }
+
 // filled is a store with what a judge leaves of three keys: one hot by writes,
 // one warm, one hot by reads on an index. It answers their findings too.
 func filled(t *testing.T) (*store.Store, []detect.Finding) {
@@ -39,7 +50,7 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	start := time.Now().Add(-2 * time.Minute).Truncate(time.Minute)
-	shard, board := sketch.NewShard(sketch.Config{}), detect.NewBoard(detect.Options{})
+	shard, board, census := sketch.NewShard(sketch.Config{}), detect.NewBoard(detect.Options{}), detect.NewCensus()
 	for i := range 10 {
 		at := start.Add(time.Duration(i) * time.Second).UnixMilli()
 		for _, r := range []sample.Record{
@@ -57,6 +68,7 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 	for i := range d.Windows {
 		w := &d.Windows[i]
 		board.Observe(w)
+		census.Observe(w)
 		body, err := w.MarshalBinary()
 		must(t, err)
 		j.Windows = append(j.Windows, store.Window{
@@ -69,8 +81,18 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 		c.Merge(r)
 		j.Cardinality = append(j.Cardinality, store.Cardinality{Table: r.Table, Index: r.Index, Minute: time.Unix(r.Minute, 0), Registers: c.Bytes()})
 	}
+	for _, table := range board.Tables() {
+		table.View = census.View(table.Table, table.Index, detect.DefaultPolicy())
+		table.View.Growing = []detect.GrowingKey{{Key: hostile, KeyType: "S", WCU: 900, Forecast: growth}}
+		document, err := json.Marshal(table)
+		must(t, err)
+		j.Views = append(j.Views, store.TableView{Table: table.Table, Index: table.Index, Document: document})
+	}
 	found := board.Findings()
-	for _, f := range found {
+	for i, f := range found {
+		if i == 0 {
+			f.Forecast = &growth
+		}
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
@@ -164,9 +186,9 @@ func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
 		t.Fatalf("%d rows, want 3", len(rows))
 	}
 	for i, want := range []string{
-		"critical firing " + hostile + " orders · writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
-		"critical firing OPEN orders / by-status · reads 4,000 RCU/s 133 % of the limit 10 2",
-		"warning firing warm key orders · writes 900 WCU/s 90 % of the limit 0 2",
+		"critical firing " + hostile + " orders · hot by writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
+		"critical firing OPEN orders / by-status · hot by reads 4,000 RCU/s 133 % of the limit 10 2",
+		"warning firing warm key orders · hot by writes 900 WCU/s 90 % of the limit 0 2",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
@@ -277,7 +299,7 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
 	rows := open(t, serve(t, s)+"/tables").all("tbody", "")[0].all("tr", "")
-	if len(rows) != 2 || rows[0].text() != "orders 20 35,000 0 0 10 2" || !strings.HasPrefix(rows[1].text(), "orders index by-status 10 0 40,000") {
+	if len(rows) != 2 || rows[0].text() != "orders 20 35,000 0 0 10 2 mixed poor" || !strings.HasPrefix(rows[1].text(), "orders index by-status 10 0 40,000") {
 		t.Errorf("%d rows: %s", len(rows), rows[0].text())
 	}
 }
@@ -294,7 +316,7 @@ func TestGapsAndLagAreToldOnEveryPage(t *testing.T) {
 		Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: time.Now().Add(-time.Hour), Lag: 7}},
 	}))
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/findings/" + found[0].Fingerprint} {
 		text := open(t, address+path).text()
 		for _, want := range []string{"1 stretch of samples was not counted", "from 5 to 9: retention was shorter", "1 partition is more than a minute behind"} {
 			if !strings.Contains(text, want) {
@@ -329,7 +351,7 @@ func TestPagesStandAlone(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/findings/" + found[0].Fingerprint} {
 		_, header := get(t, address+path, http.StatusOK)
 		policy := header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
@@ -362,7 +384,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/findings/" + found[0].Fingerprint} {
 		p := open(t, address+path)
 		for _, landmark := range []string{"header", "main", "footer", "h1"} {
 			if n := len(p.all(landmark, "")); n != 1 {
@@ -401,5 +423,38 @@ func TestOtherSitesCannotPost(t *testing.T) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("it answers %s", answer.Status)
+	}
+}
+
+func TestATableHasItsOwnPage(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	text := open(t, address+tablePath).text()
+	for _, want := range []string{
+		"orders", "poor", "Distinct keys 2", "Keys with the most load", hostile, "74 %", "26,000",
+		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "already there", "260 % of the limit",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q: %s", want, text)
+		}
+	}
+	if link := open(t, address+"/tables").all("tbody", "")[0].all("a", "")[0].attr("href"); link != "/table?index=&table=orders" {
+		t.Errorf("the list leads to %s", link)
+	}
+	text = open(t, address+"/findings/"+found[0].Fingerprint).text()
+	if !strings.Contains(text, "by the trend of 60 days") || !strings.Contains(text, "2027-01-20") {
+		t.Errorf("the finding does not tell its growth: %s", text)
+	}
+	if text, _ := get(t, address+"/table?table=nobody", http.StatusNotFound); !strings.Contains(text, "Nothing is stored yet") {
+		t.Errorf("of an unknown table the page says %s", text)
+	}
+	var api struct {
+		Tables []struct{ View *detect.View }
+	}
+	text, _ = get(t, address+"/api/v1/tables", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &api))
+	if api.Tables[0].View == nil || api.Tables[0].View.Top[0].Key != hostile {
+		t.Errorf("the API tells %s", text)
 	}
 }

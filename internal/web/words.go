@@ -16,12 +16,24 @@ var words = template.FuncMap{
 	"amount":  amount,
 	"whole":   whole,
 	"percent": percent,
-	"verb":    verb,
+	"about":   about,
+	"subject": subject,
+	"between": shareOf,
 	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"moment":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"count":   count,
 	"keytext": keytext,
+	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"upper":   strings.ToUpper,
+	"mood":    mood,
+	"carries": carries,
+	"share":   sharePercent,
+	"early":   func(f any) when { return newWhen(f, 0.7) },
+	"full":    func(f any) when { return newWhen(f, 1) },
+
+	"tablelink": tableLink,
+	"distinct":  distinctKeys,
 }
 
 // whole writes thousands apart: 12,345.
@@ -58,11 +70,39 @@ func percent(share any) string {
 	return ""
 }
 
-func verb(k detect.Kind) string {
-	if k == detect.HotKeyRead {
-		return "reads"
+// abouts say in a few words what a finding of each kind is about.
+var abouts = map[detect.Kind]string{
+	detect.HotKeyWrite: "hot by writes", detect.HotKeyRead: "hot by reads", detect.HotGSIKey: "hot by writes, in an index",
+	detect.HotPartition: "a hot partition without a hot key", detect.TableStarvation: "too little capacity",
+	detect.RollingHotKey: "a new hot key each time", detect.LowCardinalityKey: "too few key values",
+	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
+	detect.LargeItem: "large items that change little", detect.SingleCaller: "one caller alone", detect.TestKey: "a test's key",
+	detect.LargeCollection: "a collection that grows towards 10 GB",
+}
+
+func about(k detect.Kind) string {
+	if words, known := abouts[k]; known {
+		return words
 	}
-	return "writes"
+	return string(k)
+}
+
+// subject is the key that a finding is about, or all of them.
+func subject(k detect.Kind, key string) string {
+	switch k {
+	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey:
+		return "All keys"
+	}
+	return keytext(key)
+}
+
+// shareOf writes a share with its bounds, where these differ.
+func shareOf(p detect.Part) string {
+	low, high := percent(p.Low), percent(p.High)
+	if low == high {
+		return low
+	}
+	return strings.TrimSuffix(low, " %") + " to " + high
 }
 
 func count(n int, one, many string) string {

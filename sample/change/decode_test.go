@@ -10,7 +10,9 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// TestUnits tells what writes cost, by the Developer Guide's worked examples.
+// TestUnits tells what writes cost, by the Developer Guide, "DynamoDB read and
+// write operations": PutItem, UpdateItem by the larger of the item before and
+// after it, and DeleteItem.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	const keys = `{"id":{"S":"1"}}`

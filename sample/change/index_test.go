@@ -7,7 +7,8 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// TestIndexes tells what a write costs each index. The item is {id, s, n, big}:
+// TestIndexes tells what a write costs each index, by the cases of the Developer
+// Guide, "Using global secondary indexes", write capacity units. The item is {id, s, n, big}:
 // "big" is an attribute of 2,000 bytes.
 func TestIndexes(t *testing.T) {
 	t.Parallel()

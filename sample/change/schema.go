@@ -19,6 +19,9 @@ type Schema struct {
 	PartitionKey, SortKey string
 	// Indexes are the global secondary indexes whose load is to be derived.
 	Indexes []Index
+	// Rate is at which rate Keyheat JSON of the table is sampled that does not
+	// say it; 0 is 1. Stream records are all there are.
+	Rate float64
 }
 
 // Index is a global secondary index.
