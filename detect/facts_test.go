@@ -55,6 +55,38 @@ func TestSamplingArithmetic(t *testing.T) {
 	}
 }
 
+// TestProvable restates the design's figure: sampling 1 % of requests of 1 KB
+// proves single seconds from some 2,900 WCU on.
+func TestProvable(t *testing.T) {
+	t.Parallel()
+	if got := detect.Provable(detect.PartitionWrite, 100); got < 2700 || got > 3100 {
+		t.Errorf("at 1 %% a second is proven from %v on, want some 2,900", got)
+	}
+	if got := detect.Provable(detect.PartitionWrite, 0); got != 0 {
+		t.Errorf("unsampled, a second is proven from %v on, want 0 for any", got)
+	}
+	if few, many := detect.Provable(detect.PartitionWrite, 100), detect.Provable(detect.PartitionWrite, 10); many >= few {
+		t.Errorf("10 %% proves from %v on, 1 %% from %v", many, few)
+	}
+}
+
+// TestGrowthAsksForMoreShards takes a key that grows by 10 WCU a day: 4,000 now
+// are 4,900 in 90 days.
+func TestGrowthAsksForMoreShards(t *testing.T) {
+	t.Parallel()
+	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 6 shards."}}}
+	f.Peak.WCU.Value = 4000
+	before := f.Advice[0].Text
+	f.Foresee(&detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}, 1.5)
+	if want := "ceil(4,900 / 1,000 × 1.5) = 8 shards"; !strings.Contains(f.Advice[0].Text, want) || f.Forecast == nil {
+		t.Errorf("%q does not say %q", f.Advice[0].Text, want)
+	}
+	f.Advice[0].Text = before
+	if f.Foresee(nil, 1.5); f.Advice[0].Text != before || f.Forecast != nil {
+		t.Errorf("without a forecast the advice is %q", f.Advice[0].Text)
+	}
+}
+
 // TestPlacementOfTheSources restates docs/FACTS.md, "Shards": with 8 suffixes the
 // chance that three or more share one of 8 equal partitions is 49 %, of 16 17 %,
 // of 32 5 %.

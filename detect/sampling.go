@@ -38,6 +38,30 @@ func (e estimate) above(probability float64) float64 {
 	return quantile(e.units+w, e.spread.Variance+w*w, 1-probability)
 }
 
+// Provable is the smallest load of one second that samples can prove to be above
+// a limit, in units: where one sampled request stands for `each` units, with the
+// probability that decides. Zero where all requests are seen.
+func Provable(limit sample.Milli, each float64) float64 {
+	if each <= 0 {
+		return 0
+	}
+	low, high := units(limit), units(limit)+each
+	proves := func(load float64) bool {
+		return estimate{load, sketch.Spread{Variance: load * each, Largest: each}}.below(decideTail) > units(limit)
+	}
+	for !proves(high) {
+		high *= 2
+	}
+	for high-low > 1 {
+		if middle := (low + high) / 2; proves(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return math.Ceil(high)
+}
+
 // quantile is that of the gamma distribution with this mean and variance.
 func quantile(mean, variance, probability float64) float64 {
 	shape := mean * mean / variance

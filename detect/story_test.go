@@ -286,6 +286,29 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
+// TestMergingInAnyOrder spreads the requests of every world over three shards and
+// merges what they saw of a second in random orders: one verdict.
+func TestMergingInAnyOrder(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 8))
+	for _, s := range stories {
+		if s.world == nil || s.long() {
+			continue
+		}
+		parts := partsOf(s.world, cmp.Or(s.lasts, 3), 3, random)
+		var want []detect.Finding
+		for round := range 3 {
+			windows := merged(parts, random)
+			got := s.tell(windows, inOrder(len(windows))).Findings()
+			if round == 0 {
+				want = got
+			} else if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: merged in one order %+v, in another %+v", s.name, want, got)
+			}
+		}
+	}
+}
+
 // TestMoreLoadIsNeverBetter adds load to every second: severity never falls.
 func TestMoreLoadIsNeverBetter(t *testing.T) {
 	t.Parallel()

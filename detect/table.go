@@ -20,6 +20,10 @@ type Table struct {
 	// Unseen is the most that any key which is not listed can have had in one
 	// second. Below the limits it proves that no hot key was missed.
 	Unseen Unseen `json:"unseen"`
+	// Provable is the smallest load of one second that the samples can prove to be
+	// above a partition's limit; 0 where all requests are seen. Smaller ones are
+	// proven by their mean of 10 or 60 seconds, or are possible.
+	Provable Unseen `json:"provable"`
 	// View is what its keys look like; null where that was not counted.
 	View *View `json:"view"`
 
@@ -27,7 +31,7 @@ type Table struct {
 	unseen sketch.Load
 }
 
-// Unseen is an upper bound in units a second.
+// Unseen is a bound in units a second.
 type Unseen struct {
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
@@ -66,6 +70,7 @@ func (b *Board) Tables() []Table {
 		seen.Requests = t.total.Requests
 		seen.WCU, seen.RCU = units(t.total.Write), units(t.total.Read)
 		seen.Unseen = Unseen{WCU: units(t.unseen.Write), RCU: units(t.unseen.Read)}
+		seen.Provable = Unseen{WCU: Provable(PartitionWrite, t.total.WriteLargest), RCU: Provable(PartitionRead, t.total.ReadLargest)}
 		all = append(all, seen)
 	}
 	slices.SortFunc(all, func(x, y Table) int {

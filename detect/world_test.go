@@ -3,6 +3,7 @@ package detect_test
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
@@ -34,40 +35,66 @@ const mostRecords = 400
 
 // windowsOf lays a world through a sketch: every second whole.
 func windowsOf(world []asked, lasts int) []*sketch.Window {
+	return merged(partsOf(world, lasts, 1, nil), nil)
+}
+
+// partsOf lays a world through so many sketches, each request through any of
+// them, and answers the parts of seconds that they saw.
+func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketch.Window) {
 	config := sketch.Config{Seed: storySeed}
-	shard := sketch.NewShard(config)
+	all := make([]*sketch.Shard, shards)
+	for i := range all {
+		all[i] = sketch.NewShard(config)
+	}
 	sent := make([]int, len(world))
 	for second := range lasts {
-		var all []sample.Record
+		var requests []sample.Record
 		for i := range world {
 			if a := &world[i]; a.to == 0 || second >= a.from && second < a.to {
-				all = append(all, a.send(second, sent[i])...)
-				sent[i] += len(all)
+				of := a.send(second, sent[i])
+				requests = append(requests, of...)
+				sent[i] += len(of)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
-		for i := range all {
-			if err := shard.Add(&all[i]); err != nil {
+		slices.SortStableFunc(requests, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
+		for i := range requests {
+			shard := all[0]
+			if shards > 1 {
+				shard = all[random.IntN(shards)]
+			}
+			if err := shard.Add(&requests[i]); err != nil {
 				panic(err)
 			}
 		}
 	}
-	delta := sketch.NewDelta(config)
-	shard.Seal(delta)
-	merged := map[[2]string]map[int64]*sketch.Window{}
-	var all []*sketch.Window
-	for i := range delta.Windows {
-		part := &delta.Windows[i]
-		target := [2]string{part.Table, part.Index}
-		if merged[target] == nil {
-			merged[target] = map[int64]*sketch.Window{}
+	for _, shard := range all {
+		delta := sketch.NewDelta(config)
+		shard.Seal(delta)
+		parts = append(parts, delta.Windows...)
+	}
+	return parts
+}
+
+// merged are the whole seconds that parts make, merged in a random order, or in
+// theirs.
+func merged(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
+	order := inOrder(len(parts))
+	if random != nil {
+		order = random.Perm(len(parts))
+	}
+	known := map[string]map[int64]*sketch.Window{}
+	for _, i := range order {
+		part := &parts[i]
+		if known[part.Index] == nil {
+			known[part.Index] = map[int64]*sketch.Window{}
 		}
-		if w := merged[target][part.Second]; w != nil {
-			w.Merge(part)
-			continue
+		w := known[part.Index][part.Second]
+		if w == nil {
+			w = &sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}
+			known[part.Index][part.Second] = w
+			all = append(all, w)
 		}
-		merged[target][part.Second] = part
-		all = append(all, part)
+		w.Merge(part)
 	}
 	slices.SortFunc(all, func(a, b *sketch.Window) int {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Index, b.Index))

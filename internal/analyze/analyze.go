@@ -189,7 +189,8 @@ func (f *fold) result(o Options) *Result {
 	}
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
-		r.Findings[i].Forecast = grown.ofFinding(&r.Findings[i])
+		found := &r.Findings[i]
+		found.Foresee(grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)

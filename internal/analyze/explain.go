@@ -55,7 +55,7 @@ type explanation struct {
 	key      string
 	found    []detect.Finding
 	seconds  []keySeconds
-	unseen   map[[2]string]detect.Unseen
+	tables   map[[2]string]detect.Table
 	suggests []string
 }
 
@@ -65,7 +65,7 @@ const mostSuggested = 10
 
 // explain gathers what there is to tell of a key.
 func (f *fold) explain(key string, r *Result) *explanation {
-	e := &explanation{key: key, seconds: f.find(key), unseen: map[[2]string]detect.Unseen{}}
+	e := &explanation{key: key, seconds: f.find(key), tables: map[[2]string]detect.Table{}}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if found.Key == key {
@@ -76,7 +76,7 @@ func (f *fold) explain(key string, r *Result) *explanation {
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
-		e.unseen[[2]string{t.Table, t.Index}] = t.Unseen
+		e.tables[[2]string{t.Table, t.Index}] = *t
 	}
 	return e
 }
@@ -209,7 +209,15 @@ func (e *explanation) sure(p *page, f *detect.Finding) {
 	default:
 		p.say(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", amount(peak.Value), amount(peak.Low), amount(peak.High)))
 	}
-	if u, known := e.unseen[[2]string{f.Table, f.Index}]; known && (u.WCU > 0 || u.RCU > 0) {
+	t := e.tables[[2]string{f.Table, f.Index}]
+	if peak.Low != peak.Value {
+		provable := t.Provable.WCU
+		if f.Kind == detect.HotKeyRead {
+			provable = t.Provable.RCU
+		}
+		p.say(2, "  ", fmt.Sprintf("At this sampling a single second proves a load above the limit from %s on; a smaller one is proven by its mean of 10 or 60 seconds, or stays possible.", amount(provable)))
+	}
+	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
 		p.say(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", amount(u.WCU), amount(u.RCU)))
 	}
 	for _, g := range f.Gaps {

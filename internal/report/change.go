@@ -99,10 +99,11 @@ func (d *draft) addTo(j *store.Judgement) {
 func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 	for _, f := range t.findings() {
 		f.Gaps = gapsOf(&f, t.lost)
-		var err error
-		if f.Forecast, err = t.forecastOf(ctx, &f); err != nil {
+		growth, err := t.forecastOf(ctx, &f)
+		if err != nil {
 			return err
 		}
+		f.Foresee(growth, t.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)

@@ -1,0 +1,32 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+)
+
+// growthDays is how far ahead a shard count looks, where growth is proven: a
+// quarter, in which an application is changed again anyway.
+const growthDays = 90
+
+// Foresee adds what is known of the key's growth, and what it asks of the shard
+// count. nil says nothing.
+func (f *Finding) Foresee(growth *Forecast, headroom float64) {
+	f.Forecast = growth
+	if growth == nil || growth.Growth.Low <= 0 {
+		return
+	}
+	i := slices.IndexFunc(f.Advice, func(s Step) bool { return s.Action == ActionShard })
+	if i < 0 {
+		return
+	}
+	peak, most, unit := f.Peak.WCU.Value, PartitionWrite, "WCU"
+	if growth.Unit == "rcu" {
+		peak, most, unit = f.Peak.RCU.Value, PartitionRead, "RCU"
+	}
+	then := max(peak, growth.Level) + growthDays*growth.Growth.Value
+	f.Advice = slices.Clone(f.Advice)
+	f.Advice[i].Text += fmt.Sprintf(" Its weekly peak grows by %s %s a day (%s to %s): for %d days of that take ceil(%s / %s × %g) = %d shards now.",
+		about(growth.Growth.Value), unit, about(growth.Growth.Low), about(growth.Growth.High), growthDays,
+		about(then), amountOf(most), headroom, Shards(milli(then), most, headroom))
+}
