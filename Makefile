@@ -47,7 +47,7 @@ $(LINT):
 .PHONY: e2e
 e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./internal/source -run TestReal -count=1 -timeout 180s; \
+	go test -tags e2e ./internal/source -run TestReal -count=1 -timeout 300s; \
 	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
 
 .PHONY: eval
