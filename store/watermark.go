@@ -44,7 +44,9 @@ func (t *tx) claimWatermark(ctx context.Context, p Position) error {
 }
 
 // putWatermarks writes a writer's watermarks in key order. One of an older
-// epoch than the stored one changes nothing: its partition is another's.
+// epoch than the stored one changes nothing: its partition is another's. Event
+// time that was passed stays passed, also for a reader that begins anew a little
+// before it.
 func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark) error {
 	marks = slices.Clone(marks)
 	slices.SortFunc(marks, func(a, b Watermark) int { return a.compare(b.PartitionID) })
@@ -54,9 +56,10 @@ func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark
 	}
 	return t.insert(ctx, `INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)`, `
 		ON CONFLICT (source, name) DO UPDATE
-		SET epoch = excluded.epoch, writer = excluded.writer, watermark = excluded.watermark,
-			lag = excluded.lag, seen = excluded.seen,
-			moved = CASE WHEN watermarks.watermark = excluded.watermark
+		SET epoch = excluded.epoch, writer = excluded.writer, lag = excluded.lag, seen = excluded.seen,
+			watermark = CASE WHEN watermarks.watermark >= excluded.watermark
+				THEN watermarks.watermark ELSE excluded.watermark END,
+			moved = CASE WHEN watermarks.watermark >= excluded.watermark
 				THEN watermarks.moved ELSE excluded.moved END
 		WHERE watermarks.epoch <= excluded.epoch`, rows)
 }

@@ -87,6 +87,9 @@ func watermarkMoves(t *testing.T, s *store.Store) {
 	if !on.Moved.After(first.Moved) {
 		t.Errorf("a watermark that moved on is %+v after %+v", on, still)
 	}
+	if back := put(noon, 3); !back.Time.Equal(on.Time) || !back.Moved.Equal(on.Moved) || back.Lag != 3 {
+		t.Errorf("a watermark goes back: %+v after %+v", back, on)
+	}
 	equal(t, "infinity", put(store.Infinity, 0).Time, store.Infinity)
 }
 
