@@ -5,29 +5,29 @@ package detect
 // is "not known", except for LSIs of known facts.
 type TableFacts struct {
 	// Billing is PAY_PER_REQUEST or PROVISIONED.
-	Billing string `json:"billing,omitempty"`
+	Billing string `json:"billing"`
 	// WCU and RCU are the provisioned units a second of the table.
-	WCU float64 `json:"wcu,omitempty"`
-	RCU float64 `json:"rcu,omitempty"`
+	WCU float64 `json:"wcu"`
+	RCU float64 `json:"rcu"`
 	// LSIs are the local secondary indexes: a table with one never splits an
 	// item collection. Known facts without LSIs say that there are none.
-	LSIs []string `json:"lsis,omitempty"`
+	LSIs []string `json:"lsis"`
 	// PK and SK are the attributes of the table's key. A known PK without SK
 	// says that every key is one item.
-	PK []string `json:"pk,omitempty"`
-	SK []string `json:"sk,omitempty"`
+	PK []string `json:"pk"`
+	SK []string `json:"sk"`
 	// Stream is the view type of the table's stream, empty without one.
-	Stream string `json:"stream,omitempty"`
+	Stream string `json:"stream"`
 	// Indexes are the global secondary indexes by name.
-	Indexes map[string]IndexFacts `json:"indexes,omitempty"`
+	Indexes map[string]IndexFacts `json:"indexes"`
 }
 
 // IndexFacts are what is known of a global secondary index.
 type IndexFacts struct {
-	PK  []string `json:"pk,omitempty"`
-	SK  []string `json:"sk,omitempty"`
-	WCU float64  `json:"wcu,omitempty"`
-	RCU float64  `json:"rcu,omitempty"`
+	PK  []string `json:"pk"`
+	SK  []string `json:"sk"`
+	WCU float64  `json:"wcu"`
+	RCU float64  `json:"rcu"`
 }
 
 // The billing modes, in DynamoDB's words.

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
@@ -145,7 +146,7 @@ func describe(t catalog.Table) string {
 
 // view says what the stream's view lets be seen. A view that shows less than all
 // is no fault where there is less to see.
-func view(f catalog.Facts) (string, error) {
+func view(f detect.TableFacts) (string, error) {
 	loads := "the write units"
 	if len(f.Indexes) > 0 {
 		loads = "the write units, and the load on its global indexes,"
@@ -164,7 +165,7 @@ func view(f catalog.Facts) (string, error) {
 }
 
 // lacking is a warning, and a fault where indexes cannot be seen at all.
-func lacking(f catalog.Facts, format string, args ...any) (string, error) {
+func lacking(f detect.TableFacts, format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
 	if len(f.Indexes) > 0 {
 		return "", errors.New(text)

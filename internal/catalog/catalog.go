@@ -29,7 +29,7 @@ const (
 	lookTimeout = 15 * time.Second
 )
 
-// Keep stores the facts of a table, as the JSON of Facts.
+// Keep stores the facts of a table, as the JSON of detect.TableFacts.
 type Keep func(ctx context.Context, table string, facts []byte) error
 
 // Catalog holds the schemas of tables. It is safe for use by many goroutines.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
@@ -27,35 +28,8 @@ var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTabl
 type Table struct {
 	// Schema is what decoders of stream records need.
 	Schema change.Schema
-	// Facts are what the verdict needs.
-	Facts Facts
-}
-
-// Facts are kept in the store as JSON, in this form. Key attributes are in the
-// order of the key; a table has one in each half, an index up to four.
-type Facts struct {
-	// Billing is PAY_PER_REQUEST or PROVISIONED; WCU and RCU are 0 with the
-	// former.
-	Billing string `json:"billing"`
-	WCU     int64  `json:"wcu"`
-	RCU     int64  `json:"rcu"`
-	// LSIs names the local secondary indexes. A collection of a table that has
-	// one never splits.
-	LSIs []string `json:"lsis"`
-	PK   []string `json:"pk"`
-	SK   []string `json:"sk"`
-	// Stream is the view of the enabled stream; empty without one.
-	Stream string `json:"stream"`
-	// Indexes are the global secondary indexes, by name.
-	Indexes map[string]Index `json:"indexes"`
-}
-
-// Index is a global secondary index.
-type Index struct {
-	PK  []string `json:"pk"`
-	SK  []string `json:"sk"`
-	WCU int64    `json:"wcu"`
-	RCU int64    `json:"rcu"`
+	// Facts are what the verdict needs; the store keeps them as JSON.
+	Facts detect.TableFacts
 }
 
 // Describe asks for a table. Its error is a sentence that says what is wrong and
@@ -79,8 +53,8 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 // read takes from a description what is needed of it.
 func read(d *types.TableDescription) Table {
 	pk, sk := keys(d.KeySchema)
-	t := Table{Facts: Facts{
-		Billing: string(types.BillingModeProvisioned), LSIs: []string{}, PK: pk, SK: sk, Indexes: map[string]Index{},
+	t := Table{Facts: detect.TableFacts{
+		Billing: string(types.BillingModeProvisioned), LSIs: []string{}, PK: pk, SK: sk, Indexes: map[string]detect.IndexFacts{},
 	}}
 	if b := d.BillingModeSummary; b != nil && b.BillingMode != "" { // missing where it never changed
 		t.Facts.Billing = string(b.BillingMode)
@@ -105,7 +79,7 @@ func read(d *types.TableDescription) Table {
 func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 	name := aws.ToString(x.IndexName)
 	pk, sk := keys(x.KeySchema)
-	facts := Index{PK: pk, SK: sk}
+	facts := detect.IndexFacts{PK: pk, SK: sk}
 	facts.WCU, facts.RCU = capacity(x.ProvisionedThroughput)
 	t.Facts.Indexes[name] = facts
 	index := change.Index{Name: name, PartitionKey: pk, SortKey: sk}
@@ -127,11 +101,11 @@ func keys(schema []types.KeySchemaElement) (pk, sk []string) {
 	return pk, sk
 }
 
-func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu int64) {
+func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu float64) {
 	if p == nil {
 		return 0, 0
 	}
-	return aws.ToInt64(p.WriteCapacityUnits), aws.ToInt64(p.ReadCapacityUnits)
+	return float64(aws.ToInt64(p.WriteCapacityUnits)), float64(aws.ToInt64(p.ReadCapacityUnits))
 }
 
 func first(names []string) string {
