@@ -107,7 +107,8 @@ func (t *tx) register(ctx context.Context, source, stream string, all []NewShard
 			SELECT 1 FROM shards AS s
 			JOIN watermarks AS w ON w.source = s.source AND w.name = s.after
 			WHERE s.source = watermarks.source AND s.name = watermarks.name
-				AND s.stream = $3 AND w.watermark < $4)`, source, Beginning, stream, Infinity)
+				AND s.stream = $3 AND s.found = $4 AND w.watermark < $5)`,
+		source, Beginning, stream, t.now, Infinity)
 	return err
 }
 

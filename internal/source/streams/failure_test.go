@@ -64,11 +64,13 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 		w.write(40, time.Second)
 		back := time.Now()
 
+		w.office.lossy = 300 // whatever was folded, and the gaps, is thrown away again and again
 		c = w.start("b")
 		defer c.stop()
 		w.ready(c, time.Minute)
 		t.Logf("ready again after %s", time.Since(back))
-		w.await("what is left is counted", time.Minute, func() bool { return w.count() == 200+80 })
+		w.await("what is left is counted", 5*time.Minute, func() bool { return w.count() == 200+80 })
+		w.await("all gaps are recorded", 5*time.Minute, func() bool { return len(w.gaps()) >= 10 })
 		w.office.settle(t, 280)
 
 		var want []string
@@ -113,11 +115,39 @@ func TestShardThatWaitedForADayIsAGap(t *testing.T) {
 		w.write(10, time.Second)
 		time.Sleep(25 * time.Hour)
 		w.write(10, time.Second)
+		w.office.lossy = 300
 		c = w.start("b")
 		defer c.stop()
-		w.await("what is left is counted", time.Minute, func() bool { return w.count() == 30 })
+		w.await("what is left is counted", 5*time.Minute, func() bool { return w.count() == 30 })
 		if gaps := w.gaps(); len(gaps) != 2 || !strings.HasSuffix(gaps[1], w.table.OpenShards()[0]) {
 			t.Errorf("gaps in %v, want one in the parent, which is gone, and one in the child", gaps)
+		}
+	})
+}
+
+// An open shard of which everything was trimmed has one gap for each time that
+// nobody came for a day, however often it is claimed.
+func TestEmptiedShardIsOneGapATime(t *testing.T) {
+	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *world) {
+		w.fake.Deny("GetRecords")
+		c := w.start("a")
+		time.Sleep(time.Minute)
+		w.write(10, time.Second)
+		c.stop()
+		w.fake.Allow("GetRecords")
+		w.office.lossy = 20
+		for i := range 3 {
+			time.Sleep(25 * time.Hour)
+			c = w.start("b")
+			w.await("the gap is recorded", 5*time.Minute, func() bool { return len(w.gaps()) > i })
+			time.Sleep(10 * time.Minute)
+			c.stop()
+			if n := len(w.gaps()); n != i+1 {
+				t.Errorf("%d gaps after %d absences", n, i+1)
+			}
+		}
+		if g := w.office.gaps[0]; g.From != "TRIM_HORIZON" || g.Until.Sub(g.Since) < time.Minute {
+			t.Errorf("the gap is %+v", g)
 		}
 	})
 }

@@ -35,10 +35,12 @@ type loss struct {
 // begins behind that without a word.
 func (r *reader) inherited() *loss {
 	known := r.shard.known()
+	// A later claim of this reader stands behind the gap that it recorded itself.
+	begins := r.at == atHorizon || r.at == afterGap && !r.claimed
 	switch {
 	case r.at == orphaned:
 		return &loss{since: r.shard.UnseenSince, reason: reasonOrphan}
-	case r.at == atHorizon && time.Since(known) > retention-retentionDoubt:
+	case begins && time.Since(known) > retention-retentionDoubt:
 		return &loss{from: string(atHorizon), since: known, reason: reasonUnread}
 	}
 	return nil
@@ -150,7 +152,7 @@ func (r *reader) bound(ctx context.Context, p page, end bool) error {
 	case p.next == "":
 		return r.record(ctx, atShardEnd, horizon())
 	case end:
-		return r.record(ctx, atHorizon, horizon())
+		return r.record(ctx, afterGap, horizon())
 	}
 	return nil
 }
@@ -174,6 +176,5 @@ func (r *reader) record(ctx context.Context, to position, until time.Time) error
 	r.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
 		"since", g.Since, "until", g.Until, "reason", g.Reason)
 	r.at, r.lost = to, nil
-	r.shard.Watermark = time.Now() // what was lost before now is recorded
 	return nil
 }

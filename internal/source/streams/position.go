@@ -15,6 +15,9 @@ const (
 	// orphaned is atHorizon for a shard whose parent vanished before anybody saw
 	// it: what that held is recorded as a gap before anything is read.
 	orphaned position = "ORPHAN"
+	// afterGap is atHorizon once the loss of what was before that is recorded,
+	// where nothing is left to name the place.
+	afterGap position = "AFTER_GAP"
 	// atShardEnd is behind everything.
 	atShardEnd position = "SHARD_END"
 	// at, before a sequence number, is where that record itself is the next: the
@@ -23,7 +26,7 @@ const (
 )
 
 // unread says that nothing of the shard was counted.
-func (p position) unread() bool { return p == atHorizon || p == orphaned }
+func (p position) unread() bool { return p == atHorizon || p == orphaned || p == afterGap }
 
 // passed says whether the record of that sequence number lies before the
 // position.

@@ -38,6 +38,7 @@ type reader struct {
 	id     string // the shard's own name
 	stop   context.CancelFunc
 
+	claimed  bool // once already
 	handle   source.Partition
 	at       position
 	iterator string // empty when there is none
@@ -107,10 +108,12 @@ func (r *reader) own(ctx context.Context, sink source.Sink) error {
 func (r *reader) begin(handle source.Partition) {
 	r.handle, r.at = handle, position(handle.Position())
 	r.iterator, r.idle = "", idleness{}
+	r.newest = time.Time{} // what was folded since may have been thrown away
 	r.closed, r.gone = r.at == atShardEnd, r.at == atShardEnd
 	if r.lost = r.inherited(); r.lost != nil {
 		r.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
 	}
+	r.claimed = true
 }
 
 // release gives the shard up, in a bounded time. Then all that was folded is in
@@ -243,7 +246,7 @@ func (r *reader) note(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)
 	}
-	if b.End {
+	if b.End && r.at != afterGap { // else the gap may not be stored yet
 		r.shard.Watermark = time.UnixMilli(b.Read)
 	}
 }

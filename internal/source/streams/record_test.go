@@ -162,7 +162,7 @@ func TestPositions(t *testing.T) {
 		position, sequence string
 		passed             bool
 	}{
-		{"TRIM_HORIZON", "5", false}, {"ORPHAN", "5", false}, {"SHARD_END", "5", true},
+		{"TRIM_HORIZON", "5", false}, {"ORPHAN", "5", false}, {"AFTER_GAP", "5", false}, {"SHARD_END", "5", true},
 		{"10", "9", true}, {"10", "10", true}, {"10", "11", false},
 		{"at:10", "9", true}, {"at:10", "10", false}, {"at:10", "100", false},
 	} {
