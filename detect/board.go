@@ -48,7 +48,7 @@ type Board struct {
 	// views are what tables' keys look like as a whole.
 	views map[tableID]*View
 	// said are the findings that say more, as they were given last.
-	said map[string]Finding
+	said map[string]told
 	// placements are simulated ones.
 	placements map[placed]float64
 }
@@ -77,7 +77,7 @@ func NewBoard(o Options) *Board {
 		options: o, tracks: map[trackID]*track{},
 		tables: map[tableID]*Table{}, seconds: map[windowID]Table{},
 		groups: map[groupID]*group{}, groupsOf: map[tableID]int{},
-		rolled: map[rolledID]rolled{}, views: map[tableID]*View{}, said: map[string]Finding{}, placements: map[placed]float64{},
+		rolled: map[rolledID]rolled{}, views: map[tableID]*View{}, said: map[string]told{}, placements: map[placed]float64{},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // more is a finding that says more of what another one is about: of another
@@ -73,29 +72,38 @@ func testName(key string) (string, bool) {
 	return "", false
 }
 
-// takeBack adds what was said last time and holds no longer, as over: whoever
-// keeps findings hears the end of each.
+// told is a finding that says more, as it was given last.
+type told struct {
+	Finding
+	// over is when it was taken back, in settled seconds; 0 while it holds.
+	over int64
+}
+
+// takeBack adds what was said before and holds no longer, as over: whoever keeps
+// findings hears the end of each, for some time, so that a failed write loses
+// none.
 func (b *Board) takeBack(said []Finding) []Finding {
 	if b.options.OneEpisode {
 		return said
 	}
-	still := make(map[string]bool, len(said))
+	now := make(map[string]bool, len(said))
 	for i := range said {
-		still[said[i].Fingerprint] = true
+		now[said[i].Fingerprint] = true
+		b.said[said[i].Fingerprint] = told{Finding: said[i]}
 	}
-	for print, f := range b.said {
-		if still[print] {
+	for print, t := range b.said {
+		if now[print] {
 			continue
 		}
-		if f.LastSeen.Before(time.Unix(b.time.settled-2*horizon, 0)) {
+		if t.over == 0 {
+			t.State, t.over = Resolved, max(b.time.settled, 1)
+			b.said[print] = t
+		}
+		if t.over+horizon < b.time.settled {
 			delete(b.said, print)
 			continue
 		}
-		f.State = Resolved
-		said = append(said, f)
-	}
-	for i := range said {
-		b.said[said[i].Fingerprint] = said[i]
+		said = append(said, t.Finding)
 	}
 	return said
 }

@@ -17,7 +17,7 @@ func (b *Board) Restore(findings []Finding, seed uint64) {
 			b.restoreRolled(f)
 		}
 		if !f.Kind.ofKey() && !f.Kind.ofTable() {
-			b.said[f.Fingerprint] = *f
+			b.said[f.Fingerprint] = told{Finding: *f}
 			continue
 		}
 		key := sample.Key{Type: f.KeyType, Text: f.Key}
@@ -64,11 +64,15 @@ func restored(f *Finding) *episode {
 }
 
 // restoreRolled takes up what is known of a pattern's keys: the worst of them.
+// Those that are still hot are restored by themselves, and open the pattern.
 func (b *Board) restoreRolled(f *Finding) {
+	if f.Rolling == nil {
+		return
+	}
 	keys := rolled{}
 	for _, key := range f.Rolling.Keys {
 		worst := *f
-		worst.Key = key
+		worst.Key, worst.State = key, Resolved
 		keys[key] = worst
 	}
 	b.rolled[rolledID{f.Table, f.Index, f.Rolling.Template}] = keys

@@ -72,13 +72,25 @@ type rolledID struct{ table, index, template string }
 // rolled are the newest hot keys of a pattern, by key.
 type rolled map[string]Finding
 
-// with is the pattern's memory with one more hot key, or with more known of one.
+// with is the pattern's memory with one more hot key, or with more known of one:
+// its worst figures, and open as long as any of its findings is.
 func (r rolled) with(f Finding) rolled {
 	all := make(rolled, len(r)+1)
 	maps.Copy(all, r)
-	if known, seen := all[f.Key]; !seen || known.Utilization < f.Utilization || known.LastSeen.Before(f.LastSeen) {
-		all[f.Key] = f
+	if known, seen := all[f.Key]; seen {
+		worse, other := f, known
+		if known.Utilization > f.Utilization {
+			worse, other = known, f
+		}
+		if worse.State == Resolved {
+			worse.State = other.State
+		}
+		if worse.LastSeen.Before(other.LastSeen) {
+			worse.LastSeen = other.LastSeen
+		}
+		f = worse
 	}
+	all[f.Key] = f
 	if len(all) > rolledKept {
 		oldest := slices.MinFunc(slices.Collect(maps.Values(all)), byPeak)
 		delete(all, oldest.Key)

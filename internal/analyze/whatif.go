@@ -64,15 +64,29 @@ func whatIf(p *page, w *detect.WhatIf) {
 	} else {
 		p.say(2, "  ", "One name is on one partition.")
 	}
-	verdict := "Yes: this carries the load, with room to grow."
+	p.heading("In short")
+	p.say(2, "  ", inShort(w))
+}
+
+// crowdedOften is from which chance of a full partition a placement is worth a
+// word in the verdict.
+const crowdedOften = 0.05
+
+// inShort is the verdict: first whether the shards are enough, then whether they
+// have room at once.
+func inShort(w *detect.WhatIf) string {
 	switch {
 	case w.PerShard > w.Limit:
-		verdict = fmt.Sprintf("No: every shard would be above the limit. It takes %d.", w.Needed)
+		return fmt.Sprintf("No: every shard would be above the limit. It takes %d.", w.Needed)
 	case w.Shards < w.Needed:
-		verdict = fmt.Sprintf("Just: the shards are below the limit, but without the headroom that %d would give.", w.Needed)
+		return fmt.Sprintf("Just: the shards are below the limit, but without the headroom that %d would give.", w.Needed)
 	}
-	p.heading("In short")
-	p.say(2, "  ", verdict)
+	for _, on := range w.Placements {
+		if on.Over >= crowdedOften {
+			return "Yes, with room to grow, but perhaps not at once: each shard is well below the limit, but some may share a partition, which is then full until DynamoDB splits it. Raise the warm throughput before the load comes."
+		}
+	}
+	return "Yes: this carries the load, with room to grow."
 }
 
 func shardsOf(n int) string {

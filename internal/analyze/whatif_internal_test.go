@@ -1,0 +1,33 @@
+package analyze
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// TestWhatIfInShort holds the last sentence to the figures above it: no plain
+// yes where a full partition is likely.
+func TestWhatIfInShort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		w    detect.WhatIf
+		want string
+	}{
+		{"above the limit", detect.WhatIf{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4}, "No:"},
+		{"no headroom", detect.WhatIf{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, "Just:"},
+		{"two may share a partition", detect.WhatIf{
+			Limit: 1000, PerShard: 525, Shards: 8, Needed: 7,
+			Placements: []detect.PlacedOn{{Partitions: 8, Share: 1, Over: 1}, {Partitions: 32, Share: 0.6, Over: 0.6}},
+		}, "not at once"},
+		{"any two fit one", detect.WhatIf{
+			Limit: 1000, PerShard: 100, Shards: 8, Needed: 2, Placements: []detect.PlacedOn{{Partitions: 8, Share: 1, Over: 0.01}},
+		}, "Yes: this carries"},
+	} {
+		if got := inShort(&c.w); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
