@@ -95,6 +95,10 @@ func (b *Board) takeBack(said []Finding) []Finding {
 		if now[print] {
 			continue
 		}
+		if b.notLooked(&t.Finding) {
+			said = append(said, t.Finding)
+			continue
+		}
 		if t.over == 0 {
 			t.State, t.over = Resolved, max(b.time.settled, 1)
 			b.said[print] = t
@@ -106,4 +110,11 @@ func (b *Board) takeBack(said []Finding) []Finding {
 		said = append(said, t.Finding)
 	}
 	return said
+}
+
+// notLooked says that nothing is known of a table's keys yet, as after a restart:
+// what was said of them stands, for as long as it takes to look.
+func (b *Board) notLooked(f *Finding) bool {
+	return f.Kind == LowCardinalityKey && f.State != Resolved && b.views[tableID{f.Table, f.Index}] == nil &&
+		f.LastSeen.Unix()+2*horizon >= b.time.settled
 }

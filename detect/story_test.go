@@ -419,3 +419,25 @@ func TestTables(t *testing.T) {
 		t.Fatalf("tables %+v", tables)
 	}
 }
+
+// TestFewKeysOutliveARestart lets a judge take over that has not looked at the
+// table's keys yet: what was said of them stands until it has.
+func TestFewKeysOutliveARestart(t *testing.T) {
+	t.Parallel()
+	s := story{world: statuses(400, asked{}), census: true, lasts: 60}
+	said := s.whole()
+	heir := s.board()
+	heir.Settle(began+60, true)
+	heir.Restore(said, storySeed)
+	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Pending {
+		t.Fatalf("before it has looked the heir says %+v", found)
+	}
+	many := detect.NewCensus()
+	for _, w := range windowsOf(keys("user#%d", 300, asked{units: 5}), 60) {
+		many.Observe(w)
+	}
+	heir.Look("orders", "", many.View("orders", "", detect.DefaultPolicy()))
+	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
+		t.Fatalf("when it has looked it says %+v", found)
+	}
+}
