@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -16,8 +17,10 @@ const (
 	// maxMembers is of how many numbers a base may be a sharded key: user#42 is
 	// one of a million, and no shard.
 	maxMembers = 1024
-	// maxGroups bounds the bases of one table or index.
-	maxGroups = 2000
+	// maxGroups bounds the bases of one table or index, maxAllGroups those of
+	// all.
+	maxGroups    = 2000
+	maxAllGroups = 20_000
 	// guessShare is the share of a limit from which a key with a mere number may
 	// be a shard: those with a word always may.
 	guessShare = 0.01
@@ -67,7 +70,7 @@ type group struct {
 	// past says nothing of today's. Of a file there is one.
 	eras map[int64]*era
 	// seconds are the open ones.
-	seconds map[int64]*groupSecond
+	seconds map[int64]groupSecond
 	// mostWrite and mostRead are the highest seconds ever seen.
 	mostWrite, mostRead sample.Milli
 	last                int64
@@ -109,9 +112,25 @@ func (p *counts) replace(was, now counts) {
 	p.unseen += now.unseen - was.unseen
 }
 
+// groupSecond is one second of a sharded key, by shard and in that order: most
+// keys that look like shards are the only one, and a map each would be much.
 type groupSecond struct {
-	parts  map[int]counts
+	parts  []shardCounts
 	unseen sample.Milli
+}
+
+type shardCounts struct {
+	shard int
+	counts
+}
+
+// of is what a shard had; nothing when it was not listed.
+func (s *groupSecond) of(shard int) counts {
+	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
+	if !found {
+		return counts{}
+	}
+	return s.parts[i].counts
 }
 
 type groupPeak struct {
@@ -208,11 +227,11 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 func (b *Board) group(id groupID) *group {
 	g := b.groups[id]
 	if g == nil {
-		if b.groupsOf[id.tableID] >= maxGroups {
+		if b.groupsOf[id.tableID] >= maxGroups || len(b.groups) >= maxAllGroups {
 			return nil
 		}
 		b.groupsOf[id.tableID]++
-		g = &group{eras: map[int64]*era{}, seconds: map[int64]*groupSecond{}}
+		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
 		b.groups[id] = g
 	}
 	return g
@@ -232,20 +251,14 @@ func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
 		g.eras, g.seconds = nil, nil
 		return
 	}
-	s := g.seconds[w.Second]
-	if s == nil {
-		s = &groupSecond{parts: make(map[int]counts, len(seen))}
-		g.seconds[w.Second] = s
-	}
-	unseen := weight(w.Unseen)
-	e.unseen += unseen - s.unseen
-	s.unseen = unseen
+	before := g.seconds[w.Second]
+	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: weight(w.Unseen)}
+	e.unseen += now.unseen - before.unseen
 	var write, read summed
 	for _, x := range seen {
 		k := x.key
-		now := counts{k.Low, k.Err, k.Requests, unseen}
-		was := s.parts[x.shard]
-		s.parts[x.shard] = now
+		has := counts{k.Low, k.Err, k.Requests, now.unseen}
+		now.parts = append(now.parts, shardCounts{x.shard, has})
 		write.add(k.Low.Write, k.Err.Write, k.WriteSpread)
 		read.add(k.Low.Read, k.Err.Read, k.ReadSpread)
 		m := e.members[x.shard]
@@ -256,11 +269,21 @@ func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
 			m = &member{key: k.Key.Text}
 			e.members[x.shard], e.keyType = m, k.Key.Type
 		}
-		m.replace(was, now)
+		m.replace(before.of(x.shard), has)
 	}
+	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
+	g.keep(w.Second, now)
 	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
 	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
+}
+
+// keep remembers an open second, and now and then forgets closed ones.
+func (g *group) keep(second int64, s groupSecond) {
+	g.seconds[second] = s
+	if len(g.seconds) > shardsOpen+shardsOpen/2 {
+		maps.DeleteFunc(g.seconds, func(at int64, _ groupSecond) bool { return at < g.last-shardsOpen })
+	}
 }
 
 // summed is the load of all shards in one second.
@@ -292,8 +315,9 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 func (b *Board) forgetShards() {
 	now := b.eraOf(b.newest)
 	for id, g := range b.groups {
-		maps.DeleteFunc(g.seconds, func(second int64, _ *groupSecond) bool { return second < b.newest-shardsOpen })
-		maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
+		if len(g.eras) > 1 {
+			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
+		}
 		if g.last < b.newest-horizon && (g.crowded || !b.options.OneEpisode) {
 			delete(b.groups, id)
 			b.groupsOf[id.tableID]--

@@ -140,3 +140,22 @@ func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
 		t.Fatal("found nothing")
 	}
 }
+
+// TestShardedKeysAreBounded shows many tables with many sharded keys each.
+func TestShardedKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 2500 {
+		names = append(names, fmt.Sprintf("user-%d#SHARD_0", i))
+	}
+	b := detect.NewBoard(detect.Options{})
+	b.Settle(began-1, true)
+	for table := range 15 {
+		w := loaded(began, 1, names...)
+		w.Table = fmt.Sprint(table)
+		b.Observe(w)
+	}
+	if got := detect.Groups(b); got != detect.MaxAllGroups {
+		t.Fatalf("a board remembers %d sharded keys, want %d", got, detect.MaxAllGroups)
+	}
+}
