@@ -44,7 +44,7 @@ func busySecond(second int64) (all []*sketch.Window) {
 func BenchmarkJudge(b *testing.B) {
 	board := detect.NewBoard(detect.Options{})
 	board.Settle(began-1, true)
-	var second int64 = began
+	second := began
 	judge := func() (observe, find time.Duration, n int) {
 		windows := busySecond(second)
 		start := time.Now()
