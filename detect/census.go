@@ -77,8 +77,10 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		if weight(k.Low) > weight(t.hottest.load) {
-			t.hottest = hottest{k.Key, w.Second, k.Low}
+		if weight(k.Low) > weight(t.hottest.load) { // what is proven is no more than this
+			if l := provenOf(k); weight(l) > weight(t.hottest.load) {
+				t.hottest = hottest{k.Key, w.Second, l}
+			}
 		}
 		t.sample(k, w.Second)
 	}

@@ -1,10 +1,12 @@
 package detect_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -89,5 +91,18 @@ func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, storySeed)
 	if f := only(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want it to be over", f)
+	}
+}
+
+// TestTheExampleOfAShorterKeyIsOfItsTime: advice is of the traffic's own month.
+func TestTheExampleOfAShorterKeyIsOfItsTime(t *testing.T) {
+	t.Parallel()
+	s := story{
+		world: []asked{{key: "a", units: 1500, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}},
+		facts: &detect.TableFacts{LSIs: []string{"by-date"}},
+	}
+	f := only(t, s.whole(), detect.LargeCollection)
+	if month := time.Unix(began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
+		t.Fatalf("found %+v, want a#%s as an example", f, month)
 	}
 }

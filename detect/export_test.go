@@ -21,3 +21,9 @@ func SeenOf(w *sketch.Window, hash uint64) (proven, low, high sketch.Load) {
 		sketch.Load{Read: p.read.low, Write: p.write.low},
 		sketch.Load{Read: p.read.high(w.Total.ReadLargest), Write: p.write.high(w.Total.WriteLargest)}
 }
+
+// Groups is how many keys a board remembers as sharded, or perhaps so.
+func Groups(b *Board) int { return len(b.groups) }
+
+// MaxAllGroups is how many it may.
+const MaxAllGroups = maxAllGroups

@@ -29,7 +29,7 @@ func moreOf(f *Finding, facts *TableFacts) (all []Finding) {
 	if hours, near := growth(f, facts); near {
 		say(LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB refuses what makes it larger.",
 			about(*f.Evidence.GrowthBytes/1024), hours, strings.Join(facts.LSIs, ", ")),
-			Step{ActionRename, fmt.Sprintf("Put a month or another bounded part into the key, such as %s#2026-11, or do without the local secondary index: a global one has no such bound.", f.Key)})
+			Step{ActionRename, fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))})
 	}
 	if rank(f.Severity) < rank(Warning) {
 		return all

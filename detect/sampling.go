@@ -89,6 +89,14 @@ func amountsOf(value, missing sample.Milli, s sketch.Spread) amounts {
 	}
 }
 
+// provenOf is what a key was asked for, with 1 − 10⁻⁶ where requests were sampled.
+func provenOf(k *sketch.KeyLoad) sketch.Load {
+	return sketch.Load{
+		Read:  milli(estimate{units(k.Low.Read), k.ReadSpread}.below(decideTail)),
+		Write: milli(estimate{units(k.Low.Write), k.WriteSpread}.below(decideTail)),
+	}
+}
+
 // high holds with 97.5 %. largest is what one more sampled request of the table
 // would have added: it may have been of this key, also where none was seen.
 func (a amounts) high(largest float64) sample.Milli {

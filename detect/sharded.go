@@ -1,10 +1,12 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -15,8 +17,10 @@ const (
 	// maxMembers is of how many numbers a base may be a sharded key: user#42 is
 	// one of a million, and no shard.
 	maxMembers = 1024
-	// maxGroups bounds the bases of one table or index.
-	maxGroups = 2000
+	// maxGroups bounds the bases of one table or index, maxAllGroups those of
+	// all.
+	maxGroups    = 2000
+	maxAllGroups = 20_000
 	// guessShare is the share of a limit from which a key with a mere number may
 	// be a shard: those with a word always may.
 	guessShare = 0.01
@@ -59,62 +63,140 @@ func (id groupID) pattern() string {
 
 // group is what is known of a sharded key.
 type group struct {
+	// crowded says that there are too many members for shards: nothing more is
+	// kept.
+	crowded bool
+	// eras are the last stretches of time, each of a horizon: a load that is long
+	// past says nothing of today's. Of a file there is one.
+	eras map[int64]*era
+	// seconds are the open ones.
+	seconds map[int64]groupSecond
+	// mostWrite and mostRead are the highest seconds ever seen.
+	mostWrite, mostRead sample.Milli
+	last                int64
+}
+
+// era is what a sharded key had in some time.
+type era struct {
 	keyType string
 	members map[int]*member
-	// crowded says that there are too many for shards: nothing more is kept.
-	crowded bool
-	// seconds are the open ones, write and read the highest of all second, first
-	// and last those in which it was seen.
-	seconds     map[int64]*groupSecond
+	// write and read are the highest of all seconds, first and last those in which
+	// the key was seen.
 	write, read groupPeak
 	first, last int64
+	// unseen is the most that one shard can have had that no second lists.
+	unseen sample.Milli
 }
 
-// member is one shard, over all seconds.
+// member is one shard.
 type member struct {
-	key      string
-	load     sketch.Load
-	requests int64
+	key string
+	// counts is what all its seconds make.
+	counts
 }
 
-type groupSecond struct {
+// counts is what one shard had in a second.
+type counts struct {
 	low, err sketch.Load
-	parts    map[int]sketch.KeyLoad
+	requests int64
+	// unseen is the weight that it would have been missing, had the second not
+	// listed it.
+	unseen sample.Milli
+}
+
+// replace takes was out, and puts now in its place.
+func (p *counts) replace(was, now counts) {
+	p.low = less(p.low.Plus(now.low), was.low)
+	p.err = less(p.err.Plus(now.err), was.err)
+	p.requests += now.requests - was.requests
+	p.unseen += now.unseen - was.unseen
+}
+
+// groupSecond is one second of a sharded key, by shard and in that order: most
+// keys that look like shards are the only one, and a map each would be much.
+type groupSecond struct {
+	parts  []shardCounts
+	unseen sample.Milli
+}
+
+type shardCounts struct {
+	shard int
+	counts
+}
+
+// of is what a shard had; nothing when it was not listed.
+func (s *groupSecond) of(shard int) counts {
+	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
+	if !found {
+		return counts{}
+	}
+	return s.parts[i].counts
 }
 
 type groupPeak struct {
 	figure
-	at int64
+	// proven holds with 1 − 10⁻⁶ where requests were sampled.
+	proven sample.Milli
+	at     int64
 }
 
 // worded says that the form names a shard by a word, so that no key has it by
 // chance.
 func worded(f shardkey.Form) bool { return len(f.Before) > 1 }
 
+// marks are the words of the forms that have one.
+var marks = func() (all []string) {
+	for _, f := range shardkey.Forms() {
+		if worded(f) {
+			all = append(all, f.Before)
+		}
+	}
+	return all
+}()
+
+func hasMark(key string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(key, mark) })
+}
+
+// shardSeen is a key of a window that may be a shard.
+type shardSeen struct {
+	shard int
+	key   *sketch.KeyLoad
+}
+
 // observeShards counts a window's keys to the sharded keys that they may be
-// shards of.
+// shards of, in the order of the window: there may be room for only some.
 func (b *Board) observeShards(w *sketch.Window) {
 	if w.Second < b.newest-shardsOpen {
 		return
 	}
 	policy := b.options.Policy(w.Table, w.Index)
-	parts := map[groupID]map[int]sketch.KeyLoad{}
+	seen := map[groupID][]shardSeen{}
+	var order []groupID
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id, shard, may := mayBeShard(w, k, policy)
 		if !may {
 			continue
 		}
-		if parts[id] == nil {
-			parts[id] = map[int]sketch.KeyLoad{}
+		if seen[id] == nil {
+			order = append(order, id)
 		}
-		parts[id][shard] = *k
+		seen[id] = append(seen[id], shardSeen{shard, k})
 	}
-	for id, shards := range parts {
+	for _, id := range order {
 		if g := b.group(id); g != nil {
-			g.put(w.Second, shards)
+			g.put(w, seen[id], b.eraOf(w.Second))
 		}
 	}
+}
+
+// eraOf is the stretch of time that a second belongs to.
+func (b *Board) eraOf(second int64) int64 {
+	if b.options.OneEpisode {
+		return 0
+	}
+	return second / horizon
 }
 
 // mayBeShard takes a key apart.
@@ -129,8 +211,12 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 			return id, n, true
 		}
 	}
+	light := weight(k.Low) < share(WritesInReads*PartitionWrite, guessShare)
+	if light && !hasMark(k.Key.Text) { // nearly every key: spare it the parsing
+		return groupID{}, 0, false
+	}
 	p, is := shardkey.Parse(k.Key.Text)
-	if !is || !worded(p.Form) && weight(k.Low) < share(WritesInReads*PartitionWrite, guessShare) {
+	if !is || light && !worded(p.Form) {
 		return groupID{}, 0, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
@@ -141,63 +227,97 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 func (b *Board) group(id groupID) *group {
 	g := b.groups[id]
 	if g == nil {
-		if b.groupsOf[id.tableID] >= maxGroups {
+		if b.groupsOf[id.tableID] >= maxGroups || len(b.groups) >= maxAllGroups {
 			return nil
 		}
 		b.groupsOf[id.tableID]++
-		g = &group{members: map[int]*member{}, seconds: map[int64]*groupSecond{}}
+		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
 		b.groups[id] = g
 	}
 	return g
 }
 
 // put sets a second, in place of what was known of it.
-func (g *group) put(second int64, parts map[int]sketch.KeyLoad) {
-	g.last = max(g.last, second)
-	if g.crowded = g.crowded || len(g.members) > maxMembers; g.crowded {
-		g.members, g.seconds = nil, nil
+func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
+	g.last = max(g.last, w.Second)
+	e := g.eras[at]
+	if e == nil {
+		e = &era{members: map[int]*member{}, first: w.Second}
+		if !g.crowded {
+			g.eras[at] = e
+		}
+	}
+	if g.crowded = g.crowded || len(e.members) > maxMembers; g.crowded {
+		g.eras, g.seconds = nil, nil
 		return
 	}
-	s := g.seconds[second]
-	if s == nil {
-		s = &groupSecond{parts: map[int]sketch.KeyLoad{}}
-		g.seconds[second] = s
-	}
-	for shard, k := range parts {
-		was := s.parts[shard]
-		s.parts[shard] = k
-		s.low = sketch.Load{Read: s.low.Read + k.Low.Read - was.Low.Read, Write: s.low.Write + k.Low.Write - was.Low.Write}
-		s.err = sketch.Load{Read: s.err.Read + k.Err.Read - was.Err.Read, Write: s.err.Write + k.Err.Write - was.Err.Write}
-		m := g.members[shard]
+	before := g.seconds[w.Second]
+	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: weight(w.Unseen)}
+	e.unseen += now.unseen - before.unseen
+	var write, read summed
+	for _, x := range seen {
+		k := x.key
+		has := counts{k.Low, k.Err, k.Requests, now.unseen}
+		now.parts = append(now.parts, shardCounts{x.shard, has})
+		write.add(k.Low.Write, k.Err.Write, k.WriteSpread)
+		read.add(k.Low.Read, k.Err.Read, k.ReadSpread)
+		m := e.members[x.shard]
 		if m == nil {
-			if len(g.members) > maxMembers {
+			if len(e.members) > maxMembers {
 				continue
 			}
 			m = &member{key: k.Key.Text}
-			g.members[shard], g.keyType = m, k.Key.Type
+			e.members[x.shard], e.keyType = m, k.Key.Type
 		}
-		m.load = sketch.Load{Read: m.load.Read + k.Low.Read - was.Low.Read, Write: m.load.Write + k.Low.Write - was.Low.Write}
-		m.requests += k.Requests - was.Requests
+		m.replace(before.of(x.shard), has)
 	}
-	g.write = g.write.max(second, s.low.Write, s.err.Write)
-	g.read = g.read.max(second, s.low.Read, s.err.Read)
-	if g.first == 0 || second < g.first {
-		g.first = second
+	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
+	g.keep(w.Second, now)
+	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
+	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
+	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
+}
+
+// keep remembers an open second, and now and then forgets closed ones.
+func (g *group) keep(second int64, s groupSecond) {
+	g.seconds[second] = s
+	if len(g.seconds) > shardsOpen+shardsOpen/2 {
+		maps.DeleteFunc(g.seconds, func(at int64, _ groupSecond) bool { return at < g.last-shardsOpen })
 	}
 }
 
-func (p groupPeak) max(second int64, low, missing sample.Milli) groupPeak {
-	if low > p.value || low == p.value && second < p.at {
-		p.at = second
+// summed is the load of all shards in one second.
+type summed struct {
+	value, missing sample.Milli
+	spread         sketch.Spread
+}
+
+func (s *summed) add(value, missing sample.Milli, spread sketch.Spread) {
+	s.value, s.missing = s.value+value, s.missing+missing
+	s.spread.Variance += spread.Variance
+	s.spread.Largest = max(s.spread.Largest, spread.Largest)
+}
+
+func (s *summed) peak(second int64, largest float64) groupPeak {
+	a := amountsOf(s.value, s.missing, s.spread)
+	return groupPeak{figure: figure{a.value, a.low, a.high(largest)}, proven: a.proven, at: second}
+}
+
+func (p groupPeak) max(o groupPeak) groupPeak {
+	at := p.at
+	if o.value > p.value || o.value == p.value && o.at < p.at || p.at == 0 {
+		at = o.at
 	}
-	p.figure = p.figure.max(figure{low, low, low + missing})
-	return p
+	return groupPeak{figure: p.figure.max(o.figure), proven: max(p.proven, o.proven), at: at}
 }
 
 // forgetShards closes seconds, and forgets keys that were not seen for long.
 func (b *Board) forgetShards() {
+	now := b.eraOf(b.newest)
 	for id, g := range b.groups {
-		maps.DeleteFunc(g.seconds, func(second int64, _ *groupSecond) bool { return second < b.newest-shardsOpen })
+		if len(g.eras) > 1 {
+			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
+		}
 		if g.last < b.newest-horizon && (g.crowded || !b.options.OneEpisode) {
 			delete(b.groups, id)
 			b.groupsOf[id.tableID]--
@@ -205,10 +325,41 @@ func (b *Board) forgetShards() {
 	}
 }
 
+// recent is what is known of all eras together.
+func (g *group) recent() *era {
+	all := &era{members: map[int]*member{}}
+	for _, e := range g.eras {
+		if len(g.eras) == 1 {
+			return e
+		}
+		for shard, m := range e.members {
+			if all.members[shard] == nil {
+				all.members[shard] = &member{key: m.key}
+			}
+			all.members[shard].replace(counts{}, m.counts)
+		}
+		all.keyType = e.keyType
+		all.write, all.read, all.unseen = all.write.max(e.write), all.read.max(e.read), all.unseen+e.unseen
+		if all.first == 0 || e.first < all.first {
+			all.first = e.first
+		}
+		all.last = max(all.last, e.last)
+	}
+	return all
+}
+
+// utilization is that of all shards together, in the highest recent second.
+func (g *group) utilization() (most float64) {
+	for _, e := range g.eras {
+		most = max(most, e.utilization())
+	}
+	return most
+}
+
 // confirmed says whether this is a sharded key, and how many shards it has. A
 // mere number is one when the policy says so, or when the numbers are all there
 // and most of them carry about the same: users' numbers do not.
-func (g *group) confirmed(form shardkey.Form, p Policy) (shards int, yes bool) {
+func (g *era) confirmed(form shardkey.Form, p Policy) (shards int, yes bool) {
 	n := len(g.members)
 	if n < 2 || n > maxMembers {
 		return 0, false
@@ -231,55 +382,71 @@ func (g *group) confirmed(form shardkey.Form, p Policy) (shards int, yes bool) {
 // least is from which utilisation of all shards together there is something to
 // say: of a mere number only when the shards would be a hot key, since small
 // numbers are common and mostly no shards.
-func (g *group) least(form shardkey.Form, p Policy) float64 {
+func least(form shardkey.Form, p Policy) float64 {
 	if worded(form) || p.Suffix != nil && *p.Suffix == form {
 		return p.MinUnits / units(PartitionWrite)
 	}
 	return p.Warning
 }
 
-func (g *group) utilization() float64 {
+func (g *era) utilization() float64 {
 	return max(units(g.write.value)/units(PartitionWrite), units(g.read.value)/units(PartitionRead))
 }
 
 // even says whether four of five shards are within half of the mean.
-func (g *group) even() bool {
+func (g *era) even() bool {
 	mean, within := g.mean(len(g.members)), 0
 	for _, m := range g.members {
-		if math.Abs(float64(weight(m.load))-mean) <= mean/2 {
+		if math.Abs(float64(weight(m.low))-mean) <= mean/2 {
 			within++
 		}
 	}
 	return 5*within >= 4*len(g.members)
 }
 
-func (g *group) mean(shards int) float64 {
+func (g *era) mean(shards int) float64 {
 	var sum sample.Milli
 	for _, m := range g.members {
-		sum += weight(m.load)
+		sum += weight(m.low)
 	}
 	return float64(sum) / float64(max(shards, 1))
 }
 
-// deviation is the largest difference of a shard's load from the mean, as a
-// share of it, and the shard with most; certain says that chance alone does not
-// make it: requests are counted, and a count of n varies by its root.
-func (g *group) deviation(shards int) (most float64, hottest string, certain bool) {
-	mean := g.mean(shards)
+// deviation is by how much a shard differs from the mean for certain, whatever
+// the sketch left open, as a share of the mean, and the shard with most; certain
+// says that chance alone does not make it: requests are counted, a count of n
+// varies by its root, and the largest of many varies more than one.
+func (g *era) deviation(shards int) (most float64, hottest string, certain bool) {
 	var requests int64
-	var highest sample.Milli = -1
+	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
 	for _, m := range g.members {
-		most = max(most, math.Abs(float64(weight(m.load))-mean)/mean)
-		requests += m.requests
-		if l := weight(m.load); l > highest || l == highest && m.key < hottest {
-			highest, hottest = l, m.key
+		has, may := weight(m.low), weight(m.err)+g.unseen-m.unseen
+		low, missing, requests = low+has, missing+may, requests+m.requests
+		if has > highest || has == highest && m.key < hottest {
+			highest, hottest = has, m.key
+		}
+		coldest = min(coldest, has+may)
+	}
+	if none := shards - len(g.members); none > 0 {
+		missing += sample.Milli(none) * g.unseen
+		coldest = min(coldest, g.unseen) // one gets nothing that was seen
+	}
+	n := float64(shards)
+	if low > 0 {
+		most = max(0, float64(highest)*n/float64(low+missing)-1, 1-float64(coldest)*n/float64(low))
+	}
+	each := float64(requests) / n
+	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))/math.Sqrt(each) > UnevenShare
+}
+
+// part is a shard's part of the load of all.
+func (g *era) part(key string) float64 {
+	for _, m := range g.members {
+		if m.key == key {
+			return ratio(float64(weight(m.low)), g.mean(1))
 		}
 	}
-	if shards > len(g.members) {
-		most = max(most, 1) // one gets nothing
-	}
-	each := float64(requests) / float64(shards)
-	return most, hottest, each > 0 && most-3/math.Sqrt(each) > UnevenShare
+	return 0
 }
 
 // sharded are the findings about keys that are sharded already, and a mark on
@@ -288,11 +455,15 @@ func (b *Board) sharded(found []Finding) (more []Finding) {
 	judged := map[groupID]*Sharded{}
 	for id, g := range b.groups {
 		p := b.options.Policy(id.table, id.index)
-		shards, yes := g.confirmed(id.form, p)
-		if !yes || g.utilization() < g.least(id.form, p) {
+		if len(g.eras) == 0 || g.utilization() < least(id.form, p) {
 			continue
 		}
-		s, all := g.judge(id, shards, p)
+		recent := g.recent()
+		shards, yes := recent.confirmed(id.form, p)
+		if !yes {
+			continue
+		}
+		s, all := recent.judge(id, shards, groupPeak{figure: figure{value: g.mostWrite}}, groupPeak{figure: figure{value: g.mostRead}}, p)
 		judged[id] = s
 		more = append(more, all...)
 	}
@@ -322,13 +493,28 @@ func (f *Finding) tellSharding() {
 	}
 }
 
-// judge says what is wrong with a sharded key.
-func (g *group) judge(id groupID, shards int, p Policy) (*Sharded, []Finding) {
-	kind, peak := HotKeyWrite, g.write
-	if units(g.read.value)/units(PartitionRead) > units(g.write.value)/units(PartitionWrite) {
-		kind, peak = HotKeyRead, g.read
+// nearer is the peak that is nearer to its limit, and what it is of.
+func nearer(write, read groupPeak) (Kind, groupPeak) {
+	if units(read.value)/units(PartitionRead) > units(write.value)/units(PartitionWrite) {
+		return HotKeyRead, read
 	}
-	needed := Shards(peak.value, limit(kind), p.Headroom)
+	return HotKeyWrite, write
+}
+
+// need is how many shards carry a peak, with the arithmetic.
+func need(peak sample.Milli, k Kind, p Policy) (int, string) {
+	n := Shards(peak, limit(k), p.Headroom)
+	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", amountOf(peak), amountOf(limit(k)), p.Headroom, n)
+}
+
+// judge says what is wrong with a sharded key. Too few shards are told from what
+// is proven of the recent peak, too many from the highest ever seen: nobody
+// takes shards away for a quiet night.
+func (g *era) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p Policy) (*Sharded, []Finding) {
+	kind, peak := nearer(g.write, g.read)
+	needed, sum := need(peak.value, kind, p)
+	mostKind, most := nearer(mostWrite, mostRead)
+	ever, everSum := need(most.value, mostKind, p)
 	deviation, hottest, certain := g.deviation(shards)
 	base := id.base + id.tail
 	if id.form.Alone {
@@ -336,7 +522,6 @@ func (g *group) judge(id groupID, shards int, p Policy) (*Sharded, []Finding) {
 	}
 	s := &Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
 	each := peak.value / sample.Milli(shards)
-	sum := fmt.Sprintf("ceil(%s / %s × %g) = %d", amountOf(peak.value), amountOf(limit(kind)), p.Headroom, needed)
 
 	var all []Finding
 	say := func(k Kind, severity Severity, why string, step Step) {
@@ -347,15 +532,15 @@ func (g *group) judge(id groupID, shards int, p Policy) (*Sharded, []Finding) {
 	}
 	loads := fmt.Sprintf("%d shards of %s are asked for %s a second together, %s each if they are even", shards, quoted(base), perSecond(peak.value, kind), amountOf(each))
 	switch {
-	case needed > shards:
-		say(TooFewShards, loadSeverity(each, kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
+	case Shards(peak.proven, limit(kind), p.Headroom) > shards:
+		say(TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
 			Step{ActionShard, fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
-	case shards > ManyTimes*needed:
-		say(TooManyShards, Info, fmt.Sprintf("%s: %s would do. Every read of the whole key takes %d queries.", loads, sum, shards),
-			Step{ActionShard, fmt.Sprintf("%d shards carry the peak: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", needed, sum, QueryLeast)})
+	case shards > ManyTimes*ever:
+		say(TooManyShards, Info, fmt.Sprintf("The %d shards of %s were never asked for more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, quoted(base), perSecond(most.value, mostKind), everSum, shards),
+			Step{ActionShard, fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, QueryLeast)})
 	}
 	if certain {
-		highest := sample.Milli(float64(peak.value) / float64(shards) * (1 + deviation))
+		highest := sample.Milli(float64(peak.proven) * g.part(hottest))
 		severity := Info
 		if rank(loadSeverity(highest, kind, p)) > rank(Info) {
 			severity = Warning
@@ -379,11 +564,11 @@ func loadSeverity(l sample.Milli, k Kind, p Policy) Severity {
 }
 
 // finding is about all shards together.
-func (g *group) finding(id groupID, k Kind, second int64) Finding {
+func (g *era) finding(id groupID, k Kind, second int64) Finding {
 	key := id.pattern()
 	var read, write sample.Milli
 	for _, m := range g.members {
-		read, write = read+m.load.Read, write+m.load.Write
+		read, write = read+m.low.Read, write+m.low.Write
 	}
 	n := max(1, g.last-g.first+1)
 	mean := Loads{WCU: figure{write, write, write}.units(n), RCU: figure{read, read, read}.units(n)}

@@ -210,7 +210,7 @@ var wholes = []story{
 	strained("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
 	strained("more than provisioned, not yet refused", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
-		s.severity, s.over, s.utilization = detect.Warning, 0, 1.5
+		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity gives it: nobody is woken
 	}),
 	{name: "a refusal without a reason tells nothing", world: warm("ProvisionedThroughputExceededException")},
 	{name: "an on-demand table has nothing provisioned", world: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},

@@ -79,13 +79,31 @@ func (b *Board) strainOf(w *sketch.Window) strain {
 	near := func(l sketch.Load) bool {
 		return l.Write > share(PartitionWrite, warning) || l.Read > share(PartitionRead, warning)
 	}
-	for i := range w.Keys {
-		s.cool = s.cool && !near(w.Keys[i].High())
+	if s.refused[sample.KeyRange] > 0 {
+		for i := range w.Keys {
+			s.cool = s.cool && !near(mayHave(w, &w.Keys[i]))
+		}
+		s.cool = s.cool && !near(w.Unseen)
 	}
-	s.cool = s.cool && !near(w.Unseen)
 	wcu, rcu := b.options.Facts(w.Table).provisioned(w.Index)
-	s.over = max(over(w.Total.Write, wcu), over(w.Total.Read, rcu))
+	s.over = max(over(provenTotal(w.Total.Write, w.Total.WriteLargest), wcu), over(provenTotal(w.Total.Read, w.Total.ReadLargest), rcu))
 	return s
+}
+
+// mayHave is the most that a key can have been asked for, as far as sampling and
+// the sketch leave it open.
+func mayHave(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
+	return sketch.Load{
+		Read:  amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread).high(w.Total.ReadLargest),
+		Write: amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread).high(w.Total.WriteLargest),
+	}
+}
+
+// provenTotal is what a table was asked for with 1 − 10⁻⁶: of n requests of w
+// units each, at a rate of p, the variance of what they stand for is below their
+// sum times the largest w/p.
+func provenTotal(asked sample.Milli, largest float64) sample.Milli {
+	return milli(estimate{units(asked), sketch.Spread{Variance: units(asked) * largest, Largest: largest}}.below(decideTail))
 }
 
 // over is a demand as a share of what is given; 0 when that is not known.
@@ -115,9 +133,11 @@ func (e *episode) suffer(p *point, r rules, t timeline) {
 		*sum = sum.Plus(p.table)
 	}
 	e.strain = e.strain.plus(*p.strain)
-	if refused {
-		e.over++
+	if !refused {
+		e.warm(p.second) // burst capacity still gives it: nobody is woken
+		return
 	}
+	e.over++
 	e.heat(p.second)
 }
 

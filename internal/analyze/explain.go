@@ -139,6 +139,16 @@ func (e *explanation) write(out io.Writer) error {
 	return err
 }
 
+// isHeat says whether a kind is about what is too hot now, and not about how a
+// key is made or used.
+func isHeat(k detect.Kind) bool {
+	switch k {
+	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation, detect.RollingHotKey:
+		return true
+	}
+	return false
+}
+
 // headline is what a finding means to someone who sees one for the first time.
 func headline(f *detect.Finding) string {
 	switch {
@@ -174,8 +184,10 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	} else if other := f.Peak.WCU; reads && other.Value >= 1 {
 		p.fact("beside", "up to %s WCU in a second", figure(other))
 	}
-	p.fact("over", "%d seconds above the limit for certain, %d more perhaps, %d on a flat top at it", f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds)
-	if f.Kind != detect.HotPartition && f.Kind != detect.TableStarvation {
+	if f.OverSeconds+f.PossibleSeconds+f.SaturatedSeconds > 0 || isHeat(f.Kind) {
+		p.fact("over", "%d seconds above the limit for certain, %d more perhaps, %d on a flat top at it", f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds)
+	}
+	if f.Kind != detect.HotPartition && f.Kind != detect.TableStarvation && f.Share > 0 {
 		p.fact("share", "%s %% of the load of %s", amount(math.Round(1000*f.Share)/10), target(f.Table, f.Index))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
@@ -184,7 +196,11 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	e.picture(p, f, reads, limit)
 	requests(p, f.Evidence)
 
-	p.heading(fmt.Sprintf("Why DynamoDB does not heal it by itself: %s", f.Reason))
+	if isHeat(f.Kind) || f.Reason != detect.Undetermined {
+		p.heading(fmt.Sprintf("Why DynamoDB does not heal it by itself: %s", f.Reason))
+	} else {
+		p.heading("Why this is said")
+	}
 	p.say(2, "  ", f.Why)
 
 	p.heading("What to do, in this order")
@@ -288,11 +304,20 @@ func (e *explanation) cool(p *page, s keySeconds) {
 		}
 	}
 	p.line("%s in %s", printable(s.key.Text), target(s.table, s.index))
-	p.say(2, "  ", "No finding: this key is not near what one partition gives.")
+	p.say(2, "  ", noFinding(write.Low.Plus(write.Err).Write, read.Low.Plus(read.Err).Read))
 	p.heading("What was seen")
-	p.fact("writes", "at most %s WCU in one second, of 1,000", amount(float64(write.Low.Write+write.Err.Write)/1000))
-	p.fact("reads", "at most %s RCU in one second, of 3,000", amount(float64(read.Low.Read+read.Err.Read)/1000))
+	p.fact("writes", "up to %s WCU in one second, of 1,000", amount(float64(write.Low.Write+write.Err.Write)/1000))
+	p.fact("reads", "up to %s RCU in one second, of 3,000", amount(float64(read.Low.Read+read.Err.Read)/1000))
 	p.fact("seconds", "%d in which it was seen, from %s to %s", len(s.seconds), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
+}
+
+// noFinding says why there is none, given a key's highest seconds: seen from a few
+// samples it may look hot without being so.
+func noFinding(write, read sample.Milli) string {
+	if float64(write) > detect.DefaultWarning*float64(detect.PartitionWrite) || float64(read) > detect.DefaultWarning*float64(detect.PartitionRead) {
+		return "No finding: from what was seen the key may have been near what one partition gives, but nothing proves it, or the policy leaves it out."
+	}
+	return "No finding: this key is not near what one partition gives."
 }
 
 func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:04:05") }
