@@ -286,9 +286,9 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestMergingInAnyOrder spreads the requests of every world over three shards and
+// TestStoriesMergeInAnyOrder spreads the requests of every world over three shards and
 // merges what they saw of a second in random orders: one verdict.
-func TestMergingInAnyOrder(t *testing.T) {
+func TestStoriesMergeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 8))
 	for _, s := range stories {
@@ -298,7 +298,7 @@ func TestMergingInAnyOrder(t *testing.T) {
 		parts := partsOf(s.world, cmp.Or(s.lasts, 3), 3, random)
 		var want []detect.Finding
 		for round := range 3 {
-			windows := merged(parts, random)
+			windows := wholeOf(parts, random)
 			got := s.tell(windows, inOrder(len(windows))).Findings()
 			if round == 0 {
 				want = got

@@ -35,7 +35,7 @@ const mostRecords = 400
 
 // windowsOf lays a world through a sketch: every second whole.
 func windowsOf(world []asked, lasts int) []*sketch.Window {
-	return merged(partsOf(world, lasts, 1, nil), nil)
+	return wholeOf(partsOf(world, lasts, 1, nil), nil)
 }
 
 // partsOf lays a world through so many sketches, each request through any of
@@ -75,9 +75,9 @@ func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketc
 	return parts
 }
 
-// merged are the whole seconds that parts make, merged in a random order, or in
+// wholeOf are the whole seconds that parts make, merged in a random order, or in
 // theirs.
-func merged(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
+func wholeOf(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
 	order := inOrder(len(parts))
 	if random != nil {
 		order = random.Perm(len(parts))
