@@ -64,7 +64,7 @@ fuzz: ## Run each fuzz target for FUZZTIME
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
 		grep -oE '^func Fuzz[A-Za-z0-9_]+' "$$file" | cut -c6- | while read -r target; do \
 			echo "$$(dirname "$$file") $$target"; \
-			go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null; \
+			go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x </dev/null; \
 		done; \
 	done
 

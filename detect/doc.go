@@ -27,7 +27,8 @@
 // seconds do in strain.go; an episode becomes a Finding in verdict.go, with
 // evidence.go for what its requests were like, reason.go for why it does not heal
 // and advice.go for what to do. What a finding says beside its heat is in more.go;
-// keys that belong together are in sharded.go and rolling.go. What a table's keys
+// keys that belong together are in sharded.go, judged in shardverdict.go, and in
+// rolling.go. What a table's keys
 // look like is a Census and its View (census.go, frequent.go, template.go,
 // view.go, design.go, cardinality.go). Questions about the future are answered by
 // forecast.go, growth.go, placement.go and whatif.go.

@@ -12,6 +12,10 @@ import (
 // proofsKept is of how many seconds a key's evidence is kept: its hottest ones.
 const proofsKept = 16
 
+// proofShare is the share of a limit from which a second's evidence is kept: of a
+// key that is far from it nothing is told.
+const proofShare = 0.4
+
 // Evidence is what the requests of a key were like in its hottest seconds, as
 // far as they were gathered. Shares are of the load, 0 to 1.
 type Evidence struct {
@@ -79,7 +83,7 @@ type proof struct {
 // prove keeps a second's evidence, if it is one of the hottest. Told again, a
 // second takes its own place.
 func (t *track) prove(second int64, k *sketch.KeyLoad) {
-	if k.Evidence == nil {
+	if k.Evidence == nil || weight(k.Low) < share(WritesInReads*PartitionWrite, proofShare) {
 		return
 	}
 	p := proof{second, weight(k.Low), k.Low, k.Evidence.Cut()}
