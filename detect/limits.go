@@ -62,14 +62,16 @@ const (
 	// in a way worth telling.
 	tellShare = 0.05
 	// HotItemShare is the share of a key's load from which one item is what is
-	// hot. Borrowed from the rule of thumb that four partitions are what a split
-	// for heat reaches soon: an item with a quarter fills one of them again.
+	// hot. Borrowed from CockroachDB's load-based splitting, which counts a range
+	// as having a popular key from a quarter of its sampled requests on
+	// (splitKeyThreshold in pkg/kv/kvserver/split).
 	HotItemShare = 0.25
 	// MonotonicShare is the share of steps in one direction above which writes
-	// follow the sort key. Shuffled ones have one half.
+	// follow the sort key. Shuffled ones have one half, of 20 steps at most 72 %
+	// by chance (95 %); one split point then leaves four of five writes on a side.
 	MonotonicShare = 0.8
-	// UnevenShare is by how much a shard may differ from the mean of all.
-	// Source: shared rule of the write-sharding examples, 20 %.
+	// UnevenShare is by how much a shard may differ from the mean of all, as the
+	// sources on write sharding say: a difference above 20 % is worth a warning.
 	UnevenShare = 0.2
 	// ManyTimes the shards that the peak needs are too many: every read of the
 	// whole key pays for them.
