@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,9 @@ func analyzeCommand() *cobra.Command {
 		}
 		if p, _ := policies.Policy.detect(); p.Validate() != nil {
 			return cli.Wrong(p.Validate())
+		}
+		if !slices.Contains(formatNames(), *format) {
+			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
 		}
 		questions, err := questionsOf(*whatIf)
 		if err != nil {

@@ -264,3 +264,18 @@ func TestCSVHasARowAFinding(t *testing.T) {
 		}
 	}
 }
+
+// TestAKeyThatIsNotThere is told with what was read: with nothing but bad
+// samples, no key is there.
+func TestAKeyThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	must(t, analyze.Run(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader("garbage\n" + line(0, "orders", "k", 1)), Out: &out, Explain: []string{"nope"},
+	}))
+	for _, part := range []string{"nope is not in the samples", "1 samples counted, 1 bad"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("nothing says %q:\n%s", part, out.String())
+		}
+	}
+}

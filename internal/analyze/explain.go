@@ -57,6 +57,7 @@ type explanation struct {
 	seconds  []keySeconds
 	tables   map[[2]string]detect.Table
 	suggests []string
+	counted  string // what was read
 }
 
 // mostSuggested is how many other keys are named to someone who asked for one
@@ -65,7 +66,7 @@ const mostSuggested = 10
 
 // explain gathers what there is to tell of a key.
 func (f *fold) explain(key string, r *Result) *explanation {
-	e := &explanation{key: key, seconds: f.find(key), tables: map[[2]string]detect.Table{}}
+	e := &explanation{key: key, seconds: f.find(key), tables: map[[2]string]detect.Table{}, counted: r.counted()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if found.Key == key {
@@ -120,6 +121,7 @@ func (e *explanation) write(out io.Writer) error {
 				p.line("  %s", printable(key))
 			}
 		}
+		p.WriteString(e.counted)
 	}
 	told := map[[2]string]bool{}
 	for i := range e.found {

@@ -95,7 +95,14 @@ func (r *Result) table(colours bool) string {
 	if len(r.Candidates) > 0 {
 		b.WriteString("\n" + r.candidates() + "\n")
 	}
-	fmt.Fprintf(&b, "\n%d samples counted", r.Samples.Good)
+	b.WriteString("\n" + r.counted())
+	return b.String()
+}
+
+// counted says what was read, and what was not.
+func (r *Result) counted() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d samples counted", r.Samples.Good)
 	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
 		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
 	}

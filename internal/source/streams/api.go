@@ -67,7 +67,10 @@ func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
 		var answer *awshttp.ResponseError
-		if errors.As(err, &answer) {
+		switch {
+		case errors.As(err, &answer) && answer.HTTPStatusCode() == 0: // the SDK's word for no answer at all
+			return fmt.Errorf("%s: %w to answer: %s: look at the region, the endpoint and the network", operation, errServer, cause(err))
+		case answer != nil:
 			return fmt.Errorf("%s: %w: %d %s", operation, errServer, answer.HTTPStatusCode(), http.StatusText(answer.HTTPStatusCode()))
 		}
 		return fmt.Errorf("%s: %w", operation, err)
@@ -82,6 +85,15 @@ func explain(operation string, err error) error {
 		return fmt.Errorf("%s: %w", operation, m.meaning)
 	}
 	return fmt.Errorf("%s: %s: %s", operation, refused.ErrorCode(), refused.ErrorMessage())
+}
+
+// cause is the innermost error, which names no port that differs from request to
+// request.
+func cause(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }
 
 // ask bounds, counts and explains one request.

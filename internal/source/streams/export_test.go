@@ -17,6 +17,9 @@ func AppendRecord(dst []byte, stream string, r *types.Record) []byte {
 // CompareSequence is compareSequence.
 func CompareSequence(a, b string) int { return compareSequence(a, b) }
 
+// Explain is explain.
+func Explain(operation string, err error) error { return explain(operation, err) }
+
 // Passed is position.passed.
 func Passed(p, sequence string) bool { return position(p).passed(sequence) }
 
