@@ -69,7 +69,7 @@ func explain(operation string, err error) error {
 		var answer *awshttp.ResponseError
 		switch {
 		case errors.As(err, &answer) && answer.HTTPStatusCode() == 0: // the SDK's word for no answer at all
-			return fmt.Errorf("%s: %w to answer: %s: look at the region, the endpoint and the network", operation, errServer, cause(err))
+			return fmt.Errorf("%s: %w to answer: %w: look at the region, the endpoint and the network", operation, errServer, cause(err))
 		case answer != nil:
 			return fmt.Errorf("%s: %w: %d %s", operation, errServer, answer.HTTPStatusCode(), http.StatusText(answer.HTTPStatusCode()))
 		}
