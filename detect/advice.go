@@ -10,38 +10,14 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// The actions of advice, in the order in which they are given: what costs least
-// and helps soonest comes first. Source of the order: the steps that AWS's
-// support gives for throttled tables, retries and callers, then capacity, then
-// warm throughput, then cheaper reads, then the key.
-const (
-	ActionCaller   = "caller"   // fix who asks
-	ActionRetry    = "retry"    // fix how it is asked again
-	ActionCapacity = "capacity" // whether capacity helps
-	ActionWait     = "wait"     // DynamoDB can help by itself
-	ActionPrewarm  = "prewarm"  // make room ahead of time
-	ActionRead     = "read"     // read cheaper
-	ActionCache    = "cache"    // read less
-	ActionScan     = "scan"     // slow a Scan down
-	ActionVertical = "vertical" // write smaller items
-	ActionIndex    = "index"    // change the index
-	ActionRename   = "rename"   // change what the key is made of
-	ActionCopies   = "copies"   // several copies of one item
-	ActionSplit    = "split"    // divide one item's value
-	ActionShard    = "shard"    // shard the key
-	ActionMigrate  = "migrate"  // get there
-)
+// adviser says what to do. It remembers the placements that it simulated.
+type adviser struct{ placements map[placed]float64 }
 
-// Actions lists every action.
-func Actions() []string {
-	return []string{
-		ActionCaller, ActionRetry, ActionCapacity, ActionWait, ActionPrewarm, ActionRead, ActionCache, ActionScan,
-		ActionVertical, ActionIndex, ActionRename, ActionCopies, ActionSplit, ActionShard, ActionMigrate,
-	}
-}
+func newAdviser() *adviser { return &adviser{map[placed]float64{}} }
 
-// advice says what to do about a hot key, in order.
-func (b *Board) advice(f *Finding, peak figure, r rules) []Step {
+// advice says what to do about a hot key, in order. peak is what the finding is
+// about.
+func (a *adviser) advice(f *Finding, peak sample.Milli, p Policy) []Step {
 	var steps []Step
 	add := func(action, text string) {
 		if text != "" {
@@ -50,25 +26,25 @@ func (b *Board) advice(f *Finding, peak figure, r rules) []Step {
 	}
 	add(ActionCaller, callerAdvice(f))
 	add(ActionRetry, retryAdvice(f))
-	add(ActionCapacity, capacityAdvice(f, r.kind))
+	add(ActionCapacity, capacityAdvice(f, f.Kind))
 	add(ActionWait, waitAdvice(f))
 	if f.Severity == Info {
 		return steps
 	}
-	add(ActionPrewarm, prewarmAdvice(f, r))
-	if r.kind == HotKeyRead {
+	add(ActionPrewarm, prewarmAdvice(f, p.Headroom))
+	if f.Kind == HotKeyRead {
 		add(ActionRead, strongAdvice(f))
 		add(ActionCache, "If the reads are of few items, cache them (DAX, or in the application), or read them eventually consistently at half the price: shards help a read-hot item collection, not a read-hot item.")
 	}
 	add(ActionVertical, verticalAdvice(f))
-	if r.kind == HotGSIKey {
+	if f.Kind == HotGSIKey {
 		add(ActionIndex, "The key is one of an index: while its partition is full, DynamoDB refuses writes to the table itself, whatever their own keys. Leave items out of the index that no query wants (a sparse index), or put the shard into the index key alone: the table's keys need not change.")
 	}
 	if f.Rolling != nil {
 		add(ActionRename, fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too.",
 			f.Rolling.Template, f.Rolling.Period, f.Rolling.Period))
 	}
-	return append(steps, b.shardAdvice(f, peak, r)...)
+	return append(steps, a.shardAdvice(f, peak, p)...)
 }
 
 func callerAdvice(f *Finding) string {
@@ -127,16 +103,16 @@ func waitAdvice(f *Finding) string {
 
 // prewarmAdvice is the figure to raise the warm throughput to: shards are new
 // keys, and their partitions are made by load or by warm throughput.
-func prewarmAdvice(f *Finding, r rules) string {
+func prewarmAdvice(f *Finding, headroom float64) string {
 	if f.Shards < 2 || f.Reason == HotItem {
 		return ""
 	}
 	what, least, peak := "write", float64(OnDemandWrite), f.Peak.WCU.Value
-	if r.kind == HotKeyRead {
+	if f.Kind == HotKeyRead {
 		what, least, peak = "read", OnDemandRead, f.Peak.RCU.Value
 	}
-	need := peak * r.Headroom
-	if need <= least || need <= f.tableMean(r.kind) {
+	need := peak * headroom
+	if need <= least || need <= tableMean(f) {
 		return ""
 	}
 	where := "table's"
@@ -144,13 +120,13 @@ func prewarmAdvice(f *Finding, r rules) string {
 		where = "index's"
 	}
 	return fmt.Sprintf("Before the shards go live raise the %s warm throughput to at least %s %s units a second (%s × %g): a new on-demand table takes %s, and partitions for new keys are otherwise made only as the load grows.",
-		where, about(math.Ceil(need)), what, about(peak), r.Headroom, about(least))
+		where, about(math.Ceil(need)), what, about(peak), headroom, about(least))
 }
 
 // tableMean is about what the whole table or index was asked for while the key
 // was seen: what its partitions carry already.
-func (f *Finding) tableMean(k Kind) float64 {
-	if k == HotKeyRead {
+func tableMean(f *Finding) float64 {
+	if f.Kind == HotKeyRead {
 		return ratio(f.Mean.RCU.Value, f.Share)
 	}
 	return ratio(f.Mean.WCU.Value, f.Share)
@@ -185,24 +161,24 @@ func isLargeItem(e *Evidence) bool {
 
 // shardAdvice words the shard count with its arithmetic, what it costs and how
 // to get there; or why shards would not help.
-func (b *Board) shardAdvice(f *Finding, peak figure, r rules) []Step {
-	sum := fmt.Sprintf("ceil(%s / %s × %g) = %d", amountOf(peak.value), amountOf(limit(r.kind)), r.Headroom, f.Shards)
+func (a *adviser) shardAdvice(f *Finding, peak sample.Milli, p Policy) []Step {
+	sum := fmt.Sprintf("ceil(%s / %s × %g) = %d", amountOf(peak), amountOf(limit(f.Kind)), p.Headroom, f.Shards)
 	switch {
-	case f.Reason == HotItem && r.kind == HotKeyRead:
+	case f.Reason == HotItem && f.Kind == HotKeyRead:
 		return []Step{{ActionCopies, fmt.Sprintf("Sharding will not help, because one item has the load: shards divide items. Where a cache does not do, keep %d copies of the item under keys of their own (%s), and read one at random.", f.Shards, sum)}}
 	case f.Reason == HotItem:
 		return []Step{{ActionSplit, fmt.Sprintf("Sharding will not help as the item is, because shards divide items and this is one. If its value can be divided (a counter, a set, a list), make it %d items (%s), write one of them at random, and put them together on reading; else write it less often: gather changes for a second.", f.Shards, sum)}}
 	case f.Shards == 1:
 		return []Step{{ActionShard, fmt.Sprintf("One shard still carries it: %s. Watch its growth.", sum)}}
 	}
-	load := peak.value / sample.Milli(f.Shards)
-	names, base := shardNames(f.Key, f.Shards, r.Policy)
-	text := fmt.Sprintf("Spread the key over %d shards: %s, about %s a second each", f.Shards, sum, perSecond(load, r.kind))
+	load := peak / sample.Milli(f.Shards)
+	names, base := shardNames(f.Key, f.Shards, p)
+	text := fmt.Sprintf("Spread the key over %d shards: %s, about %s a second each", f.Shards, sum, perSecond(load, f.Kind))
 	if names != "" {
 		text += ", named " + names
 	}
 	text += ". " + suffixKind(f) + " " + fanOut(f)
-	if chance := b.crowded(f.Shards, load, r.kind); chance != "" {
+	if chance := a.crowded(f.Shards, load, f.Kind); chance != "" {
 		text += " " + chance
 	}
 	text += " A later change of the number is a change of the application."
@@ -253,15 +229,15 @@ func suffixKind(f *Finding) string {
 // fanOut is what reading all shards costs.
 func fanOut(f *Finding) string {
 	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", f.Shards, QueryLeast)
-	if q := f.Evidence.requests(sample.Query.String()); q > 0 {
+	if q := requestsOf(f.Evidence, sample.Query.String()); q > 0 {
 		text += fmt.Sprintf(": at the %s queries a second seen, up to %s × %d × %g = %s RCU a second more",
 			about(q), about(q), f.Shards-1, QueryLeast, about(q*float64(f.Shards-1)*QueryLeast))
 	}
 	return text + "."
 }
 
-// requests are those of one operation, a second.
-func (e *Evidence) requests(op string) float64 {
+// requestsOf are those of one operation, a second.
+func requestsOf(e *Evidence, op string) float64 {
 	if e == nil {
 		return 0
 	}
@@ -278,20 +254,20 @@ const placementSeed = 1
 
 // crowded says how likely several shards are to share a partition, so many that
 // it is full.
-func (b *Board) crowded(shards int, load sample.Milli, k Kind) string {
+func (a *adviser) crowded(shards int, load sample.Milli, k Kind) string {
 	few := int(limit(k)/max(load, 1)) + 1
 	if few > shards || shards > 1000 {
 		return ""
 	}
 	id := placed{shards, few}
-	chance, known := b.placements[id]
+	chance, known := a.placements[id]
 	if !known {
-		if len(b.placements) > 1000 {
-			clear(b.placements)
+		if len(a.placements) > 1000 {
+			clear(a.placements)
 		}
 		p := Place(shards, 2*shards, units(load)*float64(shards), placementSeed)
 		chance = p.Chance(few)
-		b.placements[id] = chance
+		a.placements[id] = chance
 	}
 	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f %% that %d or more share one, which is then full until DynamoDB splits it (simulated, seed %d).",
 		shards, shards, 2*shards, 100*chance, few, placementSeed)
@@ -315,33 +291,4 @@ func migration(f *Finding, base string) string {
 		"(d) stop writing the old key, and delete its items when nothing reads them",
 	}
 	return "To get there: " + strings.Join(steps, "; ") + "."
-}
-
-// strainAdvice says what to do about a table as a whole.
-func strainAdvice(f *Finding, e *episode) []Step {
-	var steps []Step
-	if text := retryAdvice(f); text != "" {
-		steps = append(steps, Step{ActionRetry, strings.Replace(text, "requests on the key", "requests", 1)})
-	}
-	switch {
-	case f.Kind == TableStarvation:
-		return append(steps, Step{ActionCapacity, starvationAdvice(e)})
-	case f.Reason == Scanned:
-		return append(steps, Step{ActionScan, "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
-	}
-	return append(steps,
-		Step{ActionCapacity, "Raising the table's capacity will not help at once: the partition is full, not the table."},
-		Step{ActionWait, "Wait some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns again and again, pre-warm, or shard the warmest keys before they are hot."})
-}
-
-func starvationAdvice(e *episode) string {
-	s := &e.strain
-	switch {
-	case s.refused[sample.AccountLimit] > s.refused[sample.Provisioned]+s.refused[sample.MaxOnDemand]:
-		return "Ask AWS to raise the account's limit in this Region, or move load to another one: no key or table setting helps."
-	case s.refused[sample.MaxOnDemand] > s.refused[sample.Provisioned]:
-		return "Raise or remove the maximum throughput that the owner set on the on-demand table or index."
-	}
-	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s write and %s read units a second, let it scale by itself with a lower target, or change to on-demand. Shards would not help: no key is near a limit of its own.",
-		amountOf(e.write.value), amountOf(e.read.value))
 }

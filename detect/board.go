@@ -9,15 +9,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Bounds of a board's memory.
-const (
-	// horizon is how many seconds of event time a key's seconds stay open to
-	// late data. Older ones are folded; late data then only raise the peak.
-	horizon = 900
-	// maxTracked is how many keys a board follows at once. The least loaded
-	// ones are let go first.
-	maxTracked = 20_000
-)
+// maxTracked is how many keys a board follows at once. The least loaded ones are
+// let go first.
+const maxTracked = 20_000
 
 // Options are how a board judges.
 type Options struct {
@@ -38,30 +32,25 @@ type Board struct {
 	time    timeline
 	newest  int64
 	tracks  map[trackID]*track
-	tables  map[tableID]*Table
-	seconds map[windowID]Table // what each recent window added to its table
-	// groups are keys that are, or may be, sharded; groupsOf counts them.
-	groups   map[groupID]*group
-	groupsOf map[tableID]int
+	tables  map[Target]*totals
+	seconds map[windowID]sketch.Total // what each recent window added to its table
+	groups  *groups                   // keys that are, or may be, sharded
 	// rolled are hot keys named after a time, by their pattern.
-	rolled map[rolledID]rolled
+	rolled patterns
 	// views are what tables' keys look like as a whole.
-	views map[tableID]*View
-	// said are the findings that say more, as they were given last.
-	said map[string]told
-	// placements are simulated ones.
-	placements map[placed]float64
+	views map[Target]*View
+	// related are the findings that say more, as they were given last.
+	related related
+	adviser *adviser
 }
 
 type trackID struct {
-	table, index string
-	hash         uint64
+	target Target
+	hash   uint64
 }
 
-type tableID struct{ table, index string }
-
 type windowID struct {
-	tableID
+	target Target
 	second int64
 }
 
@@ -75,9 +64,9 @@ func NewBoard(o Options) *Board {
 	}
 	return &Board{
 		options: o, tracks: map[trackID]*track{},
-		tables: map[tableID]*Table{}, seconds: map[windowID]Table{},
-		groups: map[groupID]*group{}, groupsOf: map[tableID]int{},
-		rolled: map[rolledID]rolled{}, views: map[tableID]*View{}, said: map[string]told{}, placements: map[placed]float64{},
+		tables: map[Target]*totals{}, seconds: map[windowID]sketch.Total{},
+		groups: newGroups(o.OneEpisode), rolled: patterns{},
+		views: map[Target]*View{}, related: related{}, adviser: newAdviser(),
 	}
 }
 
@@ -87,23 +76,23 @@ func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.observeTable(w)
 	b.observeStrain(w)
-	b.observeShards(w)
+	b.groups.observe(w, b.newest, b.options.Policy(w.Table, w.Index))
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		id := trackID{w.Table, w.Index, k.Hash}
+		id := trackID{targetOf(w), k.Hash}
 		t := b.tracks[id]
 		if t == nil {
 			if !worthTracking(k) {
 				continue
 			}
-			t = &track{target: target{w.Table, w.Index, k.Hash, k.Key}, past: map[Kind]*episode{}}
+			t = newTrack(subject{id.target, k.Hash, k.Key})
 			b.tracks[id] = t
 		}
 		if !k.Cut {
-			t.key = k.Key
+			t.subject.key = k.Key
 		}
 		t.put(newPoint(w, k), b.oldest(), b.largest(t))
-		t.prove(w.Second, k)
+		t.proofs.add(w.Second, k)
 	}
 }
 
@@ -121,28 +110,20 @@ func worthTracking(k *sketch.KeyLoad) bool {
 // nothing of the seconds since the last Settle was missing. The first call says
 // where this judge begins: what went before was not wholly seen by it.
 func (b *Board) Settle(second int64, complete bool) {
-	if b.time.settled == 0 {
-		b.time.since, b.time.settled = second, second
-		return
+	if b.time.settle(second, complete) {
+		b.forget()
 	}
-	if second <= b.time.settled {
-		return
-	}
-	if !complete {
-		b.time.incomplete = append(b.time.incomplete, span{b.time.settled + 1, second})
-	}
-	b.time.settled = second
-	b.forget()
 }
 
 // forget folds seconds beyond the horizon and lets cold keys go.
 func (b *Board) forget() {
 	oldest := b.time.settled - horizon
-	b.time.incomplete = slices.DeleteFunc(b.time.incomplete, func(s span) bool { return s.to < oldest-ResolveSeconds })
+	b.time.forget(oldest)
 	for id, t := range b.tracks {
-		t.fold(oldest, b)
-		if len(t.points) == 0 && t.quiet(b) {
-			t.bequeath(b)
+		c := b.conditions(t)
+		t.fold(oldest, c)
+		if len(t.points) == 0 && t.quiet(c) {
+			b.bequeath(t)
 			delete(b.tracks, id)
 		}
 	}
@@ -151,8 +132,8 @@ func (b *Board) forget() {
 			delete(b.seconds, id)
 		}
 	}
-	b.forgetShards()
-	b.forgetRolled()
+	b.groups.forget(b.newest)
+	b.rolled.forget(b.time.settled)
 	b.letGo()
 }
 
@@ -167,11 +148,7 @@ func (b *Board) letGo() {
 	}
 	all := make([]loaded, 0, len(b.tracks))
 	for id, t := range b.tracks {
-		l := loaded{id: id}
-		for i := range t.points {
-			l.most = max(l.most, WritesInReads*t.points[i].write.value, t.points[i].read.value)
-		}
-		all = append(all, l)
+		all = append(all, loaded{id, t.most()})
 	}
 	slices.SortFunc(all, func(x, y loaded) int {
 		return cmp.Or(cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
@@ -181,16 +158,26 @@ func (b *Board) letGo() {
 	}
 }
 
-func (b *Board) rules(t *track, k Kind) rules {
-	return rules{
-		kind: k, Policy: b.options.Policy(t.table, t.index),
-		oneEpisode: b.options.OneEpisode, largest: b.largest(t),
+// bequeath leaves what outlives the track.
+func (b *Board) bequeath(t *track) {
+	if t.subject.whole() {
+		return
+	}
+	for _, f := range b.judge(t) {
+		b.rolled.note(&f)
+	}
+}
+
+func (b *Board) conditions(t *track) conditions {
+	return conditions{
+		policy:     b.options.Policy(t.subject.target.Table, t.subject.target.Index),
+		oneEpisode: b.options.OneEpisode, largest: b.largest(t), time: b.time,
 	}
 }
 
 // largest is what one more sampled request of the key's table would add.
 func (b *Board) largest(t *track) largest {
-	if seen := b.tables[tableID{t.table, t.index}]; seen != nil {
+	if seen := b.tables[t.subject.target]; seen != nil {
 		return largest{seen.total.ReadLargest, seen.total.WriteLargest}
 	}
 	return largest{}
@@ -201,17 +188,21 @@ func (b *Board) largest(t *track) largest {
 func (b *Board) Findings() []Finding {
 	var found, more []Finding
 	for _, t := range b.tracks {
-		found = append(found, t.findings(b)...)
+		found = append(found, b.judge(t)...)
 	}
-	more = append(more, b.sharded(found)...)
-	more = append(more, b.rolling(found)...)
+	more = append(more, b.groups.findings(found, b.options.Policy)...)
+	more = append(more, b.rolled.findings(found, b.options.Policy)...)
 	more = append(more, b.fewKeyed()...)
 	for i := range found {
 		if found[i].Kind.ofKey() {
 			more = append(more, moreOf(&found[i], b.options.Facts(found[i].Table))...)
 		}
 	}
-	found = append(found, b.takeBack(unique(more))...)
+	more = unique(more)
+	if !b.options.OneEpisode {
+		more = b.related.takeBack(more, b.time.settled, b.notLooked)
+	}
+	found = append(found, more...)
 	slices.SortFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
@@ -226,3 +217,50 @@ func unique(found []Finding) []Finding {
 	})
 	return slices.CompactFunc(found, func(x, y Finding) bool { return x.Fingerprint == y.Fingerprint })
 }
+
+// observeStrain follows a table or index as a whole while it suffers.
+func (b *Board) observeStrain(w *sketch.Window) {
+	s := strainOf(w, b.options.Policy(w.Table, w.Index).Warning, b.options.Facts(w.Table))
+	hot, _ := s.hits(HotPartition)
+	starved, _ := s.hits(TableStarvation)
+	id := trackID{targetOf(w), 0}
+	t := b.tracks[id]
+	if t == nil {
+		if !hot && !starved {
+			return
+		}
+		t = newTrack(subject{target: id.target})
+		b.tracks[id] = t
+	}
+	t.put(strainPoint(w, &s), b.oldest(), largest{})
+}
+
+// Look takes what a table's or index's keys look like as a whole; Findings then
+// says when there are too few of them. nil is no longer known.
+func (b *Board) Look(table, index string, v *View) {
+	id := Target{Table: table, Index: index}
+	if v == nil {
+		delete(b.views, id)
+		return
+	}
+	b.views[id] = v
+}
+
+// fewKeyed are the findings about tables with few keys.
+func (b *Board) fewKeyed() (all []Finding) {
+	for id, v := range b.views {
+		if f, few := fewKeyed(v, id, b.options.Policy(id.Table, id.Index)); few {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// notLooked says that nothing is known of a table's keys yet, as after a restart:
+// what was said of them stands, for as long as it takes to look.
+func (b *Board) notLooked(f *Finding) bool {
+	return f.Kind == LowCardinalityKey && f.State != Resolved && b.views[f.target()] == nil &&
+		f.LastSeen.Unix()+2*horizon >= b.time.settled
+}
+
+func targetOf(w *sketch.Window) Target { return Target{Table: w.Table, Index: w.Index} }

@@ -16,11 +16,11 @@ import (
 // A census takes each second once, whole and in about the order of time. What
 // comes late for a second that was taken is not in it.
 type Census struct {
-	tables map[tableID]*tally
+	tables map[Target]*tally
 }
 
 // NewCensus makes an empty census.
-func NewCensus() *Census { return &Census{tables: map[tableID]*tally{}} }
+func NewCensus() *Census { return &Census{tables: map[Target]*tally{}} }
 
 // sampledKeys is how many distinct keys of a table are looked at for what they
 // have in common.
@@ -58,7 +58,7 @@ type sampledKey struct {
 }
 
 func (c *Census) tally(table, index string) *tally {
-	id := tableID{table, index}
+	id := Target{Table: table, Index: index}
 	t := c.tables[id]
 	if t == nil {
 		t = &tally{frequent: newFrequent(), first: math.MaxInt64}

@@ -2,36 +2,8 @@ package detect
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
-
-// DesignVerdict is how well a partition key spreads load.
-type DesignVerdict string
-
-// The verdicts, the best first, and the word for no verdict.
-const (
-	DesignExcellent    DesignVerdict = "excellent"
-	DesignGood         DesignVerdict = "good"
-	DesignWatch        DesignVerdict = "watch"
-	DesignPoor         DesignVerdict = "poor"
-	DesignVeryPoor     DesignVerdict = "very poor"
-	DesignCatastrophic DesignVerdict = "catastrophic"
-	// DesignUnjudged says that there was too little traffic.
-	DesignUnjudged DesignVerdict = "unjudged"
-)
-
-// DesignVerdicts lists every verdict, the best first, DesignUnjudged last.
-func DesignVerdicts() []DesignVerdict {
-	return []DesignVerdict{DesignExcellent, DesignGood, DesignWatch, DesignPoor, DesignVeryPoor, DesignCatastrophic, DesignUnjudged}
-}
-
-// Design is the verdict on a partition key.
-type Design struct {
-	Verdict DesignVerdict `json:"verdict"`
-	// Why is one sentence.
-	Why string `json:"why"`
-}
 
 // Traits are what a partition key's design is judged by.
 type Traits struct {
@@ -252,8 +224,3 @@ func glued(template string) bool {
 	}
 	return false
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.3g %%", math.Round(1000*share)/10) }
-
-// figures writes a number with three significant digits and thousands apart.
-func figures(v float64) string { return amountOf(milli(rounded(v))) }

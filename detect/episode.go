@@ -1,85 +1,9 @@
 package detect
 
 import (
-	"math"
-
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
-
-// point is one second of one key.
-type point struct {
-	second int64
-	// read and write are the demand; throttled is the refused part of it.
-	read, write amounts
-	throttled   sketch.Load
-	// requests is how many were seen, keyRange how many of the key's were
-	// refused because of their partition, as far as evidence tells.
-	requests, keyRange int64
-	// asked is how many requests of the whole table or index were seen, changes
-	// those of them that a stream told.
-	asked, changes int64
-	// strain is what a table as a whole suffered; nil for a key.
-	strain *strain
-	// table is the demand of the whole table or index in that second.
-	table sketch.Load
-}
-
-// newPoint is what a window says of one of its keys.
-func newPoint(w *sketch.Window, k *sketch.KeyLoad) point {
-	p := point{
-		second: w.Second, requests: k.Requests, asked: w.Total.Requests, changes: w.Total.Changes,
-		read:      amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread),
-		write:     amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread),
-		throttled: k.Throttled, table: w.Total.Load,
-	}
-	if k.Evidence != nil {
-		p.keyRange = k.Evidence.Refused[sample.KeyRange]
-	}
-	return p
-}
-
-// of is the part of the second that a kind is about.
-func (p *point) of(k Kind) *amounts {
-	if k == HotKeyRead {
-		return &p.read
-	}
-	return &p.write
-}
-
-// consumed is what got through.
-func (p *point) consumed() sketch.Load {
-	return sketch.Load{Read: p.read.value - p.throttled.Read, Write: p.write.value - p.throttled.Write}
-}
-
-// figure is an amount with its bounds.
-type figure struct{ value, low, high sample.Milli }
-
-func (f figure) max(o figure) figure {
-	return figure{max(f.value, o.value), max(f.low, o.low), max(f.high, o.high)}
-}
-
-// span is a stretch of seconds, both ends included.
-type span struct{ from, to int64 }
-
-// timeline is what is known of event time: seconds after since and up to settled
-// are closed, and of those all but the incomplete ones were wholly seen.
-type timeline struct {
-	since      int64 // where this judge began
-	settled    int64
-	incomplete []span // in order, apart from each other
-}
-
-// complete counts the seconds after from, up to and including to, that are
-// settled and were wholly seen.
-func (t timeline) complete(from, to int64) int64 {
-	from, to = max(from, t.since), min(to, t.settled)
-	n := max(0, to-from)
-	for _, s := range t.incomplete {
-		n -= max(0, min(s.to, to)-max(s.from, from+1)+1)
-	}
-	return max(0, n)
-}
 
 // episode is the verdict's memory of one kind for one key: a fold over its
 // seconds in time order. An episode begins with a second above the policy's
@@ -183,23 +107,6 @@ func (e *episode) step(p *point, r rules, t timeline) {
 	}
 }
 
-// both says whether reads and writes together are over a partition's budget, if
-// they share one, while each is below its limit. It is told with the writes.
-func (p *point) both(r rules) bool {
-	return r.kind != HotKeyRead && p.combined() > 1 && p.write.proven <= PartitionWrite && p.read.proven <= PartitionRead
-}
-
-// combined is the proven sum of both utilisations.
-func (p *point) combined() float64 {
-	return units(p.write.proven)/units(PartitionWrite) + units(p.read.proven)/units(PartitionRead)
-}
-
-// refusedByPartition says that DynamoDB refused requests of the key, of what the
-// kind is about, because their partition had enough.
-func (p *point) refusedByPartition(k Kind) bool {
-	return p.keyRange > 0 && amount(k, p.throttled) > 0
-}
-
 // mean is the largest mean of the last seconds that is proven; zero for a key
 // that is not sampled, whose seconds prove themselves.
 func (e *episode) mean(p *point, k Kind) sample.Milli {
@@ -244,16 +151,6 @@ func (e *episode) raise(p *point, l largest) (high sketch.Load) {
 	e.write = e.write.max(figure{p.write.value, p.write.low, high.Write})
 	e.read = e.read.max(figure{p.read.value, p.read.low, high.Read})
 	return high
-}
-
-// flatTop says whether the second lies just at the limit with what it consumed,
-// as far as sampling lets it be seen.
-func flatTop(p *point, k Kind) bool {
-	if math.Sqrt(p.of(k).spread.Variance) > flatSpread*units(limit(k)) {
-		return false
-	}
-	used := amount(k, p.consumed())
-	return used >= share(limit(k), SaturatedFrom) && used <= share(limit(k), SaturatedTo)
 }
 
 // saturate notes a second of a flat top; enough of them close together are
@@ -319,4 +216,31 @@ func (e *episode) severity() Severity {
 		return Info
 	}
 	return ""
+}
+
+// suffer takes the next second of a table as a whole.
+func (e *episode) suffer(p *point, r rules, t timeline) {
+	hit, refused := p.strain.hits(r.kind)
+	e.settle(p.second-1, t)
+	if !hit {
+		return
+	}
+	if e.state == Resolved && !r.oneEpisode {
+		*e = episode{through: p.second}
+	}
+	if weight(p.table) > weight(sketch.Load{Read: e.read.value, Write: e.write.value}) {
+		e.at, e.consumed = p.second, p.consumed()
+	}
+	e.raise(p, largest{})
+	e.seconds++
+	for _, sum := range []*sketch.Load{&e.sum, &e.sumLow, &e.sumHigh, &e.sumTable} {
+		*sum = sum.Plus(p.table)
+	}
+	e.strain = e.strain.plus(*p.strain)
+	if !refused {
+		e.warm(p.second) // burst capacity still gives it: nobody is woken
+		return
+	}
+	e.over++
+	e.heat(p.second)
 }

@@ -23,7 +23,7 @@ func SeenOf(w *sketch.Window, hash uint64) (proven, low, high sketch.Load) {
 }
 
 // Groups is how many keys a board remembers as sharded, or perhaps so.
-func Groups(b *Board) int { return len(b.groups) }
+func Groups(b *Board) int { return len(b.groups.known) }
 
 // MaxAllGroups is how many it may.
 const MaxAllGroups = maxAllGroups

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // Kind is what a finding is about.
@@ -259,44 +258,61 @@ type Finding struct {
 	Gaps []Gap `json:"gaps"`
 }
 
-// target is a key of a table or index, or, without a key, all of it.
-type target struct {
-	table, index string
-	hash         uint64
-	key          sample.Key
-}
-
-// whole says that the target is a table or index as a whole.
-func (t target) whole() bool { return t.hash == 0 }
-
-// kinds are the kinds that a target can be of.
-func (t target) kinds() [2]Kind {
-	switch {
-	case t.whole():
-		return [2]Kind{HotPartition, TableStarvation}
-	case t.index != "":
-		return [2]Kind{HotGSIKey, HotKeyRead}
+// newFinding is a finding about a target, or a key of it, that says nothing yet.
+func newFinding(k Kind, t Target, key sample.Key) Finding {
+	return Finding{
+		Fingerprint: fingerprint(k, t, key), Kind: k, Table: t.Table, Index: t.Index,
+		Key: key.Text, KeyType: key.Type, State: Pending, Seen: SeenRequests, Gaps: []Gap{},
 	}
-	return [2]Kind{HotKeyWrite, HotKeyRead}
 }
+
+// target is the table or index that the finding is about.
+func (f *Finding) target() Target { return Target{Table: f.Table, Index: f.Index} }
 
 // fingerprint is the same for the same kind and target on every machine. It is
 // made of the key itself: hashes change with the seed.
-func fingerprint(k Kind, table, index, keyType, key string) string {
+func fingerprint(k Kind, t Target, key sample.Key) string {
 	h := sha256.New()
-	for _, part := range []string{string(k), table, index, keyType, key} {
+	for _, part := range []string{string(k), t.Table, t.Index, key.Type, key.Text} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// amount is the part of a load that a kind is about.
-func amount(k Kind, l sketch.Load) sample.Milli {
-	if k == HotKeyRead {
-		return l.Read
-	}
-	return l.Write
+// Sharded is a key that is sharded already, judged as one.
+type Sharded struct {
+	// Base is the key without its shards, Form an example of their names.
+	Base string `json:"base"`
+	Form string `json:"form"`
+	// Shards is how many there are, Needed how many carry the peak.
+	Shards int `json:"shards"`
+	Needed int `json:"needed"`
+	// Deviation is the largest difference of a shard's load from the mean of all,
+	// as a share of the mean; Hottest is the shard with most load.
+	Deviation float64 `json:"deviation"`
+	Hottest   string  `json:"hottest"`
 }
 
-func units(m sample.Milli) float64 { return float64(m) / 1000 }
+// Rolling is a key pattern that holds the time in which its keys are hot.
+type Rolling struct {
+	// Period is hour or day, Template the key with a placeholder for the time.
+	Period   string `json:"period"`
+	Template string `json:"template"`
+	// Keys are the keys of the pattern that were hot, the newest last; empty
+	// where the finding is about one key.
+	Keys []string `json:"keys"`
+}
+
+// more is a finding that says more of what another one is about: of another
+// kind, never paging, and over when that is.
+func more(f *Finding, kind Kind, key string) Finding {
+	m := *f
+	m.Kind, m.Key = kind, key
+	m.Fingerprint = fingerprint(kind, m.target(), sample.Key{Type: m.KeyType, Text: key})
+	m.Severity, m.State = Info, Pending
+	if f.State == Resolved {
+		m.State = Resolved
+	}
+	return m
+}

@@ -72,17 +72,6 @@ func (f *frequent) add(w *sketch.Window, room int) {
 	}
 }
 
-func less(a, b sketch.Load) sketch.Load {
-	return sketch.Load{Read: a.Read - b.Read, Write: a.Write - b.Write}
-}
-
-func higher(a, b sketch.Load) sketch.Load {
-	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
-}
-
-// weight is the measure of consumed throughput, in which both limits are equal.
-func weight(l sketch.Load) sample.Milli { return WritesInReads*l.Write + l.Read }
-
 // high is the most that the key can have had.
 func (f *frequent) high(c *counted) sketch.Load {
 	return c.low.Plus(c.err).Plus(less(f.unlisted, c.unlisted))

@@ -11,7 +11,7 @@ const growthDays = 90
 
 // Foresee adds what is known of the key's growth, and what it asks of the shard
 // count. nil says nothing.
-func (f *Finding) Foresee(growth *Forecast, headroom float64) {
+func Foresee(f *Finding, growth *Forecast, headroom float64) {
 	f.Forecast = growth
 	if growth == nil || growth.Growth.Low <= 0 {
 		return

@@ -103,6 +103,9 @@ const (
 	// QueryLeast is what the smallest eventually consistent query costs, in read
 	// units.
 	QueryLeast = 0.5
+	// horizon is how many seconds of event time a key's seconds stay open to
+	// late data. Older ones are folded; late data then only raise the peak.
+	horizon = 900
 	// fewest records, or steps, are what evidence decides from.
 	fewest = 20
 	// trackShare is the share of a limit from which a key's seconds are kept.

@@ -6,19 +6,6 @@ import (
 	"strings"
 )
 
-// more is a finding that says more of what another one is about: of another
-// kind, never paging, and over when that is.
-func more(f *Finding, kind Kind, key string) Finding {
-	m := *f
-	m.Kind, m.Key = kind, key
-	m.Fingerprint = fingerprint(kind, m.Table, m.Index, m.KeyType, key)
-	m.Severity, m.State = Info, Pending
-	if f.State == Resolved {
-		m.State = Resolved
-	}
-	return m
-}
-
 // moreOf is what the evidence of a hot key says beside its heat.
 func moreOf(f *Finding, facts *TableFacts) (all []Finding) {
 	say := func(kind Kind, why string, step Step) {
@@ -70,51 +57,4 @@ func testName(key string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// told is a finding that says more, as it was given last.
-type told struct {
-	Finding
-	// over is when it was taken back, in settled seconds; 0 while it holds.
-	over int64
-}
-
-// takeBack adds what was said before and holds no longer, as over: whoever keeps
-// findings hears the end of each, for some time, so that a failed write loses
-// none.
-func (b *Board) takeBack(said []Finding) []Finding {
-	if b.options.OneEpisode {
-		return said
-	}
-	now := make(map[string]bool, len(said))
-	for i := range said {
-		now[said[i].Fingerprint] = true
-		b.said[said[i].Fingerprint] = told{Finding: said[i]}
-	}
-	for print, t := range b.said {
-		if now[print] {
-			continue
-		}
-		if b.notLooked(&t.Finding) {
-			said = append(said, t.Finding)
-			continue
-		}
-		if t.over == 0 {
-			t.State, t.over = Resolved, max(b.time.settled, 1)
-			b.said[print] = t
-		}
-		if t.over+horizon < b.time.settled {
-			delete(b.said, print)
-			continue
-		}
-		said = append(said, t.Finding)
-	}
-	return said
-}
-
-// notLooked says that nothing is known of a table's keys yet, as after a restart:
-// what was said of them stands, for as long as it takes to look.
-func (b *Board) notLooked(f *Finding) bool {
-	return f.Kind == LowCardinalityKey && f.State != Resolved && b.views[tableID{f.Table, f.Index}] == nil &&
-		f.LastSeen.Unix()+2*horizon >= b.time.settled
 }

@@ -105,14 +105,13 @@ func undetermined(f *Finding) string {
 	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items."
 }
 
-// between words a share with its bounds.
-func between(p Part) string {
-	low, high := 100*p.Low, 100*p.High
-	if high-low < 1 {
-		return fmt.Sprintf("%.0f %%", low)
+// caveat is what has to be said of samples that do not show all.
+func caveat(s Seen) string {
+	switch s {
+	case SeenChanges:
+		return " This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were refused or changed nothing."
+	case SeenBoth:
+		return " A part of this is from a stream, which shows neither reads nor refused writes; a write that both a stream and a sample show counts twice."
 	}
-	return fmt.Sprintf("%.0f to %.0f %%", low, high)
+	return ""
 }
-
-// quoted is a key as a text within a sentence.
-func quoted(key string) string { return "“" + key + "”" }

@@ -32,16 +32,6 @@ var names = []named{
 // the one where the writer is.
 const farthest = 14 * time.Hour
 
-// Rolling is a key pattern that holds the time in which its keys are hot.
-type Rolling struct {
-	// Period is hour or day, Template the key with a placeholder for the time.
-	Period   string `json:"period"`
-	Template string `json:"template"`
-	// Keys are the keys of the pattern that were hot, the newest last; empty
-	// where the finding is about one key.
-	Keys []string `json:"keys"`
-}
-
 // rolling says whether a key is named after the time in which it was hot: then
 // its successor will be as hot. Nil when it is not.
 func rolling(key string, at time.Time) *Rolling {
@@ -67,7 +57,10 @@ const (
 )
 
 // rolledID is a key pattern of a table or index.
-type rolledID struct{ table, index, template string }
+type rolledID struct {
+	target   Target
+	template string
+}
 
 // rolled are the newest hot keys of a pattern, by key.
 type rolled map[string]Finding
@@ -132,43 +125,61 @@ func (r rolled) finding(template string, p Policy) (Finding, bool) {
 	return f, true
 }
 
-// noteRolled remembers a hot key that is named after a time.
-func (b *Board) noteRolled(f *Finding) {
+// patterns are the hot keys named after a time, by their pattern.
+type patterns map[rolledID]rolled
+
+// note remembers a hot key that is named after a time.
+func (p patterns) note(f *Finding) {
 	if f.Rolling == nil || rank(f.Severity) < rank(Warning) {
 		return
 	}
-	id := rolledID{f.Table, f.Index, f.Rolling.Template}
-	if len(b.rolled) < maxRolled || b.rolled[id] != nil {
-		b.rolled[id] = b.rolled[id].with(*f)
+	id := rolledID{f.target(), f.Rolling.Template}
+	if len(p) < maxRolled || p[id] != nil {
+		p[id] = p[id].with(*f)
 	}
 }
 
-// rolling are the findings of patterns, given those of keys.
-func (b *Board) rolling(found []Finding) (more []Finding) {
-	now := maps.Clone(b.rolled)
+// findings are those of patterns, given those of keys.
+func (p patterns) findings(found []Finding, policy func(table, index string) Policy) (more []Finding) {
+	now := maps.Clone(p)
 	for i := range found {
 		if f := &found[i]; f.Rolling != nil && rank(f.Severity) >= rank(Warning) {
-			id := rolledID{f.Table, f.Index, f.Rolling.Template}
+			id := rolledID{f.target(), f.Rolling.Template}
 			now[id] = now[id].with(*f)
 		}
 	}
 	for id, keys := range now {
-		if f, yes := keys.finding(id.template, b.options.Policy(id.table, id.index)); yes {
+		if f, yes := keys.finding(id.template, policy(id.target.Table, id.target.Index)); yes {
 			more = append(more, f)
 		}
 	}
 	return more
 }
 
-// forgetRolled drops patterns that have been cool for a long time.
-func (b *Board) forgetRolled() {
-	for id, keys := range b.rolled {
+// forget drops patterns that have been cool for a long time.
+func (p patterns) forget(settled int64) {
+	for id, keys := range p {
 		newest := int64(0)
 		for _, f := range keys {
 			newest = max(newest, f.LastSeen.Unix())
 		}
-		if newest+rolledFor < b.time.settled {
-			delete(b.rolled, id)
+		if newest+rolledFor < settled {
+			delete(p, id)
 		}
 	}
+}
+
+// restore takes up what is known of a pattern's keys: the worst of them.
+// Those that are still hot are restored by themselves, and open the pattern.
+func (p patterns) restore(f *Finding) {
+	if f.Rolling == nil {
+		return
+	}
+	keys := rolled{}
+	for _, key := range f.Rolling.Keys {
+		worst := *f
+		worst.Key, worst.State = key, Resolved
+		keys[key] = worst
+	}
+	p[rolledID{f.target(), f.Rolling.Template}] = keys
 }

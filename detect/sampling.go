@@ -139,3 +139,33 @@ func (m *means) proven(at int64, least float64) (most sample.Milli) {
 	}
 	return most
 }
+
+// wilson is an end, -1 or 1, of E. B. Wilson's 95 % interval (1927) for a share
+// that was seen in n draws.
+func wilson(share float64, n int64, end float64) float64 {
+	if n == 0 {
+		return max(0, end)
+	}
+	const z = 1.96
+	share = min(share, 1)
+	size := float64(n)
+	middle := share + z*z/(2*size)
+	half := z * math.Sqrt(share*(1-share)/size+z*z/(4*size*size))
+	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
+}
+
+// mayHave is the most that a key can have been asked for, as far as sampling and
+// the sketch leave it open.
+func mayHave(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
+	return sketch.Load{
+		Read:  amountsOf(k.Low.Read, k.Err.Read, k.ReadSpread).high(w.Total.ReadLargest),
+		Write: amountsOf(k.Low.Write, k.Err.Write, k.WriteSpread).high(w.Total.WriteLargest),
+	}
+}
+
+// provenTotal is what a table was asked for with 1 − 10⁻⁶: of n requests of w
+// units each, at a rate of p, the variance of what they stand for is below their
+// sum times the largest w/p.
+func provenTotal(asked sample.Milli, largest float64) sample.Milli {
+	return milli(estimate{units(asked), sketch.Spread{Variance: units(asked) * largest, Largest: largest}}.below(decideTail))
+}

@@ -27,23 +27,9 @@ const (
 	shardsOpen = 30
 )
 
-// Sharded is a key that is sharded already, judged as one.
-type Sharded struct {
-	// Base is the key without its shards, Form an example of their names.
-	Base string `json:"base"`
-	Form string `json:"form"`
-	// Shards is how many there are, Needed how many carry the peak.
-	Shards int `json:"shards"`
-	Needed int `json:"needed"`
-	// Deviation is the largest difference of a shard's load from the mean of all,
-	// as a share of the mean; Hottest is the shard with most load.
-	Deviation float64 `json:"deviation"`
-	Hottest   string  `json:"hottest"`
-}
-
 // groupID is a sharded key, or what may be one.
 type groupID struct {
-	tableID
+	target     Target
 	base, tail string
 	form       shardkey.Form
 }
@@ -162,13 +148,24 @@ type shardSeen struct {
 	key   *sketch.KeyLoad
 }
 
-// observeShards counts a window's keys to the sharded keys that they may be
-// shards of, in the order of the window: there may be room for only some.
-func (b *Board) observeShards(w *sketch.Window) {
-	if w.Second < b.newest-shardsOpen {
+// groups are keys that are, or may be, sharded.
+type groups struct {
+	oneEpisode bool
+	known      map[groupID]*group
+	of         map[Target]int // how many, by table or index
+}
+
+func newGroups(oneEpisode bool) *groups {
+	return &groups{oneEpisode, map[groupID]*group{}, map[Target]int{}}
+}
+
+// observe counts a window's keys to the sharded keys that they may be shards of,
+// in the order of the window: there may be room for only some. newest is the
+// newest second of all windows.
+func (gs *groups) observe(w *sketch.Window, newest int64, policy Policy) {
+	if w.Second < newest-shardsOpen {
 		return
 	}
-	policy := b.options.Policy(w.Table, w.Index)
 	seen := map[groupID][]shardSeen{}
 	var order []groupID
 	for i := range w.Keys {
@@ -183,15 +180,15 @@ func (b *Board) observeShards(w *sketch.Window) {
 		seen[id] = append(seen[id], shardSeen{shard, k})
 	}
 	for _, id := range order {
-		if g := b.group(id); g != nil {
-			g.put(w, seen[id], b.eraOf(w.Second))
+		if g := gs.group(id); g != nil {
+			g.put(w, seen[id], gs.eraOf(w.Second))
 		}
 	}
 }
 
 // eraOf is the stretch of time that a second belongs to.
-func (b *Board) eraOf(second int64) int64 {
-	if b.options.OneEpisode {
+func (gs *groups) eraOf(second int64) int64 {
+	if gs.oneEpisode {
 		return 0
 	}
 	return second / horizon
@@ -202,7 +199,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 	if k.Cut || policy.excludes(k.Key.Text) {
 		return groupID{}, 0, false
 	}
-	id.tableID = tableID{w.Table, w.Index}
+	id.target = Target{Table: w.Table, Index: w.Index}
 	if policy.Suffix != nil {
 		if base, n, is := policy.Suffix.Parse(k.Key.Text); is {
 			id.base, id.form = base, *policy.Suffix
@@ -222,15 +219,15 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy Policy) (id groupID,
 }
 
 // group answers what is known of a sharded key; nil when there are too many.
-func (b *Board) group(id groupID) *group {
-	g := b.groups[id]
+func (gs *groups) group(id groupID) *group {
+	g := gs.known[id]
 	if g == nil {
-		if b.groupsOf[id.tableID] >= maxGroups || len(b.groups) >= maxAllGroups {
+		if gs.of[id.target] >= maxGroups || len(gs.known) >= maxAllGroups {
 			return nil
 		}
-		b.groupsOf[id.tableID]++
+		gs.of[id.target]++
 		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
-		b.groups[id] = g
+		gs.known[id] = g
 	}
 	return g
 }
@@ -309,16 +306,16 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 	return groupPeak{figure: p.figure.max(o.figure), proven: max(p.proven, o.proven), at: at}
 }
 
-// forgetShards closes seconds, and forgets keys that were not seen for long.
-func (b *Board) forgetShards() {
-	now := b.eraOf(b.newest)
-	for id, g := range b.groups {
+// forget closes seconds, and forgets keys that were not seen for long.
+func (gs *groups) forget(newest int64) {
+	now := gs.eraOf(newest)
+	for id, g := range gs.known {
 		if len(g.eras) > 1 {
 			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
 		}
-		if g.last < b.newest-horizon && (g.crowded || !b.options.OneEpisode) {
-			delete(b.groups, id)
-			b.groupsOf[id.tableID]--
+		if g.last < newest-horizon && (g.crowded || !gs.oneEpisode) {
+			delete(gs.known, id)
+			gs.of[id.target]--
 		}
 	}
 }

@@ -103,12 +103,12 @@ func (g *era) part(key string) float64 {
 	return 0
 }
 
-// sharded are the findings about keys that are sharded already, and a mark on
+// findings are those about keys that are sharded already, and a mark on
 // those of their shards.
-func (b *Board) sharded(found []Finding) (more []Finding) {
+func (gs *groups) findings(found []Finding, policy func(table, index string) Policy) (more []Finding) {
 	judged := map[groupID]*Sharded{}
-	for id, g := range b.groups {
-		p := b.options.Policy(id.table, id.index)
+	for id, g := range gs.known {
+		p := policy(id.target.Table, id.target.Index)
 		if len(g.eras) == 0 || g.utilization() < least(id.form, p) {
 			continue
 		}
@@ -124,17 +124,17 @@ func (b *Board) sharded(found []Finding) (more []Finding) {
 	for i := range found {
 		f := &found[i]
 		id, _, may := mayBeShard(&sketch.Window{Table: f.Table, Index: f.Index},
-			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: PartitionWrite}}, b.options.Policy(f.Table, f.Index))
+			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: PartitionWrite}}, policy(f.Table, f.Index))
 		if s := judged[id]; may && s != nil {
 			f.Sharding = s
-			f.tellSharding()
+			tellSharding(f)
 		}
 	}
 	return more
 }
 
 // tellSharding puts the whole key's shards in place of one shard's.
-func (f *Finding) tellSharding() {
+func tellSharding(f *Finding) {
 	s := f.Sharding
 	f.Advice = slices.Clone(f.Advice)
 	for i := range f.Advice {
@@ -226,12 +226,10 @@ func (g *era) finding(id groupID, k Kind, second int64) Finding {
 	}
 	n := max(1, g.last-g.first+1)
 	mean := Loads{WCU: figure{write, write, write}.units(n), RCU: figure{read, read, read}.units(n)}
-	return Finding{
-		Fingerprint: fingerprint(k, id.table, id.index, g.keyType, key), Kind: k, Seen: SeenRequests,
-		Table: id.table, Index: id.index, Key: key, KeyType: g.keyType, State: Pending,
-		Peak: Peak{Loads: Loads{WCU: g.write.units(1), RCU: g.read.units(1)}, At: at(second)}, Mean: mean,
-		Consumed:    Consumed{WCU: units(g.write.value), RCU: units(g.read.value)},
-		Utilization: g.utilization(),
-		FirstSeen:   at(g.first), LastSeen: at(g.last), Seconds: n, Through: at(g.last), Gaps: []Gap{},
-	}
+	f := newFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
+	f.Peak = Peak{Loads: Loads{WCU: g.write.units(1), RCU: g.read.units(1)}, At: at(second)}
+	f.Mean, f.Consumed = mean, Consumed{WCU: units(g.write.value), RCU: units(g.read.value)}
+	f.Utilization = g.utilization()
+	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = at(g.first), at(g.last), at(g.last), n
+	return f
 }

@@ -9,16 +9,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Template is what the keys of a table have in common.
-type Template struct {
-	// Pattern is a key with placeholders: user#<id>. Empty when no form has the
-	// majority.
-	Pattern string `json:"pattern"`
-	// Keys of Of distinct keys that were looked at fit it.
-	Keys int `json:"keys"`
-	Of   int `json:"of"`
-}
-
 // The placeholders.
 const (
 	partID     = "<id>"

@@ -3,13 +3,30 @@ package detect
 import (
 	"cmp"
 	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
+
+// conditions are what a track's seconds are judged under.
+type conditions struct {
+	policy Policy
+	// oneEpisode keeps everything in one episode: a file is looked at whole.
+	oneEpisode bool
+	// largest is what one more sampled request of the table would have added.
+	largest largest
+	time    timeline
+}
+
+func (c conditions) rules(k Kind) rules {
+	return rules{kind: k, Policy: c.policy, oneEpisode: c.oneEpisode, largest: c.largest}
+}
 
 // track is one key that is, or was, near a limit.
 type track struct {
-	target
-	points []point // by second, within the horizon
-	proofs []proof // of the hottest seconds
+	subject subject
+	points  []point // by second, within the horizon
+	proofs  proofs  // of the hottest seconds
 	// past are the episodes before points.
 	past map[Kind]*episode
 	// known are the episodes up to and including the first `settled` points, by
@@ -20,6 +37,8 @@ type track struct {
 	// largest is what known was judged with.
 	largest largest
 }
+
+func newTrack(of subject) *track { return &track{subject: of, past: map[Kind]*episode{}} }
 
 // put sets a second of the key. One beyond the horizon only raises the peaks.
 func (t *track) put(p point, oldest int64, l largest) {
@@ -41,7 +60,7 @@ func (t *track) put(p point, oldest int64, l largest) {
 }
 
 // fold moves seconds before oldest into the past.
-func (t *track) fold(oldest int64, b *Board) {
+func (t *track) fold(oldest int64, c conditions) {
 	n := 0
 	for n < len(t.points) && t.points[n].second < oldest {
 		n++
@@ -49,9 +68,9 @@ func (t *track) fold(oldest int64, b *Board) {
 	if n == 0 {
 		return
 	}
-	for _, k := range t.kinds() {
+	for _, k := range t.subject.kinds() {
 		e := t.before(k)
-		e.steps(t.points[:n], b.rules(t, k), b.time)
+		e.steps(t.points[:n], c.rules(k), c.time)
 		t.past[k] = &e
 	}
 	t.points = slices.Delete(t.points, 0, n)
@@ -67,69 +86,70 @@ func (t *track) before(k Kind) episode {
 }
 
 // episodes are the verdict's memory as of now, by kind.
-func (t *track) episodes(b *Board) (now [2]episode) {
-	t.advance(b)
-	for i, k := range t.kinds() {
+func (t *track) episodes(c conditions) (now [2]episode) {
+	t.advance(c)
+	for i, k := range t.subject.kinds() {
 		now[i] = t.known[i].clone()
-		now[i].steps(t.points[t.settled:], b.rules(t, k), b.time)
-		now[i].settle(b.time.settled, b.time)
+		now[i].steps(t.points[t.settled:], c.rules(k), c.time)
+		now[i].settle(c.time.settled, c.time)
 	}
 	return now
 }
 
 // advance judges what has been settled since the last time. A point is final
 // once the seconds before it are settled.
-func (t *track) advance(b *Board) {
-	if l := b.largest(t); l != t.largest {
-		t.largest, t.settled = l, 0
+func (t *track) advance(c conditions) {
+	if c.largest != t.largest {
+		t.largest, t.settled = c.largest, 0
 	}
 	n := t.settled
-	for n < len(t.points) && t.points[n].second <= b.time.settled+1 {
+	for n < len(t.points) && t.points[n].second <= c.time.settled+1 {
 		n++
 	}
-	for i, k := range t.kinds() {
+	for i, k := range t.subject.kinds() {
 		if t.settled == 0 {
 			t.known[i] = t.before(k)
 		}
-		t.known[i].steps(t.points[t.settled:n], b.rules(t, k), b.time)
+		t.known[i].steps(t.points[t.settled:n], c.rules(k), c.time)
 	}
 	t.settled = n
 }
 
-// findings are the track's verdicts.
-func (t *track) findings(b *Board) (found []Finding) {
-	for i, e := range t.episodes(b) {
-		r := b.rules(t, t.kinds()[i])
-		switch {
-		case e.severity() == "" || r.excludes(t.key.Text):
-		case t.whole():
-			found = append(found, e.strained(t.target, r, b))
-		default:
-			found = append(found, t.finding(&e, r, b))
-		}
-	}
-	return found
-}
-
-// bequeath leaves what outlives the track.
-func (t *track) bequeath(b *Board) {
-	if t.whole() {
-		return
-	}
-	for _, f := range t.findings(b) {
-		b.noteRolled(&f)
-	}
-}
-
 // quiet says that a key without recent seconds has nothing left to tell: what
 // it told last was resolved a horizon ago.
-func (t *track) quiet(b *Board) bool {
-	for _, e := range t.episodes(b) {
+func (t *track) quiet(c conditions) bool {
+	for _, e := range t.episodes(c) {
 		open := e.state == Pending || e.state == Firing
-		recent := e.state == Resolved && e.last+horizon >= b.time.settled
-		if open || recent || b.options.OneEpisode && e.state != "" {
+		recent := e.state == Resolved && e.last+horizon >= c.time.settled
+		if open || recent || c.oneEpisode && e.state != "" {
 			return false
 		}
 	}
 	return true
+}
+
+// evidence is that of the episode's seconds, or what the judge before left.
+func (t *track) evidence(e *episode) *Evidence {
+	if told := t.proofs.evidence(e.first, e.last); told != nil {
+		return told
+	}
+	return e.toldEvidence
+}
+
+// at is what the key was asked for in one second.
+func (t *track) at(second int64) (l sketch.Load, seen bool) {
+	for i := range t.points {
+		if p := &t.points[i]; p.second == second {
+			return p.load(), true
+		}
+	}
+	return l, false
+}
+
+// most is the highest weight of the seconds that are kept.
+func (t *track) most() (most sample.Milli) {
+	for i := range t.points {
+		most = max(most, WritesInReads*t.points[i].write.value, t.points[i].read.value)
+	}
+	return most
 }

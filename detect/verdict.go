@@ -1,87 +1,85 @@
 package detect
 
 import (
-	"time"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
-// finding words a key's episode.
-func (t *track) finding(e *episode, r rules, b *Board) Finding {
-	f := e.figures(t.target, r)
-	peak := figureOf(r.kind, e)
-	f.Utilization = max(units(e.write.value)/units(PartitionWrite), units(e.read.value)/units(PartitionRead))
-	f.Combined = e.combined
-	f.Shards = Shards(peak.value, limit(r.kind), r.Headroom)
-	if all := amount(r.kind, e.sumTable); all > 0 {
-		f.Share = min(1, float64(amount(r.kind, e.sum))/float64(all))
+// judge is the verdict on each of a track's kinds.
+func (b *Board) judge(t *track) (found []Finding) {
+	c := b.conditions(t)
+	for i, e := range t.episodes(c) {
+		r := c.rules(t.subject.kinds()[i])
+		switch {
+		case e.severity() == "" || r.excludes(t.subject.key.Text):
+		case t.subject.whole():
+			found = append(found, b.strained(t, &e, r))
+		default:
+			found = append(found, b.hotKey(t, &e, r))
+		}
 	}
+	return found
+}
+
+// hotKey words a key's episode.
+func (b *Board) hotKey(t *track, e *episode, r rules) Finding {
+	f := e.keyFinding(t.subject, r)
 	f.Evidence = t.evidence(e)
 	f.Rolling = rolling(f.Key, f.Peak.At)
 	because := heal(&f, b.options.Facts(f.Table))
-	f.Reason, f.Why = because.reason, because.why+f.Seen.caveat()
-	f.Advice = b.advice(&f, peak, r)
+	f.Reason, f.Why = because.reason, because.why+caveat(f.Seen)
+	f.Advice = b.adviser.advice(&f, figureOf(r.kind, e).value, r.Policy)
 	return f
 }
 
-// figures are what every kind tells of an episode.
-func (e *episode) figures(t target, r rules) Finding {
-	f := Finding{
-		Fingerprint: fingerprint(r.kind, t.table, t.index, t.key.Type, t.key.Text), Kind: r.kind,
-		Table: t.table, Index: t.index, Key: t.key.Text, KeyType: t.key.Type,
-		Severity: r.cap(e.severity()), State: e.state,
-		Peak:        Peak{Loads: Loads{WCU: e.write.units(1), RCU: e.read.units(1)}, At: at(e.at)},
-		Mean:        e.meanLoads(),
-		Consumed:    Consumed{WCU: units(e.consumed.Write), RCU: units(e.consumed.Read)},
-		OverSeconds: e.over, PossibleSeconds: e.possible, SaturatedSeconds: e.saturated,
-		FirstSeen: at(e.first), LastSeen: at(e.last),
-		Seconds: e.seconds, Through: at(e.through),
-		Gaps: []Gap{},
+// strained words an episode of a table as a whole.
+func (b *Board) strained(t *track, e *episode, r rules) Finding {
+	f := e.figures(t.subject, r)
+	f.Share, f.Shards = 1, 1
+	switch r.kind {
+	case HotPartition:
+		f.Utilization = 1 // it refused: it was full
+		f.Reason, f.Why = whyHot(&e.strain, e.over, b.warmest(t.subject.target, e.at))
+	case TableStarvation:
+		f.Utilization = max(1, e.strain.over)
+		f.Reason, f.Why = Starved, whyStarved(&e.strain, e.over, b.options.Facts(t.subject.target.Table), t.subject.target.Index)
 	}
-	f.Seen = seenOf(e)
-	if f.Severity == Info && f.State == Firing {
-		f.State = Pending // the policy caps it: nobody is woken
+	if f.Evidence = e.strain.evidence(e.seconds); f.Evidence == nil {
+		f.Evidence = e.toldEvidence
 	}
+	f.Advice = strainAdvice(&f, &e.strain, sketch.Load{Read: e.read.value, Write: e.write.value})
 	return f
 }
 
-func figureOf(k Kind, e *episode) figure {
-	if k == HotKeyRead {
-		return e.read
+// warmest are the keys of a table or index that had most in one second.
+func (b *Board) warmest(of Target, second int64) []string {
+	type warm struct {
+		key    string
+		weight sample.Milli
 	}
-	return e.write
-}
-
-// units divides a figure by some seconds.
-func (f figure) units(seconds int64) Figure {
-	n := float64(max(seconds, 1))
-	return Figure{Value: units(f.value) / n, Low: units(f.low) / n, High: units(f.high) / n}
-}
-
-func (e *episode) meanLoads() Loads {
-	write := figure{e.sum.Write, e.sumLow.Write, e.sumHigh.Write}
-	read := figure{e.sum.Read, e.sumLow.Read, e.sumHigh.Read}
-	return Loads{WCU: write.units(e.seconds), RCU: read.units(e.seconds)}
-}
-
-func at(second int64) time.Time { return time.Unix(second, 0).UTC() }
-
-// seenOf is what the samples of an episode show.
-func seenOf(e *episode) Seen {
-	switch {
-	case e.changes == 0:
-		return SeenRequests
-	case e.changes == e.asked:
-		return SeenChanges
+	var all []warm
+	for id, t := range b.tracks {
+		if id.target != of || t.subject.whole() {
+			continue
+		}
+		if l, seen := t.at(second); seen {
+			all = append(all, warm{t.subject.key.Text, weight(l)})
+		}
 	}
-	return SeenBoth
-}
-
-// caveat is what has to be said of samples that do not show all.
-func (s Seen) caveat() string {
-	switch s {
-	case SeenChanges:
-		return " This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were refused or changed nothing."
-	case SeenBoth:
-		return " A part of this is from a stream, which shows neither reads nor refused writes; a write that both a stream and a sample show counts twice."
+	slices.SortFunc(all, func(x, y warm) int {
+		if x.weight != y.weight {
+			return int(min(1, max(-1, y.weight-x.weight)))
+		}
+		if x.key < y.key {
+			return -1
+		}
+		return 1
+	})
+	var keys []string
+	for _, w := range all[:min(3, len(all))] {
+		keys = append(keys, quoted(w.key))
 	}
-	return ""
+	return keys
 }

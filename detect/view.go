@@ -2,102 +2,24 @@ package detect
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
 
-// View is what a table or index looks like as a whole.
-type View struct {
-	// From and To bound what was looked at, To exclusive.
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
-	// DistinctKeys is about how many partition keys were used, with its 95 %
-	// interval; exact where Low is High.
-	DistinctKeys Figure `json:"distinct_keys"`
-	// Top are the keys with the most load, at most TopKeys.
-	Top []TopKey `json:"top"`
-	// EffectiveKeys is the skew within a second: two units of load that are
-	// asked for in the same second are for the same key one time in so many. It
-	// is the inverse of Simpson's index; as many equally loaded keys would give
-	// it. A table keyed by date has one at a time, however many days it holds.
-	EffectiveKeys float64 `json:"effective_keys"`
-	// EffectivePartitions is how many partitions the load can keep busy as it
-	// is spread: once the hottest key fills one, its table carries this many
-	// times as much. Of writes or of reads, whichever has more of the
-	// throughput. Null when no key stands out.
-	EffectivePartitions *float64 `json:"effective_partitions"`
-	// Ceiling is what the table carries at most at the observed skew, in units
-	// a second, whatever is provisioned.
-	Ceiling Ceiling `json:"ceiling"`
-	// WriteShare is the part of writes in the consumed throughput, where a write
-	// unit weighs three read units.
-	WriteShare float64  `json:"write_share"`
-	Template   Template `json:"template"`
-	// Hottest is the highest second of any key.
-	Hottest HottestSecond `json:"hottest"`
-	Design  Design        `json:"design"`
-	// Growing are warm keys whose peaks grow, whether or not there is a finding
-	// of them.
-	Growing []GrowingKey `json:"growing"`
-}
-
-// TopKeys is how many keys a view lists.
-const TopKeys = 5
-
-// TopKey is one of the keys with the most load.
-type TopKey struct {
-	Key     string `json:"key"`
-	KeyType string `json:"key_type"`
-	// Share is the key's part of the load of all keys, from Low to High for
-	// certain, sampling aside.
-	Share Figure `json:"share"`
-	// WCU and RCU are what it had in all.
-	WCU float64 `json:"wcu"`
-	RCU float64 `json:"rcu"`
-}
-
-// Ceiling are units a second; null where no key bounds them.
-type Ceiling struct {
-	WCU *float64 `json:"wcu"`
-	RCU *float64 `json:"rcu"`
-}
-
-// HottestSecond is the highest second of a key, with what was proven of it.
-type HottestSecond struct {
-	Key     string    `json:"key"`
-	KeyType string    `json:"key_type"`
-	At      time.Time `json:"at"`
-	WCU     float64   `json:"wcu"`
-	RCU     float64   `json:"rcu"`
-	// Utilization is the larger share of a limit; 1 is the limit.
-	Utilization float64 `json:"utilization"`
-}
-
-// GrowingKey is a warm key with a forecast.
-type GrowingKey struct {
-	Key      string   `json:"key"`
-	KeyType  string   `json:"key_type"`
-	WCU      float64  `json:"wcu"`
-	RCU      float64  `json:"rcu"`
-	Forecast Forecast `json:"forecast"`
-}
-
 // Targets are the tables and indexes that were counted, in no order.
 func (c *Census) Targets() (all [][2]string) {
 	for id := range c.tables {
-		all = append(all, [2]string{id.table, id.index})
+		all = append(all, [2]string{id.Table, id.Index})
 	}
 	return all
 }
 
 // View answers what was counted of a table or index, and nil when nothing was.
 func (c *Census) View(table, index string, p Policy) *View {
-	t := c.tables[tableID{table, index}]
+	t := c.tables[Target{Table: table, Index: index}]
 	if t == nil || t.requests == 0 {
 		return nil
 	}
@@ -113,7 +35,7 @@ func (c *Census) View(table, index string, p Policy) *View {
 	}
 	share := t.shares()
 	largest := share.write
-	if v.readMostly() {
+	if readMostly(v) {
 		largest = share.read
 	}
 	v.EffectivePartitions = inverse(1, largest)
@@ -123,7 +45,7 @@ func (c *Census) View(table, index string, p Policy) *View {
 	}
 	v.Design = DesignOf(Traits{
 		PeakWCU: units(t.highest.Write), PeakRCU: units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: v.readMostly(), Burst: v.Hottest.Utilization,
+		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: readMostly(v), Burst: v.Hottest.Utilization,
 		Template: v.Template.Pattern, Newest: t.newest(),
 	})
 	return v
@@ -151,7 +73,7 @@ func btoi(b bool) int {
 }
 
 // readMostly says that reads have more of the consumed throughput.
-func (v *View) readMostly() bool { return v.WriteShare < 0.5 }
+func readMostly(v *View) bool { return v.WriteShare < 0.5 }
 
 // inverse is amount/share, nil without a share.
 func inverse(amount, share float64) *float64 {
@@ -257,13 +179,4 @@ func trailing(k sample.Key) (int64, bool) {
 	text := strings.TrimRight(k.Text, "0123456789")
 	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)
 	return n, err == nil
-}
-
-// rounded has three significant digits.
-func rounded(v float64) float64 {
-	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return v
-	}
-	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
-	return math.Round(v*scale) / scale
 }

@@ -48,3 +48,29 @@ func list(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
+
+// between words a share with its bounds.
+func between(p Part) string {
+	low, high := 100*p.Low, 100*p.High
+	if high-low < 1 {
+		return fmt.Sprintf("%.0f %%", low)
+	}
+	return fmt.Sprintf("%.0f to %.0f %%", low, high)
+}
+
+// quoted is a key as a text within a sentence.
+func quoted(key string) string { return "“" + key + "”" }
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", math.Round(1000*share)/10) }
+
+// figures writes a number with three significant digits and thousands apart.
+func figures(v float64) string { return amountOf(milli(rounded(v))) }
+
+// rounded has three significant digits.
+func rounded(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}

@@ -190,7 +190,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
 		found := &r.Findings[i]
-		found.Foresee(grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
+		detect.Foresee(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)

@@ -1,0 +1,116 @@
+package detect
+
+import "time"
+
+// View is what a table or index looks like as a whole.
+type View struct {
+	// From and To bound what was looked at, To exclusive.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// DistinctKeys is about how many partition keys were used, with its 95 %
+	// interval; exact where Low is High.
+	DistinctKeys Figure `json:"distinct_keys"`
+	// Top are the keys with the most load, at most TopKeys.
+	Top []TopKey `json:"top"`
+	// EffectiveKeys is the skew within a second: two units of load that are
+	// asked for in the same second are for the same key one time in so many. It
+	// is the inverse of Simpson's index; as many equally loaded keys would give
+	// it. A table keyed by date has one at a time, however many days it holds.
+	EffectiveKeys float64 `json:"effective_keys"`
+	// EffectivePartitions is how many partitions the load can keep busy as it
+	// is spread: once the hottest key fills one, its table carries this many
+	// times as much. Of writes or of reads, whichever has more of the
+	// throughput. Null when no key stands out.
+	EffectivePartitions *float64 `json:"effective_partitions"`
+	// Ceiling is what the table carries at most at the observed skew, in units
+	// a second, whatever is provisioned.
+	Ceiling Ceiling `json:"ceiling"`
+	// WriteShare is the part of writes in the consumed throughput, where a write
+	// unit weighs three read units.
+	WriteShare float64  `json:"write_share"`
+	Template   Template `json:"template"`
+	// Hottest is the highest second of any key.
+	Hottest HottestSecond `json:"hottest"`
+	Design  Design        `json:"design"`
+	// Growing are warm keys whose peaks grow, whether or not there is a finding
+	// of them.
+	Growing []GrowingKey `json:"growing"`
+}
+
+// TopKeys is how many keys a view lists.
+const TopKeys = 5
+
+// TopKey is one of the keys with the most load.
+type TopKey struct {
+	Key     string `json:"key"`
+	KeyType string `json:"key_type"`
+	// Share is the key's part of the load of all keys, from Low to High for
+	// certain, sampling aside.
+	Share Figure `json:"share"`
+	// WCU and RCU are what it had in all.
+	WCU float64 `json:"wcu"`
+	RCU float64 `json:"rcu"`
+}
+
+// Ceiling are units a second; null where no key bounds them.
+type Ceiling struct {
+	WCU *float64 `json:"wcu"`
+	RCU *float64 `json:"rcu"`
+}
+
+// HottestSecond is the highest second of a key, with what was proven of it.
+type HottestSecond struct {
+	Key     string    `json:"key"`
+	KeyType string    `json:"key_type"`
+	At      time.Time `json:"at"`
+	WCU     float64   `json:"wcu"`
+	RCU     float64   `json:"rcu"`
+	// Utilization is the larger share of a limit; 1 is the limit.
+	Utilization float64 `json:"utilization"`
+}
+
+// GrowingKey is a warm key with a forecast.
+type GrowingKey struct {
+	Key      string   `json:"key"`
+	KeyType  string   `json:"key_type"`
+	WCU      float64  `json:"wcu"`
+	RCU      float64  `json:"rcu"`
+	Forecast Forecast `json:"forecast"`
+}
+
+// DesignVerdict is how well a partition key spreads load.
+type DesignVerdict string
+
+// The verdicts, the best first, and the word for no verdict.
+const (
+	DesignExcellent    DesignVerdict = "excellent"
+	DesignGood         DesignVerdict = "good"
+	DesignWatch        DesignVerdict = "watch"
+	DesignPoor         DesignVerdict = "poor"
+	DesignVeryPoor     DesignVerdict = "very poor"
+	DesignCatastrophic DesignVerdict = "catastrophic"
+	// DesignUnjudged says that there was too little traffic.
+	DesignUnjudged DesignVerdict = "unjudged"
+)
+
+// DesignVerdicts lists every verdict, the best first, DesignUnjudged last.
+func DesignVerdicts() []DesignVerdict {
+	return []DesignVerdict{DesignExcellent, DesignGood, DesignWatch, DesignPoor, DesignVeryPoor, DesignCatastrophic, DesignUnjudged}
+}
+
+// Design is the verdict on a partition key.
+type Design struct {
+	Verdict DesignVerdict `json:"verdict"`
+	// Why is one sentence.
+	Why string `json:"why"`
+}
+
+// Template is what the keys of a table have in common.
+type Template struct {
+	// Pattern is a key with placeholders: user#<id>. Empty when no form has the
+	// majority.
+	Pattern string `json:"pattern"`
+	// Keys of Of distinct keys that were looked at fit it.
+	Keys int `json:"keys"`
+	Of   int `json:"of"`
+}
