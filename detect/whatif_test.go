@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -12,7 +13,7 @@ func TestWhatIf(t *testing.T) {
 	t.Parallel()
 	var seconds []detect.Second
 	for i, wcu := range []float64{500, 900, 1200, 4000, 100} {
-		seconds = append(seconds, detect.Second{At: began + int64(i), Low: sketch.Load{Write: milli(wcu)}, Requests: int64(wcu)})
+		seconds = append(seconds, detect.Second{At: 1_763_596_800 + int64(i), Low: sketch.Load{Write: sample.Milli(wcu * 1000)}, Requests: int64(wcu)})
 	}
 	for _, c := range []struct {
 		question            string

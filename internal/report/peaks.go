@@ -133,8 +133,8 @@ func (h *hourly) written() {
 	h.dirty = time.Time{}
 }
 
-// forecast is what a finding's key tells of its growth, as of an hour.
-type forecast struct {
+// keyForecast is what a finding's key tells of its growth, as of an hour.
+type keyForecast struct {
 	hour int64
 	told *detect.Forecast
 }
@@ -153,7 +153,7 @@ func (t *term) forecastOf(ctx context.Context, f *detect.Finding) (*detect.Forec
 	if len(t.forecasts) > maxKnown {
 		clear(t.forecasts)
 	}
-	t.forecasts[f.Fingerprint] = forecast{hour, told}
+	t.forecasts[f.Fingerprint] = keyForecast{hour, told}
 	return told, nil
 }
 

@@ -41,7 +41,7 @@ type term struct {
 	// another seed are not read.
 	seed, fingerprint uint64
 	// forecasts are those of the findings' keys, by fingerprint.
-	forecasts map[string]forecast
+	forecasts map[string]keyForecast
 	// unreadable are the writers with a delta that could not be read, and why.
 	// Nothing after that delta is read of them either: the cursor could not
 	// say that one was left out.
@@ -63,7 +63,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	told := &facts{told: j.config.Facts}
 	t := &term{
 		Judge: j, lease: lease, renewed: time.Now(),
-		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]forecast),
+		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]keyForecast),
 		facts: told,
 		board: detect.NewBoard(detect.Options{Policy: j.config.Policy, Facts: told.of}), known: make(known), draft: newDraft(),
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
