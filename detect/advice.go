@@ -249,9 +249,6 @@ func requestsOf(e *Evidence, op string) float64 {
 	return 0
 }
 
-// placementSeed is that of every placement in advice.
-const placementSeed = 1
-
 // crowded says how likely several shards are to share a partition, so many that
 // it is full.
 func (a *adviser) crowded(shards int, load sample.Milli, k Kind) string {

@@ -14,6 +14,9 @@ const placementTrials = 20_000
 // placementDraws bounds the work of one placement, whatever the shard count.
 const placementDraws = 4_000_000
 
+// placementSeed is that of every placement in a verdict.
+const placementSeed = 1
+
 // Placement is where the shards of one key may land. N shards are not N
 // partitions: DynamoDB places each by a hash of its name, so some partitions
 // get several and others none, until it has split them.
