@@ -41,12 +41,6 @@ func figureOf(k Kind, e *episode) figure {
 	return e.write
 }
 
-// units divides a figure by some seconds.
-func (f figure) units(seconds int64) Figure {
-	n := float64(max(seconds, 1))
-	return Figure{Value: units(f.value) / n, Low: units(f.low) / n, High: units(f.high) / n}
-}
-
 func (e *episode) meanLoads() Loads {
 	write := figure{e.sum.Write, e.sumLow.Write, e.sumHigh.Write}
 	read := figure{e.sum.Read, e.sumLow.Read, e.sumHigh.Read}

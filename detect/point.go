@@ -52,13 +52,6 @@ func (p *point) consumed() sketch.Load {
 	return sketch.Load{Read: p.read.value - p.throttled.Read, Write: p.write.value - p.throttled.Write}
 }
 
-// figure is an amount with its bounds.
-type figure struct{ value, low, high sample.Milli }
-
-func (f figure) max(o figure) figure {
-	return figure{max(f.value, o.value), max(f.low, o.low), max(f.high, o.high)}
-}
-
 // strainPoint is a second of a table as a whole.
 func strainPoint(w *sketch.Window, s *strain) point {
 	l := w.Total.Load
