@@ -36,9 +36,9 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
-// provisioned are the units a second that a table or index is given; zero where
+// Provisioned are the units a second that a table or index is given; zero where
 // that is not known or not bounded.
-func (f *TableFacts) provisioned(index string) (wcu, rcu float64) {
+func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
 	switch {
 	case f == nil || f.Billing == BillingOnDemand:
 		return 0, 0

@@ -65,11 +65,11 @@ func Kinds() []Kind {
 	}
 }
 
-// ofTable says whether a kind is about a table or index as a whole.
-func (k Kind) ofTable() bool { return k == HotPartition || k == TableStarvation }
+// OfTable says whether a kind is about a table or index as a whole.
+func (k Kind) OfTable() bool { return k == HotPartition || k == TableStarvation }
 
-// ofKey says whether a kind is about one key's own load.
-func (k Kind) ofKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
+// OfKey says whether a kind is about one key's own load.
+func (k Kind) OfKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
 
 // Severity is of the load, the worst of the episode.
 type Severity string
@@ -258,16 +258,16 @@ type Finding struct {
 	Gaps []Gap `json:"gaps"`
 }
 
-// newFinding is a finding about a target, or a key of it, that says nothing yet.
-func newFinding(k Kind, t Target, key sample.Key) Finding {
+// NewFinding is a finding about a target, or a key of it, that says nothing yet.
+func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	return Finding{
 		Fingerprint: fingerprint(k, t, key), Kind: k, Table: t.Table, Index: t.Index,
 		Key: key.Text, KeyType: key.Type, State: Pending, Seen: SeenRequests, Gaps: []Gap{},
 	}
 }
 
-// target is the table or index that the finding is about.
-func (f *Finding) target() Target { return Target{Table: f.Table, Index: f.Index} }
+// Target is the table or index that the finding is about.
+func (f *Finding) Target() Target { return Target{Table: f.Table, Index: f.Index} }
 
 // fingerprint is the same for the same kind and target on every machine. It is
 // made of the key itself: hashes change with the seed.
@@ -304,12 +304,12 @@ type Rolling struct {
 	Keys []string `json:"keys"`
 }
 
-// more is a finding that says more of what another one is about: of another
+// NewRelated is a finding that says more of what another one is about: of another
 // kind, never paging, and over when that is.
-func more(f *Finding, kind Kind, key string) Finding {
+func NewRelated(f *Finding, kind Kind, key string) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key
-	m.Fingerprint = fingerprint(kind, m.target(), sample.Key{Type: m.KeyType, Text: key})
+	m.Fingerprint = fingerprint(kind, m.Target(), sample.Key{Type: m.KeyType, Text: key})
 	m.Severity, m.State = Info, Pending
 	if f.State == Resolved {
 		m.State = Resolved

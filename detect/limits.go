@@ -45,22 +45,22 @@ const (
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
-	// decideTail is the probability with which sampling may call a second over a
+	// DecideTail is the probability with which sampling may call a second over a
 	// limit that is not: there are 86,400 of them in a day, for every key.
-	decideTail = 1e-6
-	// showTail is that of each end of an interval that is shown: 95 % in all.
-	showTail = 0.025
-	// meanShort seconds and meanLongest seconds of a sampled key are also judged
+	DecideTail = 1e-6
+	// ShowTail is that of each end of an interval that is shown: 95 % in all.
+	ShowTail = 0.025
+	// MeanShort seconds and meanLongest seconds of a sampled key are also judged
 	// by their mean, which sampling leaves less open than one second.
-	meanShort = 10
-	// meanLongest is the longest mean.
-	meanLongest = 60
-	// flatSpread is the share of a limit that sampling may leave open of a second
+	MeanShort = 10
+	// MeanLongest is the longest mean.
+	MeanLongest = 60
+	// FlatSpread is the share of a limit that sampling may leave open of a second
 	// for it to show a flat top.
-	flatSpread = 0.02
-	// tellShare is the share of a table's load from which a key bounds the table
+	FlatSpread = 0.02
+	// TellShare is the share of a table's load from which a key bounds the table
 	// in a way worth telling.
-	tellShare = 0.05
+	TellShare = 0.05
 	// HotItemShare is the share of a key's load from which one item is what is
 	// hot. Borrowed from CockroachDB's load-based splitting, which counts a range
 	// as having a popular key from a quarter of its sampled requests on
@@ -91,9 +91,9 @@ const (
 	// secondary index may be. Source: Developer Guide, "Item collections in
 	// Local Secondary Indexes".
 	CollectionBytes = 10 << 30
-	// collectionSoon is within how many hours of the observed growth 10 GB are
+	// CollectionSoon is within how many hours of the observed growth 10 GB are
 	// near.
-	collectionSoon = 30 * 24
+	CollectionSoon = 30 * 24
 	// OnDemandWrite and OnDemandRead are what a new on-demand table takes at
 	// once, in units a second. Source: Developer Guide, "DynamoDB on-demand
 	// capacity mode".
@@ -103,24 +103,24 @@ const (
 	// QueryLeast is what the smallest eventually consistent query costs, in read
 	// units.
 	QueryLeast = 0.5
-	// horizon is how many seconds of event time a key's seconds stay open to
+	// Horizon is how many seconds of event time a key's seconds stay open to
 	// late data. Older ones are folded; late data then only raise the peak.
-	horizon = 900
-	// fewest records, or steps, are what evidence decides from.
-	fewest = 20
-	// trackShare is the share of a limit from which a key's seconds are kept.
-	trackShare = 0.1
+	Horizon = 900
+	// LeastRecords records, or steps, are what evidence decides from.
+	LeastRecords = 20
+	// TrackShare is the share of a limit from which a key's seconds are kept.
+	TrackShare = 0.1
 )
 
-// limit is what a partition gives of what a kind is about.
-func limit(k Kind) sample.Milli {
+// Limit is what a partition gives of what a kind is about.
+func Limit(k Kind) sample.Milli {
 	if k == HotKeyRead {
 		return PartitionRead
 	}
 	return PartitionWrite
 }
 
-// share is a part of an amount.
-func share(of sample.Milli, part float64) sample.Milli {
+// ShareOf is a part of an amount.
+func ShareOf(of sample.Milli, part float64) sample.Milli {
 	return sample.Milli(float64(of) * part)
 }

@@ -43,7 +43,7 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("headroom is %v: give a factor from 1 to 100, 1.5 is usual", p.Headroom)
 	case !(p.MinUnits >= 0):
 		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
-	case rank(p.Severest) < 0:
+	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}
 	for _, pattern := range p.Exclude {
@@ -54,8 +54,8 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// excludes says whether a key is one that no finding is made of.
-func (p Policy) excludes(key string) bool {
+// Excludes says whether a key is one that no finding is made of.
+func (p Policy) Excludes(key string) bool {
 	for _, pattern := range p.Exclude {
 		if match, _ := path.Match(pattern, key); match || pattern == key {
 			return true
@@ -64,16 +64,16 @@ func (p Policy) excludes(key string) bool {
 	return false
 }
 
-// cap is the severity that the policy lets through.
-func (p Policy) cap(s Severity) Severity {
-	if p.Severest != "" && rank(s) > rank(p.Severest) {
+// Cap is the severity that the policy lets through.
+func (p Policy) Cap(s Severity) Severity {
+	if p.Severest != "" && Rank(s) > Rank(p.Severest) {
 		return p.Severest
 	}
 	return s
 }
 
-// rank orders severities: none is 0, what is not a severity below that.
-func rank(s Severity) int {
+// Rank orders severities: none is 0, what is not a severity below that.
+func Rank(s Severity) int {
 	switch s {
 	case "":
 		return 0

@@ -1,182 +1,116 @@
 package detect
 
-import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
+import "time"
 
-	"github.com/keyheat/keyheat/sample"
-)
-
-// Targets are the tables and indexes that were counted, in no order.
-func (c *Census) Targets() (all [][2]string) {
-	for id := range c.tables {
-		all = append(all, [2]string{id.Table, id.Index})
-	}
-	return all
+// View is what a table or index looks like as a whole.
+type View struct {
+	// From and To bound what was looked at, To exclusive.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// DistinctKeys is about how many partition keys were used, with its 95 %
+	// interval; exact where Low is High.
+	DistinctKeys Figure `json:"distinct_keys"`
+	// Top are the keys with the most load, at most TopKeys.
+	Top []TopKey `json:"top"`
+	// EffectiveKeys is the skew within a second: two units of load that are
+	// asked for in the same second are for the same key one time in so many. It
+	// is the inverse of Simpson's index; as many equally loaded keys would give
+	// it. A table keyed by date has one at a time, however many days it holds.
+	EffectiveKeys float64 `json:"effective_keys"`
+	// EffectivePartitions is how many partitions the load can keep busy as it
+	// is spread: once the hottest key fills one, its table carries this many
+	// times as much. Of writes or of reads, whichever has more of the
+	// throughput. Null when no key stands out.
+	EffectivePartitions *float64 `json:"effective_partitions"`
+	// Ceiling is what the table carries at most at the observed skew, in units
+	// a second, whatever is provisioned.
+	Ceiling Ceiling `json:"ceiling"`
+	// WriteShare is the part of writes in the consumed throughput, where a write
+	// unit weighs three read units.
+	WriteShare float64  `json:"write_share"`
+	Template   Template `json:"template"`
+	// Hottest is the highest second of any key.
+	Hottest HottestSecond `json:"hottest"`
+	Design  Design        `json:"design"`
+	// Growing are warm keys whose peaks grow, whether or not there is a finding
+	// of them.
+	Growing []GrowingKey `json:"growing"`
 }
 
-// View answers what was counted of a table or index, and nil when nothing was.
-func (c *Census) View(table, index string, p Policy) *View {
-	t := c.tables[Target{Table: table, Index: index}]
-	if t == nil || t.requests == 0 {
-		return nil
-	}
-	v := &View{
-		DistinctKeys: t.count(), Top: t.top(), Template: commonTemplate(t.sampled),
-		Hottest: t.hottest.view(), Growing: []GrowingKey{},
-	}
-	v.From, v.To = t.span()
-	v.EffectiveKeys = t.effective(v.DistinctKeys.Value)
-	total := t.frequent.total
-	if all := weight(total); all > 0 {
-		v.WriteShare = float64(WritesInReads*total.Write) / float64(all)
-	}
-	share := t.shares()
-	largest := share.write
-	if readMostly(v) {
-		largest = share.read
-	}
-	v.EffectivePartitions = inverse(1, largest)
-	v.Ceiling = Ceiling{
-		WCU: inverse(units(PartitionWrite), share.write),
-		RCU: inverse(units(PartitionRead), share.read),
-	}
-	v.Design = DesignOf(Traits{
-		PeakWCU: units(t.highest.Write), PeakRCU: units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: readMostly(v), Burst: v.Hottest.Utilization,
-		Template: v.Template.Pattern, Newest: t.newest(),
-	})
-	return v
+// TopKeys is how many keys a view lists.
+const TopKeys = 5
+
+// TopKey is one of the keys with the most load.
+type TopKey struct {
+	Key     string `json:"key"`
+	KeyType string `json:"key_type"`
+	// Share is the key's part of the load of all keys, from Low to High for
+	// certain, sampling aside.
+	Share Figure `json:"share"`
+	// WCU and RCU are what it had in all.
+	WCU float64 `json:"wcu"`
+	RCU float64 `json:"rcu"`
 }
 
-// CompareViews orders views of the same traffic, the better key first: by the
-// verdict, by the hottest second, and by how many keys there are at a time.
-// None comes last.
-func CompareViews(a, b *View) int {
-	if a == nil || b == nil {
-		return cmp.Compare(btoi(a == nil), btoi(b == nil))
-	}
-	return cmp.Or(
-		cmp.Compare(slices.Index(DesignVerdicts(), a.Design.Verdict), slices.Index(DesignVerdicts(), b.Design.Verdict)),
-		cmp.Compare(a.Hottest.Utilization, b.Hottest.Utilization),
-		cmp.Compare(b.EffectiveKeys, a.EffectiveKeys),
-	)
+// Ceiling are units a second; null where no key bounds them.
+type Ceiling struct {
+	WCU *float64 `json:"wcu"`
+	RCU *float64 `json:"rcu"`
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// HottestSecond is the highest second of a key, with what was proven of it.
+type HottestSecond struct {
+	Key     string    `json:"key"`
+	KeyType string    `json:"key_type"`
+	At      time.Time `json:"at"`
+	WCU     float64   `json:"wcu"`
+	RCU     float64   `json:"rcu"`
+	// Utilization is the larger share of a limit; 1 is the limit.
+	Utilization float64 `json:"utilization"`
 }
 
-// readMostly says that reads have more of the consumed throughput.
-func readMostly(v *View) bool { return v.WriteShare < 0.5 }
-
-// inverse is amount/share, nil without a share.
-func inverse(amount, share float64) *float64 {
-	if share <= 0 {
-		return nil
-	}
-	all := amount / share
-	return &all
+// GrowingKey is a warm key with a forecast.
+type GrowingKey struct {
+	Key      string   `json:"key"`
+	KeyType  string   `json:"key_type"`
+	WCU      float64  `json:"wcu"`
+	RCU      float64  `json:"rcu"`
+	Forecast Forecast `json:"forecast"`
 }
 
-func (t *tally) top() []TopKey {
-	all := float64(weight(t.frequent.total))
-	keys := []TopKey{}
-	for _, c := range t.frequent.top(TopKeys) {
-		if weight(c.low) == 0 {
-			break
-		}
-		keys = append(keys, TopKey{
-			Key: c.key.Text, KeyType: c.key.Type, WCU: units(c.low.Write), RCU: units(c.low.Read),
-			Share: Figure{
-				Value: float64(weight(c.low)) / all, Low: float64(weight(c.low)) / all,
-				High: min(1, float64(weight(t.frequent.high(c)))/all),
-			},
-		})
-	}
-	return keys
-}
+// DesignVerdict is how well a partition key spreads load.
+type DesignVerdict string
 
-func (h hottest) view() HottestSecond {
-	write, read := units(h.load.Write), units(h.load.Read)
-	return HottestSecond{
-		Key: h.key.Text, KeyType: h.key.Type, At: at(h.second), WCU: write, RCU: read,
-		Utilization: max(write/units(PartitionWrite), read/units(PartitionRead)),
-	}
-}
-
-// A key's share is told from so many requests and units on: a key that came
-// once had the whole of its second.
+// The verdicts, the best first, and the word for no verdict.
 const (
-	shareRequests              = 100
-	shareUnits    sample.Milli = 50_000
+	DesignExcellent    DesignVerdict = "excellent"
+	DesignGood         DesignVerdict = "good"
+	DesignWatch        DesignVerdict = "watch"
+	DesignPoor         DesignVerdict = "poor"
+	DesignVeryPoor     DesignVerdict = "very poor"
+	DesignCatastrophic DesignVerdict = "catastrophic"
+	// DesignUnjudged says that there was too little traffic.
+	DesignUnjudged DesignVerdict = "unjudged"
 )
 
-// shares are the largest part of any key in the load of the time in which it
-// was there, by writes and by reads.
-type shares struct{ write, read float64 }
-
-func (t *tally) shares() (s shares) {
-	alone := t.count().High == 1
-	for _, c := range t.frequent.keys {
-		if c.requests < shareRequests && !alone {
-			continue
-		}
-		all := less(c.through, c.before)
-		s.write = max(s.write, part(c.low.Write, all.Write))
-		s.read = max(s.read, part(c.low.Read, all.Read))
-	}
-	return s
+// DesignVerdicts lists every verdict, the best first, DesignUnjudged last.
+func DesignVerdicts() []DesignVerdict {
+	return []DesignVerdict{DesignExcellent, DesignGood, DesignWatch, DesignPoor, DesignVeryPoor, DesignCatastrophic, DesignUnjudged}
 }
 
-func part(of, all sample.Milli) float64 {
-	if of < shareUnits || all <= 0 {
-		return 0
-	}
-	return min(1, float64(of)/float64(all))
+// Design is the verdict on a partition key.
+type Design struct {
+	Verdict DesignVerdict `json:"verdict"`
+	// Why is one sentence.
+	Why string `json:"why"`
 }
 
-// newestConcordance is from which agreement on keys count as used in the order
-// of their numbers: 0 is none, 1 perfect.
-const newestConcordance = 0.9
-
-// newest says that keys are numbered and came in the order of their numbers: the
-// requests are for the newest. It is Kendall's rank correlation of a key's
-// number and the second in which it was seen first.
-func (t *tally) newest() bool {
-	type numbered struct{ number, first int64 }
-	var all []numbered
-	for _, s := range t.sampled {
-		if n, ok := trailing(s.key); ok && !s.cut {
-			all = append(all, numbered{n, s.first})
-		}
-	}
-	agree, compared := 0, 0
-	for i, a := range all {
-		for _, b := range all[:i] {
-			if a.first == b.first || a.number == b.number {
-				continue
-			}
-			compared++
-			if (a.first < b.first) == (a.number < b.number) {
-				agree++
-			} else {
-				agree--
-			}
-		}
-	}
-	return len(all) >= 30 && 2*len(all) > len(t.sampled) && compared > 0 &&
-		float64(agree) >= newestConcordance*float64(compared)
-}
-
-// trailing is the number at the end of a key.
-func trailing(k sample.Key) (int64, bool) {
-	text := strings.TrimRight(k.Text, "0123456789")
-	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)
-	return n, err == nil
+// Template is what the keys of a table have in common.
+type Template struct {
+	// Pattern is a key with placeholders: user#<id>. Empty when no form has the
+	// majority.
+	Pattern string `json:"pattern"`
+	// Keys of Of distinct keys that were looked at fit it.
+	Keys int `json:"keys"`
+	Of   int `json:"of"`
 }

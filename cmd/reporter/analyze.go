@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/sample/change"
@@ -90,9 +91,9 @@ func analyzeCommand() *cobra.Command {
 }
 
 // questionsOf reads the values of --what-if.
-func questionsOf(texts []string) (all []detect.Question, err error) {
+func questionsOf(texts []string) (all []whatif.Question, err error) {
 	for _, text := range texts {
-		q, err := detect.ParseQuestion(text)
+		q, err := whatif.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("--what-if: %w", err)
 		}

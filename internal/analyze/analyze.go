@@ -18,6 +18,10 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -62,7 +66,7 @@ type Options struct {
 	// Explain are keys, or the patterns of several, to tell everything about.
 	Explain []string
 	// WhatIf are questions about other numbers of shards.
-	WhatIf []detect.Question
+	WhatIf []whatif.Question
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
 	// DefaultMaxKeys when 0.
 	MaxKeys int
@@ -148,7 +152,7 @@ type Result struct {
 	// Candidates are ordered by table, the best key first.
 	Candidates []CandidateView `json:"candidates"`
 	// WhatIf are the answers to questions about other numbers of shards.
-	WhatIf  []detect.WhatIf `json:"what_if"`
+	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []detect.Gap    `json:"gaps"`
 	Samples Samples         `json:"samples"`
 }
@@ -171,7 +175,7 @@ func (f *fold) result(o Options) *Result {
 	if policy == nil {
 		policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
 	}
-	options := detect.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
+	options := board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 	board, grown := f.judge(options)
 	tables := board.Tables()
 	for i := range tables {
@@ -190,7 +194,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
 		found := &r.Findings[i]
-		detect.Foresee(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
+		forecast.Foresee(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)
@@ -199,7 +203,7 @@ func (f *fold) result(o Options) *Result {
 
 // candidateViews are those of every table that has the parts of the key in some
 // sample, or lacks them in all.
-func (f *fold) candidateViews(o detect.Options) []CandidateView {
+func (f *fold) candidateViews(o board.Options) []CandidateView {
 	all := []CandidateView{}
 	for _, c := range f.candidates {
 		board, _ := c.judge(o)
@@ -215,7 +219,7 @@ func (f *fold) candidateViews(o detect.Options) []CandidateView {
 		}
 	}
 	slices.SortFunc(all, func(a, b CandidateView) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), detect.CompareViews(a.View, b.View), cmp.Compare(a.Candidate, b.Candidate))
+		return cmp.Or(cmp.Compare(a.Table, b.Table), keydesign.CompareViews(a.View, b.View), cmp.Compare(a.Candidate, b.Candidate))
 	})
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -19,7 +20,7 @@ import (
 type keySeconds struct {
 	table, index string
 	key          sample.Key
-	seconds      []detect.Second
+	seconds      []whatif.Second
 }
 
 // find looks for a key by its text, in every table and index.
@@ -36,12 +37,12 @@ func (s *seconds) find(key string) []keySeconds {
 				byTarget[id] = &keySeconds{table: at.table, index: at.index, key: k.Key}
 			}
 			of := byTarget[id]
-			of.seconds = append(of.seconds, detect.Second{At: at.second, Low: k.Low, Err: k.Err, Requests: k.Requests})
+			of.seconds = append(of.seconds, whatif.Second{At: at.second, Low: k.Low, Err: k.Err, Requests: k.Requests})
 		}
 	}
 	var all []keySeconds
 	for _, of := range byTarget {
-		slices.SortFunc(of.seconds, func(a, b detect.Second) int { return cmp.Compare(a.At, b.At) })
+		slices.SortFunc(of.seconds, func(a, b whatif.Second) int { return cmp.Compare(a.At, b.At) })
 		all = append(all, *of)
 	}
 	slices.SortFunc(all, func(a, b keySeconds) int {
@@ -296,7 +297,7 @@ func shares(p *page, name string, parts []detect.Part) {
 
 // cool tells of a key without a finding.
 func (e *explanation) cool(p *page, s keySeconds) {
-	var write, read detect.Second
+	var write, read whatif.Second
 	for _, second := range s.seconds {
 		if second.Low.Write >= write.Low.Write {
 			write = second

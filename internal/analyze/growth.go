@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -82,13 +83,13 @@ func (g growths) of(id keyID, k detect.Kind) *detect.Forecast {
 	if known == nil {
 		return nil
 	}
-	peaks := make([]detect.HourPeak, 0, len(known.hours))
+	peaks := make([]forecast.HourPeak, 0, len(known.hours))
 	for hour, load := range known.hours {
-		peaks = append(peaks, detect.HourPeak{
+		peaks = append(peaks, forecast.HourPeak{
 			Hour: time.Unix(hour, 0).UTC(), WCU: float64(load.Write) / 1000, RCU: float64(load.Read) / 1000,
 		})
 	}
-	return detect.NewForecast(peaks, k, g.now)
+	return forecast.New(peaks, k, g.now)
 }
 
 // ofFinding is the forecast of a finding's key.

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/form"
 )
@@ -80,7 +81,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 	for what, lists := range map[string][2][]string{
 		"result":   {s.Required, fields(reflect.TypeFor[analyze.Result]())},
 		"finding":  {finding.Required, fields(reflect.TypeFor[detect.Finding]())},
-		"what_if":  {s.Defs["what_if"].Required, fields(reflect.TypeFor[detect.WhatIf]())},
+		"what_if":  {s.Defs["what_if"].Required, fields(reflect.TypeFor[whatif.Answer]())},
 		"table":    {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[detect.Gap]())},
 		"kinds":    {finding.Properties["kind"].Enum, texts(detect.Kinds())},

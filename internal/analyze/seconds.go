@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -13,7 +15,7 @@ import (
 // seconds are the sketches of records, by target and second.
 type seconds struct {
 	shard   *sketch.Shard
-	census  *detect.Census
+	census  *keydesign.Census
 	windows map[instant]*window
 	keys    int // of all windows
 	maxKeys int
@@ -37,7 +39,7 @@ type window struct {
 
 func newSeconds(maxKeys int) *seconds {
 	return &seconds{
-		shard: sketch.NewShard(config()), census: detect.NewCensus(),
+		shard: sketch.NewShard(config()), census: keydesign.NewCensus(),
 		windows: make(map[instant]*window), maxKeys: maxKeys,
 	}
 }
@@ -116,9 +118,9 @@ const judgeEvery = 300
 
 // judge shows every second to a board and to the census, in the order of time,
 // and answers what grows too.
-func (s *seconds) judge(o detect.Options) (*detect.Board, growths) {
+func (s *seconds) judge(o board.Options) (*board.Board, growths) {
 	s.seal()
-	board := detect.NewBoard(o)
+	board := board.New(o)
 	order := slices.SortedFunc(maps.Keys(s.windows), instant.compare)
 	settled := int64(0)
 	for i, at := range order {

@@ -5,21 +5,22 @@ import (
 	"io"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 )
 
 // answers are those to every question, of every table that has the key.
-func (f *fold) answers(o Options, policy func(table, index string) detect.Policy) []detect.WhatIf {
-	all := []detect.WhatIf{}
+func (f *fold) answers(o Options, policy func(table, index string) detect.Policy) []whatif.Answer {
+	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
 		for _, of := range f.find(q.Key) {
-			all = append(all, *detect.Ask(q, of.table, of.index, of.seconds, policy(of.table, of.index)))
+			all = append(all, *whatif.Ask(q, of.table, of.index, of.seconds, policy(of.table, of.index)))
 		}
 	}
 	return all
 }
 
 // writeWhatIf tells the answers in words.
-func (r *Result) writeWhatIf(out io.Writer, questions []detect.Question) error {
+func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 	p := &page{}
 	for i := range r.WhatIf {
 		if i > 0 {
@@ -40,7 +41,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []detect.Question) error {
 	return err
 }
 
-func whatIf(p *page, w *detect.WhatIf) {
+func whatIf(p *page, w *whatif.Answer) {
 	load := ""
 	if w.Factor != 1 {
 		load = fmt.Sprintf(" and %s times the load", amount(w.Factor))
@@ -74,7 +75,7 @@ const crowdedOften = 0.05
 
 // inShort is the verdict: first whether the shards are enough, then whether they
 // have room at once.
-func inShort(w *detect.WhatIf) string {
+func inShort(w *whatif.Answer) string {
 	switch {
 	case w.PerShard > w.Limit:
 		return fmt.Sprintf("No: every shard would be above the limit. It takes %d.", w.Needed)

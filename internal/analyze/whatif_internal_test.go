@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 )
 
 // TestWhatIfInShort holds the last sentence to the figures above it: no plain
@@ -13,17 +13,17 @@ func TestWhatIfInShort(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		w    detect.WhatIf
+		w    whatif.Answer
 		want string
 	}{
-		{"above the limit", detect.WhatIf{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4}, "No:"},
-		{"no headroom", detect.WhatIf{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, "Just:"},
-		{"two may share a partition", detect.WhatIf{
+		{"above the limit", whatif.Answer{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4}, "No:"},
+		{"no headroom", whatif.Answer{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, "Just:"},
+		{"two may share a partition", whatif.Answer{
 			Limit: 1000, PerShard: 525, Shards: 8, Needed: 7,
-			Placements: []detect.PlacedOn{{Partitions: 8, Share: 1, Over: 1}, {Partitions: 32, Share: 0.6, Over: 0.6}},
+			Placements: []whatif.PlacedOn{{Partitions: 8, Share: 1, Over: 1}, {Partitions: 32, Share: 0.6, Over: 0.6}},
 		}, "not at once"},
-		{"any two fit one", detect.WhatIf{
-			Limit: 1000, PerShard: 100, Shards: 8, Needed: 2, Placements: []detect.PlacedOn{{Partitions: 8, Share: 1, Over: 0.01}},
+		{"any two fit one", whatif.Answer{
+			Limit: 1000, PerShard: 100, Shards: 8, Needed: 2, Placements: []whatif.PlacedOn{{Partitions: 8, Share: 1, Over: 0.01}},
 		}, "Yes: this carries"},
 	} {
 		if got := inShort(&c.w); !strings.Contains(got, c.want) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -103,7 +104,7 @@ func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		detect.Foresee(&f, growth, t.policy(f.Table, f.Index).Headroom)
+		forecast.Foresee(&f, growth, t.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)

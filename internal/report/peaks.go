@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -159,13 +160,13 @@ func (t *term) forecastOf(ctx context.Context, f *detect.Finding) (*detect.Forec
 
 // forecastKey follows the stored peaks of a key.
 func (t *term) forecastKey(ctx context.Context, at target, hash uint64, k detect.Kind, now time.Time) (*detect.Forecast, error) {
-	rows, err := t.store.HourPeaks(ctx, at.table, at.index, hash, now.Add(-detect.ForecastMemory))
+	rows, err := t.store.HourPeaks(ctx, at.table, at.index, hash, now.Add(-forecast.Memory))
 	if err != nil {
 		return nil, err
 	}
-	peaks := make([]detect.HourPeak, len(rows))
+	peaks := make([]forecast.HourPeak, len(rows))
 	for i, r := range rows {
-		peaks[i] = detect.HourPeak{Hour: r.Hour, WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000}
+		peaks[i] = forecast.HourPeak{Hour: r.Hour, WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000}
 	}
-	return detect.NewForecast(peaks, k, now), nil
+	return forecast.New(peaks, k, now), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -25,7 +26,7 @@ type term struct {
 	hourly  *hourly
 	views   *hourViews
 	facts   *facts
-	board   *detect.Board
+	board   *board.Board
 	known   known
 	draft   *draft
 	// newest is the newest second that was closed.
@@ -65,7 +66,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 		Judge: j, lease: lease, renewed: time.Now(),
 		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]keyForecast),
 		facts: told,
-		board: detect.NewBoard(detect.Options{Policy: j.config.Policy, Facts: told.of}), known: make(known), draft: newDraft(),
+		board: board.New(board.Options{Policy: j.config.Policy, Facts: told.of}), known: make(known), draft: newDraft(),
 		takenUp: make(map[string]detect.Finding), cursors: cursors,
 		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
 	}

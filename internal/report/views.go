@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -43,7 +45,7 @@ type hourViews struct {
 type span struct{ from, to int64 }
 
 type hourView struct {
-	census *detect.Census
+	census *keydesign.Census
 	totals map[target]*detect.Table
 	first  int64 // second that was observed
 }
@@ -68,7 +70,7 @@ func (v *hourViews) at(second int64) *hourView {
 		if hour < v.newest-v.newest%3600 {
 			return nil
 		}
-		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: math.MaxInt64}
+		h = &hourView{census: keydesign.NewCensus(), totals: make(map[target]*detect.Table), first: math.MaxInt64}
 		v.hours[hour] = h
 	}
 	return h
@@ -209,7 +211,7 @@ func (t *term) growingKeys(ctx context.Context, at target, looked *int) ([]detec
 	}
 	*looked++
 	now := time.Unix(t.newest, 0).UTC()
-	warm, err := t.store.WarmKeys(ctx, at.table, at.index, now.Add(-detect.ForecastMemory), warmKeys)
+	warm, err := t.store.WarmKeys(ctx, at.table, at.index, now.Add(-forecast.Memory), warmKeys)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -50,7 +52,7 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	start := time.Now().Add(-2 * time.Minute).Truncate(time.Minute)
-	shard, board, census := sketch.NewShard(sketch.Config{}), detect.NewBoard(detect.Options{}), detect.NewCensus()
+	shard, board, census := sketch.NewShard(sketch.Config{}), board.New(board.Options{}), keydesign.NewCensus()
 	for i := range 10 {
 		at := start.Add(time.Duration(i) * time.Second).UnixMilli()
 		for _, r := range []sample.Record{

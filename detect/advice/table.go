@@ -1,0 +1,77 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/throttling"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// WhyHotPartition says why a partition without a hot key refused, and whether it heals.
+func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Reason, string) {
+	refused := fmt.Sprintf("A partition refused %s requests in %s, while no key was near a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
+	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
+		return detect.Scanned, fmt.Sprintf("%s: %.0f %% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", refused, 100*scanned)
+	}
+	why := refused + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load."
+	if len(warm) > 0 {
+		why += " The warmest keys then were " + wording.List(warm) + "."
+	}
+	return detect.Splittable, why
+}
+
+// WhyStarved says what a table lacks.
+func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, index string) string {
+	what := "table"
+	if index != "" {
+		what = "index"
+	}
+	wcu, rcu := facts.Provisioned(index)
+	given := ""
+	if wcu > 0 || rcu > 0 {
+		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f %% of that.", wcu, rcu, 100*s.Over)
+	}
+	if s.Starved() == 0 {
+		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
+	}
+	cause := sample.Provisioned
+	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
+		if s.Refused[c] > s.Refused[cause] {
+			cause = c
+		}
+	}
+	return fmt.Sprintf("DynamoDB refused %s requests in %s with %s: the %s as a whole has too little capacity. This is no hot key.%s",
+		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
+}
+
+// ForTable says what to do about a table as a whole.
+func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
+	var steps []detect.Step
+	if text := retryAdvice(f); text != "" {
+		steps = append(steps, detect.Step{Action: detect.ActionRetry, Text: strings.Replace(text, "requests on the key", "requests", 1)})
+	}
+	switch {
+	case f.Kind == detect.TableStarvation:
+		return append(steps, detect.Step{Action: detect.ActionCapacity, Text: starvationAdvice(s, peak)})
+	case f.Reason == detect.Scanned:
+		return append(steps, detect.Step{Action: detect.ActionScan, Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
+	}
+	return append(steps,
+		detect.Step{Action: detect.ActionCapacity, Text: "Raising the table's capacity will not help at once: the partition is full, not the table."},
+		detect.Step{Action: detect.ActionWait, Text: "Wait some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns again and again, pre-warm, or shard the warmest keys before they are hot."})
+}
+
+func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {
+	switch {
+	case s.Refused[sample.AccountLimit] > s.Refused[sample.Provisioned]+s.Refused[sample.MaxOnDemand]:
+		return "Ask AWS to raise the account's limit in this Region, or move load to another one: no key or table setting helps."
+	case s.Refused[sample.MaxOnDemand] > s.Refused[sample.Provisioned]:
+		return "Raise or remove the maximum throughput that the owner set on the on-demand table or index."
+	}
+	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s write and %s read units a second, let it scale by itself with a lower target, or change to on-demand. Shards would not help: no key is near a limit of its own.",
+		wording.Amount(peak.Write), wording.Amount(peak.Read))
+}

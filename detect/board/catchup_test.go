@@ -1,0 +1,35 @@
+package board_test
+
+import (
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// TestASecondIsOpenUntilItIsSettled: of two readers that catch up, one is 16
+// minutes ahead when the other brings the rest of a second.
+func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]float64{"part of it was seen": 600, "nothing of it was seen": 0} {
+		part, whole := story{seconds: []second{{asked: first}}}, story{seconds: []second{{asked: 1200}}}
+		ahead := story{key: "user#7", seconds: []second{{asked: 900}}}
+		b := whole.board()
+		if first > 0 {
+			b.Observe(part.window(0))
+		}
+		far := ahead.window(0)
+		far.Second += 16 * 60
+		b.Observe(far)
+		b.Observe(whole.window(0))
+		b.Settle(began, true)
+		var found *detect.Finding
+		for _, f := range b.Findings() {
+			if f.Key == "user#42" {
+				found = &f
+			}
+		}
+		if found == nil || found.OverSeconds != 1 || found.Peak.WCU.Value != 1200 {
+			t.Errorf("%s: found %+v, want a peak of 1,200", name, found)
+		}
+	}
+}

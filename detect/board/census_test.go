@@ -1,0 +1,307 @@
+package board_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// world sends requests through a shard into a census, and counts them exactly.
+type world struct {
+	shard    *sketch.Shard
+	config   sketch.Config
+	loads    map[string]float64 // consumed throughput by key
+	requests int
+}
+
+func newWorld(sets int) *world {
+	config := sketch.Config{Sets: sets, CounterBytes: 4096, Seed: 7}
+	return &world{shard: sketch.NewShard(config), config: config, loads: map[string]float64{}}
+}
+
+func (w *world) write(t *testing.T, second int64, key string, wcu float64) {
+	t.Helper()
+	err := w.shard.Add(&sample.Record{Time: (began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
+		Op: sample.PutItem, WCU: milli(wcu), Rate: 1, N: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.loads[key] += 3 * wcu
+	w.requests++
+}
+
+func (w *world) view(t *testing.T) *detect.View {
+	t.Helper()
+	d := sketch.NewDelta(w.config)
+	w.shard.Seal(d)
+	c := keydesign.NewCensus()
+	merged := map[int64]*sketch.Window{}
+	var order []int64
+	for i := range d.Windows {
+		part := &d.Windows[i]
+		if merged[part.Second] == nil {
+			merged[part.Second] = &sketch.Window{Table: part.Table, Second: part.Second}
+			order = append(order, part.Second)
+		}
+		merged[part.Second].Merge(part)
+	}
+	for _, second := range order {
+		c.Observe(merged[second])
+	}
+	for _, r := range d.Cardinality {
+		c.Count(r)
+	}
+	return c.View("orders", "", detect.DefaultPolicy())
+}
+
+// The listed loads of the top keys hold the truth between their bounds, and no
+// key that is not listed has more, with a front far too small for the keys.
+func TestTopKeysWithinBounds(t *testing.T) {
+	t.Parallel()
+	for _, sets := range []int{1, 16, 1024} {
+		t.Run(fmt.Sprint(sets), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(sets), 1))
+			zipf := rand.NewZipf(random, 1.2, 1, 20_000)
+			w := newWorld(sets)
+			for second := range int64(60) {
+				for range 3000 {
+					w.write(t, second, fmt.Sprintf("user#%d", zipf.Uint64()), float64(1+random.IntN(3)))
+				}
+			}
+			v := w.view(t)
+			total := 0.0
+			for _, load := range w.loads {
+				total += load
+			}
+			least := math.Inf(1)
+			listed := map[string]bool{}
+			for _, k := range v.Top {
+				truth := w.loads[k.Key] / total
+				if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
+					t.Errorf("%s has %.5f, said to be in %.5f to %.5f", k.Key, truth, k.Share.Low, k.Share.High)
+				}
+				least = min(least, k.Share.Low)
+				listed[k.Key] = true
+			}
+			if sets == 1024 && v.Top[0].Share.High-v.Top[0].Share.Low > 0.001 {
+				t.Errorf("with room for all keys the first is in %.5f to %.5f", v.Top[0].Share.Low, v.Top[0].Share.High)
+			}
+			for _, key := range []string{"user#0", "user#1", "user#2"} {
+				if !listed[key] {
+					t.Errorf("%s with %.3f of the load is not listed", key, w.loads[key]/total)
+				}
+			}
+			distinct := float64(len(w.loads))
+			if distinct < v.DistinctKeys.Low || distinct > v.DistinctKeys.High {
+				t.Errorf("%g keys, said to be %+v", distinct, v.DistinctKeys)
+			}
+			if v.Template.Pattern != "user#<id>" || v.Template.Keys != v.Template.Of {
+				t.Errorf("template %+v", v.Template)
+			}
+		})
+	}
+}
+
+// EffectiveKeys is the inverse of Simpson's index, and does not mistake a quiet
+// second for a skewed one.
+func TestEffectiveKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		keys      int
+		perSecond int
+		skew      bool
+		want      float64
+	}{
+		{"even and busy", 50, 5000, false, 50},
+		{"even and quiet", 50, 10, false, 50},
+		{"80 % on one of many", 1000, 2000, true, 1 / (0.64 + 0.04/1000)},
+		{"80 % on one of many, quiet", 1000, 20, true, 1 / (0.64 + 0.04/1000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(3, 3))
+			w := newWorld(1024)
+			for second := range int64(600_000 / c.perSecond) {
+				if second == 4000 {
+					break
+				}
+				for range c.perSecond {
+					key := random.IntN(c.keys)
+					if c.skew && random.Float64() < 0.8 {
+						key = -1
+					}
+					w.write(t, second, fmt.Sprint("k", key), 1)
+				}
+			}
+			if got := w.view(t).EffectiveKeys; math.Abs(got-c.want) > 0.1*c.want {
+				t.Errorf("%.2f keys at a time, want %.2f", got, c.want)
+			}
+		})
+	}
+}
+
+// A key's share is of the time in which it was there: a date's key has all of
+// its day, and so bounds the table, however many days there are.
+func TestCeilings(t *testing.T) {
+	t.Parallel()
+	dates := newWorld(1024)
+	for second := range int64(1000) {
+		for range 20 {
+			dates.write(t, second, fmt.Sprintf("2025-11-%02d", 10+second/100), 1)
+		}
+	}
+	v := dates.view(t)
+	if v.Ceiling.WCU == nil || *v.Ceiling.WCU != 1000 || v.Ceiling.RCU != nil || *v.EffectivePartitions != 1 {
+		t.Errorf("by date: ceiling %v, effective partitions %v", v.Ceiling, v.EffectivePartitions)
+	}
+	if v.Design.Verdict != detect.DesignPoor || v.Template.Pattern != "<date>" || v.DistinctKeys != (detect.Figure{Value: 10, Low: 10, High: 10}) {
+		t.Errorf("by date: %+v %+v %+v", v.Design, v.Template, v.DistinctKeys)
+	}
+
+	status := newWorld(1024)
+	random := rand.New(rand.NewPCG(1, 1))
+	for second := range int64(100) {
+		for range 200 {
+			key := "OPEN"
+			if random.Float64() > 0.8 {
+				key = []string{"PAID", "SENT", "DONE"}[random.IntN(3)]
+			}
+			status.write(t, second, key, 1)
+		}
+	}
+	v = status.view(t)
+	if math.Abs(*v.Ceiling.WCU-1250) > 15 || v.Design.Verdict != detect.DesignVeryPoor || v.WriteShare != 1 {
+		t.Errorf("a status with 80 %% on one value: ceiling %.0f, %+v", *v.Ceiling.WCU, v.Design)
+	}
+	if v.Hottest.Key != "OPEN" || v.Hottest.WCU < 150 || v.Hottest.Utilization != v.Hottest.WCU/1000 {
+		t.Errorf("hottest second %+v", v.Hottest)
+	}
+
+	users := newWorld(1024)
+	for second := range int64(100) {
+		for range 50 {
+			users.write(t, second, fmt.Sprint("user#", random.IntN(5000)), 1)
+		}
+	}
+	if v = users.view(t); v.Ceiling.WCU != nil || v.EffectivePartitions != nil {
+		t.Errorf("no user stands out, but the ceiling is %v", v.Ceiling)
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	ids := func(form string, n int) (keys []string) {
+		for i := range n {
+			keys = append(keys, fmt.Sprintf(form, 3*i+7))
+		}
+		return keys
+	}
+	for _, c := range []struct {
+		want string
+		fit  int
+		keys []string
+	}{
+		{"user#<id>", 50, ids("user#%d", 50)},
+		{"user<id>", 50, ids("user%d", 50)},
+		{"<number>", 50, ids("%d", 50)},
+		{"<uuid>", 20, ids("0b4e1d7c-6a64-4f0e-9d8a-%012x", 20)},
+		{"<date>", 20, ids("2026-11-%02d", 9)[:0:0]},
+		{"tenant#<id>#order#<id>", 30, ids("tenant#4#order#%d", 30)},
+		{"device_<id>_<date>", 30, ids("device_%d_2026-11-21", 30)},
+		{"events#<hour>", 9, ids("events#2026-11-2%[1]dT07", 1)[:0:0]},
+		{"user<id>order<id>", 30, ids("user12order%d", 30)},
+		{"OPEN#SHARD_<shard>", 12, ids("OPEN#SHARD_%d", 12)},
+		{"<word>", 5, []string{"OPEN", "PAID", "SENT", "DONE", "LOST"}},
+		{"status#<word>", 4, []string{"status#OPEN", "status#PAID", "status#SENT", "status#DONE"}},
+		{"ALL", 1, []string{"ALL"}},
+		{"<email>", 3, []string{"a.b@example.com", "c@example.org", "d_e@sub.example.net"}},
+		{"<id>", 3, []string{"9f86d081884c7d659a2feaa0", "60303ae22b998861bce3b28f", "fd61a03af4f77d870fc21e05"}},
+		{"‹id›#<id>", 2, []string{"<id>#1", "<id>#2"}},
+	} {
+		if len(c.keys) == 0 {
+			for day := range c.fit {
+				c.keys = append(c.keys, map[string]string{
+					"<date>": fmt.Sprintf("2026-11-%02d", 1+day), "events#<hour>": fmt.Sprintf("events#2026-11-2%dT07", day),
+				}[c.want])
+			}
+		}
+		w := newWorld(1024)
+		for _, key := range c.keys {
+			w.write(t, 0, key, 1)
+		}
+		if got := w.view(t).Template; got.Pattern != c.want || got.Keys != c.fit || got.Of != len(c.keys) {
+			t.Errorf("%s…: %+v, want %s with %d", c.keys[0], got, c.want, c.fit)
+		}
+	}
+}
+
+// What was counted does not depend on the order within a second, nor on that of
+// maps.
+func TestViewIsDeterministic(t *testing.T) {
+	t.Parallel()
+	build := func() string {
+		w := newWorld(16)
+		random := rand.New(rand.NewPCG(5, 5))
+		for second := range int64(20) {
+			for range 2000 {
+				w.write(t, second, fmt.Sprint("k#", random.IntN(3000)), 1)
+			}
+		}
+		text, err := json.Marshal(w.view(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := build()
+	for range 3 {
+		if again := build(); again != first {
+			t.Fatalf("once %s\nthen %s", first, again)
+		}
+	}
+}
+
+// Of very many tables fewer keys each are counted, and the bounds still hold.
+func TestManyTables(t *testing.T) {
+	t.Parallel()
+	const tables = 300
+	random := rand.New(rand.NewPCG(9, 9))
+	zipf := rand.NewZipf(random, 1.3, 1, 5000)
+	shard, config := sketch.NewShard(sketch.Config{Seed: 7}), sketch.Config{Seed: 7}
+	loads, totals := map[string]float64{}, map[string]float64{}
+	c := keydesign.NewCensus()
+	for second := range int64(30) {
+		for range 30_000 {
+			table, key := fmt.Sprint("t", random.IntN(tables)), fmt.Sprint("k", zipf.Uint64())
+			if err := shard.Add(&sample.Record{Time: (began + second) * 1000, Table: table, PK: sample.KeyString(key),
+				Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}); err != nil {
+				t.Fatal(err)
+			}
+			loads[table+"/"+key]++
+			totals[table]++
+		}
+		d := sketch.NewDelta(config)
+		shard.Seal(d)
+		for i := range d.Windows {
+			c.Observe(&d.Windows[i])
+		}
+	}
+	for i := range tables {
+		table := fmt.Sprint("t", i)
+		for _, k := range c.View(table, "", detect.DefaultPolicy()).Top {
+			truth := loads[table+"/"+k.Key] / totals[table]
+			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
+				t.Errorf("%s of %s has %.5f, said to be in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package board_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// loaded is a second in which keys have some write units each.
+func loaded(second int64, units float64, keys ...string) *sketch.Window {
+	w := &sketch.Window{Table: "orders", Second: second}
+	for _, key := range keys {
+		k := sample.KeyString(key)
+		l := sketch.Load{Write: milli(units)}
+		w.Total.Requests += int64(units)
+		w.Total.Load = w.Total.Plus(l)
+		w.Keys = append(w.Keys, sketch.KeyLoad{Hash: hash("orders", "", k), Key: k, Requests: int64(units), Low: l})
+	}
+	return w
+}
+
+func shardNames(base string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("%s#SHARD_%d", base, i))
+	}
+	return all
+}
+
+// TestTooFewShardsEnds asks much of a sharded key for a minute, and little from
+// then on: the finding ends, though the key is never quiet; and the quiet hour
+// does not make its shards too many.
+func TestTooFewShardsEnds(t *testing.T) {
+	t.Parallel()
+	b := board.New(board.Options{})
+	b.Settle(began-1, true)
+	names := shardNames("celebrity", 10)
+	for i := range int64(3600) {
+		units := 1500.0
+		if i >= 60 {
+			units = 20
+		}
+		b.Observe(loaded(began+i, units, names...))
+		b.Settle(began+i, true)
+		if i%20 > 0 && i != 59 {
+			continue
+		}
+		switch f := only(t, b.Findings(), detect.TooFewShards); {
+		case i == 59 && (f == nil || f.State != detect.Pending):
+			t.Fatalf("found %+v, want an open finding", f)
+		case i == 2000 && (f == nil || f.State != detect.Resolved):
+			t.Fatalf("found %+v, want it to be over", f)
+		}
+	}
+	if f := only(t, b.Findings(), detect.TooManyShards); f != nil {
+		t.Fatalf("found %+v after a quiet hour", f)
+	}
+}
+
+// TestUnevenIsProven shows even shards of which a sketch has lost a part: it
+// says so in its bounds, and that is no unevenness.
+func TestUnevenIsProven(t *testing.T) {
+	t.Parallel()
+	b := board.New(board.Options{})
+	b.Settle(began-1, true)
+	names := shardNames("celebrity", 10)
+	for i := range int64(100) {
+		w := loaded(began+i, 100, names...)
+		w.Unseen = sketch.Load{Write: milli(100)}
+		if i%2 == 0 {
+			w.Keys = w.Keys[:9] // the last is not listed
+		}
+		k := &w.Keys[0] // the first had room late in the second
+		k.Low.Write, k.Err.Write = milli(60), milli(40)
+		b.Observe(w)
+		b.Settle(began+i, true)
+	}
+	if f := only(t, b.Findings(), detect.UnevenShards); f != nil {
+		t.Fatalf("even shards: %s", f.Why)
+	}
+}
+
+// TestSampledShardsAreProven asks of ten shards a sampled load that may, but need
+// not, be more than they carry.
+func TestSampledShardsAreProven(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		units float64
+		want  detect.Severity
+	}{{700, ""}, {1250, detect.Info}, {2500, detect.Critical}} {
+		b := board.New(board.Options{})
+		b.Settle(began-1, true)
+		w := loaded(began, c.units, shardNames("celebrity", 10)...)
+		w.Total.WriteLargest = 100
+		for i := range w.Keys { // units of 1 at a rate of 1 %
+			w.Keys[i].WriteSpread = sketch.Spread{Variance: c.units * 99, Largest: 100}
+			w.Keys[i].Requests /= 100
+		}
+		b.Observe(w)
+		b.Settle(began, true)
+		got := detect.Severity("")
+		if f := only(t, b.Findings(), detect.TooFewShards); f != nil {
+			got = f.Severity
+			if p := f.Peak.WCU; p.Low >= p.Value || p.High <= p.Value {
+				t.Errorf("the peak %+v does not say what sampling leaves open", p)
+			}
+		}
+		if got != c.want {
+			t.Errorf("ten shards of %v: too few with severity %q, want %q", c.units, got, c.want)
+		}
+	}
+}
+
+// TestRoomForShardedKeysIsGivenInOrder shows more sharded keys than a board
+// keeps: which it judges does not depend on chance.
+func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 4000 {
+		names = append(names, shardNames(fmt.Sprintf("user-%d", i), 2)...)
+	}
+	var want []detect.Finding
+	for range 3 {
+		b := board.New(board.Options{OneEpisode: true})
+		b.Settle(began-1, true)
+		b.Observe(loaded(began, 700, names...))
+		b.Settle(began, true)
+		got := b.Findings()
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Fatal("the same second makes different findings")
+		}
+	}
+	if len(want) == 0 {
+		t.Fatal("found nothing")
+	}
+}
+
+// TestShardedKeysAreBounded shows many tables with many sharded keys each.
+func TestShardedKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 2500 {
+		names = append(names, fmt.Sprintf("user-%d#SHARD_0", i))
+	}
+	b := board.New(board.Options{})
+	b.Settle(began-1, true)
+	for table := range 15 {
+		w := loaded(began, 1, names...)
+		w.Table = fmt.Sprint(table)
+		b.Observe(w)
+	}
+	if got := board.Groups(b); got != board.MaxAllGroups {
+		t.Fatalf("a board remembers %d sharded keys, want %d", got, board.MaxAllGroups)
+	}
+}

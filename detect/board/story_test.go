@@ -1,0 +1,445 @@
+package board_test
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+const began = int64(1_763_690_400)
+
+// second is one second of the story's key: how many units were asked, refused,
+// and not seen for certain.
+type second struct{ asked, refused, unsure float64 }
+
+func wcu(asked ...float64) (s []second) {
+	for _, a := range asked {
+		s = append(s, second{asked: a})
+	}
+	return s
+}
+
+func quiet(n int) []second { return make([]second, n) }
+
+func join(parts ...[]second) (all []second) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// story is a key's life and what is said of it. An empty kind: nothing is.
+type story struct {
+	name       string
+	reads      bool // the seconds are reads, not writes
+	index      string
+	key        string        // user#42 when empty
+	reason     detect.Reason // undetermined when empty
+	seconds    []second
+	incomplete bool   // what settles is never wholly seen
+	lost       [2]int // from which second to which nothing was seen
+	// world is told instead of seconds: what keys are asked, through a sketch.
+	world []asked
+	lasts int // seconds of the world, 3 when 0
+	// census says that what the keys look like is judged, too.
+	census bool
+	// facts and policy are nil where nobody said anything.
+	facts  *detect.TableFacts
+	policy *detect.Policy
+
+	// says are parts of what is said about it, more are the other findings.
+	says []string
+	more map[detect.Kind]int
+	// share is the key's part of the load, 0.5 when 0.
+	share float64
+
+	kind        detect.Kind
+	severity    detect.Severity
+	state       detect.State
+	peak        float64
+	over        int
+	possible    int
+	saturated   int
+	shards      int
+	utilization float64
+}
+
+func milli(units float64) sample.Milli { return sample.Milli(units*1000 + 0.5) }
+
+// window is a story's second, beside as much load again on other keys.
+func (s *story) window(i int) *sketch.Window {
+	load := func(units float64) sketch.Load {
+		if s.reads {
+			return sketch.Load{Read: milli(units)}
+		}
+		return sketch.Load{Write: milli(units)}
+	}
+	v := s.seconds[i]
+	w := &sketch.Window{Table: "orders", Index: s.index, Second: began + int64(i)}
+	w.Total.Requests = 2
+	w.Total.Load = load(2 * v.asked)
+	if v.asked > 0 {
+		w.Keys = []sketch.KeyLoad{{
+			Hash: hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
+			Low: load(v.asked), Err: load(v.unsure), Throttled: load(v.refused),
+		}}
+	}
+	return w
+}
+
+func hash(table, index string, key sample.Key) uint64 {
+	return sketch.Hash(table, index, key, storySeed)
+}
+
+// storySeed is the hash seed of all stories.
+const storySeed = 99
+
+func (s *story) partitionKey() sample.Key { return sample.KeyString(cmp.Or(s.key, "user#42")) }
+
+// windows are all that there is to observe, second by second.
+func (s *story) windows() []*sketch.Window {
+	if s.world != nil {
+		return windowsOf(s.world, cmp.Or(s.lasts, 3))
+	}
+	all := make([]*sketch.Window, len(s.seconds))
+	for i := range all {
+		all[i] = s.window(i)
+	}
+	return all
+}
+
+func (s *story) options() (o board.Options) {
+	if s.facts != nil {
+		o.Facts = func(string) *detect.TableFacts { return s.facts }
+	}
+	if s.policy != nil {
+		o.Policy = func(string, string) detect.Policy { return *s.policy }
+	}
+	return o
+}
+
+func (s *story) board() *board.Board {
+	b := board.New(s.options())
+	b.Settle(began-1, true)
+	return b
+}
+
+// tell observes the windows in the given order and settles them.
+func (s *story) tell(windows []*sketch.Window, order []int) *board.Board {
+	b := s.board()
+	for _, i := range order {
+		if s.long() {
+			b.Settle(windows[i].Second-1, true)
+		}
+		b.Observe(windows[i])
+	}
+	if s.lost[1] > 0 {
+		b.Settle(began+int64(s.lost[0])-1, true)
+		b.Settle(began+int64(s.lost[1]), false)
+	}
+	if s.census {
+		c := keydesign.NewCensus()
+		for _, w := range windows {
+			c.Observe(w)
+		}
+		for _, t := range c.Targets() {
+			b.Look(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
+		}
+	}
+	last := began + int64(len(s.seconds)) - 1
+	for _, w := range windows {
+		last = max(last, w.Second)
+	}
+	b.Settle(last, !s.incomplete)
+	return b
+}
+
+// long says that the story lasts longer than a judge keeps its seconds open: it
+// has to be told in order.
+func (s *story) long() bool { return s.lasts > 900 }
+
+func inOrder(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// whole is the story, told once from beginning to end.
+func (s *story) whole() []detect.Finding {
+	windows := s.windows()
+	return s.tell(windows, inOrder(len(windows))).Findings()
+}
+
+func TestStories(t *testing.T) {
+	t.Parallel()
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			found := s.whole()
+			if s.kind == "" && s.more == nil {
+				if len(found) != 0 {
+					t.Fatalf("found %+v, want nothing", found)
+				}
+				return
+			}
+			s.check(t, s.main(t, found))
+		})
+	}
+}
+
+// main is the finding that the story is about: the most utilised of its kind,
+// and of its key where it names one. The others must be those it expects.
+func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
+	t.Helper()
+	more := map[detect.Kind]int{}
+	maps.Copy(more, s.more)
+	var main *detect.Finding
+	for i := range found {
+		f := &found[i]
+		if f.Kind == s.kind && main == nil && (s.key == "" || s.key == f.Key) {
+			main = f
+			continue
+		}
+		if more[f.Kind]--; more[f.Kind] < 0 {
+			t.Errorf("one %s of %q too many: %s", f.Kind, f.Key, f.Why)
+		}
+	}
+	for kind, missing := range more {
+		if missing > 0 {
+			t.Errorf("%d of %s are missing", missing, kind)
+		}
+	}
+	if main == nil {
+		t.Fatalf("no %s among %d findings: %+v", s.kind, len(found), found)
+	}
+	return *main
+}
+
+func (s *story) check(t *testing.T, f detect.Finding) {
+	t.Helper()
+	text := f.Why
+	for _, step := range f.Advice {
+		text += "\n" + step.Action + ": " + step.Text
+	}
+	for _, part := range s.says {
+		if !strings.Contains(text, part) {
+			t.Errorf("nothing says %q:\n%s", part, text)
+		}
+	}
+	peak := f.Peak.WCU
+	if s.reads {
+		peak = f.Peak.RCU
+	}
+	same := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	same("kind", f.Kind, s.kind)
+	same("severity", f.Severity, s.severity)
+	same("state", f.State, s.state)
+	same("peak", peak.Value, s.peak)
+	same("over seconds", f.OverSeconds, s.over)
+	same("possible seconds", f.PossibleSeconds, s.possible)
+	same("saturated seconds", f.SaturatedSeconds, s.saturated)
+	same("shards", f.Shards, s.shards)
+	same("utilization", f.Utilization, s.utilization)
+	if want := cmp.Or(s.share, 0.5); math.Abs(f.Share-want) > 0.005 && !strings.HasSuffix(string(f.Kind), "shards") {
+		t.Errorf("share is %v, want %v", f.Share, want)
+	}
+	same("reason", f.Reason, cmp.Or(s.reason, detect.Undetermined))
+	if peak.Low > peak.Value || peak.High < peak.Value || len(f.Advice) < 1 || f.Why == "" {
+		t.Errorf("peak %+v, advice %v", peak, f.Advice)
+	}
+}
+
+// TestOrderDoesNotMatter tells every story in random orders, with seconds told
+// twice: late data change nothing but what is not known yet.
+func TestOrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, s := range stories {
+		if s.long() {
+			continue
+		}
+		windows := s.windows()
+		want := s.tell(windows, inOrder(len(windows))).Findings()
+		for range 5 {
+			order := append(random.Perm(len(windows)), random.Perm(len(windows))...)
+			if got := s.tell(windows, order).Findings(); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: in order %v found %+v, want %+v", s.name, order, got, want)
+			}
+		}
+	}
+}
+
+// TestStoriesMergeInAnyOrder spreads the requests of every world over three shards and
+// merges what they saw of a second in random orders: one verdict.
+func TestStoriesMergeInAnyOrder(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 8))
+	for _, s := range stories {
+		if s.world == nil || s.long() {
+			continue
+		}
+		parts := partsOf(s.world, cmp.Or(s.lasts, 3), 3, random)
+		var want []detect.Finding
+		for round := range 3 {
+			windows := wholeOf(parts, random)
+			got := s.tell(windows, inOrder(len(windows))).Findings()
+			if round == 0 {
+				want = got
+			} else if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: merged in one order %+v, in another %+v", s.name, want, got)
+			}
+		}
+	}
+}
+
+// TestMoreLoadIsNeverBetter adds load to every second: severity never falls.
+func TestMoreLoadIsNeverBetter(t *testing.T) {
+	t.Parallel()
+	rank := map[detect.Severity]int{"": 0, detect.Info: 1, detect.Warning: 2, detect.Critical: 3}
+	worst := func(s story) (r int) {
+		for _, f := range s.whole() {
+			r = max(r, rank[f.Severity])
+		}
+		return r
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		base := story{}
+		for range 1 + random.IntN(10) {
+			base.seconds = append(base.seconds, second{asked: random.Float64() * 1500})
+		}
+		more := story{seconds: append([]second(nil), base.seconds...)}
+		for i := range more.seconds {
+			more.seconds[i].asked += random.Float64() * 300
+		}
+		// Saturation is of consumption at the limit: load that lifts a key past
+		// the flat top is over the limit instead, which is no less.
+		if a, b := worst(base), worst(more); b < a {
+			t.Fatalf("%v is of severity %d, with more load %v of %d", base.seconds, a, more.seconds, b)
+		}
+	}
+}
+
+// TestRestore lets a second judge take over in the middle of every story.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	for _, s := range stories {
+		if s.lost[1] > 0 || s.long() {
+			continue // told with settlings of its own
+		}
+		windows := s.windows()
+		observe := func(b *board.Board, from, to int) {
+			for i := from; i < to; i++ {
+				b.Observe(windows[i])
+				if i+1 == len(windows) || windows[i+1].Second > windows[i].Second {
+					b.Settle(windows[i].Second, !s.incomplete)
+				}
+			}
+		}
+		whole := s.board()
+		observe(whole, 0, len(windows))
+		for cut, w := range windows {
+			if cut > 0 && windows[cut-1].Second == w.Second {
+				continue // a judge takes over between seconds
+			}
+			first, second := s.board(), board.New(s.options())
+			observe(first, 0, cut)
+			second.Settle(w.Second-1, true)
+			second.Restore(first.Findings(), storySeed)
+			observe(second, cut, len(windows))
+			compareRestored(t, s.name, heat(whole.Findings()), heat(second.Findings()))
+		}
+	}
+}
+
+// heat are the findings that page. What says more of them is judged anew.
+func heat(found []detect.Finding) []detect.Finding {
+	return slices.DeleteFunc(found, func(f detect.Finding) bool {
+		return !slices.Contains([]detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation}, f.Kind)
+	})
+}
+
+// compareRestored leaves alone what a finding cannot tell its heir: seconds
+// below the warning share before the first one above it, and how much of the
+// quiet before the handover was wholly seen. The heir waits longer, never less.
+func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Fatalf("%s: %d findings, want %d", name, len(got), len(want))
+	}
+	for i := range want {
+		w, g := want[i], got[i]
+		if g.FirstSeen.Before(w.FirstSeen) && g.Utilization >= w.Utilization {
+			continue // the heir goes on with the episode that it could not see resolved
+		}
+		if w.Fingerprint != g.Fingerprint || w.OverSeconds != g.OverSeconds || w.State != g.State && w.State != detect.Resolved ||
+			w.Peak.WCU.Value != g.Peak.WCU.Value || w.Peak.RCU.Value != g.Peak.RCU.Value || !w.LastSeen.Equal(g.LastSeen) {
+			t.Fatalf("%s: restored %+v, want %+v", name, g, w)
+		}
+	}
+}
+
+func TestFileIsOneEpisode(t *testing.T) {
+	t.Parallel()
+	s := story{seconds: join(wcu(9000), quiet(120), wcu(900))}
+	b := board.New(board.Options{OneEpisode: true})
+	for i := range s.seconds {
+		b.Observe(s.window(i))
+	}
+	b.Settle(began+int64(len(s.seconds)), true)
+	found := b.Findings()
+	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(began, 0)) {
+		t.Fatalf("found %+v", found)
+	}
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	s := story{seconds: wcu(10, 20, 30)}
+	b := s.tell(s.windows(), []int{0, 1, 2, 1})
+	tables := b.Tables()
+	if len(tables) != 1 || tables[0].WCU != 120 || tables[0].Requests != 6 || tables[0].Seconds != 3 {
+		t.Fatalf("tables %+v", tables)
+	}
+}
+
+// TestFewKeysOutliveARestart lets a judge take over that has not looked at the
+// table's keys yet: what was said of them stands until it has.
+func TestFewKeysOutliveARestart(t *testing.T) {
+	t.Parallel()
+	s := story{world: statuses(400, asked{}), census: true, lasts: 60}
+	said := s.whole()
+	heir := s.board()
+	heir.Settle(began+60, true)
+	heir.Restore(said, storySeed)
+	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Pending {
+		t.Fatalf("before it has looked the heir says %+v", found)
+	}
+	many := keydesign.NewCensus()
+	for _, w := range windowsOf(keys("user#%d", 300, asked{units: 5}), 60) {
+		many.Observe(w)
+	}
+	heir.Look("orders", "", many.View("orders", "", detect.DefaultPolicy()))
+	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
+		t.Fatalf("when it has looked it says %+v", found)
+	}
+}

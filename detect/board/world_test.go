@@ -1,0 +1,182 @@
+package board_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// asked is what a world asks of one key, in every second.
+type asked struct {
+	key, index string
+	units      float64 // a second
+	each       float64 // of one request, 1 when 0
+	reads      bool
+	op         sample.Op // UpdateItem or GetItem when 0
+	strong     bool
+	sk         func(i int) sample.Key // of the i-th request since the beginning
+	caller     string
+	cause      string  // why `refused` of the units are refused
+	refused    float64 // a second
+	bytes      int64
+	edit       *sample.Edit
+	rate       float64 // 1 when 0
+	change     bool    // told by a stream
+	from, to   int     // in which seconds; all when both are 0
+}
+
+// mostRecords is how many records stand for a key's second: beyond that each
+// stands for several requests.
+const mostRecords = 400
+
+// windowsOf lays a world through a sketch: every second whole.
+func windowsOf(world []asked, lasts int) []*sketch.Window {
+	return wholeOf(partsOf(world, lasts, 1, nil), nil)
+}
+
+// partsOf lays a world through so many sketches, each request through any of
+// them, and answers the parts of seconds that they saw.
+func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketch.Window) {
+	config := sketch.Config{Seed: storySeed}
+	all := make([]*sketch.Shard, shards)
+	for i := range all {
+		all[i] = sketch.NewShard(config)
+	}
+	sent := make([]int, len(world))
+	for second := range lasts {
+		var requests []sample.Record
+		for i := range world {
+			if a := &world[i]; a.to == 0 || second >= a.from && second < a.to {
+				of := a.send(second, sent[i])
+				requests = append(requests, of...)
+				sent[i] += len(of)
+			}
+		}
+		slices.SortStableFunc(requests, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
+		for i := range requests {
+			shard := all[0]
+			if shards > 1 {
+				shard = all[random.IntN(shards)]
+			}
+			if err := shard.Add(&requests[i]); err != nil {
+				panic(err)
+			}
+		}
+	}
+	for _, shard := range all {
+		delta := sketch.NewDelta(config)
+		shard.Seal(delta)
+		parts = append(parts, delta.Windows...)
+	}
+	return parts
+}
+
+// wholeOf are the whole seconds that parts make, merged in a random order, or in
+// theirs.
+func wholeOf(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
+	order := inOrder(len(parts))
+	if random != nil {
+		order = random.Perm(len(parts))
+	}
+	known := map[string]map[int64]*sketch.Window{}
+	for _, i := range order {
+		part := &parts[i]
+		if known[part.Index] == nil {
+			known[part.Index] = map[int64]*sketch.Window{}
+		}
+		w := known[part.Index][part.Second]
+		if w == nil {
+			w = &sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}
+			known[part.Index][part.Second] = w
+			all = append(all, w)
+		}
+		w.Merge(part)
+	}
+	slices.SortFunc(all, func(a, b *sketch.Window) int {
+		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Index, b.Index))
+	})
+	return all
+}
+
+// send makes a second's requests; sent were made before.
+func (a *asked) send(second, sent int) (all []sample.Record) {
+	each := cmp.Or(a.each, 1)
+	requests := int(a.units/each + 0.5)
+	fold := (requests + mostRecords - 1) / mostRecords
+	refused := a.refused / each
+	for i := 0; i < requests; i += fold {
+		n := min(fold, requests-i)
+		r := sample.Record{
+			Time: (began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
+			PK: sample.KeyString(a.key), Op: a.op, N: int64(n), Rate: cmp.Or(a.rate, 1), Caller: a.caller, Bytes: a.bytes, Edit: a.edit, Change: a.change,
+		}
+		if a.op == sample.Scan {
+			r.PK = sample.Key{}
+		}
+		if a.reads {
+			r.RCU, r.Op = milli(each), cmp.Or(a.op, sample.GetItem)
+		} else {
+			r.WCU, r.Op = milli(each), cmp.Or(a.op, sample.UpdateItem)
+		}
+		if a.strong {
+			r.Read = sample.Strong
+		}
+		if a.sk != nil {
+			r.SK = a.sk(sent)
+		}
+		if float64(i) < refused {
+			r.Throttle = a.cause
+		}
+		all = append(all, r)
+		sent++
+	}
+	return all
+}
+
+// Sort keys of worlds.
+
+func shuffled(i int) sample.Key { return sample.KeyString(fmt.Sprintf("%08x", uint32(i)*2654435761)) }
+
+func rising(i int) sample.Key { return sample.KeyString(fmt.Sprintf("2025-11-21T10:%08d", i)) }
+
+func falling(i int) sample.Key { return sample.KeyString(fmt.Sprintf("%08d", 99999999-i)) }
+
+// quarter is one item in a quarter of the requests.
+func quarter(i int) sample.Key {
+	if i%4 == 0 {
+		return sample.KeyString("the-one")
+	}
+	return shuffled(i)
+}
+
+// mostly is one item in so many of ten requests, and many others.
+func mostly(tenths int) func(int) sample.Key {
+	return func(i int) sample.Key {
+		if i%10 < tenths {
+			return sample.KeyString("the-one")
+		}
+		return shuffled(i)
+	}
+}
+
+func one(int) sample.Key { return sample.KeyString("profile") }
+
+// keys are n keys of a form, each asked the same.
+func keys(form string, n int, a asked) (all []asked) {
+	for i := range n {
+		a.key = fmt.Sprintf(form, i)
+		all = append(all, a)
+	}
+	return all
+}
+
+func worlds(parts ...[]asked) (all []asked) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}

@@ -1,0 +1,316 @@
+package forecast
+
+import (
+	"cmp"
+	"github.com/keyheat/keyheat/detect"
+	"math"
+	"slices"
+	"time"
+)
+
+// What a forecast asks of its data. Less than this and it is silent.
+const (
+	// forecastSpan is how many days the data must reach back, and forecastDays on
+	// how many of them the key must have been seen: three of each weekday.
+	forecastSpan, forecastDays = 21, 15
+	// forecastWeeks is how many weeks must have a peak, each seen on at least
+	// weekDays days.
+	forecastWeeks, weekDays = 3, 4
+	// forecastStale is after how many days without the key a trend is history.
+	forecastStale = 7
+	// forecastReach is how far ahead a trend is followed, in multiples of the
+	// days it was seen over; forecastFarthest is the bound of that, in days.
+	forecastReach, forecastFarthest = 4, 365
+	// halfAgrees is the part of the whole slope that each half of the data must
+	// show by itself: a step is no growth.
+	halfAgrees = 0.25
+	// leastShare is the least that a growing key is taken to have had of what it
+	// has now.
+	leastShare = 0.02
+	// forecastEarly is the share of a limit at which there is still time.
+	forecastEarly = 0.7
+	// forecastZ is the normal quantile of a 95 % interval.
+	forecastZ = 1.96
+)
+
+// Memory is how far back peaks are of use to a forecast.
+const Memory = 90 * 24 * time.Hour
+
+// HourPeak is the highest second of a key in one hour, in units a second.
+type HourPeak struct {
+	Hour     time.Time
+	WCU, RCU float64
+}
+
+// day is the highest hour of the 24 hours that ended so many days before now.
+type day struct {
+	ago  int
+	peak float64
+	// even is the peak without the week: divided by what this weekday has of a
+	// middling one.
+	even float64
+}
+
+// t is the day's time: 0 is today, what was is negative.
+func (d day) t() float64 { return -float64(d.ago) }
+
+// season is the day's place in the week.
+func (d day) season() int { return d.ago % 7 }
+
+// New follows the trend of a key's peaks: what writes need for
+// HotKeyWrite and HotGSIKey, reads for HotKeyRead. Peaks may have holes and be
+// in any order. It answers nil when the data do not prove growth.
+//
+// The daily peaks give the growth: Sen's slope over pairs of the same weekday
+// only, so that neither day and night nor the week looks like a trend, with the
+// distribution-free interval of the seasonal Kendall test (Hirsch, Slack and
+// Smith 1982; Gilbert 1987), widened where one day resembles the day before
+// (Bayley and Hammersley 1946). Medians throughout: single days do not move it.
+// The weekly peaks give the level, since it is they that reach the limit first;
+// they grow as the daily ones do, in proportion.
+//
+// The growth is taken for linear. Where it is exponential, the limit is reached
+// earlier than said; the forecast follows as it is made anew.
+func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
+	days := dailyPeaks(peaks, k, now)
+	slope, ok := slopeOf(days)
+	if !ok || slope.Low <= 0 || !halvesAgree(days, slope.Value) {
+		return nil
+	}
+	middle, low, high := trendOf(days, slope.Value), trendOf(days, slope.Low), trendOf(days, slope.High)
+	if !middle.sound() || !low.sound() || !high.sound() {
+		return nil
+	}
+	full := detect.Units(detect.Limit(k))
+	f := &detect.Forecast{
+		Unit: unitOf(k), Level: middle.level, Days: len(days),
+		Growth: detect.Figure{Value: middle.growth, Low: low.growth, High: high.growth},
+	}
+	reach := min(forecastReach*float64(days[len(days)-1].ago+1), forecastFarthest)
+	cross := func(to float64) *detect.Crossing {
+		at := middle.reaches(to, 0)
+		return newCrossing(now, reach, at, high.reaches(to, 1), low.reaches(to, -1))
+	}
+	f.At70, f.At100 = cross(forecastEarly*full), cross(full)
+	return f
+}
+
+func unitOf(k detect.Kind) string {
+	if k == detect.HotKeyRead {
+		return "rcu"
+	}
+	return "wcu"
+}
+
+// dailyPeaks are the days in which the key was seen, the newest first. Days are
+// counted back from now, so that each holds a whole day and night.
+func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
+	highest := map[int]float64{}
+	for _, p := range peaks {
+		ago := int(math.Floor(now.Sub(p.Hour).Hours() / 24))
+		if ago < 0 {
+			continue
+		}
+		value := p.WCU
+		if k == detect.HotKeyRead {
+			value = p.RCU
+		}
+		highest[ago] = max(highest[ago], value)
+	}
+	days := make([]day, 0, len(highest))
+	for ago, peak := range highest {
+		days = append(days, day{ago: ago, peak: peak})
+	}
+	slices.SortFunc(days, func(a, b day) int { return cmp.Compare(a.ago, b.ago) })
+	// The oldest day may have been seen only in part.
+	if len(days) > 0 {
+		days = days[:len(days)-1]
+	}
+	return evened(days)
+}
+
+// evened takes the week out of the days: a weekend that has half of a workday
+// has half of its growth too.
+func evened(days []day) []day {
+	var weekday [7][]float64
+	for _, d := range days {
+		weekday[d.season()] = append(weekday[d.season()], d.peak)
+	}
+	var middle [7]float64
+	var all []float64
+	for i, peaks := range weekday {
+		if len(peaks) > 0 {
+			slices.Sort(peaks)
+			middle[i] = median(peaks)
+			all = append(all, middle[i])
+		}
+	}
+	slices.Sort(all)
+	for i := range days {
+		d := &days[i]
+		d.even = d.peak
+		if has := middle[d.season()]; has > 0 {
+			d.even = d.peak * median(all) / has
+		}
+	}
+	return days
+}
+
+// slopeOf is the slope with its interval, and whether there is enough to say.
+func slopeOf(days []day) (detect.Figure, bool) {
+	if len(days) < forecastDays || days[0].ago > forecastStale || days[len(days)-1].ago-days[0].ago < forecastSpan-1 {
+		return detect.Figure{}, false
+	}
+	slopes, variance := seasonalSlopes(days)
+	if len(slopes) == 0 {
+		return detect.Figure{}, false
+	}
+	value := median(slopes)
+	r := autocorrelation(days, value)
+	wide := forecastZ * math.Sqrt(variance*(1+r)/(1-r))
+	n := float64(len(slopes))
+	low, high := int(math.Floor((n-wide)/2))-1, int(math.Ceil((n+wide)/2))
+	if low < 0 || high >= len(slopes) {
+		return detect.Figure{}, false
+	}
+	return detect.Figure{Value: value, Low: slopes[low], High: slopes[high]}, true
+}
+
+// seasonalSlopes are the slopes between all days of the same weekday, in
+// ascending order, and the variance of Kendall's S over them.
+func seasonalSlopes(days []day) (slopes []float64, variance float64) {
+	var weekday [7][]day
+	for _, d := range days {
+		weekday[d.season()] = append(weekday[d.season()], d)
+	}
+	for _, same := range weekday {
+		n := float64(len(same))
+		variance += n * (n - 1) * (2*n + 5) / 18
+		for i, a := range same {
+			for _, b := range same[:i] {
+				slopes = append(slopes, (b.even-a.even)/(b.t()-a.t()))
+			}
+		}
+	}
+	slices.Sort(slopes)
+	return slopes, variance
+}
+
+// autocorrelation is how much a day resembles the day before, trend and weekday
+// aside, from 0 to 0.8.
+func autocorrelation(days []day, slope float64) float64 {
+	var weekday [7][]float64
+	for _, d := range days {
+		weekday[d.season()] = append(weekday[d.season()], d.even-slope*d.t())
+	}
+	var middle [7]float64
+	for i := range weekday {
+		if len(weekday[i]) > 0 {
+			slices.Sort(weekday[i])
+			middle[i] = median(weekday[i])
+		}
+	}
+	rest := map[int]float64{}
+	var square, product float64
+	for _, d := range days {
+		e := d.even - slope*d.t() - middle[d.season()]
+		rest[d.ago] = e
+		square += e * e
+	}
+	for _, d := range days {
+		product += rest[d.ago] * rest[d.ago+1] // nothing where a day is missing
+	}
+	if square == 0 {
+		return 0
+	}
+	return max(0, min(0.8, product/square))
+}
+
+// halvesAgree says that the older and the newer half of the days each grow too.
+func halvesAgree(days []day, slope float64) bool {
+	middle := (days[0].ago + days[len(days)-1].ago) / 2
+	cut := slices.IndexFunc(days, func(d day) bool { return d.ago > middle })
+	for _, half := range [][]day{days[:cut], days[cut:]} {
+		slopes, _ := seasonalSlopes(half)
+		if len(slopes) == 0 || median(slopes) < halfAgrees*slope {
+			return false
+		}
+	}
+	return true
+}
+
+// trend is the line of the weekly peaks: level is where it is now, off how far
+// that may be off with 95 %, growth its rise a day.
+type trend struct{ level, off, growth float64 }
+
+func (t trend) sound() bool { return t.level > 0 && t.growth > 0 }
+
+// reaches is in how many days the trend is at a level, its own level moved by
+// so many times what it may be off.
+func (t trend) reaches(to, moved float64) float64 {
+	return (to - t.level - moved*t.off) / t.growth
+}
+
+// trendOf is the weekly peaks' trend, given the slope of the days; the zero
+// trend when the weeks do not tell.
+func trendOf(days []day, slope float64) trend {
+	rest := make([]float64, len(days))
+	for i, d := range days {
+		rest[i] = d.even - slope*d.t()
+	}
+	slices.Sort(rest)
+	rise := slope / median(rest) // a day, as a share of what there is now
+	type week struct {
+		days int
+		peak float64
+	}
+	weeks := map[int]*week{}
+	for _, d := range days {
+		w := weeks[d.ago/7]
+		if w == nil {
+			w = &week{}
+			weeks[d.ago/7] = w
+		}
+		w.days++
+		w.peak = max(w.peak, d.peak/max(leastShare, 1+rise*d.t()))
+	}
+	var levels []float64
+	for _, w := range weeks {
+		if w.days >= weekDays {
+			levels = append(levels, w.peak)
+		}
+	}
+	if len(levels) < forecastWeeks {
+		return trend{}
+	}
+	slices.Sort(levels)
+	t := trend{level: median(levels)}
+	t.growth = rise * t.level
+	for i := range levels {
+		levels[i] = math.Abs(levels[i] - t.level)
+	}
+	slices.Sort(levels)
+	// 1.4826 makes the median deviation a standard deviation, 1.2533 that of a
+	// mean the one of a median, where the noise is normal.
+	t.off = forecastZ * 1.2533 * 1.4826 * median(levels) / math.Sqrt(float64(len(levels)))
+	return t
+}
+
+// newCrossing puts days from now into dates; nil when the trend is there
+// already, or when its interval does not end within reach.
+func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Crossing {
+	earliest, latest = max(0, min(at, earliest)), max(at, latest)
+	if at <= 0 || at > reach || latest > forecastFarthest {
+		return nil
+	}
+	date := func(days float64) time.Time {
+		return now.Add(time.Duration(days * 24 * float64(time.Hour))).UTC().Truncate(time.Hour)
+	}
+	return &detect.Crossing{At: date(at), Earliest: date(earliest), Latest: date(latest)}
+}
+
+// median is that of ascending values, of which there is at least one.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,163 @@
+package keydesign
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Census counts what the keys of tables and indexes look like as a whole. It is
+// not safe for concurrent use.
+//
+// A census takes each second once, whole and in about the order of time. What
+// comes late for a second that was taken is not in it.
+type Census struct {
+	tables map[detect.Target]*tally
+}
+
+// NewCensus makes an empty census.
+func NewCensus() *Census { return &Census{tables: map[detect.Target]*tally{}} }
+
+// sampledKeys is how many distinct keys of a table are looked at for what they
+// have in common.
+const sampledKeys = 256
+
+// tally is the census of one table or index.
+type tally struct {
+	frequent frequent
+	requests int64
+	// first and last are seconds; highest is the load of the highest one.
+	first, last int64
+	highest     sketch.Load
+	hottest     hottest
+	// same and pairs are sums over pairs of requests of one second, weighed by
+	// both loads: pairs of the same key, and all.
+	same, pairs float64
+	sampled     []sampledKey // by hash, the smallest ones: every key has the same chance
+	distinct    sketch.Cardinality
+	counted     bool // distinct has something
+	unlisted    bool // some keys may be in no list
+}
+
+// hottest is the highest second of any key.
+type hottest struct {
+	key    sample.Key
+	second int64
+	load   sketch.Load
+}
+
+type sampledKey struct {
+	hash  uint64
+	key   sample.Key
+	cut   bool
+	first int64 // second
+}
+
+func (c *Census) tally(table, index string) *tally {
+	id := detect.Target{Table: table, Index: index}
+	t := c.tables[id]
+	if t == nil {
+		t = &tally{frequent: newFrequent(), first: math.MaxInt64}
+		c.tables[id] = t
+	}
+	return t
+}
+
+// Observe takes a second of a table or index, untrimmed.
+func (c *Census) Observe(w *sketch.Window) {
+	t := c.tally(w.Table, w.Index)
+	t.frequent.add(w, room(len(c.tables)))
+	t.requests += w.Total.Requests
+	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
+	t.highest = detect.Higher(t.highest, w.Total.Load)
+	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // what is proven is no more than this
+			if l := sampling.Proven(k); detect.Weight(l) > detect.Weight(t.hottest.load) {
+				t.hottest = hottest{k.Key, w.Second, l}
+			}
+		}
+		t.sample(k, w.Second)
+	}
+	t.pair(w)
+}
+
+// Count takes the registers of distinct keys.
+func (c *Census) Count(r sketch.Registers) {
+	t := c.tally(r.Table, r.Index)
+	t.distinct.Merge(r)
+	t.counted = true
+}
+
+// sample keeps the keys of the smallest hashes.
+func (t *tally) sample(k *sketch.KeyLoad, second int64) {
+	if len(t.sampled) == sampledKeys && k.Hash > t.sampled[sampledKeys-1].hash {
+		return
+	}
+	i, found := slices.BinarySearchFunc(t.sampled, k.Hash, func(s sampledKey, h uint64) int { return cmp.Compare(s.hash, h) })
+	if found {
+		s := &t.sampled[i]
+		s.first = min(s.first, second)
+		if s.cut && !k.Cut {
+			s.key, s.cut = k.Key, false
+		}
+		return
+	}
+	if len(t.sampled) == sampledKeys {
+		t.sampled = t.sampled[:sampledKeys-1]
+	}
+	t.sampled = slices.Insert(t.sampled, i, sampledKey{k.Hash, k.Key, k.Cut, second})
+}
+
+// pair counts the pairs of requests of a second. A request is no pair with
+// itself, so a quiet second does not look skewed: of n equal requests with the
+// load w, w² (1−1/n) is in pairs. What is not listed counts as spread out.
+func (t *tally) pair(w *sketch.Window) {
+	load, requests := float64(detect.Weight(w.Total.Load)), w.Total.Requests
+	pairs := load * load
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		of, n := float64(detect.Weight(k.Low)), float64(max(k.Requests, 1))
+		t.same += of * of * (1 - 1/n)
+		pairs -= of * of / n
+		load -= of
+		requests -= k.Requests
+	}
+	if load > 0 && requests > 0 {
+		pairs -= load * load / float64(requests)
+	}
+	t.pairs += max(0, pairs)
+}
+
+// effective is how many keys would make as few equal pairs if all had the same
+// load: the inverse of Simpson's index, within seconds.
+func (t *tally) effective(distinct float64) float64 {
+	if t.same <= 0 {
+		return distinct
+	}
+	return min(distinct, max(1, t.pairs/t.same))
+}
+
+// count is about how many distinct keys there were. Where every key was listed
+// and sampled that is exact.
+func (t *tally) count() detect.Figure {
+	listed := float64(len(t.sampled))
+	if !t.unlisted && len(t.sampled) < sampledKeys {
+		return detect.Figure{Value: listed, Low: listed, High: listed}
+	}
+	if !t.counted {
+		return detect.Figure{Value: listed, Low: listed, High: math.Max(listed, float64(t.requests))}
+	}
+	n := float64(t.distinct.Estimate())
+	return detect.Figure{Value: max(n, listed), Low: max(listed, math.Floor(n*(1-1.96*sketch.CardinalityError))), High: max(listed, math.Ceil(n*(1+1.96*sketch.CardinalityError)))}
+}
+
+// span is the time of the seconds that were taken.
+func (t *tally) span() (from, to time.Time) { return detect.At(t.first), detect.At(t.last + 1) }

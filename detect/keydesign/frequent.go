@@ -1,0 +1,106 @@
+package keydesign
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Of a table or index frequentKeys keys are counted beyond single seconds, about
+// 200 bytes and the key's text each; where there are many tables fewer, so that
+// all together have about censusKeys, but no fewer than leastKeys.
+const frequentKeys, leastKeys, censusKeys = 512, 64, 64 << 10
+
+// room is how many keys each of so many tables may have.
+func room(tables int) int { return max(leastKeys, min(frequentKeys, censusKeys/max(tables, 1))) }
+
+// frequent counts the keys of a table or index with the most load over many
+// seconds, in bounded memory. It is Space-Saving (Metwally, Agrawal and El
+// Abbadi 2005) over whole seconds as its batches: a key that leaves takes the
+// highest that it can have had into most, which is what a key that comes may
+// have had before. So every key's load is between its low and its high, and
+// none that is not kept had more than most.
+type frequent struct {
+	keys map[uint64]*counted
+	// most is the most that any key which is not kept can have had; unlisted the
+	// most that a kept one had in all seconds that did not list it, had there
+	// been none that did.
+	most, unlisted sketch.Load
+	// total is the load of all keys so far.
+	total sketch.Load
+}
+
+// counted is one key.
+type counted struct {
+	hash     uint64
+	key      sample.Key
+	cut      bool
+	low, err sketch.Load
+	requests int64
+	// unlisted is the summary's as far as it is in err.
+	unlisted sketch.Load
+	// before and through are all keys' load before the first second that lists
+	// the key, and through the last: a date's key is judged by its own day.
+	before, through sketch.Load
+}
+
+func newFrequent() frequent { return frequent{keys: map[uint64]*counted{}} }
+
+// add takes a whole second, and keeps up to twice as many keys as there is room.
+func (f *frequent) add(w *sketch.Window, room int) {
+	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
+	f.total = f.total.Plus(w.Total.Load)
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		c := f.keys[k.Hash]
+		if c == nil {
+			c = &counted{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before}
+			f.keys[k.Hash] = c
+		}
+		if c.cut && !k.Cut {
+			c.key, c.cut = k.Key, false
+		}
+		c.err = c.err.Plus(detect.Less(f.unlisted, c.unlisted)).Plus(k.Err)
+		c.low, c.unlisted, c.through = c.low.Plus(k.Low), unlisted, f.total
+		c.requests += k.Requests
+	}
+	f.most, f.unlisted = f.most.Plus(w.Unseen), unlisted
+	if len(f.keys) > 2*room {
+		f.shrink(room)
+	}
+}
+
+// high is the most that the key can have had.
+func (f *frequent) high(c *counted) sketch.Load {
+	return c.low.Plus(c.err).Plus(detect.Less(f.unlisted, c.unlisted))
+}
+
+// shrink lets the keys go that can have had least.
+func (f *frequent) shrink(room int) {
+	order := f.ordered(func(c *counted) sample.Milli { return detect.Weight(f.high(c)) })
+	for _, c := range order[min(len(order), room):] {
+		f.most = detect.Higher(f.most, f.high(c))
+		delete(f.keys, c.hash)
+	}
+}
+
+// ordered are the kept keys, those with the most first.
+func (f *frequent) ordered(by func(*counted) sample.Milli) []*counted {
+	all := make([]*counted, 0, len(f.keys))
+	for _, c := range f.keys {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *counted) int {
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(a.hash, b.hash))
+	})
+	return all
+}
+
+// top are the keys that have proven the most load.
+func (f *frequent) top(n int) []*counted {
+	all := f.ordered(func(c *counted) sample.Milli { return detect.Weight(c.low) })
+	return all[:min(n, len(all))]
+}

@@ -1,0 +1,183 @@
+package keydesign
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Targets are the tables and indexes that were counted, in no order.
+func (c *Census) Targets() (all [][2]string) {
+	for id := range c.tables {
+		all = append(all, [2]string{id.Table, id.Index})
+	}
+	return all
+}
+
+// View answers what was counted of a table or index, and nil when nothing was.
+func (c *Census) View(table, index string, p detect.Policy) *detect.View {
+	t := c.tables[detect.Target{Table: table, Index: index}]
+	if t == nil || t.requests == 0 {
+		return nil
+	}
+	v := &detect.View{
+		DistinctKeys: t.count(), Top: t.top(), Template: commonTemplate(t.sampled),
+		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
+	}
+	v.From, v.To = t.span()
+	v.EffectiveKeys = t.effective(v.DistinctKeys.Value)
+	total := t.frequent.total
+	if all := detect.Weight(total); all > 0 {
+		v.WriteShare = float64(detect.WritesInReads*total.Write) / float64(all)
+	}
+	share := t.shares()
+	largest := share.write
+	if readMostly(v) {
+		largest = share.read
+	}
+	v.EffectivePartitions = inverse(1, largest)
+	v.Ceiling = detect.Ceiling{
+		WCU: inverse(detect.Units(detect.PartitionWrite), share.write),
+		RCU: inverse(detect.Units(detect.PartitionRead), share.read),
+	}
+	v.Design = DesignOf(Traits{
+		PeakWCU: detect.Units(t.highest.Write), PeakRCU: detect.Units(t.highest.Read), MinUnits: p.MinUnits,
+		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: readMostly(v), Burst: v.Hottest.Utilization,
+		Template: v.Template.Pattern, Newest: t.newest(),
+	})
+	return v
+}
+
+// CompareViews orders views of the same traffic, the better key first: by the
+// verdict, by the hottest second, and by how many keys there are at a time.
+// None comes last.
+func CompareViews(a, b *detect.View) int {
+	if a == nil || b == nil {
+		return cmp.Compare(btoi(a == nil), btoi(b == nil))
+	}
+	return cmp.Or(
+		cmp.Compare(slices.Index(detect.DesignVerdicts(), a.Design.Verdict), slices.Index(detect.DesignVerdicts(), b.Design.Verdict)),
+		cmp.Compare(a.Hottest.Utilization, b.Hottest.Utilization),
+		cmp.Compare(b.EffectiveKeys, a.EffectiveKeys),
+	)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// readMostly says that reads have more of the consumed throughput.
+func readMostly(v *detect.View) bool { return v.WriteShare < 0.5 }
+
+// inverse is amount/share, nil without a share.
+func inverse(amount, share float64) *float64 {
+	if share <= 0 {
+		return nil
+	}
+	all := amount / share
+	return &all
+}
+
+func (t *tally) top() []detect.TopKey {
+	all := float64(detect.Weight(t.frequent.total))
+	keys := []detect.TopKey{}
+	for _, c := range t.frequent.top(detect.TopKeys) {
+		if detect.Weight(c.low) == 0 {
+			break
+		}
+		keys = append(keys, detect.TopKey{
+			Key: c.key.Text, KeyType: c.key.Type, WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
+			Share: detect.Figure{
+				Value: float64(detect.Weight(c.low)) / all, Low: float64(detect.Weight(c.low)) / all,
+				High: min(1, float64(detect.Weight(t.frequent.high(c)))/all),
+			},
+		})
+	}
+	return keys
+}
+
+func (h hottest) view() detect.HottestSecond {
+	write, read := detect.Units(h.load.Write), detect.Units(h.load.Read)
+	return detect.HottestSecond{
+		Key: h.key.Text, KeyType: h.key.Type, At: detect.At(h.second), WCU: write, RCU: read,
+		Utilization: max(write/detect.Units(detect.PartitionWrite), read/detect.Units(detect.PartitionRead)),
+	}
+}
+
+// A key's share is told from so many requests and units on: a key that came
+// once had the whole of its second.
+const (
+	shareRequests              = 100
+	shareUnits    sample.Milli = 50_000
+)
+
+// shares are the largest part of any key in the load of the time in which it
+// was there, by writes and by reads.
+type shares struct{ write, read float64 }
+
+func (t *tally) shares() (s shares) {
+	alone := t.count().High == 1
+	for _, c := range t.frequent.keys {
+		if c.requests < shareRequests && !alone {
+			continue
+		}
+		all := detect.Less(c.through, c.before)
+		s.write = max(s.write, part(c.low.Write, all.Write))
+		s.read = max(s.read, part(c.low.Read, all.Read))
+	}
+	return s
+}
+
+func part(of, all sample.Milli) float64 {
+	if of < shareUnits || all <= 0 {
+		return 0
+	}
+	return min(1, float64(of)/float64(all))
+}
+
+// newestConcordance is from which agreement on keys count as used in the order
+// of their numbers: 0 is none, 1 perfect.
+const newestConcordance = 0.9
+
+// newest says that keys are numbered and came in the order of their numbers: the
+// requests are for the newest. It is Kendall's rank correlation of a key's
+// number and the second in which it was seen first.
+func (t *tally) newest() bool {
+	type numbered struct{ number, first int64 }
+	var all []numbered
+	for _, s := range t.sampled {
+		if n, ok := trailing(s.key); ok && !s.cut {
+			all = append(all, numbered{n, s.first})
+		}
+	}
+	agree, compared := 0, 0
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.first == b.first || a.number == b.number {
+				continue
+			}
+			compared++
+			if (a.first < b.first) == (a.number < b.number) {
+				agree++
+			} else {
+				agree--
+			}
+		}
+	}
+	return len(all) >= 30 && 2*len(all) > len(t.sampled) && compared > 0 &&
+		float64(agree) >= newestConcordance*float64(compared)
+}
+
+// trailing is the number at the end of a key.
+func trailing(k sample.Key) (int64, bool) {
+	text := strings.TrimRight(k.Text, "0123456789")
+	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)
+	return n, err == nil
+}

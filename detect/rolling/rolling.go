@@ -1,0 +1,187 @@
+package rolling
+
+import (
+	"cmp"
+	"fmt"
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// named is a way of writing a time into a key.
+type named struct {
+	layout, period, placeholder string
+}
+
+// names are the ways found in the field, the finer ones first: an hour's name
+// holds a day's.
+var names = []named{
+	{"2006-01-02T15", "hour", "<hour>"},
+	{"2006-01-02-15", "hour", "<hour>"},
+	{"2006-01-02 15", "hour", "<hour>"},
+	{"2006-01-02#15", "hour", "<hour>"},
+	{"2006010215", "hour", "<hour>"},
+	{"2006-01-02", "day", "<date>"},
+	{"2006/01/02", "day", "<date>"},
+	{"2006.01.02", "day", "<date>"},
+	{"20060102", "day", "<date>"},
+}
+
+// farthest is how far a writer's clock may stand from UTC, since a key's date is
+// the one where the writer is.
+const farthest = 14 * time.Hour
+
+// Of says whether a key is named after the time in which it was hot: then
+// its successor will be as hot. Nil when it is not.
+func Of(key string, at time.Time) *detect.Rolling {
+	for _, n := range names {
+		for shift := -farthest; shift <= farthest; shift += time.Hour {
+			text := at.Add(shift).Format(n.layout)
+			if i := strings.Index(key, text); i >= 0 && !digitAt(key, i-1) && !digitAt(key, i+len(text)) {
+				return &detect.Rolling{Period: n.period, Template: key[:i] + n.placeholder + key[i+len(text):], Keys: []string{}}
+			}
+		}
+	}
+	return nil
+}
+
+func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+
+// rolledKept is how many keys of a pattern are remembered, and rolledFor for how
+// many seconds after the last of them was hot.
+const (
+	rolledKept = 8
+	rolledFor  = 8 * 24 * 3600
+	maxRolled  = 1000
+)
+
+// rolledID is a key pattern of a table or index.
+type rolledID struct {
+	target   detect.Target
+	template string
+}
+
+// rolled are the newest hot keys of a pattern, by key.
+type rolled map[string]detect.Finding
+
+// with is the pattern's memory with one more hot key, or with more known of one:
+// its worst figures, and open as long as any of its findings is.
+func (r rolled) with(f detect.Finding) rolled {
+	all := make(rolled, len(r)+1)
+	maps.Copy(all, r)
+	if known, seen := all[f.Key]; seen {
+		worse, other := f, known
+		if known.Utilization > f.Utilization {
+			worse, other = known, f
+		}
+		if worse.State == detect.Resolved {
+			worse.State = other.State
+		}
+		if worse.LastSeen.Before(other.LastSeen) {
+			worse.LastSeen = other.LastSeen
+		}
+		f = worse
+	}
+	all[f.Key] = f
+	if len(all) > rolledKept {
+		oldest := slices.MinFunc(slices.Collect(maps.Values(all)), byPeak)
+		delete(all, oldest.Key)
+	}
+	return all
+}
+
+func byPeak(a, b detect.Finding) int {
+	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
+}
+
+// finding is that of the pattern; false as long as only one of its keys was hot.
+func (r rolled) finding(template string, p detect.Policy) (detect.Finding, bool) {
+	if len(r) < 2 {
+		return detect.Finding{}, false
+	}
+	all := slices.SortedFunc(maps.Values(r), byPeak)
+	worst, open := all[0], false
+	keys := []string{}
+	for _, f := range all {
+		if f.Utilization > worst.Utilization {
+			worst = f
+		}
+		open = open || f.State != detect.Resolved
+		keys = append(keys, f.Key)
+	}
+	f := detect.NewRelated(&worst, detect.RollingHotKey, template)
+	f.Severity, f.State = p.Cap(worst.Severity), detect.Resolved
+	if open {
+		f.State = detect.Pending
+	}
+	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
+	f.Rolling = &detect.Rolling{Period: worst.Rolling.Period, Template: template, Keys: keys}
+	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%d keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
+		len(keys), template, worst.Rolling.Period, wording.Quote(keys[len(keys)-1]), worst.Rolling.Period)
+	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
+		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionCapacity
+	})
+	return f, true
+}
+
+// Patterns are the hot keys named after a time, by their pattern.
+type Patterns map[rolledID]rolled
+
+// Note remembers a hot key that is named after a time.
+func (p Patterns) Note(f *detect.Finding) {
+	if f.Rolling == nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
+		return
+	}
+	id := rolledID{f.Target(), f.Rolling.Template}
+	if len(p) < maxRolled || p[id] != nil {
+		p[id] = p[id].with(*f)
+	}
+}
+
+// Findings are those of patterns, given those of keys.
+func (p Patterns) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (more []detect.Finding) {
+	now := maps.Clone(p)
+	for i := range found {
+		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
+			id := rolledID{f.Target(), f.Rolling.Template}
+			now[id] = now[id].with(*f)
+		}
+	}
+	for id, keys := range now {
+		if f, yes := keys.finding(id.template, policy(id.target.Table, id.target.Index)); yes {
+			more = append(more, f)
+		}
+	}
+	return more
+}
+
+// Forget drops patterns that have been cool for a long time.
+func (p Patterns) Forget(settled int64) {
+	for id, keys := range p {
+		newest := int64(0)
+		for _, f := range keys {
+			newest = max(newest, f.LastSeen.Unix())
+		}
+		if newest+rolledFor < settled {
+			delete(p, id)
+		}
+	}
+}
+
+// Restore takes up what is known of a pattern's keys: the worst of them.
+// Those that are still hot are restored by themselves, and open the pattern.
+func (p Patterns) Restore(f *detect.Finding) {
+	if f.Rolling == nil {
+		return
+	}
+	keys := rolled{}
+	for _, key := range f.Rolling.Keys {
+		worst := *f
+		worst.Key, worst.State = key, detect.Resolved
+		keys[key] = worst
+	}
+	p[rolledID{f.Target(), f.Rolling.Template}] = keys
+}

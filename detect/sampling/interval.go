@@ -1,0 +1,19 @@
+package sampling
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Interval is an amount with its bounds.
+type Interval struct{ Value, Low, High sample.Milli }
+
+func (f Interval) Max(o Interval) Interval {
+	return Interval{max(f.Value, o.Value), max(f.Low, o.Low), max(f.High, o.High)}
+}
+
+// PerSecond divides a figure by some seconds.
+func (f Interval) PerSecond(seconds int64) detect.Figure {
+	n := float64(max(seconds, 1))
+	return detect.Figure{Value: detect.Units(f.Value) / n, Low: detect.Units(f.Low) / n, High: detect.Units(f.High) / n}
+}

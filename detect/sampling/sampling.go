@@ -1,0 +1,172 @@
+package sampling
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Estimate is an amount of some seconds that is known from samples: the sum of
+// what each stands for, in units, and what that leaves open.
+type Estimate struct {
+	Units  float64
+	Spread sketch.Spread
+}
+
+// below is the amount's lower bound that the truth is under with the given
+// probability. It is the gamma interval of Fay and Feuer ("Confidence intervals
+// for directly standardized rates", 1997) for a weighted sum of Poisson counts,
+// which keeps its promise where counts are few and weights differ: the normal
+// interval does not. Where all requests were seen it is the amount itself.
+func (e Estimate) below(probability float64) float64 {
+	v := e.Spread.Variance
+	if v <= 0 || e.Units <= 0 {
+		return e.Units
+	}
+	return quantile(e.Units, v, probability)
+}
+
+// above is the upper bound that the truth is over with the given probability.
+func (e Estimate) above(probability float64) float64 {
+	w := e.Spread.Largest
+	if w <= 0 {
+		return e.Units
+	}
+	return quantile(e.Units+w, e.Spread.Variance+w*w, 1-probability)
+}
+
+// Provable is the smallest load of one second that samples can prove to be above
+// a limit, in units: where one sampled request stands for `each` units, with the
+// probability that decides. Zero where all requests are seen.
+func Provable(limit sample.Milli, each float64) float64 {
+	if each <= 0 {
+		return 0
+	}
+	low, high := detect.Units(limit), detect.Units(limit)+each
+	proves := func(load float64) bool {
+		return Estimate{load, sketch.Spread{Variance: load * each, Largest: each}}.below(detect.DecideTail) > detect.Units(limit)
+	}
+	for !proves(high) {
+		high *= 2
+	}
+	for high-low > 1 {
+		if middle := (low + high) / 2; proves(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return math.Ceil(high)
+}
+
+// quantile is that of the gamma distribution with this mean and variance.
+func quantile(mean, variance, probability float64) float64 {
+	shape := mean * mean / variance
+	if shape > 1e8 { // as good as exact, and the inverse's own error is larger
+		return mean
+	}
+	return variance / mean * mathext.GammaIncRegInv(shape, probability)
+}
+
+// Amounts are what a second says of a key's reads or writes, in thousandths.
+type Amounts struct {
+	Value, missing sample.Milli
+	Spread         sketch.Spread
+	// Low holds with 97.5 %, proven with 1 − 10⁻⁶.
+	Low, Proven sample.Milli
+}
+
+// NewAmounts is what the sketch knows of an amount, with what sampling leaves
+// open of it.
+func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
+	e := Estimate{detect.Units(value), s}
+	return Amounts{
+		Value: value, missing: missing, Spread: s,
+		Low: detect.Milli(e.below(detect.ShowTail)), Proven: detect.Milli(e.below(detect.DecideTail)),
+	}
+}
+
+// Proven is what a key was asked for, with 1 − 10⁻⁶ where requests were sampled.
+func Proven(k *sketch.KeyLoad) sketch.Load {
+	return sketch.Load{
+		Read:  detect.Milli(Estimate{detect.Units(k.Low.Read), k.ReadSpread}.below(detect.DecideTail)),
+		Write: detect.Milli(Estimate{detect.Units(k.Low.Write), k.WriteSpread}.below(detect.DecideTail)),
+	}
+}
+
+// High holds with 97.5 %. largest is what one more sampled request of the table
+// would have added: it may have been of this key, also where none was seen.
+func (a Amounts) High(largest float64) sample.Milli {
+	e := Estimate{detect.Units(a.Value), a.Spread}
+	e.Spread.Largest = max(e.Spread.Largest, largest)
+	return milliUp(e.above(detect.ShowTail)) + a.missing
+}
+
+func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }
+
+// Means are the last seconds of a sampled key, over which sampling evens out.
+type Means struct {
+	seconds [detect.MeanLongest]meanSecond
+}
+
+type meanSecond struct {
+	at              int64
+	units, variance float64
+}
+
+// Add notes a second. A second without samples counts as nothing.
+func (m *Means) Add(at int64, e Estimate) {
+	m.seconds[at%detect.MeanLongest] = meanSecond{at, e.Units, e.Spread.Variance}
+}
+
+// Proven is the largest mean of the last seconds that is proven, in thousandths
+// of a unit a second; zero when none reaches least units.
+func (m *Means) Proven(at int64, least float64) (most sample.Milli) {
+	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
+		var sum Estimate
+		for i := range m.seconds {
+			if s := &m.seconds[i]; s.at > at-length && s.at <= at {
+				sum.Units += s.units
+				sum.Spread.Variance += s.variance
+			}
+		}
+		if sum.Units >= least*float64(length) {
+			most = max(most, detect.Milli(sum.below(detect.DecideTail)/float64(length)))
+		}
+	}
+	return most
+}
+
+// Wilson is an end, -1 or 1, of E. B. Wilson's 95 % interval (1927) for a share
+// that was seen in n draws.
+func Wilson(share float64, n int64, end float64) float64 {
+	if n == 0 {
+		return max(0, end)
+	}
+	const z = 1.96
+	share = min(share, 1)
+	size := float64(n)
+	middle := share + z*z/(2*size)
+	half := z * math.Sqrt(share*(1-share)/size+z*z/(4*size*size))
+	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
+}
+
+// MostLoad is the most that a key can have been asked for, as far as sampling and
+// the sketch leave it open.
+func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
+	return sketch.Load{
+		Read:  NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread).High(w.Total.ReadLargest),
+		Write: NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread).High(w.Total.WriteLargest),
+	}
+}
+
+// ProvenTotal is what a table was asked for with 1 − 10⁻⁶: of n requests of w
+// units each, at a rate of p, the variance of what they stand for is below their
+// sum times the largest w/p.
+func ProvenTotal(asked sample.Milli, largest float64) sample.Milli {
+	return detect.Milli(Estimate{detect.Units(asked), sketch.Spread{Variance: detect.Units(asked) * largest, Largest: largest}}.below(detect.DecideTail))
+}

@@ -1,0 +1,354 @@
+package sharding
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+const (
+	// maxMembers is of how many numbers a base may be a sharded key: user#42 is
+	// one of a million, and no shard.
+	maxMembers = 1024
+	// maxGroups bounds the bases of one table or index, maxAllGroups those of
+	// all.
+	maxGroups    = 2000
+	MaxAllGroups = 20_000
+	// guessShare is the share of a limit from which a key with a mere number may
+	// be a shard: those with a word always may.
+	guessShare = 0.01
+	// shardsOpen is how many seconds a second of sharded keys stays open to late
+	// data.
+	shardsOpen = 30
+)
+
+// groupID is a sharded key, or what may be one.
+type groupID struct {
+	target     detect.Target
+	base, tail string
+	form       shardkey.Form
+}
+
+// pattern is the name of all shards together.
+func (id groupID) pattern() string {
+	switch {
+	case id.form.Alone:
+		return "*"
+	case id.form.Prefix:
+		return "*" + id.form.After + id.base
+	}
+	return id.base + id.form.Before + "*" + id.tail
+}
+
+// group is what is known of a sharded key.
+type group struct {
+	// crowded says that there are too many members for shards: nothing more is
+	// kept.
+	crowded bool
+	// eras are the last stretches of time, each of a horizon: a load that is long
+	// past says nothing of today's. Of a file there is one.
+	eras map[int64]*era
+	// seconds are the open ones.
+	seconds map[int64]groupSecond
+	// mostWrite and mostRead are the highest seconds ever seen.
+	mostWrite, mostRead sample.Milli
+	last                int64
+}
+
+// era is what a sharded key had in some time.
+type era struct {
+	keyType string
+	members map[int]*member
+	// write and read are the highest of all seconds, first and last those in which
+	// the key was seen.
+	write, read groupPeak
+	first, last int64
+	// unseen is the most that one shard can have had that no second lists.
+	unseen sample.Milli
+}
+
+// member is one shard.
+type member struct {
+	key string
+	// counts is what all its seconds make.
+	counts
+}
+
+// counts is what one shard had in a second.
+type counts struct {
+	low, err sketch.Load
+	requests int64
+	// unseen is the weight that it would have been missing, had the second not
+	// listed it.
+	unseen sample.Milli
+}
+
+// replace takes was out, and puts now in its place.
+func (p *counts) replace(was, now counts) {
+	p.low = detect.Less(p.low.Plus(now.low), was.low)
+	p.err = detect.Less(p.err.Plus(now.err), was.err)
+	p.requests += now.requests - was.requests
+	p.unseen += now.unseen - was.unseen
+}
+
+// groupSecond is one second of a sharded key, by shard and in that order: most
+// keys that look like shards are the only one, and a map each would be much.
+type groupSecond struct {
+	parts  []shardCounts
+	unseen sample.Milli
+}
+
+type shardCounts struct {
+	shard int
+	counts
+}
+
+// of is what a shard had; nothing when it was not listed.
+func (s *groupSecond) of(shard int) counts {
+	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
+	if !found {
+		return counts{}
+	}
+	return s.parts[i].counts
+}
+
+type groupPeak struct {
+	sampling.Interval
+	// proven holds with 1 − 10⁻⁶ where requests were sampled.
+	proven sample.Milli
+	at     int64
+}
+
+// worded says that the form names a shard by a word, so that no key has it by
+// chance.
+func worded(f shardkey.Form) bool { return len(f.Before) > 1 }
+
+// marks are the words of the forms that have one.
+var marks = func() (all []string) {
+	for _, f := range shardkey.Forms() {
+		if worded(f) {
+			all = append(all, f.Before)
+		}
+	}
+	return all
+}()
+
+func hasMark(key string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(key, mark) })
+}
+
+// shardSeen is a key of a window that may be a shard.
+type shardSeen struct {
+	shard int
+	key   *sketch.KeyLoad
+}
+
+// Groups are keys that are, or may be, sharded.
+type Groups struct {
+	oneEpisode bool
+	Known      map[groupID]*group
+	of         map[detect.Target]int // how many, by table or index
+}
+
+func New(oneEpisode bool) *Groups {
+	return &Groups{oneEpisode, map[groupID]*group{}, map[detect.Target]int{}}
+}
+
+// Observe counts a window's keys to the sharded keys that they may be shards of,
+// in the order of the window: there may be room for only some. newest is the
+// newest second of all windows.
+func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) {
+	if w.Second < newest-shardsOpen {
+		return
+	}
+	seen := map[groupID][]shardSeen{}
+	var order []groupID
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		id, shard, may := mayBeShard(w, k, policy)
+		if !may {
+			continue
+		}
+		if seen[id] == nil {
+			order = append(order, id)
+		}
+		seen[id] = append(seen[id], shardSeen{shard, k})
+	}
+	for _, id := range order {
+		if g := gs.group(id); g != nil {
+			g.put(w, seen[id], gs.eraOf(w.Second))
+		}
+	}
+}
+
+// eraOf is the stretch of time that a second belongs to.
+func (gs *Groups) eraOf(second int64) int64 {
+	if gs.oneEpisode {
+		return 0
+	}
+	return second / detect.Horizon
+}
+
+// mayBeShard takes a key apart.
+func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id groupID, shard int, may bool) {
+	if k.Cut || policy.Excludes(k.Key.Text) {
+		return groupID{}, 0, false
+	}
+	id.target = detect.Target{Table: w.Table, Index: w.Index}
+	if policy.Suffix != nil {
+		if base, n, is := policy.Suffix.Parse(k.Key.Text); is {
+			id.base, id.form = base, *policy.Suffix
+			return id, n, true
+		}
+	}
+	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, guessShare)
+	if light && !hasMark(k.Key.Text) { // nearly every key: spare it the parsing
+		return groupID{}, 0, false
+	}
+	p, is := shardkey.Parse(k.Key.Text)
+	if !is || light && !worded(p.Form) {
+		return groupID{}, 0, false
+	}
+	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
+	return id, p.Shard, true
+}
+
+// group answers what is known of a sharded key; nil when there are too many.
+func (gs *Groups) group(id groupID) *group {
+	g := gs.Known[id]
+	if g == nil {
+		if gs.of[id.target] >= maxGroups || len(gs.Known) >= MaxAllGroups {
+			return nil
+		}
+		gs.of[id.target]++
+		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
+		gs.Known[id] = g
+	}
+	return g
+}
+
+// put sets a second, in place of what was known of it.
+func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
+	g.last = max(g.last, w.Second)
+	e := g.eras[at]
+	if e == nil {
+		e = &era{members: map[int]*member{}, first: w.Second}
+		if !g.crowded {
+			g.eras[at] = e
+		}
+	}
+	if g.crowded = g.crowded || len(e.members) > maxMembers; g.crowded {
+		g.eras, g.seconds = nil, nil
+		return
+	}
+	before := g.seconds[w.Second]
+	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: detect.Weight(w.Unseen)}
+	e.unseen += now.unseen - before.unseen
+	var write, read summed
+	for _, x := range seen {
+		k := x.key
+		has := counts{k.Low, k.Err, k.Requests, now.unseen}
+		now.parts = append(now.parts, shardCounts{x.shard, has})
+		write.add(k.Low.Write, k.Err.Write, k.WriteSpread)
+		read.add(k.Low.Read, k.Err.Read, k.ReadSpread)
+		m := e.members[x.shard]
+		if m == nil {
+			if len(e.members) > maxMembers {
+				continue
+			}
+			m = &member{key: k.Key.Text}
+			e.members[x.shard], e.keyType = m, k.Key.Type
+		}
+		m.replace(before.of(x.shard), has)
+	}
+	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
+	g.keep(w.Second, now)
+	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
+	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
+	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
+}
+
+// keep remembers an open second, and now and then forgets closed ones.
+func (g *group) keep(second int64, s groupSecond) {
+	g.seconds[second] = s
+	if len(g.seconds) > shardsOpen+shardsOpen/2 {
+		maps.DeleteFunc(g.seconds, func(at int64, _ groupSecond) bool { return at < g.last-shardsOpen })
+	}
+}
+
+// summed is the load of all shards in one second.
+type summed struct {
+	value, missing sample.Milli
+	spread         sketch.Spread
+}
+
+func (s *summed) add(value, missing sample.Milli, spread sketch.Spread) {
+	s.value, s.missing = s.value+value, s.missing+missing
+	s.spread.Variance += spread.Variance
+	s.spread.Largest = max(s.spread.Largest, spread.Largest)
+}
+
+func (s *summed) peak(second int64, largest float64) groupPeak {
+	a := sampling.NewAmounts(s.value, s.missing, s.spread)
+	return groupPeak{Interval: sampling.Interval{Value: a.Value, Low: a.Low, High: a.High(largest)}, proven: a.Proven, at: second}
+}
+
+func (p groupPeak) max(o groupPeak) groupPeak {
+	at := p.at
+	if o.Value > p.Value || o.Value == p.Value && o.at < p.at || p.at == 0 {
+		at = o.at
+	}
+	return groupPeak{Interval: p.Interval.Max(o.Interval), proven: max(p.proven, o.proven), at: at}
+}
+
+// Forget closes seconds, and forgets keys that were not seen for long.
+func (gs *Groups) Forget(newest int64) {
+	now := gs.eraOf(newest)
+	for id, g := range gs.Known {
+		if len(g.eras) > 1 {
+			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
+		}
+		if g.last < newest-detect.Horizon && (g.crowded || !gs.oneEpisode) {
+			delete(gs.Known, id)
+			gs.of[id.target]--
+		}
+	}
+}
+
+// recent is what is known of all eras together.
+func (g *group) recent() *era {
+	all := &era{members: map[int]*member{}}
+	for _, e := range g.eras {
+		if len(g.eras) == 1 {
+			return e
+		}
+		for shard, m := range e.members {
+			if all.members[shard] == nil {
+				all.members[shard] = &member{key: m.key}
+			}
+			all.members[shard].replace(counts{}, m.counts)
+		}
+		all.keyType = e.keyType
+		all.write, all.read, all.unseen = all.write.max(e.write), all.read.max(e.read), all.unseen+e.unseen
+		if all.first == 0 || e.first < all.first {
+			all.first = e.first
+		}
+		all.last = max(all.last, e.last)
+	}
+	return all
+}
+
+// utilization is that of all shards together, in the highest recent second.
+func (g *group) utilization() (most float64) {
+	for _, e := range g.eras {
+		most = max(most, e.utilization())
+	}
+	return most
+}

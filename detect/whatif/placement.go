@@ -1,0 +1,90 @@
+package whatif
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// placementTrials is how often a placement is thrown: with 20,000 throws a
+// chance near one half is known to within 0.7 percentage points (95 %), one near
+// 5 % to within 0.3.
+const placementTrials = 20_000
+
+// placementDraws bounds the work of one placement, whatever the shard count.
+const placementDraws = 4_000_000
+
+// PlacementSeed is that of every placement in a verdict.
+const PlacementSeed = 1
+
+// Placement is where the shards of one key may land. N shards are not N
+// partitions: DynamoDB places each by a hash of its name, so some partitions
+// get several and others none, until it has split them.
+type Placement struct {
+	// Shards are thrown on Partitions of equal size.
+	Shards, Partitions int
+	// Seed is that of the simulation and Trials how often it threw: the same
+	// ones give the same figures.
+	Seed   uint64
+	Trials int
+	// PerShard is the load of one shard, in units a second.
+	PerShard float64
+	// Mean and P95 are the load of the fullest partition, in units a second: the
+	// expected one, and the one that it stays within in 95 of 100 placements.
+	Mean, P95 float64
+
+	fullest []int // per trial, how many shards share the fullest partition; ordered
+}
+
+// Place simulates where the shards of a key may land that is asked for load
+// units a second, spread evenly over its shards. Less than one shard or
+// partition counts as one. The cost grows with the shards: some milliseconds
+// for 100 of them.
+func Place(shards, partitions int, load float64, seed uint64) Placement {
+	shards, partitions = max(shards, 1), max(partitions, 1)
+	p := Placement{
+		Shards: shards, Partitions: partitions, Seed: seed,
+		Trials:   max(1000, min(placementTrials, placementDraws/shards)),
+		PerShard: load / float64(shards),
+	}
+	p.fullest = throw(shards, partitions, p.Trials, rand.New(rand.NewPCG(seed, 0)))
+	sum := 0
+	for _, n := range p.fullest {
+		sum += n
+	}
+	p.Mean = float64(sum) / float64(p.Trials) * p.PerShard
+	p.P95 = float64(p.fullest[int(math.Ceil(0.95*float64(p.Trials)))-1]) * p.PerShard
+	return p
+}
+
+// throw answers how many shards share the fullest partition in each trial, in
+// ascending order.
+func throw(shards, partitions, trials int, random *rand.Rand) []int {
+	fullest := make([]int, trials)
+	held := make([]int, partitions)
+	where := make([]int, shards)
+	for trial := range fullest {
+		for i := range where {
+			where[i] = random.IntN(partitions)
+			held[where[i]]++
+			fullest[trial] = max(fullest[trial], held[where[i]])
+		}
+		for _, at := range where {
+			held[at] = 0
+		}
+	}
+	sort.Ints(fullest)
+	return fullest
+}
+
+// Chance is the probability that k shards or more share a partition.
+func (p Placement) Chance(k int) float64 {
+	return float64(len(p.fullest)-sort.SearchInts(p.fullest, k)) / float64(len(p.fullest))
+}
+
+// Over is the probability that the fullest partition is asked for more than
+// limit units a second.
+func (p Placement) Over(limit float64) float64 {
+	first := sort.Search(len(p.fullest), func(i int) bool { return float64(p.fullest[i])*p.PerShard > limit })
+	return float64(len(p.fullest)-first) / float64(len(p.fullest))
+}

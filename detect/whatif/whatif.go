@@ -1,0 +1,186 @@
+package whatif
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Second is one second of one key, with the bounds of what it was asked for.
+type Second struct {
+	// At is the event-time second, in Unix seconds.
+	At       int64
+	Low, Err sketch.Load
+	Requests int64
+}
+
+// Answer is what a key would look like with some number of shards.
+type Answer struct {
+	Table string `json:"table"`
+	Index string `json:"index"`
+	Key   string `json:"key"`
+	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit what one
+	// partition gives of it.
+	Unit  string  `json:"unit"`
+	Limit float64 `json:"limit"`
+	// Shards and Factor are the question: so many shards, so many times the load.
+	Shards int     `json:"shards"`
+	Factor float64 `json:"factor"`
+	// Peak is the highest second, Factor times, PerShard the part of one of even
+	// shards, in units a second.
+	Peak     float64 `json:"peak"`
+	PerShard float64 `json:"per_shard"`
+	// Fullest is the load of the shard that gets most in that second, when the
+	// suffix is random: its mean, and what it stays within in 95 of 100 cases.
+	Fullest    float64 `json:"fullest"`
+	FullestP95 float64 `json:"fullest_p95"`
+	// Needed is how many shards carry the peak with the policy's headroom.
+	Needed int `json:"needed"`
+	// Seconds is how many seconds the key was seen, OverUnsharded in how many of
+	// them it is above the limit unsharded, OverSharded in how many an even shard
+	// is.
+	Seconds       int `json:"seconds"`
+	OverUnsharded int `json:"over_unsharded"`
+	OverSharded   int `json:"over_sharded"`
+	// Placements are over how many equal partitions the shards may land, and
+	// what that does.
+	Placements []PlacedOn `json:"placements"`
+	// Seed is that of every simulation.
+	Seed uint64 `json:"seed"`
+}
+
+// PlacedOn is a simulated placement of the shards.
+type PlacedOn struct {
+	Partitions int `json:"partitions"`
+	// Share is the chance that two shards or more share a partition, Over that
+	// the fullest partition is asked for more than its limit.
+	Share float64 `json:"share"`
+	Over  float64 `json:"over"`
+	// Mean is the expected load of the fullest partition, in units a second.
+	Mean float64 `json:"mean"`
+}
+
+// Question is what a user wants to know of a key.
+type Question struct {
+	Key    string
+	Shards int
+	Factor float64
+}
+
+// Parse reads KEY=N, or KEY=N,xF for F times the load. The last = counts:
+// keys may hold some.
+func Parse(text string) (Question, error) {
+	bad := func(why string) (Question, error) {
+		return Question{}, fmt.Errorf("%q: %s: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
+	}
+	i := strings.LastIndex(text, "=")
+	if i <= 0 {
+		return bad("no number of shards")
+	}
+	q := Question{Key: text[:i], Factor: 1}
+	shards, factor, with := strings.Cut(text[i+1:], ",")
+	var err error
+	if q.Shards, err = strconv.Atoi(shards); err != nil || q.Shards < 1 || q.Shards > 100_000 {
+		return bad("shards are a whole number from 1 to 100,000")
+	}
+	if with {
+		number, is := strings.CutPrefix(factor, "x")
+		q.Factor, err = strconv.ParseFloat(number, 64)
+		if !is || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
+			return bad("the factor is x and a number above 0")
+		}
+	}
+	return q, nil
+}
+
+// Ask answers a question from a key's seconds; nil when there are none.
+func Ask(q Question, table, index string, seconds []Second, p detect.Policy) *Answer {
+	if len(seconds) == 0 {
+		return nil
+	}
+	kind := detect.HotKeyWrite
+	if hottestOf(seconds, detect.HotKeyRead) > hottestOf(seconds, detect.HotKeyWrite) {
+		kind = detect.HotKeyRead
+	}
+	most := slices.MaxFunc(seconds, func(a, b Second) int {
+		return int(min(1, max(-1, detect.Amount(kind, a.Low)-detect.Amount(kind, b.Low))))
+	})
+	w := &Answer{
+		Table: table, Index: index, Key: q.Key, Unit: "WCU", Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
+		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: PlacementSeed,
+	}
+	if kind == detect.HotKeyRead {
+		w.Unit = "RCU"
+	}
+	w.PerShard = w.Peak / float64(q.Shards)
+	w.Needed = detect.Shards(sample.Milli(w.Peak*1000), detect.Limit(kind), p.Headroom)
+	w.Fullest, w.FullestP95 = fullestShard(float64(most.Requests)*q.Factor, q.Shards, w.PerShard)
+	for _, s := range seconds {
+		load := detect.Units(detect.Amount(kind, s.Low)) * q.Factor
+		if load > w.Limit {
+			w.OverUnsharded++
+		}
+		if load/float64(q.Shards) > w.Limit {
+			w.OverSharded++
+		}
+	}
+	w.Placements = []PlacedOn{}
+	if q.Shards <= 1000 {
+		for _, times := range []int{1, 2, 4} {
+			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
+			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.Over(w.Limit), Mean: p.Mean})
+		}
+	}
+	return w
+}
+
+// hottestOf is the highest second as a share of the limit.
+func hottestOf(seconds []Second, k detect.Kind) (most float64) {
+	for _, s := range seconds {
+		most = max(most, detect.Units(detect.Amount(k, s.Low))/detect.Units(detect.Limit(k)))
+	}
+	return most
+}
+
+// shardTrials is how often requests are dealt to shards.
+const shardTrials = 500
+
+// fullestShard deals a second's requests to shards at random, each getting a
+// Poisson number of them, and answers the load of the one with most: its mean,
+// and its 95th percentile.
+func fullestShard(requests float64, shards int, perShard float64) (mean, p95 float64) {
+	each := requests / float64(shards)
+	if each <= 0 || shards == 1 || shards > 10_000 {
+		return perShard, perShard
+	}
+	random := rand.New(rand.NewPCG(PlacementSeed, 1))
+	fullest := make([]float64, shardTrials)
+	for trial := range fullest {
+		for range shards {
+			fullest[trial] = max(fullest[trial], poisson(random, each)/each*perShard)
+		}
+		mean += fullest[trial] / shardTrials
+	}
+	slices.Sort(fullest)
+	return mean, fullest[shardTrials*95/100]
+}
+
+// poisson draws a count; from 50 on by the normal distribution, which is then as
+// good.
+func poisson(random *rand.Rand, mean float64) float64 {
+	if mean >= 50 {
+		return max(0, math.Round(mean+math.Sqrt(mean)*random.NormFloat64()))
+	}
+	n, product := 0.0, random.Float64()
+	for limit := math.Exp(-mean); product > limit; n++ {
+		product *= random.Float64()
+	}
+	return n
+}

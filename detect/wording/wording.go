@@ -1,0 +1,77 @@
+package wording
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+func PerSecond(m sample.Milli, k detect.Kind) string {
+	if k == detect.HotKeyRead {
+		return Amount(m) + " read units"
+	}
+	return Amount(m) + " write units"
+}
+
+// Amount writes whole units with thousands apart: 12,345.
+func Amount(m sample.Milli) string { return Count(int64(math.Round(detect.Units(m)))) }
+
+// Count writes a whole number with thousands apart.
+func Count(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return Count(n/1000) + fmt.Sprintf(",%03d", n%1000)
+}
+
+// About writes an amount of units: whole ones, small ones with one decimal.
+func About(v float64) string {
+	if v < 10 && v != math.Trunc(v) {
+		return fmt.Sprintf("%.1f", v)
+	}
+	return Count(int64(math.Round(v)))
+}
+
+func Seconds(n int) string {
+	if n == 1 {
+		return "1 second"
+	}
+	return Count(int64(n)) + " seconds"
+}
+
+// List joins words: a, b and c.
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// Between words a share with its bounds.
+func Between(p detect.Part) string {
+	low, high := 100*p.Low, 100*p.High
+	if high-low < 1 {
+		return fmt.Sprintf("%.0f %%", low)
+	}
+	return fmt.Sprintf("%.0f to %.0f %%", low, high)
+}
+
+// Quote is a key as a text within a sentence.
+func Quote(key string) string { return "“" + key + "”" }
+
+func Percent(share float64) string { return fmt.Sprintf("%.3g %%", math.Round(1000*share)/10) }
+
+// Significant writes a number with three significant digits and thousands apart.
+func Significant(v float64) string { return Amount(detect.Milli(rounded(v))) }
+
+// rounded has three significant digits.
+func rounded(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}
