@@ -29,6 +29,28 @@ build: ## Build both daemons, static, into bin/
 test: ## Run the tests, on SQLite and on a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test ./...
 
+# The packages in which goroutines meet. The rest is pure or one goroutine's.
+CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... \
+	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
+
+.PHONY: race
+race: ## Run the tests of the concurrent packages under the race detector
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -race -timeout 15m $(CONCURRENT)
+
+.PHONY: cover
+cover: ## Print the coverage of every package, and write .cache/cover.out
+	mkdir -p .cache
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -coverpkg=./... -coverprofile=.cache/cover.out ./... >/dev/null
+	@go tool cover -func=.cache/cover.out | awk '$$1 != "total:" { split($$1, path, /\/[^\/]*\.go:/); sum[path[1]] += $$3; n[path[1]]++ } \
+		$$1 == "total:" { total = $$3 } END { for (p in sum) printf "%5.1f%%  %s\n", sum[p]/n[p], p | "sort -n"; close("sort -n"); print total "  all statements" }'
+
+# -e: a test dependency of a dependency's test may be unreachable; what is ours is
+# compared all the same.
+.PHONY: tidy
+tidy: ## Check that go.mod and go.sum are tidy, and that modules are what go.sum says
+	go mod tidy -e -diff
+	go mod verify
+
 .PHONY: lint
 lint: $(LINT) ## Check formatting, vet, and the linters of .golangci.yml
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
