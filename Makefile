@@ -30,11 +30,12 @@ test: ## Run the tests, on SQLite and on a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test ./...
 
 .PHONY: lint
-lint: $(LINT) ## Check formatting, vet, and the linters of .golangci.yml
+lint: $(LINT) ## Check formatting, vet, the structure, and the linters of .golangci.yml
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -tags e2e ./...
+	go run ./scripts/structure
 	$(LINT) run ./...
 
 # Built once and kept, by its version, because it takes a minute.
