@@ -212,7 +212,7 @@ func (b *Board) shardAdvice(f *Finding, peak figure, r rules) []Step {
 // shardNames are the first and last names of the shards, in the form that the
 // key has already, or the policy's, and the base that they share.
 func shardNames(key string, n int, p Policy) (names, base string) {
-	form, base := shardkey.Underscore, key
+	form, base := shardkey.HashShardUnderscore(), key
 	if parsed, is := shardkey.Parse(key); is && (parsed.Form.Before != "" && len(parsed.Form.Before) > 1) && parsed.Tail == "" {
 		form, base = parsed.Form, parsed.Base
 	}
