@@ -52,11 +52,12 @@ tidy: ## Check that go.mod and go.sum are tidy, and that modules are what go.sum
 	go mod verify
 
 .PHONY: lint
-lint: $(LINT) ## Check formatting, vet, and the linters of .golangci.yml
+lint: $(LINT) ## Check formatting, vet, the structure, and the linters of .golangci.yml
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -tags e2e ./...
+	go run ./scripts/structure
 	$(LINT) run ./...
 
 # Built once and kept, by its version, because it takes a minute.

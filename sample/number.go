@@ -40,7 +40,19 @@ func KeyNumber(text string) (Key, error) {
 	return Key{Type: typeNumber, Text: d.String()}, nil
 }
 
-// isCanonicalInteger recognises the numbers that are most keys.
+// NumberSize returns how many bytes DynamoDB counts for a number attribute's
+// value: about one for each two significant digits, and one more. Leading and
+// trailing zeros are not significant. A text that is no number counts as zero
+// does. Source: Developer Guide, "DynamoDB item sizes and formats", which says
+// "approximately", and "Supported data types and naming rules", Number: "Leading
+// and trailing zeroes are trimmed."
+func NumberSize(text string) int64 {
+	d, _ := parseDecimal(text)
+	return int64(d.count+1)/2 + 1
+}
+
+// isCanonicalInteger reports whether the text is a whole number as KeyNumber
+// writes it, as most keys are.
 func isCanonicalInteger(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || digits[0] == '0' || len(digits) > maxDigits {

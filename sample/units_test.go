@@ -154,3 +154,17 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
+
+func TestNumberSize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"7": 2, "42": 2, "-421": 3, "1001": 3, "0": 1, "0.0": 1, "-0": 1,
+		"1.50": 2, "1.5": 2, "0.00420": 2, "100": 2, "1e2": 2, "1.5E+20": 2, "15e-1": 2,
+		"12345678901234567890123456789012345678": 20, "0.1234567890": 6,
+		"": 1, "x": 1, "1e": 1,
+	} {
+		if got := sample.NumberSize(text); got != want {
+			t.Errorf("%q: %d bytes, want %d", text, got, want)
+		}
+	}
+}

@@ -4,7 +4,7 @@
 //
 // A Sharding is a number of shards and the form of their names:
 //
-//	s, err := shardkey.New(8, shardkey.Number)   // user#42 → user#42#0 … user#42#7
+//	s, err := shardkey.New(8, shardkey.HashNumber())   // user#42 → user#42#0 … user#42#7
 //
 // A writer that only ever reads the aggregate takes a Random shard. One that
 // reads single items back takes For, which calculates the shard from an
@@ -20,8 +20,8 @@
 //
 // # Names
 //
-// Parse recognises the forms that are found in the field. Number, Dot and the
-// prefix forms look like ordinary composite keys too ("user#42"): what Parse
+// Parse recognises the forms that are found in the field. HashNumber, DotNumber,
+// NumberHash and NumberDash look like ordinary composite keys too ("user#42"): what Parse
 // says of these is a guess from one name, that other names of the same base have
 // to confirm.
 package shardkey

@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleNew() {
-	s, err := shardkey.New(4, shardkey.Number)
+	s, err := shardkey.New(4, shardkey.HashNumber())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -19,7 +19,7 @@ func ExampleNew() {
 }
 
 func ExampleSharding_For() {
-	s, _ := shardkey.New(8, shardkey.Underscore)
+	s, _ := shardkey.New(8, shardkey.HashShardUnderscore())
 	// The writer and the reader of one order both know its number.
 	write, _ := s.For("user#42", "order-1")
 	read, _ := s.For("user#42", "order-1")
@@ -28,7 +28,7 @@ func ExampleSharding_For() {
 }
 
 func ExampleSharding_Random() {
-	s, _ := shardkey.New(1, shardkey.Hash)
+	s, _ := shardkey.New(1, shardkey.HashShardHash())
 	name, _ := s.Random("status#OPEN")
 	fmt.Println(name)
 	// Output: status#OPEN#SHARD#0
@@ -41,15 +41,15 @@ func ExampleParse() {
 }
 
 func ExampleSharding_Distribution() {
-	s, _ := shardkey.New(2, shardkey.Dot)
+	s, _ := shardkey.New(2, shardkey.DotNumber())
 	d, _ := s.Distribution("user", map[string]int64{"user.0": 70, "user.1": 30})
 	fmt.Printf("shard %d is the hottest; the largest deviation is %.0f %%\n", d.Hottest, 100*d.Deviation)
 	// Output: shard 0 is the hottest; the largest deviation is 40 %
 }
 
 func ExampleGrow() {
-	four, _ := shardkey.New(4, shardkey.Number)
-	eight, _ := shardkey.New(8, shardkey.Number)
+	four, _ := shardkey.New(4, shardkey.HashNumber())
+	eight, _ := shardkey.New(8, shardkey.HashNumber())
 	g, _ := shardkey.Grow(four, eight)
 	find, _ := g.Find("user#42", "order-1") // now, and where it may be from before
 	fmt.Println(len(find) >= 1 && len(find) <= 2)
@@ -66,7 +66,7 @@ func ExampleReader_Query() {
 		Less:  func(a, b string) bool { return a < b },
 		Limit: 4,
 	}
-	s, _ := shardkey.New(3, shardkey.Number)
+	s, _ := shardkey.New(3, shardkey.HashNumber())
 	names, _ := s.All("day")
 	for at, err := range reader.Query(context.Background(), names) {
 		if err != nil {

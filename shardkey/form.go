@@ -22,22 +22,38 @@ type Form struct {
 	Alone bool
 }
 
-// The forms that are found in the field.
-var (
-	Underscore = Form{Before: "#SHARD_"}         // BASE#SHARD_7
-	Hash       = Form{Before: "#SHARD#"}         // BASE#SHARD#7
-	Dash       = Form{Before: "#shard-"}         // BASE#shard-7
-	Number     = Form{Before: "#"}               // BASE#7
-	Dot        = Form{Before: "."}               // BASE.7
-	Prefix     = Form{After: "#", Prefix: true}  // 7#BASE
-	PrefixDash = Form{After: "-", Prefix: true}  // 7-BASE
-	Bare       = Form{Prefix: true, Alone: true} // 7
-)
+// HashShardUnderscore is the form BASE#SHARD_7.
+func HashShardUnderscore() Form { return Form{Before: "#SHARD_"} }
 
-// Forms are all of them, in the order in which Parse tries them: those that
-// name a shard by a word before those that are only a number.
+// HashShardHash is the form BASE#SHARD#7.
+func HashShardHash() Form { return Form{Before: "#SHARD#"} }
+
+// HashShardDash is the form BASE#shard-7.
+func HashShardDash() Form { return Form{Before: "#shard-"} }
+
+// HashNumber is the form BASE#7.
+func HashNumber() Form { return Form{Before: "#"} }
+
+// DotNumber is the form BASE.7.
+func DotNumber() Form { return Form{Before: "."} }
+
+// NumberHash is the form 7#BASE.
+func NumberHash() Form { return Form{After: "#", Prefix: true} }
+
+// NumberDash is the form 7-BASE.
+func NumberDash() Form { return Form{After: "-", Prefix: true} }
+
+// NumberOnly is the form 7: the base is in the sort key.
+func NumberOnly() Form { return Form{Prefix: true, Alone: true} }
+
+// Forms returns the forms that are found in the field, in the order in which
+// [Parse] tries them: those that name a shard by a word before those that are
+// only a number.
 func Forms() []Form {
-	return []Form{Underscore, Hash, Dash, Number, Dot, Prefix, PrefixDash, Bare}
+	return []Form{
+		HashShardUnderscore(), HashShardHash(), HashShardDash(), HashNumber(), DotNumber(),
+		NumberHash(), NumberDash(), NumberOnly(),
+	}
 }
 
 // String is an example: the shard 7 of BASE.
@@ -71,7 +87,7 @@ func (f Form) check() error {
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
 // Parse takes a name of this form apart. It is the exact inverse of
-// Sharding.Name, whatever the base; of the form Bare the base is in the sort
+// Sharding.Name, whatever the base; of the form NumberOnly the base is in the sort
 // key, and empty here.
 func (f Form) Parse(name string) (base string, shard int, ok bool) {
 	var digits string

@@ -1,6 +1,7 @@
 package shardkey
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -50,7 +51,7 @@ func (r Reader[T]) Query(ctx context.Context, names []string) iter.Seq2[T, error
 		defer running.Wait()
 		defer cancel()
 		m := merge[T]{less: r.Less}
-		slots := make(chan struct{}, cmpOr(r.Parallel, defaultParallel))
+		slots := make(chan struct{}, cmp.Or(r.Parallel, defaultParallel))
 		for i, name := range names {
 			s := &stream[T]{name: name, place: i, pages: make(chan result[T])}
 			m.streams = append(m.streams, s)
@@ -72,13 +73,6 @@ func (r Reader[T]) check() error {
 		return errors.New("shardkey: Parallel and Limit are not negative")
 	}
 	return nil
-}
-
-func cmpOr(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }
 
 // result is a page or why there is none; last says that no page follows.

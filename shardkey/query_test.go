@@ -124,7 +124,7 @@ func TestQueryEqualsSequential(t *testing.T) {
 		limit := rapid.IntRange(0, 100).Draw(rt, "limit")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		synctest.Test(t, func(t *testing.T) {
-			names, _ := must(t, n, shardkey.Number).All("b")
+			names, _ := must(t, n, shardkey.HashNumber()).All("b")
 			tb := fill(names, rows, page, rand.New(rand.NewPCG(seed, 1)))
 			got, err := read(t, shardkey.Reader[item]{Fetch: tb.fetch, Less: less, Parallel: parallel, Limit: limit}, names)
 			want := tb.sequential(names)
@@ -145,7 +145,7 @@ func TestQueryEqualsSequential(t *testing.T) {
 func TestQueryErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names, _ := must(t, 4, shardkey.Number).All("b")
+		names, _ := must(t, 4, shardkey.HashNumber()).All("b")
 		tb := fill(names, 200, 5, rand.New(rand.NewPCG(7, 1)))
 		tb.fail = names[2]
 		got, err := read(t, shardkey.Reader[item]{Fetch: tb.fetch, Less: less}, names)
@@ -162,7 +162,7 @@ func TestQueryErrors(t *testing.T) {
 func TestQueryStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names, _ := must(t, 8, shardkey.Number).All("b")
+		names, _ := must(t, 8, shardkey.HashNumber()).All("b")
 		tb := fill(names, 4000, 10, rand.New(rand.NewPCG(7, 1)))
 		got, err := read(t, shardkey.Reader[item]{Fetch: tb.fetch, Less: less, Limit: 5}, names)
 		if err != nil || len(got) != 5 {
@@ -179,7 +179,7 @@ func TestQueryStops(t *testing.T) {
 func TestQueryIsCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		names, _ := must(t, 4, shardkey.Number).All("b")
+		names, _ := must(t, 4, shardkey.HashNumber()).All("b")
 		tb := fill(names, 100, 5, rand.New(rand.NewPCG(7, 1)))
 		tb.delay = func() time.Duration { return time.Hour }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

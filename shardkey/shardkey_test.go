@@ -56,17 +56,17 @@ func TestParse(t *testing.T) {
 		shard            int
 		form             shardkey.Form
 	}{
-		{"BASE#SHARD_7", "BASE", "", 7, shardkey.Underscore},
-		{"BASE#SHARD#7", "BASE", "", 7, shardkey.Hash},
-		{"BASE#shard-7", "BASE", "", 7, shardkey.Dash},
-		{"BASE#7", "BASE", "", 7, shardkey.Number},
-		{"BASE.7", "BASE", "", 7, shardkey.Dot},
-		{"7#BASE", "BASE", "", 7, shardkey.Prefix},
-		{"7-BASE", "BASE", "", 7, shardkey.PrefixDash},
-		{"7", "", "", 7, shardkey.Bare},
-		{"user#42#SHARD_0", "user#42", "", 0, shardkey.Underscore},
-		{"user#42#SHARD_3#2026-11", "user#42", "#2026-11", 3, shardkey.Underscore},
-		{"a#SHARD_1#SHARD_2", "a#SHARD_1", "", 2, shardkey.Underscore},
+		{"BASE#SHARD_7", "BASE", "", 7, shardkey.HashShardUnderscore()},
+		{"BASE#SHARD#7", "BASE", "", 7, shardkey.HashShardHash()},
+		{"BASE#shard-7", "BASE", "", 7, shardkey.HashShardDash()},
+		{"BASE#7", "BASE", "", 7, shardkey.HashNumber()},
+		{"BASE.7", "BASE", "", 7, shardkey.DotNumber()},
+		{"7#BASE", "BASE", "", 7, shardkey.NumberHash()},
+		{"7-BASE", "BASE", "", 7, shardkey.NumberDash()},
+		{"7", "", "", 7, shardkey.NumberOnly()},
+		{"user#42#SHARD_0", "user#42", "", 0, shardkey.HashShardUnderscore()},
+		{"user#42#SHARD_3#2026-11", "user#42", "#2026-11", 3, shardkey.HashShardUnderscore()},
+		{"a#SHARD_1#SHARD_2", "a#SHARD_1", "", 2, shardkey.HashShardUnderscore()},
 	} {
 		p, ok := shardkey.Parse(c.name)
 		if !ok || p.Base != c.base || p.Tail != c.tail || p.Shard != c.shard || p.Form != c.form {
@@ -82,10 +82,10 @@ func TestParse(t *testing.T) {
 
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
-	s := must(t, 4, shardkey.Number)
+	s := must(t, 4, shardkey.HashNumber())
 	fails := map[string]error{}
-	_, fails["no shards"] = shardkey.New(0, shardkey.Number)
-	_, fails["too many shards"] = shardkey.New(shardkey.MaxShards+1, shardkey.Number)
+	_, fails["no shards"] = shardkey.New(0, shardkey.HashNumber())
+	_, fails["too many shards"] = shardkey.New(shardkey.MaxShards+1, shardkey.HashNumber())
 	_, fails["no form"] = shardkey.New(4, shardkey.Form{})
 	_, fails["a digit beside the number"] = shardkey.New(4, shardkey.Form{Before: "#9"})
 	_, fails["a mark on the wrong side"] = shardkey.New(4, shardkey.Form{After: "#"})
@@ -96,8 +96,8 @@ func TestBadArguments(t *testing.T) {
 	_, fails["no attribute"] = s.For("b", "")
 	_, fails["all without base"] = s.All("")
 	_, fails["the zero sharding"] = shardkey.Sharding{}.All("b")
-	_, fails["another form"] = shardkey.Grow(s, must(t, 8, shardkey.Dot))
-	_, fails["fewer"] = shardkey.Grow(s, must(t, 2, shardkey.Number))
+	_, fails["another form"] = shardkey.Grow(s, must(t, 8, shardkey.DotNumber()))
+	_, fails["fewer"] = shardkey.Grow(s, must(t, 2, shardkey.HashNumber()))
 	_, fails["the zero growth"] = shardkey.Grow(shardkey.Sharding{}, s)
 	_, fails["a foreign name"] = s.Distribution("b", map[string]int64{"other#1": 1})
 	_, fails["a shard beyond"] = s.Distribution("b", map[string]int64{"b#4": 1})
@@ -115,7 +115,7 @@ func TestBadArguments(t *testing.T) {
 func TestUniform(t *testing.T) {
 	t.Parallel()
 	const n, draws = 16, 64_000
-	s := must(t, n, shardkey.Number)
+	s := must(t, n, shardkey.HashNumber())
 	for what, draw := range map[string]func(i int) (string, error){
 		"sequential attributes": func(i int) (string, error) { return s.For("user#42", fmt.Sprint("order-", i)) },
 		"one letter apart":      func(i int) (string, error) { return s.For(strings.Repeat("a", i%40+1), fmt.Sprint(i/40)) },
@@ -127,7 +127,7 @@ func TestUniform(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, shard, _ := shardkey.Number.Parse(name)
+			_, shard, _ := shardkey.HashNumber().Parse(name)
 			counts[shard]++
 		}
 		chi := 0.0
@@ -155,7 +155,7 @@ func TestCalculatedShardsNeverChange(t *testing.T) {
 		{1, "x", "y", "x#0"},
 		{100_000, "ключ", "значение", "ключ#58148"},
 	} {
-		got, err := must(t, c.n, shardkey.Number).For(c.base, c.attribute)
+		got, err := must(t, c.n, shardkey.HashNumber()).For(c.base, c.attribute)
 		if err != nil || got != c.want {
 			t.Errorf("%d shards, %q, %q: %q, want %q", c.n, c.base, c.attribute, got, c.want)
 		}
@@ -170,7 +170,7 @@ func TestGrowKeepsEverythingReadable(t *testing.T) {
 		from := rapid.IntRange(1, 50).Draw(rt, "from")
 		to := rapid.IntRange(from, 100).Draw(rt, "to")
 		attribute := rapid.StringN(1, 10, -1).Draw(rt, "attribute")
-		old, grown := must(t, from, shardkey.Underscore), must(t, to, shardkey.Underscore)
+		old, grown := must(t, from, shardkey.HashShardUnderscore()), must(t, to, shardkey.HashShardUnderscore())
 		g, err := shardkey.Grow(old, grown)
 		if err != nil {
 			rt.Fatal(err)
@@ -196,7 +196,7 @@ func TestGrowKeepsEverythingReadable(t *testing.T) {
 
 func TestDistribution(t *testing.T) {
 	t.Parallel()
-	s := must(t, 4, shardkey.Hash)
+	s := must(t, 4, shardkey.HashShardHash())
 	d, err := s.Distribution("b", map[string]int64{"b#SHARD#0": 100, "b#SHARD#1": 100, "b#SHARD#2": 140, "b#SHARD#3": 60})
 	if err != nil || d.Mean != 100 || d.Deviation != 0.4 || d.Hottest != 2 || d.Counts[3] != 60 {
 		t.Errorf("distribution %+v, %v", d, err)

@@ -1,10 +1,57 @@
 package sketch
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/axiomhq/hyperloglog"
 )
+
+const (
+	precision = 12
+	registers = 1 << precision
+	// headerBytes precede the registers in the library's dense binary form:
+	// version, precision, base, sparse flag and the length. See checkDense.
+	headerBytes = 8
+)
+
+// Registers are the registers of one table's or index's HyperLogLog of one
+// minute that have risen since they were last sent.
+type Registers struct {
+	Table, Index string
+	Minute       int64 // the minute's start, Unix seconds
+	Set          []Register
+}
+
+// Register is one register of a HyperLogLog.
+type Register struct {
+	Index uint16
+	Value uint8
+}
+
+// checkDense reports an error unless the library's dense binary form is the one
+// that this package reads registers from and writes them to. It is tried once,
+// when a configuration is validated, so that an upgrade of the library that
+// changes the form stops a program at its start.
+var checkDense = sync.OnceValue(func() error {
+	unknown := errors.New("sketch: this version of github.com/axiomhq/hyperloglog has another binary form: build with the version of go.mod")
+	sketch, err := hyperloglog.NewSketch(precision, false)
+	if err != nil {
+		return unknown
+	}
+	const at, value = registers - 1, 2 // of a hash with this register's bits and one zero behind them
+	sketch.InsertHash(at<<(64-precision) | 1<<(64-precision-value))
+	raw, err := sketch.AppendBinary(nil)
+	if err != nil || len(raw) != headerBytes+registers || raw[headerBytes+at] != value {
+		return unknown
+	}
+	read, err := hyperloglog.NewSketch(precision, false)
+	if err != nil || read.UnmarshalBinary(raw) != nil || read.Estimate() != 1 {
+		return unknown
+	}
+	return nil
+})
 
 // CardinalityError is the standard error of a Cardinality's estimate, as a share
 // of the truth: 1.04/√4096 (Flajolet, Fusy, Gandouet and Meunier 2007).
@@ -34,7 +81,7 @@ func (c *Cardinality) Join(o *Cardinality) {
 // Bytes are the registers, one a byte, as the store keeps them.
 func (c *Cardinality) Bytes() []byte { return append([]byte(nil), c.registers[:]...) }
 
-// CardinalityFromBytes reads what Bytes wrote, or answers ErrCorrupt.
+// CardinalityFromBytes reads what Bytes wrote, or returns [ErrCorrupt].
 func CardinalityFromBytes(b []byte) (*Cardinality, error) {
 	c := &Cardinality{}
 	if len(b) != registers {
@@ -49,7 +96,7 @@ func CardinalityFromBytes(b []byte) (*Cardinality, error) {
 	return c, nil
 }
 
-// Estimate is about how many distinct keys were seen.
+// Estimate returns about how many distinct keys were seen.
 func (c *Cardinality) Estimate() uint64 {
 	empty, err := hyperloglog.NewSketch(precision, false)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with a configuration, nil when it is sound.
+// Validate returns what is wrong with a configuration, nil when it is sound.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	switch {
@@ -65,5 +65,5 @@ func (c Config) Validate() error {
 	case c.Tables < 1 || c.Tables > 65535:
 		return errors.New("sketch: tables must be between 1 and 65,535")
 	}
-	return nil
+	return checkDense()
 }

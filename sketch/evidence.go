@@ -9,6 +9,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// itemsKept, callersKept and attributesKept are the sizes of the Tops.
+const itemsKept, callersKept, attributesKept = 8, 4, 8
+
 // Evidence is what the requests of one key in one second were like. It is
 // gathered of keys that reach a tenth of a limit, at most 256 of them, from at
 // most 256 of their requests in each part of the second. What it says is true of

@@ -1,27 +1,5 @@
 package sketch
 
-import (
-	"github.com/keyheat/keyheat/sample"
-)
-
-// Load is an amount of reads and of writes, each in thousandths of a unit.
-type Load struct {
-	Read, Write sample.Milli
-}
-
-// Plus adds two loads.
-func (l Load) Plus(o Load) Load { return Load{l.Read + o.Read, l.Write + o.Write} }
-
-// weight is 3·write + read: the measure in which both of a partition's limits
-// are the same 3,000 a second.
-func (l Load) weight() uint64 { return 3*uint64(l.Write) + uint64(l.Read) }
-
-// max is the larger of both, read and write apart.
-func (l Load) max(o Load) Load { return Load{max(l.Read, o.Read), max(l.Write, o.Write)} }
-
-// min is the smaller of both, read and write apart.
-func (l Load) min(o Load) Load { return Load{min(l.Read, o.Read), min(l.Write, o.Write)} }
-
 // candidate is a key of the front: exact since it was admitted.
 type candidate struct {
 	load      Load

@@ -16,8 +16,6 @@ const (
 	// evidenceKeys is of how many keys a second's evidence is gathered, and
 	// evidenceRecords from how many requests of each.
 	evidenceKeys, evidenceRecords = 256, 256
-	// itemsKept, callersKept and attributesKept are the sizes of the Tops.
-	itemsKept, callersKept, attributesKept = 8, 4, 8
 	// entryText is how much of a text is kept.
 	entryText = 64
 )

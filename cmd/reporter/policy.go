@@ -153,7 +153,7 @@ func parseForm(example string) (shardkey.Form, error) {
 	before, isPrefix := strings.CutSuffix(example, baseExample)
 	switch {
 	case example == shardExample:
-		form = shardkey.Bare
+		form = shardkey.NumberOnly()
 	case isSuffix && strings.HasSuffix(after, shardExample):
 		form.Before = strings.TrimSuffix(after, shardExample)
 	case isPrefix && strings.HasPrefix(before, shardExample):

@@ -43,7 +43,7 @@ tables:
 	if err != nil {
 		t.Fatal(err)
 	}
-	dot := shardkey.Dot
+	dot := shardkey.DotNumber()
 	want := detect.Policy{Warning: 0.7, Headroom: 2, MinUnits: 50, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}}
 	if got := p.detectPolicy("orders", "by-status"); !reflect.DeepEqual(got, want) {
 		t.Errorf("orders: %+v, want %+v", got, want)

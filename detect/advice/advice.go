@@ -191,7 +191,7 @@ func (a *Adviser) shardAdvice(f *detect.Finding, peak sample.Milli, p detect.Pol
 // shardNames are the first and last names of the shards, in the form that the
 // key has already, or the policy's, and the base that they share.
 func shardNames(key string, n int, p detect.Policy) (names, base string) {
-	form, base := shardkey.Underscore, key
+	form, base := shardkey.HashShardUnderscore(), key
 	if parsed, is := shardkey.Parse(key); is && (parsed.Form.Before != "" && len(parsed.Form.Before) > 1) && parsed.Tail == "" {
 		form, base = parsed.Form, parsed.Base
 	}

@@ -239,7 +239,7 @@ var shardings = slices.Concat(forms(), []story{
 	{name: "nor are small numbers with little load", world: keys("25#1768#%d", 8, asked{units: 17})},
 	{name: "nor are two users", world: []asked{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", more: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
-	{name: "unless the policy says that such numbers are shards", world: keys("post#%d", 2, asked{units: 1500}), key: "post#*", policy: suffix(shardkey.Number), more: map[detect.Kind]int{detect.HotKeyWrite: 2},
+	{name: "unless the policy says that such numbers are shards", world: keys("post#%d", 2, asked{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), more: map[detect.Kind]int{detect.HotKeyWrite: 2},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
 	{name: "an index sharded by bare numbers, the key in its sort key", world: keys("%d", 10, asked{units: 600, index: "by-status", sk: shuffled})},
 	{name: "too few of these", world: keys("%d", 10, asked{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", more: map[detect.Kind]int{detect.HotGSIKey: 10},
@@ -324,6 +324,6 @@ var policies = []story{
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 5000, over: 2, shards: 8, utilization: 5},
 	{name: "one that is never critical", seconds: wcu(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
-	{name: "shards named as the operator wants", seconds: wcu(5000, 5000), policy: suffix(shardkey.Dot), says: []string{"“user#42.0” to “user#42.7”"},
+	{name: "shards named as the operator wants", seconds: wcu(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"“user#42.0” to “user#42.7”"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
 }

@@ -125,6 +125,9 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 
 // read folds the files.
 func read(ctx context.Context, o Options) (*fold, error) {
+	if err := config().Validate(); err != nil {
+		return nil, err
+	}
 	f := newFold(o)
 	files := source.Files{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {

@@ -64,7 +64,7 @@ func (c *Candidate) add(part string) error {
 		if err != nil {
 			return fmt.Errorf("%q: %w", part, err)
 		}
-		if c.shards, err = shardkey.New(n, shardkey.Number); err != nil {
+		if c.shards, err = shardkey.New(n, shardkey.HashNumber()); err != nil {
 			return err
 		}
 		c.by = match[1]

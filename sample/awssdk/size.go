@@ -1,9 +1,9 @@
 package awssdk
 
 import (
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // itemSize is how many bytes DynamoDB counts for an item: each attribute's name
@@ -30,7 +30,7 @@ func valueSize(value types.AttributeValue) int64 {
 	case *types.AttributeValueMemberS:
 		return int64(len(v.Value))
 	case *types.AttributeValueMemberN:
-		return numberSize(v.Value)
+		return sample.NumberSize(v.Value)
 	case *types.AttributeValueMemberB:
 		return int64(len(v.Value))
 	case *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
@@ -41,7 +41,7 @@ func valueSize(value types.AttributeValue) int64 {
 		}
 	case *types.AttributeValueMemberNS:
 		for _, n := range v.Value {
-			size += numberSize(n)
+			size += sample.NumberSize(n)
 		}
 	case *types.AttributeValueMemberBS:
 		for _, b := range v.Value {
@@ -56,17 +56,4 @@ func valueSize(value types.AttributeValue) int64 {
 		size = containerBytes + int64(len(v.Value))*elementBytes + itemSize(v.Value)
 	}
 	return size
-}
-
-// numberSize is about a byte for two significant digits, and one more; the
-// Guide says "approximately", and so is this.
-func numberSize(text string) int64 {
-	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
-	digits = strings.TrimLeft(digits, "+-")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	digits = strings.TrimLeft(whole+fraction, "0")
-	if strings.Trim(fraction, "0") == "" {
-		digits = strings.TrimRight(strings.TrimLeft(whole, "0"), "0")
-	}
-	return int64(len(digits)+1)/2 + 1
 }

@@ -1,6 +1,6 @@
 package change
 
-import "strings"
+import "github.com/keyheat/keyheat/sample"
 
 // What an item's size is made of beside its names and texts, in bytes. Source:
 // Developer Guide, "DynamoDB item sizes and formats".
@@ -30,7 +30,7 @@ func (v Value) Size() int64 {
 	case String, Binary:
 		return int64(len(v.Text))
 	case Number:
-		return numberSize(v.Text)
+		return sample.NumberSize(v.Text)
 	case Bool, Null:
 		return wordSize
 	case List:
@@ -47,11 +47,4 @@ func (v Value) contents() int64 {
 		size += e.Size()
 	}
 	return size
-}
-
-// numberSize is "approximately" one byte for each two significant digits and
-// one more: AWS says no more than that.
-func numberSize(canonical string) int64 {
-	digits := strings.Replace(strings.TrimPrefix(canonical, "-"), ".", "", 1)
-	return int64(len(strings.Trim(digits, "0"))+1)/2 + 1
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// layer is a group of packages, each with what stands below it.
+type layer struct {
+	name  string
+	roots []string
+	// siblings may import each other, as far as Go allows it. Otherwise an
+	// import within the layer has to be declared, except that of a parent.
+	siblings bool
+}
+
+// layers from the bottom to the top: a package imports what is below it. A
+// package belongs to the layer with the longest matching root.
+var layers = []layer{
+	{"data", []string{"sample", "shardkey"}, false},
+	{"sketch", []string{"sketch"}, false},
+	{"judgement", []string{"detect"}, true},
+	{"tools", []string{
+		"internal/buildinfo", "internal/config", "internal/health", "internal/metrics", "internal/retry",
+	}, false},
+	{"store", []string{"store", "migrations"}, false},
+	{"adapters", []string{"internal"}, false},
+	{"wiring", []string{"internal/cli", "internal/demo"}, false},
+	{"programs", []string{"cmd", "deploy", "e2e", "scripts"}, false},
+	// On top, so that nothing but tests can know it: imports of tests are free.
+	{"test support", []string{"internal/testsupport", "store/storetest"}, true},
+}
+
+// edge is an import within a layer that is allowed, and why.
+type edge struct{ from, to, why string }
+
+// declared are the imports between packages of one layer. What is not here, two
+// packages of a layer share through a layer below, or cmd joins them.
+var declared = []edge{
+	{"sample/change", "sample/internal/frame", "stream records arrive in the frames that all AWS JSON has"},
+	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
+	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
+	{"store", "migrations", "opening a database brings it up to date"},
+	{"internal/analyze", "internal/form", "files hold samples of any form"},
+	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
+	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
+	{"internal/collect", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
+	{"internal/source", "internal/source/recordbatch", "Kafka's batches are decoded apart from the client"},
+}
+
+// layerProblems reports imports that run upward, or across without being
+// declared, and declarations that nothing needs.
+func layerProblems(m *module) []problem {
+	var all []problem
+	needed := make(map[edge]bool)
+	known := make(map[string]bool)
+	for _, p := range m.packages {
+		known[p.path] = true
+		from := layerOf(p.path)
+		if from < 0 {
+			all = append(all, problem{p.path, "stands in no layer: add it to scripts/structure/layers.go"})
+			continue
+		}
+		for _, imported := range p.imports {
+			to := layerOf(imported)
+			if i := slices.IndexFunc(declared, func(e edge) bool { return e.from == p.path && e.to == imported }); i >= 0 {
+				needed[declared[i]] = true
+				if from == to {
+					continue
+				}
+			}
+			if what := judge(from, to, p.path, imported); what != "" {
+				all = append(all, problem{p.path, what})
+			}
+		}
+	}
+	for _, e := range declared {
+		if !needed[e] && known[e.from] && known[e.to] {
+			all = append(all, problem{"scripts/structure/layers.go", fmt.Sprintf("%s does not import %s: take the declaration out", e.from, e.to)})
+		}
+	}
+	return all
+}
+
+// judge returns what is wrong with an import, empty when nothing is.
+func judge(from, to int, importer, imported string) string {
+	switch {
+	case to > from:
+		return fmt.Sprintf("imports %s: %s must not know %s above it", imported, layers[from].name, layers[to].name)
+	case to < from, within(importer, imported):
+		return ""
+	case within(imported, importer):
+		return fmt.Sprintf("imports %s: a package must not know those below its own path", imported)
+	case layers[from].siblings:
+		return ""
+	}
+	return fmt.Sprintf("imports %s: two of the %s must not know each other; move what they share down, or declare it in scripts/structure/layers.go", imported, layers[from].name)
+}
+
+// layerOf is the layer of a package, -1 for none.
+func layerOf(path string) int {
+	at, longest := -1, 0
+	for i, l := range layers {
+		for _, root := range l.roots {
+			if within(path, root) && len(root) > longest {
+				at, longest = i, len(root)
+			}
+		}
+	}
+	return at
+}
+
+// within reports whether a path is a root or below it.
+func within(path, root string) bool {
+	return path == root || strings.HasPrefix(path, root+"/")
+}
