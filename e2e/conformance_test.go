@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // TestStreamsConformance holds the stand-ins that others wrote to the suite

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // TestStreamsOfMinistack writes through the SDK to a DynamoDB that others wrote

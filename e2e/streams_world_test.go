@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // streamed is the table whose stream is read: orders with a sort key, a global

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/catalog"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )

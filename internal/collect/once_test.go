@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	warm()
 	// The shared Postgres ends with the process, and not before.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/testsupport/pgtest.(*watchdog).awaitEnd"))
 }
 
 // warm makes zstd's channels outside of any bubble of virtual time.

@@ -17,7 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 // serve makes the cluster answer every fetch from a log of our own making: the

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 // samples reads what Files makes of a text, as a decoder of objects, arrays and

@@ -14,8 +14,8 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 func TestRealKafkaTransactionsAndHardStops(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 // read is everything a decoder says of one response.

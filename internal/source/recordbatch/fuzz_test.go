@@ -5,8 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 // FuzzDecoder feeds the decoder any bytes: it must end, never panic, move its

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // Each test here is named for a mistake that consumers of DynamoDB Streams were

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

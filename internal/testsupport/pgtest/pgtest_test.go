@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
 func TestMain(m *testing.M) {

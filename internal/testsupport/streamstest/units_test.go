@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // item is an order with these attributes, name and text by turns.
