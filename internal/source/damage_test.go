@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
 // serve makes the cluster answer every fetch from a log of our own making: the
@@ -64,11 +65,11 @@ func TestKafkaPassesACorruptBatchAsAGap(t *testing.T) {
 			raw[70] ^= 1
 		}
 	})
-	l := newLedger()
+	l := sinktest.New()
 	_, stop := run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 3)
+	l.Expect(t, 3)
 	stop()
-	gap := onlyGap(t, l)
+	gap := l.OnlyGap(t)
 	if gap.From != "2" || gap.To != "5" || !strings.Contains(gap.Reason, "checksum") || gap.Since.UnixMilli() != 1000 || gap.Until.UnixMilli() != 3000 {
 		t.Errorf("gap %+v, want 2 to 5 between the times of their neighbours", gap)
 	}
@@ -86,10 +87,10 @@ func TestKafkaFindsTheWayOutOfABrokenFrame(t *testing.T) {
 			raw[10] = 0
 		}
 	})
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 3)
-	gaps := l.recordedGaps()
+	l.Expect(t, 3)
+	gaps := l.Gaps()
 	if len(gaps) == 0 || gaps[0].From != "2" || gaps[len(gaps)-1].To != "5" {
 		t.Errorf("gaps %+v, want 2 to 5 in all", gaps)
 	}
@@ -105,10 +106,10 @@ func TestKafkaSurvivesDamageOnTheWay(t *testing.T) {
 			raw[70] ^= 1
 		}
 	})
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 6)
-	if gaps := l.recordedGaps(); len(gaps) != 0 {
+	l.Expect(t, 6)
+	if gaps := l.Gaps(); len(gaps) != 0 {
 		t.Errorf("a batch that was whole in the end became a gap: %+v", gaps)
 	}
 }
@@ -117,8 +118,8 @@ func TestKafkaRefusesTheOldFormatAloud(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	serve(c, 6, damaged, func(raw []byte, _ int64) { raw[16] = 1 })
-	k, _ := run(t, config(c.ListenAddrs()), newLedger())
-	eventually(t, "readiness tells the format", func() bool {
+	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
+	sinktest.Eventually(t, "readiness tells the format", func() bool {
 		reasons := k.Ready()
 		return len(reasons) == 1 && strings.Contains(reasons[0], "samples/0: ") && strings.Contains(reasons[0], "magic 0 or 1")
 	})
@@ -131,8 +132,8 @@ func TestKafkaRefusesATruncatedAnswer(t *testing.T) {
 		c.KeepControl()
 		return kreq.ResponseKind(), nil, true // no topic in it
 	})
-	k, _ := run(t, config(c.ListenAddrs()), newLedger())
-	eventually(t, "readiness tells the answer", func() bool {
+	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
+	sinktest.Eventually(t, "readiness tells the answer", func() bool {
 		return strings.Contains(strings.Join(k.Ready(), ""), "holds 0 topics")
 	})
 }
@@ -156,17 +157,17 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 			serve(c, 6, damaged, func([]byte, int64) {})
 			cfg := config(c.ListenAddrs())
 			cfg.TLS, cfg.SASL = &tls.Config{RootCAs: roots}, mechanism
-			l := newLedger()
+			l := sinktest.New()
 			run(t, cfg, l)
-			l.expect(t, 6)
+			l.Expect(t, 6)
 
 			cfg.SASL = plain.Mechanism{Username: "plainer", Password: "wrong"}
-			k, _ := run(t, cfg, newLedger())
-			eventually(t, "readiness tells the refusal", func() bool {
+			k, _ := run(t, cfg, sinktest.New())
+			sinktest.Eventually(t, "readiness tells the refusal", func() bool {
 				return strings.Contains(strings.ToLower(strings.Join(k.Ready(), "")), "sasl")
 			})
 		})
 	}
 }
 
-var _ source.Sink = (*ledger)(nil)
+var _ source.Sink = (*sinktest.Recorder)(nil)

@@ -12,11 +12,12 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
 // samples reads what Files makes of a text, as a decoder of objects, arrays and
 // NDJSON would: every sample by its "n", anything else as "bad".
-func samples(t *testing.T, l *ledger) (out map[string]int) {
+func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
 	t.Helper()
 	out = make(map[string]int)
 	var count func(raw []byte)
@@ -35,8 +36,8 @@ func samples(t *testing.T, l *ledger) (out map[string]int) {
 		}
 		out[fmt.Sprint(*v.N)]++
 	}
-	l.with(func() {
-		for m, times := range l.counted {
+	l.With(func() {
+		for m, times := range l.Counted {
 			switch {
 			case strings.HasPrefix(m, "fault: "):
 				out["fault"] += times
@@ -54,7 +55,7 @@ func samples(t *testing.T, l *ledger) (out map[string]int) {
 	return out
 }
 
-func readFiles(t *testing.T, l *ledger, paths ...string) {
+func readFiles(t *testing.T, l *sinktest.Recorder, paths ...string) {
 	t.Helper()
 	files := &source.Files{Paths: paths}
 	if err := files.Run(t.Context(), l); err != nil {
@@ -131,7 +132,7 @@ func TestFilesReadEveryLayout(t *testing.T) {
 			case len(story.text) < 10:
 				want = 0
 			}
-			l := newLedger()
+			l := sinktest.New()
 			readFiles(t, l, file(t, []byte(story.text)))
 			expectSamples(t, samples(t, l), want, story.others)
 		})
@@ -142,10 +143,10 @@ func TestFilesRecogniseCompression(t *testing.T) {
 	t.Parallel()
 	text := many(5000, `{"n":%d,"pad":"%s"}`, "\n")
 	for _, codec := range []kafkatest.Codec{kafkatest.None, kafkatest.Gzip, kafkatest.Zstd} {
-		l := newLedger()
+		l := sinktest.New()
 		readFiles(t, l, file(t, kafkatest.Compress(codec, []byte(text))))
 		expectSamples(t, samples(t, l), 5000, nil)
-		if last := l.folded[len(l.folded)-1]; !last.End || !last.Final || last.Next != fmt.Sprint(len(text)) {
+		if last := l.Folded[len(l.Folded)-1]; !last.End || !last.Final || last.Next != fmt.Sprint(len(text)) {
 			t.Errorf("last batch %+v, want the end at %d", last, len(text))
 		}
 	}
@@ -153,7 +154,7 @@ func TestFilesRecogniseCompression(t *testing.T) {
 
 func TestFilesReadStandardInput(t *testing.T) {
 	t.Parallel()
-	l := newLedger()
+	l := sinktest.New()
 	files := &source.Files{Paths: []string{source.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
 	if err := files.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -167,11 +168,11 @@ func TestFilesGoOnFromEveryPosition(t *testing.T) {
 		many(12_000, `{"n":%d,"pad":"%s"}`, "\n"), "[" + many(12_000, `{"n":%d,"pad":"%s"}`, ",") + "]",
 	} {
 		path := file(t, []byte(text))
-		whole := newLedger()
+		whole := sinktest.New()
 		readFiles(t, whole, path)
-		for _, b := range whole.folded {
-			l := newLedger()
-			l.entries[path] = &entry{next: b.Next}
+		for _, b := range whole.Folded {
+			l := sinktest.New()
+			l.Entries[path] = &sinktest.Entry{Next: b.Next}
 			readFiles(t, l, path)
 			rest := samples(t, l)
 			if n := len(rest); n > 0 && (rest["11999"] != 1 || rest["bad"] != 0 || rest[fmt.Sprint(12_000-n)] != 1) {
@@ -184,9 +185,9 @@ func TestFilesGoOnFromEveryPosition(t *testing.T) {
 func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	t.Parallel()
 	whole := kafkatest.Compress(kafkatest.Gzip, []byte(many(30_000, `{"n":%d,"pad":"%s"}`, "\n")))
-	l := newLedger()
+	l := sinktest.New()
 	readFiles(t, l, file(t, whole[:len(whole)/2]))
-	if gap := onlyGap(t, l); !strings.Contains(gap.Reason, "breaks off") {
+	if gap := l.OnlyGap(t); !strings.Contains(gap.Reason, "breaks off") {
 		t.Errorf("gap %+v", gap)
 	}
 	if n := len(samples(t, l)); n < 1000 {
@@ -198,10 +199,10 @@ func TestFilesThatCannotBeOpenedAreAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	good := file(t, []byte(`{"n":0}`))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir(), file(t, []byte{0x1f, 0x8b, 0, 0})} {
-		l := newLedger()
+		l := sinktest.New()
 		err := (&source.Files{Paths: []string{good, path}}).Run(t.Context(), l)
-		if err == nil || l.claims != 0 {
-			t.Errorf("%s: error %v after %d claims", path, err, l.claims)
+		if err == nil || l.Claims != 0 {
+			t.Errorf("%s: error %v after %d claims", path, err, l.Claims)
 		}
 	}
 }
@@ -211,11 +212,11 @@ func TestFilesStopWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path := file(t, []byte(`{"n":0}`))
-	l := newLedger()
+	l := sinktest.New()
 	if err := (&source.Files{Paths: []string{path}}).Run(ctx, l); err == nil {
 		t.Error("a stopped read did not say so")
 	}
-	if l.entries[path].released != 1 {
+	if l.Entries[path].Released != 1 {
 		t.Error("the file was not released")
 	}
 }
@@ -224,7 +225,7 @@ func TestFilesDrawProgress(t *testing.T) {
 	var out bytes.Buffer
 	path := file(t, []byte(many(5000, `{"n":%d,"pad":"%s"}`, "\n")))
 	files := &source.Files{Paths: []string{path}, Progress: &out}
-	if err := files.Run(t.Context(), newLedger()); err != nil {
+	if err := files.Run(t.Context(), sinktest.New()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "done!") {
@@ -260,7 +261,7 @@ func TestRecordsOfAWSAreCutLikeAnArray(t *testing.T) {
 		{"none", `{"Records":[]}`, 0},
 		{"something else behind it", `{"Records":[{"n":1}]}` + "\n" + `{"n":2}` + "\n", 2},
 	} {
-		l := newLedger()
+		l := sinktest.New()
 		readFiles(t, l, file(t, []byte(c.text)))
 		got := samples(t, l)
 		if len(got) != c.samples || got["bad"]+got["fault"] > 0 {

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -117,10 +118,10 @@ func TestKafkaReadsAllAndResumesAtTheStoredPosition(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 3)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	produce(t, p, 0, 500)
 	k, stop := run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 500)
+	l.Expect(t, 500)
 	if reasons := k.Ready(); len(reasons) != 0 {
 		t.Errorf("not ready: %q", reasons)
 	}
@@ -130,21 +131,21 @@ func TestKafkaReadsAllAndResumesAtTheStoredPosition(t *testing.T) {
 	}
 	produce(t, p, 500, 800)
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 800)
+	l.Expect(t, 800)
 }
 
 func TestKafkaReleasesEveryPartitionWhenStopped(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 4)
 	produce(t, producer(t, c.ListenAddrs()), 0, 100)
-	l := newLedger()
+	l := sinktest.New()
 	_, stop := run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 100)
+	l.Expect(t, 100)
 	stop()
-	l.with(func() {
-		for name, e := range l.entries {
-			if e.released != 1 {
-				t.Errorf("%s released %d times, want once", name, e.released)
+	l.With(func() {
+		for name, e := range l.Entries {
+			if e.Released != 1 {
+				t.Errorf("%s released %d times, want once", name, e.Released)
 			}
 		}
 	})
@@ -165,7 +166,7 @@ func TestKafkaStopsWhileTheGroupHangs(t *testing.T) {
 	})
 	cfg := config(c.ListenAddrs())
 	cfg.RebalanceTimeout, cfg.ReleaseTimeout = time.Minute, 100*time.Millisecond
-	_, stop := run(t, cfg, newLedger())
+	_, stop := run(t, cfg, sinktest.New())
 	<-joining
 	began := time.Now()
 	stop()
@@ -178,7 +179,7 @@ func TestKafkaSharesPartitionsWithoutCountingTwice(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 8)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
 	for round := range 4 {
 		produce(t, p, 500*round, 500*round+250)
@@ -189,21 +190,21 @@ func TestKafkaSharesPartitionsWithoutCountingTwice(t *testing.T) {
 		}
 		leave()
 	}
-	l.expect(t, 2000)
+	l.Expect(t, 2000)
 }
 
 func TestKafkaClaimsAgainWhatItLost(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
 	produce(t, p, 0, 10)
-	l.expect(t, 10)
+	l.Expect(t, 10)
 	for i := 1; i <= 3; i++ {
-		l.steal(topic + "/0")
+		l.Steal(topic + "/0")
 		produce(t, p, 10*i, 10*i+10)
-		l.expect(t, 10*i+10)
+		l.Expect(t, 10*i+10)
 	}
 	if g := c.GroupInfo("collectors"); g.Epoch != 1 {
 		t.Errorf("generation %d: a lost position ended it", g.Epoch)
@@ -214,17 +215,17 @@ func TestKafkaStaysInTheGroupWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 2)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	cfg := config(c.ListenAddrs())
 	cfg.SessionTimeout, cfg.ReleaseTimeout = 500*time.Millisecond, 400*time.Millisecond
 	run(t, cfg, l)
 	produce(t, p, 0, 10)
-	l.expect(t, 10)
-	l.with(func() { l.away = true })
+	l.Expect(t, 10)
+	l.With(func() { l.Away = true })
 	produce(t, p, 10, 20)
 	time.Sleep(3 * cfg.SessionTimeout)
-	l.with(func() { l.away = false })
-	l.expect(t, 20)
+	l.With(func() { l.Away = false })
+	l.Expect(t, 20)
 	if g := c.GroupInfo("collectors"); g.Epoch != 1 {
 		t.Errorf("generation %d: the store's outage ended it", g.Epoch)
 	}
@@ -234,10 +235,10 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	_, stop := run(t, config(c.ListenAddrs()), l)
 	produce(t, p, 0, 10)
-	l.expect(t, 10)
+	l.Expect(t, 10)
 	stop()
 	for i := 10; i < 30; i++ {
 		produce(t, p, i, i+1) // a batch each
@@ -246,8 +247,8 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 15)
-	gap := onlyGap(t, l)
+	l.Expect(t, 15)
+	gap := l.OnlyGap(t)
 	if gap.From != "10" || gap.To != "25" || !strings.Contains(gap.Reason, "retention") || gap.Until.IsZero() {
 		t.Errorf("gap %+v, want 10 to 25 by retention, with the time of record 25", gap)
 	}
@@ -256,10 +257,10 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 func TestKafkaRecordsATopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
-	l := newLedger()
+	l := sinktest.New()
 	_, stop := run(t, config(c.ListenAddrs()), l)
 	produce(t, producer(t, c.ListenAddrs()), 0, 10)
-	l.expect(t, 10)
+	l.Expect(t, 10)
 	stop()
 	if err := c.DeleteTopic(topic); err != nil {
 		t.Fatal(err)
@@ -269,20 +270,11 @@ func TestKafkaRecordsATopicMadeAnew(t *testing.T) {
 	}
 	produce(t, producer(t, c.ListenAddrs()), 10, 14)
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 14)
-	gap := onlyGap(t, l)
+	l.Expect(t, 14)
+	gap := l.OnlyGap(t)
 	if gap.From != "10" || gap.To != "0" || !strings.Contains(gap.Reason, "made again") {
 		t.Errorf("gap %+v, want 10 to 0, made again", gap)
 	}
-}
-
-func onlyGap(t *testing.T, l *ledger) source.Gap {
-	t.Helper()
-	gaps := l.recordedGaps()
-	if len(gaps) != 1 {
-		t.Fatalf("%d gaps, want 1: %+v", len(gaps), gaps)
-	}
-	return gaps[0]
 }
 
 func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
@@ -299,23 +291,23 @@ func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
 		}
 	}
 	c.Compact()
-	l := newLedger()
+	l := sinktest.New()
 	cfg := config(c.ListenAddrs())
 	cfg.Topics = []string{"compacted"}
 	run(t, cfg, l)
-	eventually(t, "the end of the log reached", func() bool {
+	sinktest.Eventually(t, "the end of the log reached", func() bool {
 		var next string
-		l.with(func() {
-			if e := l.entries["compacted/0"]; e != nil {
-				next = e.next
+		l.With(func() {
+			if e := l.Entries["compacted/0"]; e != nil {
+				next = e.Next
 			}
 		})
 		return next == "60"
 	})
-	if all, _ := l.total(); all == 0 || all == 60 {
+	if all, _ := l.Total(); all == 0 || all == 60 {
 		t.Errorf("%d values: the log was not compacted, or lost", all)
 	}
-	if gaps := l.recordedGaps(); len(gaps) != 0 {
+	if gaps := l.Gaps(); len(gaps) != 0 {
 		t.Errorf("holes were called gaps: %+v", gaps)
 	}
 }
@@ -325,31 +317,31 @@ func TestKafkaOutlivesABrokerOutage(t *testing.T) {
 	dir := t.TempDir()
 	c := cluster(t, 2, kfake.DataDir(dir))
 	addrs := c.ListenAddrs()
-	l := newLedger()
+	l := sinktest.New()
 	k, _ := run(t, config(addrs), l)
 	produce(t, producer(t, addrs), 0, 50)
-	l.expect(t, 50)
+	l.Expect(t, 50)
 	c.Close()
-	eventually(t, "readiness tells the outage", func() bool { return len(k.Ready()) > 0 })
+	sinktest.Eventually(t, "readiness tells the outage", func() bool { return len(k.Ready()) > 0 })
 	var port int
 	if _, err := fmt.Sscanf(addrs[0][strings.LastIndex(addrs[0], ":"):], ":%d", &port); err != nil {
 		t.Fatal(err)
 	}
 	cluster(t, 2, kfake.DataDir(dir), kfake.Ports(port))
 	produce(t, producer(t, addrs), 50, 100)
-	l.expect(t, 100)
-	eventually(t, "ready again", func() bool { return len(k.Ready()) == 0 })
+	l.Expect(t, 100)
+	sinktest.Eventually(t, "ready again", func() bool { return len(k.Ready()) == 0 })
 }
 
 func TestKafkaFollowsLeaders(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 3, kfake.NumBrokers(3))
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
 	for round := range 3 {
 		produce(t, p, 30*round, 30*round+30)
-		l.expect(t, 30*round+30)
+		l.Expect(t, 30*round+30)
 		c.ShufflePartitionLeaders()
 	}
 }
@@ -358,10 +350,10 @@ func TestKafkaReadsNewPartitionsFromTheirStart(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
 	produce(t, p, 0, 10)
-	l.expect(t, 10)
+	l.Expect(t, 10)
 
 	req := kmsg.NewPtrCreatePartitionsRequest()
 	grow := kmsg.NewCreatePartitionsRequestTopic()
@@ -371,7 +363,7 @@ func TestKafkaReadsNewPartitionsFromTheirStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	produce(t, producer(t, c.ListenAddrs()), 10, 50)
-	l.expect(t, 50)
+	l.Expect(t, 50)
 }
 
 func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
@@ -379,9 +371,9 @@ func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
 	c := cluster(t, 1)
 	cfg := config(c.ListenAddrs())
 	cfg.Topics = []string{"later"}
-	l := newLedger()
+	l := sinktest.New()
 	k, _ := run(t, cfg, l)
-	eventually(t, "readiness names the topic", func() bool {
+	sinktest.Eventually(t, "readiness names the topic", func() bool {
 		reasons := k.Ready()
 		return len(reasons) == 1 && strings.Contains(reasons[0], `topic "later" does not exist`)
 	})
@@ -389,13 +381,13 @@ func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 0, 20)
-	l.expect(t, 20)
+	l.Expect(t, 20)
 }
 
 func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 2)
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
 	p := producer(t, c.ListenAddrs(), kgo.TransactionalID("writer"))
 	for i := range 6 {
@@ -407,9 +399,9 @@ func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l.expect(t, 30)
-	l.with(func() {
-		for v := range l.counted {
+	l.Expect(t, 30)
+	l.With(func() {
+		for v := range l.Counted {
 			if n := len(v); n == 2 && (v[0]-'0')%2 == 1 {
 				t.Errorf("value %s of an aborted transaction was counted", v)
 			}
@@ -426,9 +418,9 @@ func TestKafkaSpeaksEveryFetchVersion(t *testing.T) {
 			versions.SetMaxKeyVersion(int16(kmsg.Fetch), version)
 			c := cluster(t, 1, kfake.MaxVersions(versions))
 			produce(t, producer(t, c.ListenAddrs()), 0, 40)
-			l := newLedger()
+			l := sinktest.New()
 			run(t, config(c.ListenAddrs()), l)
-			l.expect(t, 40)
+			l.Expect(t, 40)
 		})
 	}
 }
@@ -443,19 +435,19 @@ func TestKafkaReadsABatchLargerThanAFetch(t *testing.T) {
 	}
 	cfg := config(c.ListenAddrs())
 	cfg.FetchBytes = 16 << 10
-	l := newLedger()
+	l := sinktest.New()
 	run(t, cfg, l)
-	l.expect(t, 2)
+	l.Expect(t, 2)
 }
 
 func TestKafkaTellsTheGroupWhatIsDurable(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	produce(t, producer(t, c.ListenAddrs()), 0, 25)
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 25)
-	eventually(t, "offset 25 committed", func() bool {
+	l.Expect(t, 25)
+	sinktest.Eventually(t, "offset 25 committed", func() bool {
 		g := c.GroupInfo("collectors")
 		return g != nil && g.Commits[topic][0].Offset == 25
 	})
@@ -465,12 +457,12 @@ func TestKafkaMovesTheWatermarkOfIdlePartitions(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	produce(t, producer(t, c.ListenAddrs()), 0, 5)
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(c.ListenAddrs()), l)
-	eventually(t, "folds at the end of the log without messages", func() bool {
+	sinktest.Eventually(t, "folds at the end of the log without messages", func() bool {
 		idle := 0
-		l.with(func() {
-			for _, b := range l.folded {
+		l.With(func() {
+			for _, b := range l.Folded {
 				if b.End && b.Read > 0 && !b.Final && b.Next == "5" && b.Bytes == 0 && b.Lag == 0 {
 					idle++
 				}
@@ -478,8 +470,8 @@ func TestKafkaMovesTheWatermarkOfIdlePartitions(t *testing.T) {
 		})
 		return idle >= 3
 	})
-	l.with(func() {
-		if b := l.folded[0]; b.Time == 0 || b.Bytes != 5 {
+	l.With(func() {
+		if b := l.Folded[0]; b.Time == 0 || b.Bytes != 5 {
 			t.Errorf("first batch %+v, want the messages' time and 5 bytes", b)
 		}
 	})
@@ -489,9 +481,9 @@ func TestKafkaCountsWhatItReads(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
 	produce(t, producer(t, c.ListenAddrs()), 0, 7)
-	l := newLedger()
+	l := sinktest.New()
 	k, _ := run(t, config(c.ListenAddrs()), l)
-	l.expect(t, 7)
+	l.Expect(t, 7)
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(k)
 	families, err := reg.Gather()

@@ -16,13 +16,14 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
 func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
 	s := kafkatest.Start(t)
 	s.CreateTopic(t, topic, 4)
 	addrs := []string{s.Addr}
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(addrs), l)
 	p := producer(t, addrs, kgo.TransactionalID("writer"))
 	committed := 0
@@ -39,13 +40,13 @@ func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
 			committed += 50
 		}
 	}
-	l.expect(t, committed)
+	l.Expect(t, committed)
 	s.Kill(t)
 	s.Restart(t)
 	produce(t, producer(t, addrs), 5000, 5100)
-	l.expect(t, committed+100)
-	l.with(func() {
-		for v := range l.counted {
+	l.Expect(t, committed+100)
+	l.With(func() {
+		for v := range l.Counted {
 			n, err := strconv.Atoi(v)
 			if err != nil {
 				t.Errorf("value %q was counted, which nobody produced", v)
@@ -55,7 +56,7 @@ func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
 			}
 		}
 	})
-	if gaps := l.recordedGaps(); len(gaps) != 0 {
+	if gaps := l.Gaps(); len(gaps) != 0 {
 		t.Errorf("gaps: %+v", gaps)
 	}
 }
@@ -64,7 +65,7 @@ func TestRealKafkaRebalancesCountOnce(t *testing.T) {
 	s := kafkatest.Start(t)
 	s.CreateTopic(t, topic, 8)
 	addrs := []string{s.Addr}
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config(addrs), l)
 	p := producer(t, addrs)
 	for round := range 5 {
@@ -74,20 +75,20 @@ func TestRealKafkaRebalancesCountOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		leave()
 	}
-	l.expect(t, 10000)
+	l.Expect(t, 10000)
 }
 
 func TestRealKafkaCodecs(t *testing.T) {
 	s := kafkatest.Start(t)
 	s.CreateTopic(t, topic, 2)
-	l := newLedger()
+	l := sinktest.New()
 	run(t, config([]string{s.Addr}), l)
 	for i, codec := range []kgo.CompressionCodec{
 		kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression(),
 	} {
 		produce(t, producer(t, []string{s.Addr}, kgo.ProducerBatchCompression(codec)), 200*i, 200*i+200)
 	}
-	l.expect(t, 1000)
+	l.Expect(t, 1000)
 }
 
 // BenchmarkAgainstReader reads the same topic of 200-byte messages on one core
