@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/streams"
 )
 
@@ -139,7 +139,7 @@ func (k *Kafka) check(f *config.Faults) {
 		if k.SASL != (SASL{}) {
 			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl mean nothing without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
 		}
-	} else if _, err := source.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
+	} else if _, err := kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
 		f.Addf("kafka.sasl.mechanism", "%w", err)
 	}
 }
@@ -188,15 +188,15 @@ func (t TLS) client() (*tls.Config, error) {
 	return c, nil
 }
 
-// source is the configuration of internal/source.
-func (k *Kafka) source() (source.KafkaConfig, error) {
-	c := source.KafkaConfig{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
+// source is the configuration of internal/source/kafka.
+func (k *Kafka) source() (kafka.Config, error) {
+	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
 	var err error
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}
 	if k.SASL.Mechanism != "" {
-		c.SASL, err = source.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
+		c.SASL, err = kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
 	}
 	return c, err
 }

@@ -18,7 +18,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
@@ -122,11 +122,11 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 // read folds the files.
 func read(ctx context.Context, o Options) (*fold, error) {
 	f := newFold(o)
-	files := source.Files{Paths: o.Paths, In: o.In}
+	src := files.Source{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {
-		files.Progress = source.Terminal(terminal)
+		src.Progress = files.Terminal(terminal)
 	}
-	if err := files.Run(ctx, f); err != nil {
+	if err := src.Run(ctx, f); err != nil {
 		return nil, err
 	}
 	return f, nil

@@ -1,6 +1,7 @@
-// Package source reads samples from where they are: Kafka, DynamoDB Streams,
-// files and standard input. It knows positions and nothing of what the bytes
-// mean; a Sink takes the batches and says where to read on.
+// Package source is the contract between what reads samples and what counts
+// them. A source (source/kafka, source/streams, source/files) knows positions
+// and nothing of what the bytes mean; a Sink takes the batches and returns the
+// position to read from.
 package source
 
 import (

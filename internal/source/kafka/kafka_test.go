@@ -1,4 +1,4 @@
-package source_test
+package kafka_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -40,8 +41,8 @@ func cluster(t *testing.T, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 }
 
 // config is quick, so that tests are.
-func config(brokers []string) source.KafkaConfig {
-	return source.KafkaConfig{
+func config(brokers []string) kafka.Config {
+	return kafka.Config{
 		Brokers: brokers, Topics: []string{topic}, Group: "collectors",
 		SessionTimeout: 6 * time.Second, HeartbeatInterval: 50 * time.Millisecond,
 		RebalanceTimeout: 5 * time.Second, JoinBackoff: 50 * time.Millisecond,
@@ -52,9 +53,9 @@ func config(brokers []string) source.KafkaConfig {
 
 // run starts a source; stop ends it and waits for it. It is stopped at the
 // test's end in any case.
-func run(t *testing.T, cfg source.KafkaConfig, sink source.Sink) (k *source.Kafka, stop func()) {
+func run(t *testing.T, cfg kafka.Config, sink source.Sink) (k *kafka.Source, stop func()) {
 	t.Helper()
-	k, err := source.NewKafka(cfg, quiet)
+	k, err := kafka.New(cfg, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,30 +504,30 @@ func TestKafkaCountsWhatItReads(t *testing.T) {
 
 func TestKafkaRefusesABadConfiguration(t *testing.T) {
 	t.Parallel()
-	good := func() source.KafkaConfig {
-		return source.KafkaConfig{Brokers: []string{"localhost:9092"}, Topics: []string{"a"}, Group: "g"}
+	good := func() kafka.Config {
+		return kafka.Config{Brokers: []string{"localhost:9092"}, Topics: []string{"a"}, Group: "g"}
 	}
 	if err := good().Validate(); err != nil {
 		t.Errorf("a good configuration: %v", err)
 	}
 	for _, story := range []struct {
 		want string
-		harm func(*source.KafkaConfig)
+		harm func(*kafka.Config)
 	}{
-		{"no broker", func(c *source.KafkaConfig) { c.Brokers = nil }},
-		{"broker without a name", func(c *source.KafkaConfig) { c.Brokers = []string{" "} }},
-		{"no topic", func(c *source.KafkaConfig) { c.Topics = nil }},
-		{"named twice", func(c *source.KafkaConfig) { c.Topics = []string{"b", "a", "b"} }},
-		{"no consumer group", func(c *source.KafkaConfig) { c.Group = "" }},
-		{"over a third", func(c *source.KafkaConfig) { c.HeartbeatInterval = 4 * time.Second }},
-		{"less than the session timeout", func(c *source.KafkaConfig) { c.ReleaseTimeout = 20 * time.Second }},
-		{"max wait is -1s", func(c *source.KafkaConfig) { c.MaxWait = -time.Second }},
-		{"fetch size", func(c *source.KafkaConfig) { c.FetchBytes = 7 }},
-		{"largest batch", func(c *source.KafkaConfig) { c.MaxBatchBytes = 4096 }},
+		{"no broker", func(c *kafka.Config) { c.Brokers = nil }},
+		{"broker without a name", func(c *kafka.Config) { c.Brokers = []string{" "} }},
+		{"no topic", func(c *kafka.Config) { c.Topics = nil }},
+		{"named twice", func(c *kafka.Config) { c.Topics = []string{"b", "a", "b"} }},
+		{"no consumer group", func(c *kafka.Config) { c.Group = "" }},
+		{"over a third", func(c *kafka.Config) { c.HeartbeatInterval = 4 * time.Second }},
+		{"less than the session timeout", func(c *kafka.Config) { c.ReleaseTimeout = 20 * time.Second }},
+		{"max wait is -1s", func(c *kafka.Config) { c.MaxWait = -time.Second }},
+		{"fetch size", func(c *kafka.Config) { c.FetchBytes = 7 }},
+		{"largest batch", func(c *kafka.Config) { c.MaxBatchBytes = 4096 }},
 	} {
 		c := good()
 		story.harm(&c)
-		if _, err := source.NewKafka(c, slog.Default()); err == nil || !strings.Contains(err.Error(), story.want) {
+		if _, err := kafka.New(c, slog.Default()); err == nil || !strings.Contains(err.Error(), story.want) {
 			t.Errorf("error %v, want %q", err, story.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package source_test
+package files_test
 
 import (
 	"bytes"
@@ -10,10 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/source"
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // samples reads what Files makes of a text, as a decoder of objects, arrays and
 // NDJSON would: every sample by its "n", anything else as "bad".
@@ -57,8 +61,8 @@ func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
 
 func readFiles(t *testing.T, l *sinktest.Recorder, paths ...string) {
 	t.Helper()
-	files := &source.Files{Paths: paths}
-	if err := files.Run(t.Context(), l); err != nil {
+	all := &files.Source{Paths: paths}
+	if err := all.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -155,8 +159,8 @@ func TestFilesRecogniseCompression(t *testing.T) {
 func TestFilesReadStandardInput(t *testing.T) {
 	t.Parallel()
 	l := sinktest.New()
-	files := &source.Files{Paths: []string{source.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
-	if err := files.Run(t.Context(), l); err != nil {
+	all := &files.Source{Paths: []string{files.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
+	if err := all.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
 	expectSamples(t, samples(t, l), 50, nil)
@@ -200,7 +204,7 @@ func TestFilesThatCannotBeOpenedAreAnErrorAtOnce(t *testing.T) {
 	good := file(t, []byte(`{"n":0}`))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir(), file(t, []byte{0x1f, 0x8b, 0, 0})} {
 		l := sinktest.New()
-		err := (&source.Files{Paths: []string{good, path}}).Run(t.Context(), l)
+		err := (&files.Source{Paths: []string{good, path}}).Run(t.Context(), l)
 		if err == nil || l.Claims != 0 {
 			t.Errorf("%s: error %v after %d claims", path, err, l.Claims)
 		}
@@ -213,7 +217,7 @@ func TestFilesStopWhenTold(t *testing.T) {
 	cancel()
 	path := file(t, []byte(`{"n":0}`))
 	l := sinktest.New()
-	if err := (&source.Files{Paths: []string{path}}).Run(ctx, l); err == nil {
+	if err := (&files.Source{Paths: []string{path}}).Run(ctx, l); err == nil {
 		t.Error("a stopped read did not say so")
 	}
 	if l.Entries[path].Released != 1 {
@@ -224,8 +228,8 @@ func TestFilesStopWhenTold(t *testing.T) {
 func TestFilesDrawProgress(t *testing.T) {
 	var out bytes.Buffer
 	path := file(t, []byte(many(5000, `{"n":%d,"pad":"%s"}`, "\n")))
-	files := &source.Files{Paths: []string{path}, Progress: &out}
-	if err := files.Run(t.Context(), sinktest.New()); err != nil {
+	all := &files.Source{Paths: []string{path}, Progress: &out}
+	if err := all.Run(t.Context(), sinktest.New()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "done!") {
@@ -236,7 +240,7 @@ func TestFilesDrawProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	if source.Terminal(plain) != nil {
+	if files.Terminal(plain) != nil {
 		t.Error("a file was taken for a terminal")
 	}
 }

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
 var errShortResponse = errors.New("fetch response ends too early")

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import "github.com/prometheus/client_golang/prometheus"
 

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 
 // Run reads until ctx ends; it waits out everything else. It returns within
 // the release timeout and a few seconds. One Run at a time.
-func (k *Kafka) Run(ctx context.Context, sink Sink) error {
+func (k *Source) Run(ctx context.Context, sink source.Sink) error {
 	l := newLink(k.config)
 	defer l.close()
 	if !k.awaitTopics(ctx, l) {
@@ -50,7 +52,7 @@ func (k *Kafka) Run(ctx context.Context, sink Sink) error {
 }
 
 // follow takes part in one generation of the group after the other.
-func (k *Kafka) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link, sink Sink) {
+func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link, sink source.Sink) {
 	storm := newBackoff()
 	var began time.Time
 	for {
@@ -78,7 +80,7 @@ func (k *Kafka) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link,
 }
 
 // join starts a reader for each partition of a generation.
-func (k *Kafka) join(ctx context.Context, gen *kafka.Generation, l *link, sink Sink) {
+func (k *Source) join(ctx context.Context, gen *kafka.Generation, l *link, sink source.Sink) {
 	if k.health.heal(groupHealth) {
 		k.log.Info("joined the consumer group", "group", gen.GroupID, "member", gen.MemberID, "generation", gen.ID)
 	}
@@ -115,7 +117,7 @@ func generationContext(ctx, ended context.Context) (context.Context, context.Can
 
 // tellPositions commits the durable positions to the group, for the eyes of
 // lag tools. Failures are counted and mean nothing.
-func (k *Kafka) tellPositions(ctx context.Context, gen *kafka.Generation, readers []*reader) {
+func (k *Source) tellPositions(ctx context.Context, gen *kafka.Generation, readers []*reader) {
 	tick := time.NewTicker(k.config.CommitInterval)
 	defer tick.Stop()
 	told := make(map[*reader]int64)
@@ -158,7 +160,7 @@ func commitPositions(gen *kafka.Generation, readers []*reader, told map[*reader]
 // leave ends the generation, waits for its readers to release, and says
 // good-bye to the group. kafka-go's Close has no bound (it hangs in the middle
 // of a rebalance), so that after a time its connections are taken from it.
-func (k *Kafka) leave(group *kafka.ConsumerGroup, l *link) {
+func (k *Source) leave(group *kafka.ConsumerGroup, l *link) {
 	k.health.fail(groupHealth, "left the group "+k.config.Group)
 	done := make(chan struct{})
 	go func() {
@@ -182,7 +184,7 @@ func (k *Kafka) leave(group *kafka.ConsumerGroup, l *link) {
 
 // awaitTopics waits until every topic exists; false says that ctx ended first.
 // It asks kafka-go's cached metadata, which costs nothing when all is well.
-func (k *Kafka) awaitTopics(ctx context.Context, l *link) bool {
+func (k *Source) awaitTopics(ctx context.Context, l *link) bool {
 	wait := newBackoff()
 	for {
 		missing, err := l.missingTopic(ctx, k.config.Topics)
@@ -202,7 +204,7 @@ func (k *Kafka) awaitTopics(ctx context.Context, l *link) bool {
 // heartbeat says to the group that this member lives, and learns whether its
 // generation does. Nothing may be claimed without: a process that was frozen
 // would take a partition from its rightful owner.
-func (k *Kafka) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) error {
+func (k *Source) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) error {
 	res, err := l.client.Heartbeat(ctx, &kafka.HeartbeatRequest{
 		GroupID: gen.GroupID, GenerationID: gen.ID, MemberID: gen.MemberID,
 	})
@@ -216,7 +218,7 @@ func (k *Kafka) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) e
 }
 
 // trouble notes, counts and, when it is news, logs what is wrong with a part.
-func (k *Kafka) trouble(part, kind string, err error) {
+func (k *Source) trouble(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
 	if k.health.fail(part, err.Error()) {
 		k.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)

@@ -1,4 +1,4 @@
-package source_test
+package kafka_test
 
 import (
 	"strings"
@@ -7,25 +7,25 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 )
 
 func TestProbeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(source.ScramSHA256, "keyheat", "right"))
-	config := func(password string, topics ...string) source.KafkaConfig {
-		mechanism, err := source.Mechanism(source.ScramSHA256, "keyheat", password)
+	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(kafka.ScramSHA256, "keyheat", "right"))
+	config := func(password string, topics ...string) kafka.Config {
+		mechanism, err := kafka.Mechanism(kafka.ScramSHA256, "keyheat", password)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return source.KafkaConfig{
+		return kafka.Config{
 			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: 3 * time.Second,
 		}
 	}
 	nobody := config("right", topic)
 	nobody.Brokers = []string{"127.0.0.1:1"}
 	for name, row := range map[string]struct {
-		config source.KafkaConfig
+		config kafka.Config
 		want   string
 	}{
 		"well":           {config("right", topic), ""},
@@ -43,13 +43,13 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 
 func TestMechanism(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{source.Plain, source.ScramSHA256, source.ScramSHA512} {
-		m, err := source.Mechanism(name, "user", "password")
+	for _, name := range []string{kafka.Plain, kafka.ScramSHA256, kafka.ScramSHA512} {
+		m, err := kafka.Mechanism(name, "user", "password")
 		if err != nil || m.Name() != name {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	if _, err := source.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
+	if _, err := kafka.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
 		t.Errorf("an unknown mechanism: %v", err)
 	}
 }

@@ -1,4 +1,7 @@
-package source
+// Package kafka reads topics as one member of a consumer group, over kafka-go's
+// connections. Offsets are kept by the Sink, and committed to the group for lag
+// tools only.
+package kafka
 
 import (
 	"crypto/tls"
@@ -12,10 +15,10 @@ import (
 
 	"github.com/segmentio/kafka-go/sasl"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
-// Defaults of KafkaConfig.
+// Defaults of Config.
 const (
 	DefaultClientID          = "keyheat-collector"
 	DefaultSessionTimeout    = 10 * time.Second
@@ -31,9 +34,9 @@ const (
 	DefaultCommitInterval    = 5 * time.Second
 )
 
-// KafkaConfig says which topics to read from where, and how patiently. A zero
+// Config says which topics to read from where, and how patiently. A zero
 // field takes its default.
-type KafkaConfig struct {
+type Config struct {
 	// Brokers are host:port of some brokers of the cluster; the others are
 	// found from them.
 	Brokers []string
@@ -86,7 +89,7 @@ type KafkaConfig struct {
 }
 
 // withDefaults returns the configuration with its zero fields filled in.
-func (c KafkaConfig) withDefaults() KafkaConfig {
+func (c Config) withDefaults() Config {
 	if c.ClientID == "" {
 		c.ClientID = DefaultClientID
 	}
@@ -118,7 +121,7 @@ func (c KafkaConfig) withDefaults() KafkaConfig {
 }
 
 // Validate says what is wrong with a configuration, every fault at once.
-func (c KafkaConfig) Validate() error {
+func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -153,25 +156,25 @@ func (c KafkaConfig) Validate() error {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Kafka reads topics as one member of a consumer group. Positions live in the
+// Source reads topics as one member of a consumer group. Positions live in the
 // Sink, never in Kafka: the group only says who reads what.
-type Kafka struct {
-	config KafkaConfig
+type Source struct {
+	config Config
 	log    *slog.Logger
 	health *health
 	*metrics
 }
 
-// NewKafka returns a source that has not connected yet. It fails only on a
+// New returns a source that has not connected yet. It fails only on a
 // configuration that Validate refuses.
-func NewKafka(config KafkaConfig, logger *slog.Logger) (*Kafka, error) {
+func New(config Config, logger *slog.Logger) (*Source, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("kafka source: %w", err)
 	}
-	k := &Kafka{config: config.withDefaults(), log: logger, health: newHealth(), metrics: newMetrics()}
+	k := &Source{config: config.withDefaults(), log: logger, health: newHealth(), metrics: newMetrics()}
 	k.health.fail(groupHealth, "not yet a member of the group "+config.Group)
 	return k, nil
 }
 
 // Ready says why samples do not flow, a sentence each; empty when they do.
-func (k *Kafka) Ready() []string { return k.health.reasons() }
+func (k *Source) Ready() []string { return k.health.reasons() }

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
 // reclaimPause is the middle of the pause before a partition is claimed again
@@ -21,7 +22,7 @@ const reclaimPause = 250 * time.Millisecond
 
 // reader reads one partition during one generation. One goroutine.
 type reader struct {
-	*Kafka
+	*Source
 	link  *link
 	gen   *kafka.Generation
 	topic string
@@ -31,7 +32,7 @@ type reader struct {
 	durable durablePosition
 	polled  time.Time // when durable was last taken from the Sink
 
-	handle  Partition
+	handle  source.Partition
 	at      int64 // the next offset to read
 	newest  int64 // time of the newest message folded, Unix ms; 0 when none
 	ask     int   // bytes that a fetch asks for
@@ -41,9 +42,9 @@ type reader struct {
 	doubt   doubt
 }
 
-func newReader(k *Kafka, l *link, gen *kafka.Generation, topic string, id int) *reader {
+func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) *reader {
 	r := &reader{
-		Kafka: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		Source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
 		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), retry: newBackoff(),
 	}
 	r.durable.Store(-1)
@@ -51,7 +52,7 @@ func newReader(k *Kafka, l *link, gen *kafka.Generation, topic string, id int) *
 }
 
 // run owns the partition until ctx, which is the generation's, ends.
-func (r *reader) run(ctx context.Context, sink Sink) {
+func (r *reader) run(ctx context.Context, sink source.Sink) {
 	defer r.health.heal(r.name)
 	defer r.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
 	for ctx.Err() == nil {
@@ -59,7 +60,7 @@ func (r *reader) run(ctx context.Context, sink Sink) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, ErrReclaim):
+		case errors.Is(err, source.ErrReclaim):
 			r.trouble(r.name, troubleReclaim, err)
 			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
@@ -70,7 +71,7 @@ func (r *reader) run(ctx context.Context, sink Sink) {
 
 // own claims the partition, reads it until that fails, and gives it up when
 // the generation ended.
-func (r *reader) own(ctx context.Context, sink Sink) error {
+func (r *reader) own(ctx context.Context, sink source.Sink) error {
 	if err := r.heartbeat(ctx, r.link, r.gen); err != nil {
 		r.attempt(ctx, troubleHeartbeat, err)
 		return err
@@ -90,7 +91,7 @@ func (r *reader) own(ctx context.Context, sink Sink) error {
 	} else {
 		r.attempt(ctx, troubleClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
 	}
-	if !isSinkError(err) || ctx.Err() != nil && !errors.Is(err, ErrReclaim) {
+	if !isSinkError(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
 		r.release(ctx)
 	}
 	return err
@@ -124,7 +125,7 @@ func (r *reader) read(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case isSinkError(err):
-			if !errors.Is(err, ErrReclaim) {
+			if !errors.Is(err, source.ErrReclaim) {
 				r.attempt(ctx, troubleSink, err)
 			}
 			return err
@@ -241,7 +242,7 @@ func (r *reader) askMore() error {
 
 func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
 	lag := max(res.highWatermark-c.Next, 0)
-	err := r.handle.Fold(ctx, Batch{
+	err := r.handle.Fold(ctx, source.Batch{
 		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10),
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 	})
@@ -259,13 +260,13 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 	return nil
 }
 
-func messages(records []recordbatch.Record) iter.Seq[Message] {
+func messages(records []recordbatch.Record) iter.Seq[source.Message] {
 	if len(records) == 0 {
 		return nil
 	}
-	return func(yield func(Message) bool) {
+	return func(yield func(source.Message) bool) {
 		for i := range records {
-			if !yield(Message{Value: records[i].Value, Time: records[i].Time}) {
+			if !yield(source.Message{Value: records[i].Value, Time: records[i].Time}) {
 				return
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 // Probe asks the cluster once whether it answers and has every topic. Its error
 // is a sentence that says what is wrong and what to do.
-func (c KafkaConfig) Probe(ctx context.Context) error {
+func (c Config) Probe(ctx context.Context) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}

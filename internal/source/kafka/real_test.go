@@ -1,6 +1,6 @@
 //go:build e2e
 
-package source_test
+package kafka_test
 
 import (
 	"bytes"
@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
@@ -92,7 +93,7 @@ func TestRealKafkaCodecs(t *testing.T) {
 }
 
 // BenchmarkAgainstReader reads the same topic of 200-byte messages on one core
-// with kafka.Reader and with this source, in turns, and reports both and their
+// with kafkago.Reader and with this source, in turns, and reports both and their
 // ratio. Neither decodes anything. The broker has the other core.
 func BenchmarkAgainstReader(b *testing.B) {
 	const count = 2_000_000
@@ -124,7 +125,7 @@ func BenchmarkAgainstReader(b *testing.B) {
 }
 
 func timeReader(b *testing.B, addr string, count int) time.Duration {
-	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{addr}, Topic: topic, MinBytes: 1, MaxBytes: 1 << 20})
+	r := kafkago.NewReader(kafkago.ReaderConfig{Brokers: []string{addr}, Topic: topic, MinBytes: 1, MaxBytes: 1 << 20})
 	defer r.Close()
 	var began time.Time
 	for i := range count {
@@ -142,7 +143,7 @@ func timeSource(b *testing.B, addr string, count, round int) time.Duration {
 	cfg := config([]string{addr})
 	cfg.Group = fmt.Sprint("bench-", round)
 	counter := &counter{want: count, done: make(chan time.Duration, 1)}
-	k, err := source.NewKafka(cfg, quiet)
+	k, err := kafka.New(cfg, quiet)
 	if err != nil {
 		b.Fatal(err)
 	}

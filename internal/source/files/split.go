@@ -1,4 +1,4 @@
-package source
+package files
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"regexp"
+
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // MaxSample is the largest sample that a file may hold, in bytes: a line, or an
@@ -51,19 +53,19 @@ func newSplitter(r io.Reader, at int64) *splitter {
 
 // next returns the next message, valid until the following call. At the end it
 // answers io.EOF, or what broke the stream.
-func (s *splitter) next() (Message, error) {
+func (s *splitter) next() (source.Message, error) {
 	for {
 		s.drop()
 		if s.layout == unknown && !s.recognise() {
-			return Message{}, s.err
+			return source.Message{}, s.err
 		}
 		if s.inside && !s.passRest() {
-			return Message{}, s.err
+			return source.Message{}, s.err
 		}
 		m, ok := s.cut()
 		switch {
 		case ok && len(bytes.TrimSpace(m)) > 0:
-			return Message{Value: m}, nil
+			return source.Message{Value: m}, nil
 		case ok:
 		case len(s.buf) == cap(s.buf):
 			return s.tooLarge(), nil
@@ -73,9 +75,9 @@ func (s *splitter) next() (Message, error) {
 			if s.layout == array {
 				s.buf[0] = '['
 			}
-			return Message{Value: s.take(len(s.buf))}, nil
+			return source.Message{Value: s.take(len(s.buf))}, nil
 		default:
-			return Message{}, s.err
+			return source.Message{}, s.err
 		}
 	}
 }
@@ -197,10 +199,10 @@ func (s *splitter) opening() int {
 
 // tooLarge answers the beginning of a sample that does not fit, and passes the
 // rest by on the next call.
-func (s *splitter) tooLarge() Message {
+func (s *splitter) tooLarge() source.Message {
 	excerpt := bytes.Clone(s.buf[s.opening():][:faultExcerpt])
 	s.inside = true
-	return Message{Value: excerpt, Fault: faultTooLarge}
+	return source.Message{Value: excerpt, Fault: faultTooLarge}
 }
 
 // passRest reads to the end of a sample that is too large; false at the end of

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type link struct {
 	client    *kafka.Client
 }
 
-func newLink(c KafkaConfig) *link {
+func newLink(c Config) *link {
 	l := &link{}
 	l.transport = &kafka.Transport{
 		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
@@ -40,7 +40,7 @@ func newLink(c KafkaConfig) *link {
 }
 
 // dialer is the same way in for kafka-go's older half.
-func (l *link) dialer(c KafkaConfig) *kafka.Dialer {
+func (l *link) dialer(c Config) *kafka.Dialer {
 	return &kafka.Dialer{
 		ClientID: c.ClientID, Timeout: dialTimeout, DialFunc: l.conns.dial,
 		TLS: c.TLS, SASLMechanism: c.SASL,

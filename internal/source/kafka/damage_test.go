@@ -1,4 +1,4 @@
-package source_test
+package kafka_test
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const (
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
-// Mechanism is a way to authenticate, for KafkaConfig.SASL. It fails on a name
+// Mechanism is a way to authenticate, for Config.SASL. It fails on a name
 // that it does not know, and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	switch name {

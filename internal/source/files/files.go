@@ -1,4 +1,6 @@
-package source
+// Package files reads samples from files and standard input, compressed or not,
+// in every layout of JSON that holds them.
+package files
 
 import (
 	"bufio"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // Stdin is the path that means standard input.
@@ -22,11 +26,11 @@ const Stdin = "-"
 // streams that any decoder must take is 8 MiB, "--long" asks for 128.
 const zstdFileMemory = 128 << 20
 
-// Files reads samples from files, once, one after the other: plain, gzip or
+// Source reads samples from files, once, one after the other: plain, gzip or
 // zstd, which their first bytes tell; NDJSON, an array, AWS's {"Records":[…]}
 // around one, or objects that span lines. Each file is a partition of its path; its positions are offsets in the
 // uncompressed text.
-type Files struct {
+type Source struct {
 	// Paths are the files; Stdin ("-") is standard input.
 	Paths []string
 	// In is standard input; nil is the process's own.
@@ -38,7 +42,7 @@ type Files struct {
 // Run reads every file to its end. A file that cannot be opened is an error
 // before anything is read; one that breaks off in the middle (a truncated
 // gzip) is a gap.
-func (f *Files) Run(ctx context.Context, sink Sink) error {
+func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	var open []*File
 	defer func() {
 		for _, file := range open {
@@ -62,9 +66,9 @@ func (f *Files) Run(ctx context.Context, sink Sink) error {
 	return nil
 }
 
-func (f *Files) open(path string) (*File, error) {
+func (f *Source) open(path string) (*File, error) {
 	if path != Stdin {
-		return OpenFile(path)
+		return Open(path)
 	}
 	in := f.In
 	if in == nil {
@@ -81,8 +85,8 @@ type File struct {
 	text io.ReadCloser
 }
 
-// OpenFile opens a file and recognises its compression.
-func OpenFile(path string) (*File, error) {
+// Open opens a file and recognises its compression.
+func Open(path string) (*File, error) {
 	raw, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open samples: %w", err)
@@ -113,7 +117,7 @@ func (f *File) Close() error {
 }
 
 // Run reads the file to its end, and releases it.
-func (f *File) Run(ctx context.Context, sink Sink) (err error) {
+func (f *File) Run(ctx context.Context, sink source.Sink) (err error) {
 	p, err := sink.Claim(ctx, f.path, "0")
 	if err != nil {
 		return err
@@ -131,7 +135,7 @@ func (f *File) Run(ctx context.Context, sink Sink) (err error) {
 	return p.Release(ctx)
 }
 
-func (f *File) read(ctx context.Context, p Partition, s *splitter) error {
+func (f *File) read(ctx context.Context, p source.Partition, s *splitter) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, p.Release(context.WithoutCancel(ctx)))
@@ -140,14 +144,14 @@ func (f *File) read(ctx context.Context, p Partition, s *splitter) error {
 		position := strconv.FormatInt(s.at, 10)
 		switch {
 		case err == nil:
-			err = p.Fold(ctx, Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
+			err = p.Fold(ctx, source.Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
 		case ended(err):
-			return p.Fold(ctx, Batch{Next: position, End: true, Final: true})
+			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
 		default:
-			if err := p.Gap(ctx, Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
+			if err := p.Gap(ctx, source.Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
 				return err
 			}
-			return p.Fold(ctx, Batch{Next: position, End: true, Final: true})
+			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
 		}
 		if err != nil {
 			return err
@@ -155,8 +159,8 @@ func (f *File) read(ctx context.Context, p Partition, s *splitter) error {
 	}
 }
 
-func only(m Message) func(func(Message) bool) {
-	return func(yield func(Message) bool) { yield(m) }
+func only(m source.Message) func(func(source.Message) bool) {
+	return func(yield func(source.Message) bool) { yield(m) }
 }
 
 // counted counts what is read, for the progress bar's goroutine.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 

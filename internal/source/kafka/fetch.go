@@ -1,4 +1,4 @@
-package source
+package kafka
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 
-	"github.com/keyheat/keyheat/internal/source/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
 // Versions of the Fetch API that are spoken here. Version 4 (Kafka 0.11)
