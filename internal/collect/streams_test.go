@@ -18,16 +18,17 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
 // orders is a table with two indexes, one of them sparse and of two attributes.
-var orders = streamstest.Schema{
-	Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
-	Indexes: []streamstest.Index{
-		{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}, Projection: "KEYS_ONLY"},
-		{Name: "by-place", Key: streamstest.Key{Partition: []string{"country", "city"}, Sort: []string{"id"}}, Projection: "INCLUDE", Include: []string{"total"}},
+var orders = model.Schema{
+	Name: "orders", Key: model.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
+	Indexes: []model.Index{
+		{Name: "by-status", Key: model.Key{Partition: []string{"status"}}, Projection: "KEYS_ONLY"},
+		{Name: "by-place", Key: model.Key{Partition: []string{"country", "city"}, Sort: []string{"id"}}, Projection: "INCLUDE", Include: []string{"total"}},
 	},
 }
 
@@ -55,7 +56,7 @@ func (s *shop) trade(changes int, apart time.Duration) {
 	s.Helper()
 	for range changes {
 		s.n++
-		key := streamstest.Item{"customer": streamstest.S(fmt.Sprint("c", s.rng.IntN(40))), "id": streamstest.S(fmt.Sprint(s.rng.IntN(5)))}
+		key := model.Item{"customer": model.S(fmt.Sprint("c", s.rng.IntN(40))), "id": model.S(fmt.Sprint(s.rng.IntN(5)))}
 		var err error
 		switch s.rng.IntN(10) {
 		case 0:
@@ -63,14 +64,14 @@ func (s *shop) trade(changes int, apart time.Duration) {
 		case 1:
 			err = s.table.Expire(key)
 		case 2:
-			err = s.table.Update(key, streamstest.Item{"total": streamstest.N(fmt.Sprint(s.n))}, "city")
+			err = s.table.Update(key, model.Item{"total": model.N(fmt.Sprint(s.n))}, "city")
 		default:
 			item := maps.Clone(key)
-			item["status"] = streamstest.S([]string{"OPEN", "PAID", "SENT"}[s.rng.IntN(3)])
-			item["total"] = streamstest.N(fmt.Sprint(s.n))
-			item["note"] = streamstest.S(string(make([]byte, s.rng.IntN(3000))))
+			item["status"] = model.S([]string{"OPEN", "PAID", "SENT"}[s.rng.IntN(3)])
+			item["total"] = model.N(fmt.Sprint(s.n))
+			item["note"] = model.S(string(make([]byte, s.rng.IntN(3000))))
 			if s.rng.IntN(2) == 0 {
-				item["country"], item["city"] = streamstest.S("CH"), streamstest.S(fmt.Sprint("city", s.rng.IntN(3)))
+				item["country"], item["city"] = model.S("CH"), model.S(fmt.Sprint("city", s.rng.IntN(3)))
 			}
 			err = s.table.Put(item)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // A stop of 16 minutes, in which every iterator expires and shards split, loses
@@ -211,13 +212,13 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 // other.
 func TestTableThatVanishes(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
-		users := w.fake.CreateTable(streamstest.Schema{Name: "users", Key: streamstest.Key{Partition: []string{"pk"}}})
+		users := w.fake.CreateTable(model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}})
 		w.config.Tables = []string{"orders", "users"}
 		c := w.start("a")
 		defer c.stop()
 		w.notReady(c, "users: it has no enabled stream: enable one with NEW_AND_OLD_IMAGES", time.Minute)
 		users.EnableStream(streamstest.NewAndOldImages)
-		if err := users.Put(streamstest.Item{"pk": streamstest.S("ann")}); err != nil {
+		if err := users.Put(model.Item{"pk": model.S("ann")}); err != nil {
 			t.Fatal(err)
 		}
 		w.await("the new stream is read", 2*time.Minute, func() bool { return w.count() == 1 })

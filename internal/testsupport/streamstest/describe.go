@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 type keyElement struct{ AttributeName, KeyType string }
 
-func (k Key) elements() []keyElement {
+// elements returns a key as DescribeTable shows it.
+func elements(k model.Key) []keyElement {
 	var all []keyElement
 	for _, name := range k.Partition {
 		all = append(all, keyElement{name, "HASH"})
@@ -68,7 +71,7 @@ func (f *Fake) describeStream(in describeStream, call *Call) (any, error) {
 	}
 	d := streamDescription{
 		StreamArn: s.arn, StreamLabel: s.label, StreamStatus: "ENABLED", StreamViewType: s.view, TableName: s.table,
-		CreationRequestDateTime: seconds(s.created), KeySchema: s.key.elements(), Shards: []shardDescription{},
+		CreationRequestDateTime: seconds(s.created), KeySchema: elements(s.key), Shards: []shardDescription{},
 	}
 	if !s.disabled.IsZero() {
 		d.StreamStatus = "DISABLED"
@@ -150,7 +153,7 @@ func (f *Fake) listStreams(in listStreams, call *Call) (any, error) {
 		}
 	}
 	// In no promised order: not by time.
-	order := func(arn string) uint64 { return hashOf(Item{"arn": S(arn)}) }
+	order := func(arn string) uint64 { return hashOf(model.Item{"arn": model.S(arn)}) }
 	slices.SortFunc(all, func(a, b streamName) int {
 		if order(a.StreamArn) < order(b.StreamArn) {
 			return -1

@@ -6,7 +6,7 @@
 // show any of this. It is for tests only.
 //
 //	fake := streamstest.New(streamstest.Options{})
-//	table := fake.CreateTable(streamstest.Schema{Name: "orders", Key: streamstest.Key{Partition: []string{"pk"}}})
+//	table := fake.CreateTable(model.Schema{Name: "orders", Key: model.Key{Partition: []string{"pk"}}})
 //	table.EnableStream(streamstest.NewAndOldImages)
 //	client := dynamodbstreams.NewFromConfig(fake.Config("reader"))
 //
@@ -59,7 +59,7 @@
 //   - A deletion by time to live carries a userIdentity of type Service and
 //     principalId dynamodb.amazonaws.com (API, Record).
 //
-// It keeps books: Calls lists every request, Table.Written every change, and
-// Charges what each change costs on the table and on every index. They are the
-// oracle of tests, and share no code with what is tested.
+// It records everything: Calls lists every request, Table.Written every change,
+// and model.Schema.Charges what each change costs on the table and on every
+// index. They are the oracle of tests, and share no code with what is tested.
 package streamstest

@@ -3,6 +3,8 @@ package streamstest
 import (
 	"maps"
 	"slices"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 type attributeDefinition struct{ AttributeName, AttributeType string }
@@ -89,8 +91,8 @@ func (f *Fake) describeTable(in tableName, call *Call) (any, error) {
 func (t *Table) description() tableDescription {
 	d := tableDescription{
 		TableName: t.schema.Name, TableArn: t.ARN(), TableId: t.schema.Name, TableStatus: "ACTIVE",
-		CreationDateTime: seconds(t.created), KeySchema: t.schema.Key.elements(), ItemCount: len(t.items),
-		ProvisionedThroughput: t.schema.Provisioned.description(),
+		CreationDateTime: seconds(t.created), KeySchema: elements(t.schema.Key), ItemCount: len(t.items),
+		ProvisionedThroughput: throughputOf(t.schema.Provisioned),
 	}
 	if t.schema.Provisioned == nil {
 		d.BillingModeSummary = &billingMode{"PAY_PER_REQUEST"}
@@ -100,7 +102,7 @@ func (t *Table) description() tableDescription {
 	for _, x := range t.schema.Indexes {
 		names = append(names, x.Key.Names()...)
 		one := indexDescription{
-			IndexName: x.Name, IndexArn: t.ARN() + "/index/" + x.Name, KeySchema: x.Key.elements(),
+			IndexName: x.Name, IndexArn: t.ARN() + "/index/" + x.Name, KeySchema: elements(x.Key),
 			Projection: projection{ProjectionType: x.Projection, NonKeyAttributes: x.Include},
 		}
 		if x.Projection == "" {
@@ -110,12 +112,12 @@ func (t *Table) description() tableDescription {
 			d.LocalSecondaryIndexes = append(d.LocalSecondaryIndexes, one)
 			continue
 		}
-		one.IndexStatus, one.ProvisionedThroughput = "ACTIVE", x.Provisioned.description()
+		one.IndexStatus, one.ProvisionedThroughput = "ACTIVE", throughputOf(x.Provisioned)
 		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, one)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		d.AttributeDefinitions = append(d.AttributeDefinitions, attributeDefinition{name, t.schema.typeOf(name)})
+		d.AttributeDefinitions = append(d.AttributeDefinitions, attributeDefinition{name, t.schema.TypeOf(name)})
 	}
 	if t.stream != nil {
 		d.LatestStreamArn, d.LatestStreamLabel = t.stream.arn, t.stream.label
@@ -126,7 +128,7 @@ func (t *Table) description() tableDescription {
 	return d
 }
 
-func (t *Throughput) description() *throughput {
+func throughputOf(t *model.Throughput) *throughput {
 	if t == nil {
 		return nil
 	}
@@ -136,7 +138,7 @@ func (t *Throughput) description() *throughput {
 // serveCreate makes a table, which is active at once.
 func (f *Fake) serveCreate(in tableDescription, call *Call) (any, error) {
 	call.Table = in.TableName
-	s := Schema{Name: in.TableName, Key: keyFrom(in.KeySchema), Types: map[string]string{}}
+	s := model.Schema{Name: in.TableName, Key: keyFrom(in.KeySchema), Types: map[string]string{}}
 	for _, a := range in.AttributeDefinitions {
 		s.Types[a.AttributeName] = a.AttributeType
 	}
@@ -162,7 +164,7 @@ func (f *Fake) serveCreate(in tableDescription, call *Call) (any, error) {
 	return map[string]any{"TableDescription": t.description()}, nil
 }
 
-func keyFrom(elements []keyElement) (k Key) {
+func keyFrom(elements []keyElement) (k model.Key) {
 	for _, e := range elements {
 		if e.KeyType == "HASH" {
 			k.Partition = append(k.Partition, e.AttributeName)
@@ -173,15 +175,15 @@ func keyFrom(elements []keyElement) (k Key) {
 	return k
 }
 
-func throughputFrom(in *throughput) *Throughput {
+func throughputFrom(in *throughput) *model.Throughput {
 	if in == nil {
-		return &Throughput{}
+		return &model.Throughput{}
 	}
-	return &Throughput{in.ReadCapacityUnits, in.WriteCapacityUnits}
+	return &model.Throughput{Read: in.ReadCapacityUnits, Write: in.WriteCapacityUnits}
 }
 
-func indexFrom(x indexDescription, local bool) Index {
-	one := Index{
+func indexFrom(x indexDescription, local bool) model.Index {
+	one := model.Index{
 		Name: x.IndexName, Key: keyFrom(x.KeySchema), Local: local,
 		Projection: x.Projection.ProjectionType, Include: x.Projection.NonKeyAttributes,
 	}

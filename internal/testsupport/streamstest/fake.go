@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // Options say how a Fake behaves. The zero value is a well-behaved DynamoDB.
@@ -36,7 +38,7 @@ type Options struct {
 	// DescribeTable and ListTables.
 	EmptyPages, Throttles, Errors float64
 	// NoRates lifts the limits of DescribeStream, ListStreams and of the readers
-	// of a shard. The books are kept all the same.
+	// of a shard. Calls are recorded all the same.
 	NoRates bool
 	// Shards is the number of shards with which a stream begins; 0 means 1.
 	Shards int
@@ -89,7 +91,7 @@ type Fake struct {
 	// good for nothing.
 	tickets, expired int
 	chains           int
-	books            books
+	log              callLog
 	faults           faults
 }
 
@@ -128,7 +130,7 @@ func (f *Fake) SetLag(d time.Duration) {
 
 // CreateTable makes a table, without a stream. It panics on a schema that
 // DynamoDB would refuse: the test is wrong.
-func (f *Fake) CreateTable(s Schema) *Table {
+func (f *Fake) CreateTable(s model.Schema) *Table {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.createTable(s)
@@ -138,14 +140,14 @@ func (f *Fake) CreateTable(s Schema) *Table {
 	return t
 }
 
-func (f *Fake) createTable(s Schema) (*Table, error) {
-	if err := s.validate(); err != nil {
-		return nil, err
+func (f *Fake) createTable(s model.Schema) (*Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, refuse(codeInvalid, "%v", err)
 	}
 	if f.tables[s.Name] != nil {
 		return nil, refuse(codeInUse, "Table already exists: %s", s.Name)
 	}
-	t := &Table{fake: f, schema: s, created: f.now(), items: map[string]Item{}, spent: map[string]spending{}}
+	t := &Table{fake: f, schema: s, created: f.now(), items: map[string]model.Item{}, spent: map[string]spending{}}
 	f.tables[s.Name] = t
 	return t, nil
 }

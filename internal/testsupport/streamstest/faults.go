@@ -152,7 +152,7 @@ func (f *Fake) rate(call *Call) error {
 	if allowed == 0 || f.options.NoRates {
 		return nil
 	}
-	if f.books.served(call.Operation, call.Time) >= allowed {
+	if f.log.served(call.Operation, call.Time) >= allowed {
 		return refuse(codeThrottling, "Rate of requests exceeds the allowed throughput: %d %s a second", allowed, call.Operation)
 	}
 	return nil

@@ -71,8 +71,8 @@ func TestThreeReadersAreOneTooMany(t *testing.T) {
 	})
 }
 
-// TestTheBooksTellReadersApart has one process read a shard twice at a time.
-func TestTheBooksTellReadersApart(t *testing.T) {
+// TestCallsTellReadersApart has one process read a shard twice at a time.
+func TestCallsTellReadersApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := setup(t, streamstest.Options{})

@@ -1,15 +1,19 @@
 package streamstest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
+)
 
 // itemRequest is what the writes of single items ask. Conditions and answers
 // with the item are refused: who needs them wants a whole DynamoDB.
 type itemRequest struct {
 	TableName                 string
-	Item, Key                 Item
+	Item, Key                 model.Item
 	UpdateExpression          string
 	ExpressionAttributeNames  map[string]string
-	ExpressionAttributeValues map[string]Value
+	ExpressionAttributeValues map[string]model.Value
 	ConditionExpression       string
 	ReturnValues              string
 }
@@ -42,7 +46,7 @@ func (f *Fake) serveDelete(in itemRequest, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := t.schema.keyOf(in.Key.normal())
+	key, err := t.keyOf(in.Key.Normal())
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +62,13 @@ func (f *Fake) serveUpdate(in itemRequest, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done(t.update(in.Key.normal(), set.normal(), remove))
+	return done(t.update(in.Key.Normal(), set.Normal(), remove))
 }
 
 // changes reads an update expression of SET name = :value and REMOVE name, the
 // only clauses that the fake knows. Without an expression nothing changes.
-func (in itemRequest) changes() (set Item, remove []string, err error) {
-	set = Item{}
+func (in itemRequest) changes() (set model.Item, remove []string, err error) {
+	set = model.Item{}
 	words := strings.Fields(strings.NewReplacer(",", " ", "=", " = ").Replace(in.UpdateExpression))
 	for verb := ""; len(words) > 0; {
 		switch word := strings.ToUpper(words[0]); {

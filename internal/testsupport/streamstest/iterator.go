@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // iterator is what a shard iterator holds. To a client it is opaque.
@@ -38,7 +40,7 @@ func (f *Fake) stale(it iterator) bool {
 
 func (it iterator) encode() string {
 	// AWS puts the stream's ARN in front, too.
-	return fmt.Sprintf("%s|1|%s", it.Stream, base64.StdEncoding.EncodeToString(encode(it)))
+	return fmt.Sprintf("%s|1|%s", it.Stream, base64.StdEncoding.EncodeToString(model.Encode(it)))
 }
 
 func decodeIterator(text string) (it iterator, err error) {

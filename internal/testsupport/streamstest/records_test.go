@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 const horizon = types.ShardIteratorTypeTrimHorizon
@@ -113,14 +114,14 @@ func TestViews(t *testing.T) {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := setup(t, streamstest.Options{})
-	key := streamstest.Item{"pk": streamstest.S("a"), "sk": streamstest.N("1.0")}
+	key := model.Item{"pk": model.S("a"), "sk": model.N("1.0")}
 	steps := []error{
-		w.table.Put(streamstest.Item{"pk": streamstest.S("a"), "sk": streamstest.N("1"), "x": streamstest.S("1")}),
-		w.table.Put(streamstest.Item{"pk": streamstest.S("a"), "sk": streamstest.N("1e0"), "x": streamstest.S("1")}), // changes nothing
-		w.table.Update(key, streamstest.Item{"y": streamstest.N("7")}, "x"),
+		w.table.Put(model.Item{"pk": model.S("a"), "sk": model.N("1"), "x": model.S("1")}),
+		w.table.Put(model.Item{"pk": model.S("a"), "sk": model.N("1e0"), "x": model.S("1")}), // changes nothing
+		w.table.Update(key, model.Item{"y": model.N("7")}, "x"),
 		w.table.Delete(key),
 		w.table.Delete(key), // changes nothing
-		w.table.Update(key, streamstest.Item{"y": streamstest.N("8")}),
+		w.table.Update(key, model.Item{"y": model.N("8")}),
 		w.table.Expire(key),
 	}
 	for i, err := range steps {
@@ -144,7 +145,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if n := len(w.table.Written()); n != 5 {
-		t.Errorf("the books have %d changes", n)
+		t.Errorf("%d changes recorded", n)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // Config is the setting of an SDK client that reaches the fake through memory,
@@ -84,7 +86,7 @@ func (f *Fake) answer(h http.Header, body []byte) (int, []byte) {
 	}
 	out, err := f.serve(service, &call, body)
 	if err == nil {
-		return http.StatusOK, encode(out)
+		return http.StatusOK, model.Encode(out)
 	}
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {
@@ -98,7 +100,7 @@ func (f *Fake) answer(h http.Header, body []byte) (int, []byte) {
 	for name, v := range refusal.more {
 		fields[name] = v
 	}
-	return status, encode(fields)
+	return status, model.Encode(fields)
 }
 
 // caller is the access key in a signature: "AWS4-HMAC-SHA256 Credential=KEY/…".
@@ -108,7 +110,7 @@ func caller(authorization string) string {
 	return key
 }
 
-// serve carries a call out and enters it in the books.
+// serve carries out a call and records it.
 func (f *Fake) serve(service string, call *Call, body []byte) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +124,7 @@ func (f *Fake) serve(service string, call *Call, body []byte) (any, error) {
 			call.Code = refusal.Code
 		}
 	}
-	f.books.calls = append(f.books.calls, *call)
+	f.log.calls = append(f.log.calls, *call)
 	return out, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // stream is one stream of a table, from when it was enabled until 24 hours
@@ -14,7 +16,7 @@ import (
 type stream struct {
 	fake              *Fake
 	table             string
-	key               Key
+	key               model.Key
 	arn, label, view  string
 	created, disabled time.Time
 	next              int64 // the position of the next record
@@ -117,7 +119,7 @@ func (s *stream) shard(id string) (*shard, error) {
 
 // append writes a change to the shard that has its partition key now, and notes
 // in w where that is.
-func (s *stream) append(w *Write, key Key) {
+func (s *stream) append(w *model.Write, key model.Key) {
 	hash := hashOf(w.Key.Only(key.Partition...))
 	for _, sh := range s.open() {
 		if sh.low <= hash && hash <= sh.high {
@@ -127,17 +129,17 @@ func (s *stream) append(w *Write, key Key) {
 			return
 		}
 	}
-	panic("the open shards do not cover the hash of " + string(encode(w.Key)))
+	panic("the open shards do not cover the hash of " + string(model.Encode(w.Key)))
 }
 
 // hashOf places a partition key, evenly.
-func hashOf(key Item) uint64 {
-	sum := sha256.Sum256(encode(key))
+func hashOf(key model.Item) uint64 {
+	sum := sha256.Sum256(model.Encode(key))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
 // record is a change as this stream's view shows it.
-func (s *stream) record(w *Write) record {
+func (s *stream) record(w *model.Write) record {
 	body := map[string]any{
 		"ApproximateCreationDateTime": w.Time.Unix(),
 		"Keys":                        w.Key,
@@ -160,10 +162,10 @@ func (s *stream) record(w *Write) record {
 	if w.Expired {
 		whole["userIdentity"] = map[string]string{"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 	}
-	return record{position: s.next, at: w.Time, size: size, json: encode(whole)}
+	return record{position: s.next, at: w.Time, size: size, json: model.Encode(whole)}
 }
 
-func event(w *Write) string {
+func event(w *model.Write) string {
 	switch {
 	case w.New == nil:
 		return "REMOVE"

@@ -4,118 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
-
-// Schema is what makes a table.
-type Schema struct {
-	Name string
-	Key  Key
-	// Types are the types of key attributes that are no strings: N or B.
-	Types map[string]string
-	// Indexes are the secondary indexes.
-	Indexes []Index
-	// Provisioned is the table's capacity; without it, it is on demand.
-	Provisioned *Throughput
-}
-
-// Key is the key of a table or an index. A table has one attribute in each
-// half, or no sort key; a global index up to four in each.
-type Key struct{ Partition, Sort []string }
-
-// Names are the key's attributes.
-func (k Key) Names() []string { return slices.Concat(k.Partition, k.Sort) }
-
-// Throughput is provisioned capacity, in units a second.
-type Throughput struct{ Read, Write int }
-
-// Index is a secondary index.
-type Index struct {
-	Name string
-	Key  Key
-	// Projection is ALL, KEYS_ONLY or INCLUDE; empty means ALL. Include names
-	// what INCLUDE holds beside the keys.
-	Projection string
-	Include    []string
-	// Local makes it a local secondary index.
-	Local bool
-	// Provisioned is the capacity of a global index in a provisioned table.
-	Provisioned *Throughput
-}
-
-func (s Schema) validate() error {
-	switch {
-	case s.Name == "":
-		return refuse(codeInvalid, "a table needs a name")
-	case len(s.Key.Partition) != 1 || len(s.Key.Sort) > 1:
-		return refuse(codeInvalid, "a table has one partition key attribute and at most one sort key attribute")
-	}
-	for _, x := range s.Indexes {
-		if len(x.Key.Partition) < 1 || len(x.Key.Partition) > 4 || len(x.Key.Sort) > 4 {
-			return refuse(codeInvalid, "index %s: 1 to 4 partition key attributes and up to 4 sort key attributes", x.Name)
-		}
-		if !slices.Contains([]string{"", "ALL", "KEYS_ONLY", "INCLUDE"}, x.Projection) {
-			return refuse(codeInvalid, "index %s: unknown projection %s", x.Name, x.Projection)
-		}
-	}
-	return nil
-}
-
-// typeOf is the type of a key attribute.
-func (s Schema) typeOf(name string) string {
-	if t := s.Types[name]; t != "" {
-		return t
-	}
-	return "S"
-}
-
-// keyOf is the key of an item, or the refusal of one whose key is missing or of
-// the wrong type.
-func (s Schema) keyOf(i Item) (Item, error) {
-	for _, name := range s.Key.Names() {
-		v, ok := i[name]
-		switch {
-		case !ok:
-			return nil, refuse(codeInvalid, "One or more parameter values were invalid: Missing the key %s in the item", name)
-		case !v.isKey(s.typeOf(name)):
-			return nil, refuse(codeInvalid, "One or more parameter values were invalid: Type mismatch for key %s, or it is empty", name)
-		}
-	}
-	return i.Only(s.Key.Names()...), nil
-}
-
-// checkIndexKeys refuses an item that an index cannot take: its key attributes
-// may be missing, but not of another type or empty (Guide, "Using global
-// secondary indexes", data synchronization).
-func (s Schema) checkIndexKeys(i Item) error {
-	for _, x := range s.Indexes {
-		for _, name := range x.Key.Names() {
-			if v, ok := i[name]; ok && !v.isKey(s.typeOf(name)) {
-				return refuse(codeInvalid, "One or more parameter values were invalid: Type mismatch for Index Key %s, or it is empty, IndexName: %s", name, x.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// isKey says whether the value can be a key of that type.
-func (v Value) isKey(of string) bool {
-	switch of {
-	case "N":
-		return v.N != nil
-	case "B":
-		return len(v.B) > 0
-	}
-	return v.S != nil && *v.S != ""
-}
 
 // Table is a table with its items and, perhaps, a stream.
 type Table struct {
 	fake    *Fake
-	schema  Schema
+	schema  model.Schema
 	created time.Time
-	items   map[string]Item // by the key's JSON
-	stream  *stream         // the newest; nil when there never was one
-	written []Write
+	items   map[string]model.Item // by the key's JSON
+	stream  *stream               // the newest; nil when there never was one
+	written []model.Write
 	refused int
 	spent   map[string]spending // by index and key, of the second that runs
 }
@@ -127,7 +27,7 @@ func (t *Table) Name() string { return t.schema.Name }
 func (t *Table) ARN() string { return t.fake.tableARN(t.schema.Name) }
 
 // Schema is what the table was made of, with the indexes that it has now.
-func (t *Table) Schema() Schema {
+func (t *Table) Schema() model.Schema {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
 	s := t.schema
@@ -136,7 +36,7 @@ func (t *Table) Schema() Schema {
 }
 
 // AddIndex gives the table one more index.
-func (t *Table) AddIndex(x Index) {
+func (t *Table) AddIndex(x model.Index) {
 	t.fake.mu.Lock()
 	defer t.fake.mu.Unlock()
 	t.schema.Indexes = append(slices.Clone(t.schema.Indexes), x)

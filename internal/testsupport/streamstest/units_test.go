@@ -15,13 +15,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // item is an order with these attributes, name and text by turns.
-func item(pairs ...string) streamstest.Item {
-	i := streamstest.Item{"pk": streamstest.S("a"), "sk": streamstest.N("1")}
+func item(pairs ...string) model.Item {
+	i := model.Item{"pk": model.S("a"), "sk": model.N("1")}
 	for ; len(pairs) > 0; pairs = pairs[2:] {
-		i[pairs[0]] = streamstest.S(pairs[1])
+		i[pairs[0]] = model.S(pairs[1])
 	}
 	return i
 }
@@ -34,7 +35,7 @@ func TestCharges(t *testing.T) {
 	kb := func(n float64) string { return strings.Repeat("x", int(n*1024)) }
 	for _, c := range []struct {
 		story    string
-		old, new streamstest.Item
+		old, new model.Item
 		expired  bool
 		want     string
 	}{
@@ -53,14 +54,14 @@ func TestCharges(t *testing.T) {
 		{"a key of two parts lacks one", item(), item("day", "mon"), false, "1"},
 		{"an empty string is no key", item(), item("status", ""), false, "1"},
 	} {
-		w := streamstest.Write{Key: item().Only("pk", "sk"), Old: c.old, New: c.new, Expired: c.expired}
+		w := model.Write{Key: item().Only("pk", "sk"), Old: c.old, New: c.new, Expired: c.expired}
 		if got := bill(orders.Charges(w)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.story, got, c.want)
 		}
 	}
 }
 
-func bill(charges []streamstest.Charge) string {
+func bill(charges []model.Charge) string {
 	var all []string
 	for _, c := range charges {
 		line := fmt.Sprint(c.Units)
@@ -89,7 +90,7 @@ func TestAPartitionIsFull(t *testing.T) {
 		large := strings.Repeat("x", 2500)
 		for range 3 {
 			for i := range 400 {
-				_ = w.table.Put(streamstest.Item{"pk": streamstest.S("hot"), "sk": streamstest.N(fmt.Sprint(i)), "x": streamstest.S(large + fmt.Sprint(time.Now().Unix()))})
+				_ = w.table.Put(model.Item{"pk": model.S("hot"), "sk": model.N(fmt.Sprint(i)), "x": model.S(large + fmt.Sprint(time.Now().Unix()))})
 			}
 			w.put("cold", int(time.Now().Unix()))
 			time.Sleep(time.Second)
@@ -107,12 +108,12 @@ func TestAPartitionIsFull(t *testing.T) {
 func TestRefusalsCarryTheirReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		capacity *streamstest.Throughput
+		capacity *model.Throughput
 		status   string
 		want     string
 	}{
 		"on demand":   {nil, "", "ThrottlingException TableWriteKeyRangeThroughputExceeded arn:aws:dynamodb:eu-west-1:000000000000:table/orders"},
-		"provisioned": {&streamstest.Throughput{Write: 5}, "", "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded arn:aws:dynamodb:eu-west-1:000000000000:table/orders"},
+		"provisioned": {&model.Throughput{Write: 5}, "", "ProvisionedThroughputExceededException TableWriteKeyRangeThroughputExceeded arn:aws:dynamodb:eu-west-1:000000000000:table/orders"},
 		"index":       {nil, "open", "ThrottlingException IndexWriteKeyRangeThroughputExceeded arn:aws:dynamodb:eu-west-1:000000000000:table/orders/index/by-status"},
 	} {
 		fake := streamstest.New(streamstest.Options{PartitionWrites: 2})
@@ -145,7 +146,7 @@ func TestNumbersHaveOneSpelling(t *testing.T) {
 	for spelling, want := range map[string]string{
 		"1": "1", "01.00": "1", "+1e0": "1", "-0": "0", "0.00420e5": "420", "1.5e20": "150000000000000000000", "-12.50": "-12.5", "5e-3": "0.005",
 	} {
-		if err := w.table.Put(streamstest.Item{"pk": streamstest.S("a"), "sk": streamstest.N("0"), "n": streamstest.N(spelling), "of": streamstest.S(spelling)}); err != nil {
+		if err := w.table.Put(model.Item{"pk": model.S("a"), "sk": model.N("0"), "n": model.N(spelling), "of": model.S(spelling)}); err != nil {
 			t.Fatal(err)
 		}
 		all := w.table.Written()
@@ -206,10 +207,10 @@ func TestOneLineageWhateverHappens(t *testing.T) {
 func TestSchemasAreChecked(t *testing.T) {
 	t.Parallel()
 	fake := streamstest.New(streamstest.Options{})
-	for _, s := range []streamstest.Schema{
-		{}, {Name: "t"}, {Name: "t", Key: streamstest.Key{Partition: []string{"a", "b"}}},
-		{Name: "t", Key: streamstest.Key{Partition: []string{"a"}}, Indexes: []streamstest.Index{{Name: "x"}}},
-		{Name: "t", Key: streamstest.Key{Partition: []string{"a"}}, Indexes: []streamstest.Index{{Name: "x", Key: streamstest.Key{Partition: []string{"b"}}, Projection: "SOME"}}},
+	for _, s := range []model.Schema{
+		{}, {Name: "t"}, {Name: "t", Key: model.Key{Partition: []string{"a", "b"}}},
+		{Name: "t", Key: model.Key{Partition: []string{"a"}}, Indexes: []model.Index{{Name: "x"}}},
+		{Name: "t", Key: model.Key{Partition: []string{"a"}}, Indexes: []model.Index{{Name: "x", Key: model.Key{Partition: []string{"b"}}, Projection: "SOME"}}},
 	} {
 		func() {
 			defer func() {
@@ -221,15 +222,15 @@ func TestSchemasAreChecked(t *testing.T) {
 		}()
 	}
 	table := fake.CreateTable(orders)
-	for _, wrong := range []streamstest.Item{
-		{"pk": streamstest.S("a")}, {"pk": streamstest.S(""), "sk": streamstest.N("1")}, {"pk": streamstest.S("a"), "sk": streamstest.S("1")},
+	for _, wrong := range []model.Item{
+		{"pk": model.S("a")}, {"pk": model.S(""), "sk": model.N("1")}, {"pk": model.S("a"), "sk": model.S("1")},
 		item("status", ""),
 	} {
 		if err := table.Put(wrong); err == nil {
 			t.Errorf("%v was written", wrong)
 		}
 	}
-	if err := table.Update(item().Only("pk", "sk"), streamstest.Item{"pk": streamstest.S("b")}); err == nil {
+	if err := table.Update(item().Only("pk", "sk"), model.Item{"pk": model.S("b")}); err == nil {
 		t.Error("a key was updated")
 	}
 	if fake.Table("orders") != table || !slices.Equal(table.Schema().Key.Names(), []string{"pk", "sk"}) {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // world is a fake with one table, and the SDK's client that reads its stream.
@@ -25,12 +26,12 @@ type world struct {
 }
 
 // orders has a sort key and two global indexes.
-var orders = streamstest.Schema{
-	Name: "orders", Key: streamstest.Key{Partition: []string{"pk"}, Sort: []string{"sk"}},
+var orders = model.Schema{
+	Name: "orders", Key: model.Key{Partition: []string{"pk"}, Sort: []string{"sk"}},
 	Types: map[string]string{"sk": "N"},
-	Indexes: []streamstest.Index{
-		{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}},
-		{Name: "by-day", Key: streamstest.Key{Partition: []string{"day", "shop"}, Sort: []string{"sk"}}, Projection: "KEYS_ONLY"},
+	Indexes: []model.Index{
+		{Name: "by-status", Key: model.Key{Partition: []string{"status"}}},
+		{Name: "by-day", Key: model.Key{Partition: []string{"day", "shop"}, Sort: []string{"sk"}}, Projection: "KEYS_ONLY"},
 	},
 }
 
@@ -53,9 +54,9 @@ func (w *world) reader(name string) *dynamodbstreams.Client {
 // put writes the item with that key.
 func (w *world) put(pk string, sk int, more ...string) {
 	w.Helper()
-	i := streamstest.Item{"pk": streamstest.S(pk), "sk": streamstest.N(fmt.Sprint(sk))}
+	i := model.Item{"pk": model.S(pk), "sk": model.N(fmt.Sprint(sk))}
 	for ; len(more) > 0; more = more[2:] {
-		i[more[0]] = streamstest.S(more[1])
+		i[more[0]] = model.S(more[1])
 	}
 	if err := w.table.Put(i); err != nil {
 		w.Fatal(err)

@@ -1,4 +1,6 @@
-package streamstest
+// Package conformance is the suite that every DynamoDB with streams of ours
+// passes: the fake, the stand-ins that others wrote, and the real one.
+package conformance
 
 import (
 	"context"
@@ -13,29 +15,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// Conform holds whatever the configuration reaches to what DynamoDB documents
-// of a table and a stream of one shard, through the SDK: the Fake, the stand-ins
+// Run holds whatever the configuration reaches to what DynamoDB documents
+// of a table and a stream of one shard, through the SDK: the fake, the stand-ins
 // that others wrote, and DynamoDB itself. It makes tables of its own and deletes
 // them. Each part is a subtest; known names those that a stand-in is known to
 // fail, and says how. One of these that passes is a failure, too: it is then
 // known no longer.
-func Conform(t *testing.T, config aws.Config, known map[string]string) {
-	c := &conformance{TB: t, tables: dynamodb.NewFromConfig(config), streams: dynamodbstreams.NewFromConfig(config)}
+func Run(t *testing.T, config aws.Config, known map[string]string) {
+	c := &suite{TB: t, tables: dynamodb.NewFromConfig(config), streams: dynamodbstreams.NewFromConfig(config)}
 	c.create()
 	for _, part := range []struct {
 		name string
-		run  func(*conformance)
+		run  func(*suite)
 	}{
-		{"the table tells its schema and its stream", (*conformance).described},
-		{"a change of each kind is one record", (*conformance).changes},
-		{"pages have the length that was asked for", (*conformance).paged},
-		{"iterators begin where they are told", (*conformance).begun},
-		{"a stream that is not there is refused", (*conformance).noStream},
-		{"a shard that is not there is refused", (*conformance).noShard},
-		{"times are whole seconds", (*conformance).seconds},
-		{"a write that changes nothing has no record", (*conformance).nothing},
-		{"a record has a size", (*conformance).sized},
-		{"a stream that is enabled again is another one", (*conformance).enabledAgain},
+		{"the table tells its schema and its stream", (*suite).described},
+		{"a change of each kind is one record", (*suite).changes},
+		{"pages have the length that was asked for", (*suite).paged},
+		{"iterators begin where they are told", (*suite).begun},
+		{"a stream that is not there is refused", (*suite).noStream},
+		{"a shard that is not there is refused", (*suite).noShard},
+		{"times are whole seconds", (*suite).seconds},
+		{"a write that changes nothing has no record", (*suite).nothing},
+		{"a record has a size", (*suite).sized},
+		{"a stream that is enabled again is another one", (*suite).enabledAgain},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			own := *c
@@ -49,7 +51,8 @@ func Conform(t *testing.T, config aws.Config, known map[string]string) {
 	}
 }
 
-type conformance struct {
+// suite is one run.
+type suite struct {
 	testing.TB
 	tables    *dynamodb.Client
 	streams   *dynamodbstreams.Client
@@ -57,7 +60,7 @@ type conformance struct {
 }
 
 // fails runs a part that has to fail.
-func (c conformance) fails(how string, run func(*conformance)) {
+func (c suite) fails(how string, run func(*suite)) {
 	c.Helper()
 	w := &witness{TB: c.TB}
 	c.TB = w
@@ -89,7 +92,7 @@ func (w *witness) Fatal(...any) {
 func (w *witness) Fatalf(string, ...any) { w.Fatal() }
 
 // create makes the table: a sort key, a global index, and a stream.
-func (c *conformance) create() {
+func (c *suite) create() {
 	c.Helper()
 	c.name = fmt.Sprintf("keyheat-conformance-%d", time.Now().UnixNano())
 	text, number := types.ScalarAttributeTypeS, types.ScalarAttributeTypeN
@@ -120,7 +123,7 @@ func (c *conformance) create() {
 }
 
 // describe answers the table's description once it is active.
-func (c *conformance) describe() *types.TableDescription {
+func (c *suite) describe() *types.TableDescription {
 	c.Helper()
 	waiter := dynamodb.NewTableExistsWaiter(c.tables)
 	out, err := waiter.WaitForOutput(c.Context(), &dynamodb.DescribeTableInput{TableName: &c.name}, 5*time.Minute)

@@ -1,4 +1,4 @@
-package streamstest
+package model
 
 import (
 	"strconv"

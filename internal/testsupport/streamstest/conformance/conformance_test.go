@@ -1,4 +1,4 @@
-package streamstest_test
+package conformance_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/conformance"
 )
 
 // TestConformance holds the fake to the same suite as the stand-ins that others
@@ -22,7 +23,7 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			config := streamstest.New(o).Config("conformance")
 			config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }
-			streamstest.Conform(t, config, nil)
+			conformance.Run(t, config, nil)
 		})
 	}
 }
@@ -32,7 +33,7 @@ func TestConformanceOfARefusal(t *testing.T) {
 	t.Parallel()
 	fake := streamstest.New(streamstest.Options{NoRates: true})
 	fake.Deny("ListStreams")
-	streamstest.Conform(t, fake.Config("conformance"), map[string]string{
+	conformance.Run(t, fake.Config("conformance"), map[string]string{
 		"the table tells its schema and its stream":     "ListStreams is refused",
 		"a stream that is enabled again is another one": "ListStreams is refused",
 	})

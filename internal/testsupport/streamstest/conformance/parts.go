@@ -1,4 +1,4 @@
-package streamstest
+package conformance
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-func (c *conformance) described() {
+func (c *suite) described() {
 	d := c.describe()
 	if len(d.KeySchema) != 2 || *d.KeySchema[0].AttributeName != "pk" || d.KeySchema[0].KeyType != types.KeyTypeHash ||
 		*d.KeySchema[1].AttributeName != "sk" || d.KeySchema[1].KeyType != types.KeyTypeRange {
@@ -46,7 +46,7 @@ func (c *conformance) described() {
 	}
 }
 
-func (c *conformance) stream() *streams.StreamDescription {
+func (c *suite) stream() *streams.StreamDescription {
 	c.Helper()
 	out, err := c.streams.DescribeStream(c.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &c.arn})
 	if err != nil {
@@ -60,7 +60,7 @@ func key(pk, sk string) map[string]types.AttributeValue {
 }
 
 // put writes an item whose attribute x is that text.
-func (c *conformance) put(pk, x string) {
+func (c *suite) put(pk, x string) {
 	c.Helper()
 	i := key(pk, "1")
 	i["x"] = &types.AttributeValueMemberS{Value: x}
@@ -71,7 +71,7 @@ func (c *conformance) put(pk, x string) {
 
 // read reads the records of one partition key from the start of every shard,
 // until there are so many or half a minute has passed.
-func (c *conformance) read(pk string, want int) (records []streams.Record) {
+func (c *suite) read(pk string, want int) (records []streams.Record) {
 	c.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		records = nil
@@ -91,7 +91,7 @@ func (c *conformance) read(pk string, want int) (records []streams.Record) {
 	}
 }
 
-func (c *conformance) begin(shard, kind, at string) *string {
+func (c *suite) begin(shard, kind, at string) *string {
 	c.Helper()
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &c.arn, ShardId: &shard, ShardIteratorType: streams.ShardIteratorType(kind)}
 	if at != "" {
@@ -106,12 +106,12 @@ func (c *conformance) begin(shard, kind, at string) *string {
 
 // page reads from an iterator until there are records, or nothing for five
 // pages, and leaves the next iterator in next.
-func (c *conformance) page(iterator *string, next **string) []streams.Record {
+func (c *suite) page(iterator *string, next **string) []streams.Record {
 	c.Helper()
 	return c.pageOf(iterator, nil, next)
 }
 
-func (c *conformance) pageOf(iterator *string, limit *int32, next **string) []streams.Record {
+func (c *suite) pageOf(iterator *string, limit *int32, next **string) []streams.Record {
 	c.Helper()
 	for range 5 {
 		out, err := c.streams.GetRecords(c.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: limit})
@@ -130,7 +130,7 @@ func (c *conformance) pageOf(iterator *string, limit *int32, next **string) []st
 }
 
 // changes writes, overwrites, updates and deletes one item.
-func (c *conformance) changes() {
+func (c *suite) changes() {
 	began := time.Now().Truncate(time.Second).Add(-time.Minute) // clocks differ
 	c.put("changed", "one")
 	c.put("changed", "two")
@@ -175,7 +175,7 @@ func textOf(v streams.AttributeValue) string {
 // later compares sequence numbers: decimal, of up to 40 digits.
 func later(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
-func (c *conformance) paged() {
+func (c *suite) paged() {
 	for i := range 5 {
 		c.put("paged", fmt.Sprint(i))
 	}
@@ -191,7 +191,7 @@ func (c *conformance) paged() {
 }
 
 // shard is the one that is written to. A table of a few items has one.
-func (c *conformance) shard() string {
+func (c *suite) shard() string {
 	c.Helper()
 	for _, sh := range c.stream().Shards {
 		if sh.SequenceNumberRange.EndingSequenceNumber == nil {
@@ -202,7 +202,7 @@ func (c *conformance) shard() string {
 	return ""
 }
 
-func (c *conformance) begun() {
+func (c *suite) begun() {
 	c.put("begun", "before")
 	all := c.read("begun", 1)
 	newest := c.begin(c.shard(), "LATEST", "")
@@ -225,28 +225,31 @@ func (c *conformance) begun() {
 	}
 }
 
-func (c *conformance) seconds() {
+func (c *suite) seconds() {
 	c.put("seconds", "1")
 	if at := *c.read("seconds", 1)[0].Dynamodb.ApproximateCreationDateTime; at.Nanosecond() != 0 {
 		c.Errorf("created at %s", at)
 	}
 }
 
-func (c *conformance) noStream() {
+// codeNotFound is DynamoDB's error code for what does not exist.
+const codeNotFound = "ResourceNotFoundException"
+
+func (c *suite) noStream() {
 	_, err := c.streams.DescribeStream(c.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(c.arn[:len(c.arn)-3] + "999")})
 	c.code("a stream that is not there", err, codeNotFound)
 	_, err = c.tables.DescribeTable(c.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(c.name + "-not")})
 	c.code("a table that is not there", err, codeNotFound)
 }
 
-func (c *conformance) noShard() {
+func (c *suite) noShard() {
 	shard := c.shard()
 	other := shard[:len(shard)-8] + "00000000"
 	_, err := c.streams.GetShardIterator(c.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &c.arn, ShardId: &other, ShardIteratorType: "TRIM_HORIZON"})
 	c.code("a shard that is not there", err, codeNotFound)
 }
 
-func (c *conformance) code(what string, err error, want string) {
+func (c *suite) code(what string, err error, want string) {
 	c.Helper()
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorCode() != want {
@@ -254,7 +257,7 @@ func (c *conformance) code(what string, err error, want string) {
 	}
 }
 
-func (c *conformance) nothing() {
+func (c *suite) nothing() {
 	c.put("same", "1")
 	c.put("same", "1")
 	c.put("same", "2")
@@ -263,7 +266,7 @@ func (c *conformance) nothing() {
 	}
 }
 
-func (c *conformance) sized() {
+func (c *suite) sized() {
 	c.put("sized", "0123456789")
 	if got := aws.ToInt64(c.read("sized", 1)[0].Dynamodb.SizeBytes); got <= 0 {
 		c.Errorf("%d bytes", got)
@@ -271,7 +274,7 @@ func (c *conformance) sized() {
 }
 
 // enabledAgain comes last: it leaves the table with another stream.
-func (c *conformance) enabledAgain() {
+func (c *suite) enabledAgain() {
 	update := func(s *types.StreamSpecification) {
 		c.Helper()
 		if _, err := c.tables.UpdateTable(c.Context(), &dynamodb.UpdateTableInput{TableName: &c.name, StreamSpecification: s}); err != nil {

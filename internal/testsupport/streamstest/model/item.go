@@ -1,4 +1,4 @@
-package streamstest
+package model
 
 import (
 	"bytes"
@@ -26,13 +26,13 @@ type Value struct {
 	M    map[string]Value `json:"M,omitzero"`
 }
 
-// S is a string's value.
+// S returns a string's value.
 func S(text string) Value { return Value{S: &text} }
 
-// N is a number's value.
+// N returns a number's value.
 func N(number string) Value { return Value{N: &number} }
 
-// B is a binary's value.
+// B returns a binary's value.
 func B(raw []byte) Value {
 	if raw == nil {
 		raw = []byte{}
@@ -40,9 +40,9 @@ func B(raw []byte) Value {
 	return Value{B: raw}
 }
 
-// normal is the value as DynamoDB keeps it: numbers in one spelling, sets in
+// Normal returns the value as DynamoDB keeps it: numbers in one spelling, sets in
 // one order.
-func (v Value) normal() Value {
+func (v Value) Normal() Value {
 	switch {
 	case v.N != nil:
 		return N(normalNumber(*v.N))
@@ -60,30 +60,31 @@ func (v Value) normal() Value {
 	case v.L != nil:
 		all := make([]Value, len(v.L))
 		for i, e := range v.L {
-			all[i] = e.normal()
+			all[i] = e.Normal()
 		}
 		return Value{L: all}
 	case v.M != nil:
-		return Value{M: Item(v.M).normal()}
+		return Value{M: Item(v.M).Normal()}
 	}
 	return v
 }
 
-func (i Item) normal() Item {
+// Normal returns the item as DynamoDB keeps it.
+func (i Item) Normal() Item {
 	out := make(Item, len(i))
 	for name, v := range i {
-		out[name] = v.normal()
+		out[name] = v.Normal()
 	}
 	return out
 }
 
-// equal compares two normal items. Maps are encoded in the order of their
+// Equal reports whether two normal items are equal. Maps are encoded in the order of their
 // names, so equal items have one JSON.
-func (i Item) equal(o Item) bool {
-	return (i == nil) == (o == nil) && bytes.Equal(encode(i), encode(o))
+func (i Item) Equal(o Item) bool {
+	return (i == nil) == (o == nil) && bytes.Equal(Encode(i), Encode(o))
 }
 
-// Only is the part of the item that has these attributes.
+// Only returns the part of the item that has these attributes.
 func (i Item) Only(names ...string) Item {
 	if i == nil {
 		return nil
@@ -97,10 +98,11 @@ func (i Item) Only(names ...string) Item {
 	return out
 }
 
-func (i Item) clone() Item { return maps.Clone(i) }
+// Clone returns a copy of the item.
+func (i Item) Clone() Item { return maps.Clone(i) }
 
-// encode is v as JSON. What is given to it is made of this package's types.
-func encode(v any) []byte {
+// Encode returns v as JSON. It panics on a value that JSON cannot hold.
+func Encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(err)

@@ -29,14 +29,14 @@ type Call struct {
 	Code string
 }
 
-// books keep every call in the order in which they came.
-type books struct{ calls []Call }
+// callLog holds every call, in the order in which they came.
+type callLog struct{ calls []Call }
 
-// served is how many calls of an operation were not refused in the second
+// served returns how many calls of an operation were not refused in the second
 // before now.
-func (b *books) served(operation string, now time.Time) (n int) {
-	for i := len(b.calls) - 1; i >= 0; i-- {
-		c := &b.calls[i]
+func (l *callLog) served(operation string, now time.Time) (n int) {
+	for i := len(l.calls) - 1; i >= 0; i-- {
+		c := &l.calls[i]
 		if now.Sub(c.Time) >= time.Second {
 			break
 		}
@@ -52,7 +52,7 @@ func (f *Fake) Calls(operation string) []Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var calls []Call
-	for _, c := range f.books.calls {
+	for _, c := range f.log.calls {
 		if operation == "" || c.Operation == operation {
 			calls = append(calls, c)
 		}

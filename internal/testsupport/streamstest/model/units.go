@@ -1,6 +1,24 @@
-package streamstest
+package model
 
-import "math"
+import (
+	"math"
+	"time"
+)
+
+// Write is one change of a table: an entry of the oracle. What changed nothing,
+// or was refused, is none.
+type Write struct {
+	// Time is when it was written, to the nanosecond.
+	Time time.Time
+	// Key is the item's; Old and New are the item before and after, nil where it
+	// was not there.
+	Key, Old, New Item
+	// Expired says that time to live deleted it.
+	Expired bool
+	// Stream, Shard and Sequence say where the stream has it; empty when the
+	// table had none at the time.
+	Stream, Shard, Sequence string
+}
 
 // Charge is what a write costs on one key of the table or of an index.
 type Charge struct {
@@ -40,9 +58,9 @@ func (s Schema) Charges(w Write) []Charge {
 			continue
 		}
 		before, after := s.entry(x, w.Old), s.entry(x, w.New)
-		moved := before != nil && after != nil && !before.Only(x.Key.Names()...).equal(after.Only(x.Key.Names()...))
+		moved := before != nil && after != nil && !before.Only(x.Key.Names()...).Equal(after.Only(x.Key.Names()...))
 		switch {
-		case before.equal(after):
+		case before.Equal(after):
 			continue
 		case before != nil && (after == nil || moved):
 			all = append(all, Charge{Index: x.Name, Key: before.Only(x.Key.Partition...), Units: costs(before.Size()), Delete: true})
@@ -65,7 +83,7 @@ func (s Schema) entry(x Index, i Item) Item {
 		return nil
 	}
 	for _, name := range x.Key.Names() {
-		if v, ok := i[name]; !ok || !v.isKey(s.typeOf(name)) {
+		if v, ok := i[name]; !ok || !v.isKey(s.TypeOf(name)) {
 			return nil
 		}
 	}
