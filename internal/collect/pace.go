@@ -52,11 +52,11 @@ func (p *partition) admit(ctx context.Context, messages bool) error {
 		return err
 	}
 	for {
-		changed := p.bell.listen()
+		changed := p.collector.bell.listen()
 		if wait, err := p.mustWait(ctx, messages); !wait {
 			return err
 		}
-		p.relieve()
+		p.collector.relieve()
 		p.await(ctx, changed)
 		p.pace.heard(time.Now())
 	}
@@ -69,7 +69,7 @@ func (p *partition) mustWait(ctx context.Context, messages bool) (bool, error) {
 	if err := p.alive(ctx); err != nil {
 		return false, err
 	}
-	crowded := p.held() >= p.config.PendingBytes
+	crowded := p.collector.held() >= p.collector.config.PendingBytes
 	ahead := messages && !crowded && p.ahead(time.Now())
 	p.pace.waiting.Store(ahead)
 	return crowded || ahead, nil
@@ -100,11 +100,11 @@ func (p *partition) ahead(now time.Time) bool {
 	if own == unread {
 		return false
 	}
-	bound := own - p.config.MaxAhead.Milliseconds()
-	heard := now.Add(-p.config.Patience).UnixMilli()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, q := range p.partitions {
+	bound := own - p.collector.config.MaxAhead.Milliseconds()
+	heard := now.Add(-p.collector.config.Patience).UnixMilli()
+	p.collector.mu.Lock()
+	defer p.collector.mu.Unlock()
+	for _, q := range p.collector.partitions {
 		if q != p && !q.pace.idle.Load() && q.pace.last.Load() > heard && q.pace.front.Load() < bound {
 			return true
 		}

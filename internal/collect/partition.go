@@ -21,14 +21,14 @@ const (
 // partition is one claim of a partition: a source.Partition. All that has no
 // comment of its own is guarded by the shard's lock.
 type partition struct {
-	*Collector
-	id      store.PartitionID
-	epoch   int64
-	born    int64 // the stretch in which it lives
-	shard   *shard
-	folder  folder
-	pace    pace // has no lock
-	clocked bool // messages have times: the partition is no file
+	collector *Collector
+	id        store.PartitionID
+	epoch     int64
+	born      int64 // the stretch in which it lives
+	shard     *shard
+	folder    folder
+	pace      pace // has no lock
+	clocked   bool // messages have times: the partition is no file
 
 	// at is the position behind everything folded, stored the one in the
 	// store. They and ended are moved by compare-and-swap.
@@ -46,7 +46,7 @@ type partition struct {
 func newPartition(c *Collector, at store.Position, s *shard) *partition {
 	now := time.Now()
 	p := &partition{
-		Collector: c, id: at.PartitionID, epoch: at.Epoch, born: c.stretch.Load(), shard: s,
+		collector: c, id: at.PartitionID, epoch: at.Epoch, born: c.stretch.Load(), shard: s,
 		at: at.Next, stored: at.Next, ended: at.Ended, endedStored: at.Ended, moved: now,
 		folder: folder{
 			shard: s, decoder: c.config.Decoder(at.Name),
@@ -59,7 +59,7 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 
 // alive answers why the handle may not be used, if so.
 func (p *partition) alive(ctx context.Context) error {
-	if p.born != p.stretch.Load() {
+	if p.born != p.collector.stretch.Load() {
 		return source.ErrReclaim
 	}
 	return ctx.Err()
@@ -93,8 +93,8 @@ func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 		return err
 	}
 	p.pace.heard(now)
-	p.relieve()
-	p.bell.ring()
+	p.collector.relieve()
+	p.collector.bell.ring()
 	return nil
 }
 
@@ -161,15 +161,15 @@ func (p *partition) Gap(ctx context.Context, g source.Gap) error {
 // all that waits is thrown away: it holds samples of a partition that is not
 // ours any more.
 func (p *partition) Release(ctx context.Context) error {
-	if p.born != p.stretch.Load() {
+	if p.born != p.collector.stretch.Load() {
 		return source.ErrReclaim
 	}
-	defer p.leave(p)
+	defer p.collector.leave(p)
 	if !p.unsaved() {
 		return nil
 	}
-	if err := p.commit(ctx, p.unsaved); err != nil {
-		p.discard(p.born, err)
+	if err := p.collector.commit(ctx, p.unsaved); err != nil {
+		p.collector.discard(p.born, err)
 		return fmt.Errorf("release %s: %w: %w", p.id, source.ErrReclaim, err)
 	}
 	if p.unsaved() { // thrown away while it waited for its turn

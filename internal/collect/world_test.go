@@ -270,9 +270,9 @@ func (s *script) batch(from, to int) source.Batch {
 // moments, claims again when told to, and ends when the end is durable, or with
 // ctx.
 type reader struct {
-	*script
-	sink source.Sink
-	rng  *rand.Rand
+	script *script
+	sink   source.Sink
+	rng    *rand.Rand
 	// restless is how often in a hundred batches it releases for no reason.
 	restless int
 	// rest is the longest pause between batches.
@@ -281,7 +281,7 @@ type reader struct {
 
 func (r *reader) run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		p, err := r.sink.Claim(ctx, r.name, "0")
+		p, err := r.sink.Claim(ctx, r.script.name, "0")
 		if err != nil {
 			return fmt.Errorf("claim: %w", err)
 		}
@@ -302,19 +302,19 @@ func (r *reader) read(ctx context.Context, p source.Partition) (bool, error) {
 	}
 	for {
 		switch {
-		case at == len(r.messages):
-			if err = p.Fold(ctx, r.batch(at, at)); err == nil {
+		case at == len(r.script.messages):
+			if err = p.Fold(ctx, r.script.batch(at, at)); err == nil {
 				return r.release(p) == nil, nil
 			}
-		case r.gaps[at]:
+		case r.script.gaps[at]:
 			err = p.Gap(ctx, source.Gap{From: strconv.Itoa(at), To: strconv.Itoa(at + 1), Reason: "scripted"})
 			at++
 		default:
 			to := at
-			for want := at + 1 + r.rng.IntN(8); to < min(want, len(r.messages)) && !r.gaps[to]; {
+			for want := at + 1 + r.rng.IntN(8); to < min(want, len(r.script.messages)) && !r.script.gaps[to]; {
 				to++
 			}
-			err = p.Fold(ctx, r.batch(at, to))
+			err = p.Fold(ctx, r.script.batch(at, to))
 			at = to
 		}
 		switch {

@@ -56,7 +56,7 @@ func (r *reader) outOfRange(ctx context.Context) error {
 }
 
 func (r *reader) bounds(ctx context.Context) (first, end int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
 	return r.link.bounds(ctx, r.topic, r.id)
 }
@@ -86,8 +86,8 @@ func (r *reader) skip(ctx context.Context, to int64, reason string) error {
 	if err := r.handle.Gap(ctx, g); err != nil {
 		return fromSink(fmt.Errorf("record a gap: %w", err))
 	}
-	r.gaps.WithLabelValues(r.topic).Inc()
-	r.log.Error("samples are lost", "partition", r.name, "from", g.From, "to", g.To, "reason", reason)
+	r.source.gaps.WithLabelValues(r.topic).Inc()
+	r.source.log.Error("samples are lost", "partition", r.name, "from", g.From, "to", g.To, "reason", reason)
 	r.at = to
 	return nil
 }

@@ -22,12 +22,12 @@ const reclaimPause = 250 * time.Millisecond
 
 // reader reads one partition during one generation. One goroutine.
 type reader struct {
-	*Source
-	link  *link
-	gen   *kafka.Generation
-	topic string
-	id    int
-	name  string // topic/partition, as the Sink knows it
+	source *Source
+	link   *link
+	gen    *kafka.Generation
+	topic  string
+	id     int
+	name   string // topic/partition, as the Sink knows it
 
 	durable durablePosition
 	polled  time.Time // when durable was last taken from the Sink
@@ -44,7 +44,7 @@ type reader struct {
 
 func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) *reader {
 	r := &reader{
-		Source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
 		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), retry: newBackoff(),
 	}
 	r.durable.Store(-1)
@@ -53,15 +53,15 @@ func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) 
 
 // run owns the partition until ctx, which is the generation's, ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
-	defer r.health.heal(r.name)
-	defer r.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
+	defer r.source.health.heal(r.name)
+	defer r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
 	for ctx.Err() == nil {
 		err := r.own(ctx, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, source.ErrReclaim):
-			r.trouble(r.name, troubleReclaim, err)
+			r.source.trouble(r.name, troubleReclaim, err)
 			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
 			pause(ctx, r.retry.NextBackOff())
@@ -72,7 +72,7 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 // own claims the partition, reads it until that fails, and gives it up when
 // the generation ended.
 func (r *reader) own(ctx context.Context, sink source.Sink) error {
-	if err := r.heartbeat(ctx, r.link, r.gen); err != nil {
+	if err := r.source.heartbeat(ctx, r.link, r.gen); err != nil {
 		r.attempt(ctx, troubleHeartbeat, err)
 		return err
 	}
@@ -99,18 +99,18 @@ func (r *reader) own(ctx context.Context, sink source.Sink) error {
 
 // release gives the partition up, in a bounded time after the generation's end.
 func (r *reader) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.ReleaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
 	if err := r.handle.Release(ctx); err != nil {
-		r.errors.WithLabelValues(troubleRelease).Inc()
-		r.log.Warn("release a partition; its next owner reads the uncommitted part again", "partition", r.name, "error", err)
+		r.source.errors.WithLabelValues(troubleRelease).Inc()
+		r.source.log.Warn("release a partition; its next owner reads the uncommitted part again", "partition", r.name, "error", err)
 	}
 }
 
 // attempt notes a failed attempt, unless it failed because ctx ended.
 func (r *reader) attempt(ctx context.Context, kind string, err error) {
 	if ctx.Err() == nil {
-		r.trouble(r.name, kind, err)
+		r.source.trouble(r.name, kind, err)
 	}
 }
 
@@ -146,10 +146,10 @@ func (r *reader) read(ctx context.Context) error {
 // settled notes that a fetch went through.
 func (r *reader) settled() {
 	r.retry.Reset()
-	if r.health.heal(r.name) {
-		r.log.Info("samples flow again", "partition", r.name)
+	if r.source.health.heal(r.name) {
+		r.source.log.Info("samples flow again", "partition", r.name)
 	}
-	if time.Since(r.polled) >= r.config.CommitInterval/2 {
+	if time.Since(r.polled) >= r.source.config.CommitInterval/2 {
 		r.durable.note(r.handle.Committed())
 		r.polled = time.Now()
 	}
@@ -157,7 +157,7 @@ func (r *reader) settled() {
 
 // fetchOnce asks the leader for what lies at the position, and folds it.
 func (r *reader) fetchOnce(ctx context.Context) error {
-	res, err := r.fetch(ctx, r.at, r.config.MaxWait)
+	res, err := r.fetch(ctx, r.at, r.source.config.MaxWait)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	case res.err != nil:
 		return fmt.Errorf("fetch at offset %d: %w", r.at, res.err)
 	}
-	r.fetches.WithLabelValues(r.topic).Inc()
+	r.source.fetches.WithLabelValues(r.topic).Inc()
 	if res.logStart > r.at {
 		return r.skip(ctx, res.logStart, reasonRetention)
 	}
@@ -177,22 +177,22 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 // fetch does one exchange with the leader. The response lies in the reader's
 // buffer, until the next.
 func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+r.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, wait+r.source.config.RequestTimeout)
 	defer cancel()
 	buf := r.buf
 	r.buf = nil // the exchange keeps it when ctx ends
 	asked := time.Now()
 	res, err := r.link.transport.RoundTrip(ctx, r.link.client.Addr, &fetchRequest{
 		topic: r.topic, partition: int32(r.id), offset: offset,
-		maxWait: wait, maxBytes: int32(r.ask), limit: r.config.MaxBatchBytes + r.config.FetchBytes,
-		clientID: r.config.ClientID, buf: buf,
+		maxWait: wait, maxBytes: int32(r.ask), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
+		clientID: r.source.config.ClientID, buf: buf,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
 	}
 	answer := res.(*fetchResponse)
 	answer.asked = asked
-	if cap(answer.buf) <= 4*r.config.FetchBytes { // a giant batch does not stay
+	if cap(answer.buf) <= 4*r.source.config.FetchBytes { // a giant batch does not stay
 		r.buf = answer.buf
 	}
 	return answer, nil
@@ -222,7 +222,7 @@ func (r *reader) foldEnd(ctx context.Context, res *fetchResponse, began int64, e
 	case errors.Is(end, recordbatch.ErrOldFormat):
 		return end
 	case r.at > began:
-		r.ask = r.config.FetchBytes
+		r.ask = r.source.config.FetchBytes
 		return nil
 	case len(res.records) > 0:
 		return r.askMore()
@@ -233,10 +233,10 @@ func (r *reader) foldEnd(ctx context.Context, res *fetchResponse, began int64, e
 // askMore grows the next fetch after one that brought no whole batch, which
 // brokers before Kafka 0.11's fetch version 3 did.
 func (r *reader) askMore() error {
-	if r.ask >= r.config.MaxBatchBytes {
-		return fmt.Errorf("the batch at offset %d is over the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.config.MaxBatchBytes)
+	if r.ask >= r.source.config.MaxBatchBytes {
+		return fmt.Errorf("the batch at offset %d is over the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
 	}
-	r.ask = min(2*r.ask, r.config.MaxBatchBytes)
+	r.ask = min(2*r.ask, r.source.config.MaxBatchBytes)
 	return nil
 }
 
@@ -254,9 +254,9 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 	if len(c.Records) > 0 {
 		r.doubt.step = 0
 	}
-	r.messages.WithLabelValues(r.topic).Add(float64(len(c.Records)))
-	r.bytes.WithLabelValues(r.topic).Add(float64(c.Bytes))
-	r.lag.WithLabelValues(r.topic, strconv.Itoa(r.id)).Set(float64(lag))
+	r.source.messages.WithLabelValues(r.topic).Add(float64(len(c.Records)))
+	r.source.bytes.WithLabelValues(r.topic).Add(float64(c.Bytes))
+	r.source.lag.WithLabelValues(r.topic, strconv.Itoa(r.id)).Set(float64(lag))
 	return nil
 }
 

@@ -51,9 +51,9 @@ func (s *Streams) noteHeirs(open []Shard) {
 // hasHeirs says whether the Ledger has all children of the shard. Those of one
 // that is gone come from a listing, and all at once.
 func (r *reader) hasHeirs() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found, ok := r.heirs[r.shard.Name]
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	found, ok := r.source.heirs[r.shard.Name]
 	return ok && (r.gone || time.Since(found) > heirsSettled)
 }
 
@@ -68,13 +68,13 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 	wait := newBackoff()
 	wait.MaxInterval = childrenPatience
 	for {
-		switch err := r.tenure.await(ctx); {
+		switch err := r.source.tenure.await(ctx); {
 		case err != nil:
 			return err
 		case r.hasHeirs():
-			r.health.heal(r.shard.Name)
+			r.source.health.heal(r.shard.Name)
 			return nil
-		case !r.children.try():
+		case !r.source.children.try():
 			pause(ctx, turnLook)
 			continue
 		}
@@ -85,11 +85,11 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 		case errors.Is(err, errGone): // the stream was deleted
 			return nil
 		case err != nil:
-			r.trouble(r.shard.Name, troubleChildren, err)
+			r.source.trouble(r.shard.Name, troubleChildren, err)
 		case after == unclear:
-			r.trouble(r.shard.Name, troubleChildren, errors.New("a closed shard has no children yet: waiting for DescribeStream to show them"))
+			r.source.trouble(r.shard.Name, troubleChildren, errors.New("a closed shard has no children yet: waiting for DescribeStream to show them"))
 		default:
-			r.health.heal(r.shard.Name)
+			r.source.health.heal(r.shard.Name)
 			return nil
 		}
 		pause(ctx, wait.NextBackOff())
@@ -122,11 +122,11 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 	var cursor *string
 	for {
 		if cursor != nil {
-			if err := r.children.wait(ctx); err != nil {
+			if err := r.source.children.wait(ctx); err != nil {
 				return nil, false, err
 			}
 		}
-		d, err := r.describe(ctx, r.stream, cursor, r.id)
+		d, err := r.source.describe(ctx, r.stream, cursor, r.id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -145,9 +145,9 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 }
 
 func (r *reader) register(ctx context.Context, children []NewShard) error {
-	ctx, cancel := context.WithTimeout(ctx, r.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
-	if err := r.ledger.Register(ctx, string(r.stream), children, false); err != nil {
+	if err := r.source.ledger.Register(ctx, string(r.stream), children, false); err != nil {
 		return fmt.Errorf("make the children of a closed shard known: %w", err)
 	}
 	return nil

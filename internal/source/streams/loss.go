@@ -50,7 +50,7 @@ func (r *reader) inherited() *loss {
 func (r *reader) refused(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errExpired):
-		r.errors.WithLabelValues(troubleExpired).Inc()
+		r.source.errors.WithLabelValues(troubleExpired).Inc()
 		r.iterator = ""
 		return nil
 	case errors.Is(err, errTrimmed), errors.Is(err, errGone):
@@ -63,7 +63,7 @@ func (r *reader) refused(ctx context.Context, err error) error {
 // not there at all. One answer may come from a server that lags, so that the
 // shard is asked for its beginning before a loss is believed.
 func (r *reader) missing(ctx context.Context, cause error) error {
-	iterator, err := r.openIterator(ctx, r.stream, r.id, atHorizon)
+	iterator, err := r.source.openIterator(ctx, r.stream, r.id, atHorizon)
 	switch {
 	case err == nil && errors.Is(cause, errGone):
 		r.iterator = ""
@@ -130,10 +130,10 @@ func (r *reader) vanished(ctx context.Context) error {
 
 // findStream asks whether the shard's stream exists.
 func (r *reader) findStream(ctx context.Context) error {
-	if err := r.children.wait(ctx); err != nil {
+	if err := r.source.children.wait(ctx); err != nil {
 		return err
 	}
-	_, err := r.describe(ctx, r.stream, nil, r.id)
+	_, err := r.source.describe(ctx, r.stream, nil, r.id)
 	if errors.Is(err, errGone) {
 		return errNoStream
 	}
@@ -172,8 +172,8 @@ func (r *reader) record(ctx context.Context, to position, until time.Time) error
 	if err := r.handle.Gap(ctx, g); err != nil {
 		return fromSink(fmt.Errorf("record a gap: %w", err))
 	}
-	r.gaps.WithLabelValues(r.table).Inc()
-	r.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
+	r.source.gaps.WithLabelValues(r.table).Inc()
+	r.source.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
 		"since", g.Since, "until", g.Until, "reason", g.Reason)
 	r.at, r.lost = to, nil
 	return nil

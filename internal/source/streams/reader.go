@@ -31,7 +31,7 @@ var errEnded = errors.New("the shard has ended")
 // closed shard is folded like any other; then the children are made known, and
 // then the end.
 type reader struct {
-	*Streams
+	source *Streams
 	shard  Shard
 	stream arn
 	table  string
@@ -56,7 +56,7 @@ type reader struct {
 func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
 	stream := arn(h.Stream)
 	return &reader{
-		Streams: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
+		source: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
 		stop: stop, retry: newBackoff(),
 		next:  time.Now().Add(pageEvery), // its last owner may have asked just now
 		limit: fewRecords,
@@ -73,10 +73,10 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 		case ctx.Err() != nil:
 			return false
 		case errors.Is(err, source.ErrReclaim):
-			r.trouble(r.shard.Name, troubleReclaim, err)
+			r.source.trouble(r.shard.Name, troubleReclaim, err)
 			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
-			r.trouble(r.shard.Name, troubleSink, err)
+			r.source.trouble(r.shard.Name, troubleSink, err)
 			pause(ctx, r.retry.NextBackOff())
 		}
 	}
@@ -86,7 +86,7 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 // own claims the shard, reads it until that fails or it has ended, and gives it
 // up unless the handle is dead.
 func (r *reader) own(ctx context.Context, sink source.Sink) error {
-	if err := r.tenure.await(ctx); err != nil {
+	if err := r.source.tenure.await(ctx); err != nil {
 		return err
 	}
 	handle, err := sink.Claim(ctx, r.shard.Name, string(atHorizon))
@@ -111,7 +111,7 @@ func (r *reader) begin(handle source.Partition) {
 	r.newest = time.Time{} // what was folded since may have been thrown away
 	r.closed, r.gone = r.at == atShardEnd, r.at == atShardEnd
 	if r.lost = r.inherited(); r.lost != nil {
-		r.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
+		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
 	}
 	r.claimed = true
 }
@@ -119,12 +119,12 @@ func (r *reader) begin(handle source.Partition) {
 // release gives the shard up, in a bounded time. Then all that was folded is in
 // the Sink.
 func (r *reader) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.ReleaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
 	err := r.handle.Release(ctx)
 	if err != nil {
-		r.errors.WithLabelValues(troubleRelease).Inc()
-		r.log.Warn("release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
+		r.source.errors.WithLabelValues(troubleRelease).Inc()
+		r.source.log.Warn("release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (r *reader) read(ctx context.Context) error {
 			return ctx.Err()
 		case err != nil:
 			r.iterator = ""
-			r.trouble(r.shard.Name, troubleRecords, err)
+			r.source.trouble(r.shard.Name, troubleRecords, err)
 			pause(ctx, r.retry.NextBackOff())
 		default:
 			r.settled()
@@ -152,8 +152,8 @@ func (r *reader) read(ctx context.Context) error {
 // settled notes that a step went through.
 func (r *reader) settled() {
 	r.retry.Reset()
-	if r.health.heal(r.shard.Name) {
-		r.log.Debug("samples flow again", "shard", r.shard.Name)
+	if r.source.health.heal(r.shard.Name) {
+		r.source.log.Debug("samples flow again", "shard", r.shard.Name)
 	}
 }
 
@@ -167,11 +167,11 @@ func (r *reader) step(ctx context.Context) error {
 	}
 	if r.iterator == "" {
 		var err error
-		if r.iterator, err = r.openIterator(ctx, r.stream, r.id, r.at); err != nil {
+		if r.iterator, err = r.source.openIterator(ctx, r.stream, r.id, r.at); err != nil {
 			return r.refused(ctx, err)
 		}
 	}
-	p, err := r.getRecords(ctx, r.iterator, r.limit)
+	p, err := r.source.getRecords(ctx, r.iterator, r.limit)
 	r.next = p.asked.Add(pageEvery)
 	if err != nil {
 		return r.refused(ctx, err)
@@ -185,7 +185,7 @@ func (r *reader) await(ctx context.Context) error {
 	if d := time.Until(r.next); d > 0 {
 		pause(ctx, d)
 	}
-	return r.tenure.await(ctx)
+	return r.source.tenure.await(ctx)
 }
 
 // fold hands a page to the Sink.
@@ -209,9 +209,9 @@ func (r *reader) fold(ctx context.Context, p page) error {
 	r.adapt(time.Since(began))
 	r.at, r.iterator = position(b.Next), p.next
 	r.note(b)
-	r.pages.WithLabelValues(r.table).Inc()
-	r.records.WithLabelValues(r.table).Add(float64(len(p.records)))
-	r.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
+	r.source.pages.WithLabelValues(r.table).Inc()
+	r.source.records.WithLabelValues(r.table).Add(float64(len(p.records)))
+	r.source.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
 	if p.next == "" {
 		return r.end(ctx)
 	}
