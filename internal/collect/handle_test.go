@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -100,7 +101,7 @@ func TestFencedHandlesClaimAgain(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for name, call := range map[string]error{
-			"fold": a.Fold(t.Context(), at(noon, "2")), "gap": b.Gap(t.Context(), source.Gap{}),
+			"fold": a.Fold(t.Context(), at(noon, "2")), "gap": b.Gap(t.Context(), sample.Gap{}),
 			"release": b.Release(t.Context()), "the other's fold": b.Fold(t.Context(), at(noon, "2")),
 		} {
 			if !errors.Is(call, source.ErrReclaim) {
@@ -245,9 +246,9 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 	t.Parallel()
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
-		must(t, p.Gap(t.Context(), source.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
-		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "9", Reason: "breaks off"}))
-		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "3", Reason: "made anew"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "9", Reason: "breaks off"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "3", Reason: "made anew"}))
 		if p.Position() != "3" {
 			t.Errorf("position %q, want 3: the log was made anew", p.Position())
 		}

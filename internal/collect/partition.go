@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -136,7 +137,7 @@ func (p *partition) advance(b source.Batch, now int64) {
 }
 
 // Gap implements source.Partition.
-func (p *partition) Gap(ctx context.Context, g source.Gap) error {
+func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
 	if err := p.admit(ctx, false); err != nil {
 		return err
 	}

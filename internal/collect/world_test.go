@@ -307,7 +307,7 @@ func (r *reader) read(ctx context.Context, p source.Partition) (bool, error) {
 				return r.release(p) == nil, nil
 			}
 		case r.script.gaps[at]:
-			err = p.Gap(ctx, source.Gap{From: strconv.Itoa(at), To: strconv.Itoa(at + 1), Reason: "scripted"})
+			err = p.Gap(ctx, sample.Gap{From: strconv.Itoa(at), To: strconv.Itoa(at + 1), Reason: "scripted"})
 			at++
 		default:
 			to := at

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Stdin is the path that means standard input.
@@ -148,7 +149,7 @@ func (f *File) read(ctx context.Context, p source.Partition, s *splitter) error 
 		case ended(err):
 			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
 		default:
-			if err := p.Gap(ctx, source.Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
+			if err := p.Gap(ctx, sample.Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
 				return err
 			}
 			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Reasons of a gap, for a person.
@@ -79,7 +79,7 @@ func (r *reader) corrupt(ctx context.Context, c *recordbatch.CorruptError, end i
 // skip records that what lies between the position and to is lost, and goes on
 // from there.
 func (r *reader) skip(ctx context.Context, to int64, reason string) error {
-	g := source.Gap{
+	g := sample.Gap{
 		From: strconv.FormatInt(r.at, 10), To: strconv.FormatInt(to, 10),
 		Since: fromMilli(r.newest), Until: fromMilli(r.timeAt(ctx, to)), Reason: reason,
 	}

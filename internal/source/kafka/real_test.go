@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
+	"github.com/keyheat/keyheat/sample"
 )
 
 func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
@@ -173,7 +174,7 @@ func (c *counter) Claim(_ context.Context, _, first string) (source.Partition, e
 }
 func (c *counter) Position() string                          { return c.at }
 func (c *counter) Committed() string                         { return "" }
-func (c *counter) Gap(_ context.Context, g source.Gap) error { return fmt.Errorf("a gap: %+v", g) }
+func (c *counter) Gap(_ context.Context, g sample.Gap) error { return fmt.Errorf("a gap: %+v", g) }
 func (c *counter) Release(context.Context) error             { return nil }
 
 func (c *counter) Fold(_ context.Context, b source.Batch) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // retention is how long DynamoDB Streams keeps a record.
@@ -166,7 +166,7 @@ func (r *reader) record(ctx context.Context, to position, until time.Time) error
 	if r.lost.since.After(until) { // it was found later than it was trimmed
 		r.lost.since = time.Time{}
 	}
-	g := source.Gap{
+	g := sample.Gap{
 		From: r.lost.from, To: string(to), Since: r.lost.since, Until: until, Reason: r.lost.reason,
 	}
 	if err := r.handle.Gap(ctx, g); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // office keeps the books of all collectors in memory: positions, watermarks and
@@ -29,7 +30,7 @@ type office struct {
 	leader   string
 	leads    time.Time // until when
 	counted  []record
-	gaps     []source.Gap
+	gaps     []sample.Gap
 	gapsOf   []string // the shard of each
 	complete int64    // seconds before it were called complete
 	broken   []string // promises
@@ -242,7 +243,7 @@ type handle struct {
 	ended     bool
 	watermark int64
 	pending   []record
-	lost      []source.Gap
+	lost      []sample.Gap
 	since     time.Time
 }
 
@@ -369,7 +370,7 @@ func (o *office) close() {
 }
 
 // Gap implements source.Partition.
-func (h *handle) Gap(ctx context.Context, g source.Gap) error {
+func (h *handle) Gap(ctx context.Context, g sample.Gap) error {
 	defer h.desk.enter()()
 	if err := h.usable(ctx); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Recorder is a source.Sink that records what it takes: positions, moved by
@@ -20,7 +21,7 @@ type Recorder struct {
 	Entries map[string]*Entry
 	// Counted is how often each value was counted.
 	Counted map[string]int
-	gaps    []source.Gap
+	gaps    []sample.Gap
 	// Folded are the batches, without their messages.
 	Folded []source.Batch
 	// Claims is how many claims there were.
@@ -91,7 +92,7 @@ type handle struct {
 	epoch      int
 	stored, at string
 	pending    []string
-	gaps       []source.Gap
+	gaps       []sample.Gap
 	since      time.Time
 }
 
@@ -127,7 +128,7 @@ func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 }
 
 // Gap implements source.Partition. A gap is counted at once.
-func (h *handle) Gap(_ context.Context, g source.Gap) error {
+func (h *handle) Gap(_ context.Context, g sample.Gap) error {
 	h.gaps = append(h.gaps, g)
 	h.at = g.To
 	return h.commit()
@@ -179,14 +180,14 @@ func (r *Recorder) Expect(t *testing.T, n int) {
 }
 
 // Gaps returns the gaps that were recorded.
-func (r *Recorder) Gaps() []source.Gap {
+func (r *Recorder) Gaps() []sample.Gap {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]source.Gap(nil), r.gaps...)
+	return append([]sample.Gap(nil), r.gaps...)
 }
 
 // OnlyGap returns the one gap that was recorded; any other number fails the test.
-func (r *Recorder) OnlyGap(t *testing.T) source.Gap {
+func (r *Recorder) OnlyGap(t *testing.T) sample.Gap {
 	t.Helper()
 	gaps := r.Gaps()
 	if len(gaps) != 1 {
