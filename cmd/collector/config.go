@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/kafka"
@@ -80,9 +81,9 @@ func defaults() *Config {
 	return &Config{
 		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
 		Streams: Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
-		Commit:  Commit{Interval: 2 * time.Second},
+		Commit:  Commit{Interval: collect.DefaultCommitInterval},
 		Collect: Collect{
-			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,
+			Memory: collect.DefaultPendingBytes, TooOld: collect.DefaultTooOld, TooFarAhead: collect.DefaultTooFarAhead,
 		},
 		Admin: Admin{Listen: "127.0.0.1:9461"},
 		Log:   cli.DefaultLog(),

@@ -40,6 +40,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -91,8 +92,9 @@ type Collector struct {
 	seq        int64
 	abandon    context.CancelFunc // gives the commit under way up; never nil
 
-	health *health
-	*metrics
+	health health.Status
+	share  badShare
+	*meters
 }
 
 // New makes a collector; Run has to run for its samples to be stored. seed
@@ -108,12 +110,12 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 		config: config, store: st, log: logger, writer: rand.Text(),
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		partitions: make(map[string]*partition), abandon: func() {},
-		health: newHealth(config),
+		share: badShare{limit: config.BadShare, least: config.BadSamples},
 	}
 	for range config.Shards {
 		c.shards = append(c.shards, &shard{sketch: sketch.NewShard(config.Sketch)})
 	}
-	c.metrics = newMetrics(c)
+	c.meters = newMeters(c)
 	return c, nil
 }
 

@@ -82,7 +82,7 @@ func (c *Collector) seal(ctx context.Context) *flight {
 		f.cover(p)
 	}
 	now := time.Now()
-	c.health.count(now, f.tally.good, f.tally.refusals())
+	c.share.count(now, f.tally.good, f.tally.refusals())
 	f.commit.Bad = f.tally.rows(c.config.Source, now)
 	if f.empty() {
 		return nil

@@ -4,11 +4,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/metrics"
 )
 
-// metrics counts what is stored, so that the counters add over restarts to
+// meters counts what is stored, so that the counters add over restarts to
 // what the store holds.
-type metrics struct {
+type meters struct {
+	metrics.Set
 	samples, discarded    prometheus.Counter
 	commits, fenced, gaps prometheus.Counter
 	deltaBytes            prometheus.Counter
@@ -18,7 +21,7 @@ type metrics struct {
 	watermarkAge          prometheus.GaugeFunc
 }
 
-func newMetrics(c *Collector) *metrics {
+func newMeters(c *Collector) *meters {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help})
 	}
@@ -28,7 +31,7 @@ func newMetrics(c *Collector) *metrics {
 	gauge := func(name, help string, value func() float64) prometheus.GaugeFunc {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help}, value)
 	}
-	return &metrics{
+	m := &meters{
 		samples:    counter("samples_total", "Good samples stored."),
 		discarded:  counter("discarded_samples_total", "Good samples thrown away to be read again."),
 		commits:    counter("commits_total", "Commits stored."),
@@ -46,6 +49,11 @@ func newMetrics(c *Collector) *metrics {
 		owned:        gauge("partitions", "Partitions that are read.", c.count),
 		watermarkAge: gauge("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark),
 	}
+	m.Set = metrics.Set{
+		m.samples, m.discarded, m.commits, m.fenced, m.gaps, m.deltaBytes, m.bad, m.failures,
+		m.commitSeconds, m.pending, m.lag, m.owned, m.watermarkAge,
+	}
+	return m
 }
 
 func (c *Collector) count() float64 {
@@ -67,25 +75,4 @@ func (c *Collector) oldestWatermark() (age float64) {
 		}
 	})
 	return age
-}
-
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{
-		m.samples, m.discarded, m.commits, m.fenced, m.gaps, m.deltaBytes, m.bad, m.failures,
-		m.commitSeconds, m.pending, m.lag, m.owned, m.watermarkAge,
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range m.all() {
-		c.Describe(ch)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range m.all() {
-		c.Collect(ch)
-	}
 }

@@ -16,7 +16,7 @@ import (
 func (c *Collector) insist(ctx context.Context, task string, do func(context.Context) error) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 100*time.Millisecond, 5*time.Second
-	defer c.health.heal(task)
+	defer c.health.Heal(task)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		attempt, cancel := context.WithTimeout(ctx, c.config.CommitTimeout)
 		defer cancel()
@@ -34,7 +34,7 @@ func (c *Collector) trouble(task string, err error) {
 		kind = "unavailable"
 	}
 	c.failures.WithLabelValues(kind).Inc()
-	if c.health.fail(task, err.Error()) {
+	if c.health.Fail(task, err.Error()) {
 		c.log.Warn("the store does not take what was gathered; it waits", "task", task, "error", err)
 	}
 }

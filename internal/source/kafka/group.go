@@ -11,6 +11,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -61,13 +63,13 @@ func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			k.trouble(groupHealth, troubleGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
+			k.trouble(health.Whole, troubleGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
 			continue
 		}
 		if time.Since(began) < shortGeneration {
 			// kafka-go joins again at once, also where that cannot help: when
 			// a topic is deleted it would join thousands of times.
-			pause(ctx, storm.NextBackOff())
+			retry.Pause(ctx, storm.NextBackOff())
 		} else {
 			storm.Reset()
 		}
@@ -81,7 +83,7 @@ func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link
 
 // join starts a reader for each partition of a generation.
 func (k *Source) join(ctx context.Context, gen *kafka.Generation, l *link, sink source.Sink) {
-	if k.health.heal(groupHealth) {
+	if k.health.Heal(health.Whole) {
 		k.log.Info("joined the consumer group", "group", gen.GroupID, "member", gen.MemberID, "generation", gen.ID)
 	}
 	var readers []*reader
@@ -161,7 +163,7 @@ func commitPositions(gen *kafka.Generation, readers []*reader, told map[*reader]
 // good-bye to the group. kafka-go's Close has no bound (it hangs in the middle
 // of a rebalance), so that after a time its connections are taken from it.
 func (k *Source) leave(group *kafka.ConsumerGroup, l *link) {
-	k.health.fail(groupHealth, "left the group "+k.config.Group)
+	k.health.Fail(health.Whole, "left the group "+k.config.Group)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -196,8 +198,8 @@ func (k *Source) awaitTopics(ctx context.Context, l *link) bool {
 		case err == nil:
 			err = fmt.Errorf("topic %q does not exist: create it, or correct its name", missing)
 		}
-		k.trouble(groupHealth, troubleGroup, err)
-		pause(ctx, wait.NextBackOff())
+		k.trouble(health.Whole, troubleGroup, err)
+		retry.Pause(ctx, wait.NextBackOff())
 	}
 }
 
@@ -220,7 +222,7 @@ func (k *Source) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) 
 // trouble notes, counts and, when it is news, logs what is wrong with a part.
 func (k *Source) trouble(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
-	if k.health.fail(part, err.Error()) {
+	if k.health.Fail(part, err.Error()) {
 		k.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
 	}
 }
@@ -230,16 +232,6 @@ func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
 	return b
-}
-
-// pause waits, or less when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // durablePosition is an offset that one goroutine writes and another reads;

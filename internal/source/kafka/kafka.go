@@ -15,6 +15,7 @@ import (
 
 	"github.com/segmentio/kafka-go/sasl"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
@@ -161,8 +162,8 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 type Source struct {
 	config Config
 	log    *slog.Logger
-	health *health
-	*metrics
+	health health.Status
+	*meters
 }
 
 // New returns a source that has not connected yet. It fails only on a
@@ -171,10 +172,10 @@ func New(config Config, logger *slog.Logger) (*Source, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("kafka source: %w", err)
 	}
-	k := &Source{config: config.withDefaults(), log: logger, health: newHealth(), metrics: newMetrics()}
-	k.health.fail(groupHealth, "not yet a member of the group "+config.Group)
+	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
+	k.health.Fail(health.Whole, "not yet a member of the group "+config.Group)
 	return k, nil
 }
 
 // Ready says why samples do not flow, a sentence each; empty when they do.
-func (k *Source) Ready() []string { return k.health.reasons() }
+func (k *Source) Ready() []string { return k.health.Reasons() }

@@ -1,6 +1,10 @@
 package kafka
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/metrics"
+)
 
 // Kinds of trouble, the values of the errors' label.
 const (
@@ -16,21 +20,22 @@ const (
 	troubleCommit    = "commit"
 )
 
-// metrics counts what a source reads. It is a prometheus.Collector, so that
-// whoever owns the registry registers the source itself.
-type metrics struct {
+// meters counts what a source reads. It is embedded, so that whoever owns the
+// registry registers the source itself.
+type meters struct {
+	metrics.Set
 	messages, bytes, fetches, gaps *prometheus.CounterVec
 	errors                         *prometheus.CounterVec
 	lag                            *prometheus.GaugeVec
 }
 
-func newMetrics() *metrics {
+func newMeters() *meters {
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "source", Name: name, Help: help,
 		}, []string{label})
 	}
-	return &metrics{
+	m := &meters{
 		messages: counter("messages_total", "Messages handed to the collector.", "topic"),
 		bytes:    counter("bytes_total", "Bytes of message values handed to the collector.", "topic"),
 		fetches:  counter("fetches_total", "Fetch responses without an error.", "topic"),
@@ -41,22 +46,6 @@ func newMetrics() *metrics {
 			Help: "Offsets between what was read and the end of the log.",
 		}, []string{"topic", "partition"}),
 	}
-}
-
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag}
-}
-
-// Describe implements prometheus.Collector.
-func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range m.all() {
-		c.Describe(ch)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range m.all() {
-		c.Collect(ch)
-	}
+	m.Set = metrics.Set{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag}
+	return m
 }

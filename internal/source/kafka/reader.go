@@ -12,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
@@ -38,14 +39,14 @@ type reader struct {
 	ask     int   // bytes that a fetch asks for
 	buf     []byte
 	decoder *recordbatch.Decoder
-	retry   *backoff.ExponentialBackOff
+	backoff *backoff.ExponentialBackOff
 	doubt   doubt
 }
 
 func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) *reader {
 	r := &reader{
 		source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
-		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), retry: newBackoff(),
+		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
 	}
 	r.durable.Store(-1)
 	return r
@@ -53,7 +54,7 @@ func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) 
 
 // run owns the partition until ctx, which is the generation's, ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
-	defer r.source.health.heal(r.name)
+	defer r.source.health.Heal(r.name)
 	defer r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
 	for ctx.Err() == nil {
 		err := r.own(ctx, sink)
@@ -62,9 +63,9 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 			return
 		case errors.Is(err, source.ErrReclaim):
 			r.source.trouble(r.name, troubleReclaim, err)
-			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
-			pause(ctx, r.retry.NextBackOff())
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 }
@@ -136,7 +137,7 @@ func (r *reader) read(ctx context.Context) error {
 				kind = troubleCorrupt
 			}
 			r.attempt(ctx, kind, err)
-			pause(ctx, r.retry.NextBackOff())
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
 			r.settled()
 		}
@@ -145,8 +146,8 @@ func (r *reader) read(ctx context.Context) error {
 
 // settled notes that a fetch went through.
 func (r *reader) settled() {
-	r.retry.Reset()
-	if r.source.health.heal(r.name) {
+	r.backoff.Reset()
+	if r.source.health.Heal(r.name) {
 		r.source.log.Info("samples flow again", "partition", r.name)
 	}
 	if time.Since(r.polled) >= r.source.config.CommitInterval/2 {

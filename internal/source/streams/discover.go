@@ -13,6 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 const (
@@ -47,23 +50,23 @@ type listing struct {
 // nobody's end announces, of new streams and of changes that nobody saw.
 func (s *Streams) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
-		s.health.failNow(t, "its shards are not known yet")
+		s.health.Fail(t, "its shards are not known yet")
 	}
 	for ctx.Err() == nil {
 		again := s.config.Discovery
 		lead, err := s.lead(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.trouble(memberPart, troubleLedger, err)
+			s.trouble(health.Whole, troubleLedger, err)
 			again = s.config.Round
 		}
 		for _, t := range s.config.Tables {
 			if !lead {
-				s.health.heal(t) // it is the leader's to say
+				s.health.Heal(t) // it is the leader's to say
 			} else if !s.discoverTable(ctx, t) {
 				again = s.config.Round
 			}
 		}
-		pause(ctx, again)
+		retry.Pause(ctx, again)
 	}
 }
 
@@ -98,7 +101,7 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 		s.trouble(table, troubleDiscovery, err)
 		return false
 	}
-	if s.health.heal(table) {
+	if s.health.Heal(table) {
 		s.log.Info("the table's shards are known", "table", table)
 	}
 	return true
@@ -172,7 +175,7 @@ func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*ty
 		}
 		return d, err
 	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
-	return d, unwrapPermanent(err)
+	return d, retry.Cause(err)
 }
 
 // note puts what a whole listing shows into the Ledger.
@@ -282,13 +285,4 @@ func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
 	return b
-}
-
-// unwrapPermanent takes off what told the retry to stop.
-func unwrapPermanent(err error) error {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
-		return permanent.Unwrap()
-	}
-	return err
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 // childrenPatience is the longest pause between two looks for the children of a
@@ -72,10 +74,10 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 		case err != nil:
 			return err
 		case r.hasHeirs():
-			r.source.health.heal(r.shard.Name)
+			r.source.health.Heal(r.shard.Name)
 			return nil
 		case !r.source.children.try():
-			pause(ctx, turnLook)
+			retry.Pause(ctx, turnLook)
 			continue
 		}
 		after, err := r.succession(ctx)
@@ -89,10 +91,10 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 		case after == unclear:
 			r.source.trouble(r.shard.Name, troubleChildren, errors.New("a closed shard has no children yet: waiting for DescribeStream to show them"))
 		default:
-			r.source.health.heal(r.shard.Name)
+			r.source.health.Heal(r.shard.Name)
 			return nil
 		}
-		pause(ctx, wait.NextBackOff())
+		retry.Pause(ctx, wait.NextBackOff())
 	}
 }
 

@@ -4,6 +4,10 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 // AWS allows ten DescribeStream requests a second. One collector lists; every
@@ -14,89 +18,45 @@ const (
 	childrenRate = 3.0
 )
 
-// pacer lets requests pass at a rate, evenly.
+// pacer lets requests pass at a rate, evenly, that several pacers may share.
 type pacer struct {
-	mu    sync.Mutex
-	rate  float64 // a second
-	share int     // how many pacers share the rate
-	next  time.Time
+	rate    rate.Limit // of all that share it, a second
+	limiter *rate.Limiter
+
+	mu     sync.Mutex
+	begins time.Time // no request passes before
 }
 
-func newPacer(rate float64) *pacer { return &pacer{rate: rate, share: 1} }
+func newPacer(limit rate.Limit) *pacer {
+	return &pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
+}
 
 // divide shares the rate among n, of whom this is one. Others learn of one that
 // is new within a round: it begins that much later.
 func (p *pacer) divide(n int, newcomer time.Duration) {
+	n = max(n, 1)
+	p.limiter.SetLimit(p.rate / rate.Limit(n))
+	if n == 1 || newcomer == 0 {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.share = max(n, 1)
-	if begin := time.Now().Add(newcomer); n > 1 && newcomer > 0 && p.next.Before(begin) {
-		p.next = begin
-	}
+	p.begins = time.Now().Add(newcomer)
 }
 
-// try says whether it is the caller's turn now.
-func (p *pacer) try() bool {
+func (p *pacer) untilBegin() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	if p.next.After(now) {
-		return false
-	}
-	p.next = now.Add(p.every())
-	return true
+	return time.Until(p.begins)
 }
 
-// every is the time between two turns. The caller holds mu.
-func (p *pacer) every() time.Duration {
-	return time.Duration(float64(p.share) / p.rate * float64(time.Second))
-}
+// try reports whether a request may pass now, and counts it if so.
+func (p *pacer) try() bool { return p.untilBegin() <= 0 && p.limiter.Allow() }
 
-// wait returns when it is the caller's turn, or when ctx ends.
+// wait returns when a request may pass, or when ctx ends.
 func (p *pacer) wait(ctx context.Context) error {
-	p.mu.Lock()
-	now := time.Now()
-	turn := p.next
-	if turn.Before(now) {
-		turn = now
+	if d := p.untilBegin(); d > 0 {
+		retry.Pause(ctx, d)
 	}
-	p.next = turn.Add(p.every())
-	p.mu.Unlock()
-	if d := turn.Sub(now); d > 0 {
-		pause(ctx, d)
-	}
-	return ctx.Err()
-}
-
-// tenure is how long what this collector owns is certainly its own, by its own
-// clock, which began to run before the Ledger's.
-type tenure struct {
-	mu    sync.Mutex
-	until time.Time
-}
-
-func (t *tenure) extend(until time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.until = until
-}
-
-func (t *tenure) holds() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return time.Now().Before(t.until)
-}
-
-// tenureLook is how often one that waits for its tenure looks.
-const tenureLook = 100 * time.Millisecond
-
-// await waits until the tenure holds. Without it another may be reading.
-func (t *tenure) await(ctx context.Context) error {
-	for !t.holds() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		pause(ctx, tenureLook)
-	}
-	return ctx.Err()
+	return p.limiter.Wait(ctx)
 }

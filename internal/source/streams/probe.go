@@ -30,7 +30,7 @@ func Operations() []string {
 func NewProbe(api API, table string) *Probe {
 	c := Config{Tables: []string{table}}.withDefaults()
 	s := &Streams{config: c, api: api, listing: newPacer(listingRate)}
-	s.metrics = newMetrics(s)
+	s.meters = newMeters(s)
 	return &Probe{streams: s, table: table}
 }
 

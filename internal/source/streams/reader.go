@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -49,7 +50,7 @@ type reader struct {
 	idle     idleness
 	next     time.Time // not before then is the next page asked for
 	limit    int32     // records that a page may hold
-	retry    *backoff.ExponentialBackOff
+	backoff  *backoff.ExponentialBackOff
 	buf      []byte
 }
 
@@ -57,7 +58,7 @@ func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
 	stream := arn(h.Stream)
 	return &reader{
 		source: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
-		stop: stop, retry: newBackoff(),
+		stop: stop, backoff: newBackoff(),
 		next:  time.Now().Add(pageEvery), // its last owner may have asked just now
 		limit: fewRecords,
 	}
@@ -74,10 +75,10 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 			return false
 		case errors.Is(err, source.ErrReclaim):
 			r.source.trouble(r.shard.Name, troubleReclaim, err)
-			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
 			r.source.trouble(r.shard.Name, troubleSink, err)
-			pause(ctx, r.retry.NextBackOff())
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 	return false
@@ -142,7 +143,7 @@ func (r *reader) read(ctx context.Context) error {
 		case err != nil:
 			r.iterator = ""
 			r.source.trouble(r.shard.Name, troubleRecords, err)
-			pause(ctx, r.retry.NextBackOff())
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
 			r.settled()
 		}
@@ -151,8 +152,8 @@ func (r *reader) read(ctx context.Context) error {
 
 // settled notes that a step went through.
 func (r *reader) settled() {
-	r.retry.Reset()
-	if r.source.health.heal(r.shard.Name) {
+	r.backoff.Reset()
+	if r.source.health.Heal(r.shard.Name) {
 		r.source.log.Debug("samples flow again", "shard", r.shard.Name)
 	}
 }
@@ -183,7 +184,7 @@ func (r *reader) step(ctx context.Context) error {
 // the certainty that nobody else reads the shard.
 func (r *reader) await(ctx context.Context) error {
 	if d := time.Until(r.next); d > 0 {
-		pause(ctx, d)
+		retry.Pause(ctx, d)
 	}
 	return r.source.tenure.await(ctx)
 }

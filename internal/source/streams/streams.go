@@ -47,6 +47,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -154,8 +155,8 @@ type Streams struct {
 	readers map[string]*reader // by the shard's name
 	heirs   heirs
 
-	health *health
-	*metrics
+	health health.Status
+	*meters
 }
 
 // New returns a source that has asked for nothing yet. It fails only on a
@@ -169,15 +170,17 @@ func New(config Config, api API, ledger Ledger, log *slog.Logger) (*Streams, err
 		config: config, api: api, ledger: ledger, log: log,
 		listing: newPacer(listingRate), children: newPacer(childrenRate),
 		wake: make(chan struct{}, 1), readers: make(map[string]*reader),
-		discovery: newDiscovery(), health: newHealth(config.Patience),
+		discovery: newDiscovery(),
 	}
-	s.metrics = newMetrics(s)
-	s.health.failNow(memberPart, "not yet one of the collectors that share the shards")
+	s.meters = newMeters(s)
+	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
 	return s, nil
 }
 
-// Ready says why samples do not flow, a sentence each; empty when they do.
-func (s *Streams) Ready() []string { return s.health.reasons(time.Now()) }
+// Ready returns why samples do not flow, a sentence each; empty when they do.
+// A table may have thousands of shards, which mostly fail for one reason: it is
+// reported once.
+func (s *Streams) Ready() []string { return s.health.Lasting(time.Now(), s.config.Patience, TableOf) }
 
 // Run reads until ctx ends; it waits out everything else. It returns within the
 // release timeout and a few seconds. One Run at a time.
@@ -186,7 +189,7 @@ func (s *Streams) Run(ctx context.Context, sink source.Sink) error {
 	all.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
-			s.trouble(memberPart, troubleLedger, err)
+			s.trouble(health.Whole, troubleLedger, err)
 		}
 		waitFor(ctx, s.config.Round, s.wake)
 	}
@@ -198,7 +201,7 @@ func (s *Streams) Run(ctx context.Context, sink source.Sink) error {
 // leave gives up what is left, so that the others need not wait for the lease
 // to run out.
 func (s *Streams) leave(ctx context.Context) {
-	s.health.failNow(memberPart, "stopped")
+	s.health.Fail(health.Whole, "stopped")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ReleaseTimeout)
 	defer cancel()
 	if err := s.ledger.Leave(ctx); err != nil {
@@ -218,13 +221,10 @@ func (s *Streams) hurry() {
 // a shard, a table, or the membership.
 func (s *Streams) trouble(part, kind string, err error) {
 	s.errors.WithLabelValues(kind).Inc()
-	if s.health.fail(part, err.Error(), time.Now()) {
+	if s.health.FailAfter(part, err.Error(), time.Now()) {
 		s.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
 	}
 }
-
-// pause waits, or less when ctx ends.
-func pause(ctx context.Context, d time.Duration) { waitFor(ctx, d, nil) }
 
 // waitFor waits for a time, ctx, or a word, whichever comes first.
 func waitFor(ctx context.Context, d time.Duration, word <-chan struct{}) {
