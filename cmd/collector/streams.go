@@ -125,7 +125,7 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 			return view(described.Facts)
 		}},
 	}
-	probe := streams.NewProbe(dynamodbstreams.NewFromConfig(settings), table)
+	probe := streams.NewProbe(streams.NewClient(dynamodbstreams.NewFromConfig(settings), streams.DefaultRequestTimeout, nil), table)
 	for _, operation := range streams.Operations() {
 		all = append(all, cli.Probe{Name: table, Run: func(ctx context.Context) (string, error) {
 			return "dynamodb:" + operation + " is allowed", probe.Try(ctx, operation)

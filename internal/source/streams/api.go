@@ -96,31 +96,48 @@ func cause(err error) error {
 	return err
 }
 
-// ask bounds, counts and explains one request.
-func ask[Out any](ctx context.Context, s *Streams, operation string, request func(context.Context) (Out, error)) (Out, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
+// Client makes the requests that reading streams needs. Each is made once; whoever
+// asks again does so at a pace that fits all collectors.
+type Client struct {
+	api     API
+	timeout time.Duration
+	observe func(operation string, err error)
+	// listing paces the requests that look at whole streams, which one collector
+	// does at a time.
+	listing *pacer
+}
+
+// NewClient returns a client whose requests take at most the timeout. Each is
+// reported to observe, which may be nil, with its error.
+func NewClient(api API, timeout time.Duration, observe func(operation string, err error)) *Client {
+	if observe == nil {
+		observe = func(string, error) {}
+	}
+	return &Client{api: api, timeout: timeout, observe: observe, listing: newPacer(listingRate)}
+}
+
+// ask bounds, reports and explains one request.
+func ask[Out any](ctx context.Context, c *Client, operation string, request func(context.Context) (Out, error)) (Out, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	s.requests.WithLabelValues(operation).Inc()
 	out, err := request(ctx)
 	if err != nil {
 		err = explain(operation, err)
-		if errors.Is(err, errThrottled) {
-			s.errors.WithLabelValues(troubleThrottled).Inc()
-		}
 	}
+	c.observe(operation, err)
 	return out, err
 }
 
 // listStreams are the streams that a table has or had, in their order.
-func (s *Streams) listStreams(ctx context.Context, table string) ([]arn, error) {
+func (c *Client) listStreams(ctx context.Context, table string) ([]arn, error) {
 	in := &dynamodbstreams.ListStreamsInput{TableName: aws.String(table)}
 	var all []arn
 	for {
-		if err := s.listing.wait(ctx); err != nil {
+		if err := c.listing.wait(ctx); err != nil {
 			return nil, err
 		}
-		out, err := ask(ctx, s, "ListStreams", func(ctx context.Context) (*dynamodbstreams.ListStreamsOutput, error) {
-			return s.api.ListStreams(ctx, in, once)
+		out, err := ask(ctx, c, "ListStreams", func(ctx context.Context) (*dynamodbstreams.ListStreamsOutput, error) {
+			return c.api.ListStreams(ctx, in, once)
 		})
 		if err != nil {
 			return nil, err
@@ -140,13 +157,13 @@ func (s *Streams) listStreams(ctx context.Context, table string) ([]arn, error) 
 
 // describe asks for one page of a stream's shards: from cursor on, and, with a
 // parent, its children only.
-func (s *Streams) describe(ctx context.Context, stream arn, cursor *string, parent string) (*types.StreamDescription, error) {
+func (c *Client) describe(ctx context.Context, stream arn, cursor *string, parent string) (*types.StreamDescription, error) {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(string(stream)), ExclusiveStartShardId: cursor}
 	if parent != "" {
 		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}
 	}
-	out, err := ask(ctx, s, "DescribeStream", func(ctx context.Context) (*dynamodbstreams.DescribeStreamOutput, error) {
-		return s.api.DescribeStream(ctx, in, once)
+	out, err := ask(ctx, c, "DescribeStream", func(ctx context.Context) (*dynamodbstreams.DescribeStreamOutput, error) {
+		return c.api.DescribeStream(ctx, in, once)
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +172,7 @@ func (s *Streams) describe(ctx context.Context, stream arn, cursor *string, pare
 }
 
 // openIterator asks for an iterator at a position of a shard.
-func (s *Streams) openIterator(ctx context.Context, stream arn, shard string, p position) (string, error) {
+func (c *Client) openIterator(ctx context.Context, stream arn, shard string, p position) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: aws.String(string(stream)), ShardId: aws.String(shard),
 		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
@@ -165,8 +182,8 @@ func (s *Streams) openIterator(ctx context.Context, stream arn, shard string, p 
 	} else if !p.unread() {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, aws.String(string(p))
 	}
-	out, err := ask(ctx, s, "GetShardIterator", func(ctx context.Context) (*dynamodbstreams.GetShardIteratorOutput, error) {
-		return s.api.GetShardIterator(ctx, in, once)
+	out, err := ask(ctx, c, "GetShardIterator", func(ctx context.Context) (*dynamodbstreams.GetShardIteratorOutput, error) {
+		return c.api.GetShardIterator(ctx, in, once)
 	})
 	if err != nil {
 		return "", err
@@ -191,11 +208,11 @@ type page struct {
 	asked time.Time
 }
 
-func (s *Streams) getRecords(ctx context.Context, iterator string, limit int32) (page, error) {
+func (c *Client) getRecords(ctx context.Context, iterator string, limit int32) (page, error) {
 	p := page{asked: time.Now()}
 	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(limit)}
-	out, err := ask(ctx, s, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
-		return s.api.GetRecords(ctx, in, once)
+	out, err := ask(ctx, c, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
+		return c.api.GetRecords(ctx, in, once)
 	})
 	if err != nil {
 		return p, err

@@ -108,7 +108,7 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 }
 
 func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, err error) {
-	all, err := s.listStreams(ctx, table)
+	all, err := s.client.listStreams(ctx, table)
 	if err != nil {
 		return false, err
 	}
@@ -166,10 +166,10 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 // listPage asks for a page until it comes, a bounded number of times.
 func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*types.StreamDescription, error) {
 	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
-		if err := s.listing.wait(ctx); err != nil {
+		if err := s.client.listing.wait(ctx); err != nil {
 			return nil, backoff.Permanent(err)
 		}
-		d, err := s.describe(ctx, stream, cursor, "")
+		d, err := s.client.describe(ctx, stream, cursor, "")
 		if errors.Is(err, errGone) || errors.Is(err, errDenied) {
 			return nil, backoff.Permanent(err)
 		}
@@ -272,7 +272,7 @@ func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]boo
 
 func (s *Streams) exists(ctx context.Context, stream arn, shard string) (bool, error) {
 	return backoff.Retry(ctx, func() (bool, error) {
-		_, err := s.openIterator(ctx, stream, shard, atHorizon)
+		_, err := s.client.openIterator(ctx, stream, shard, atHorizon)
 		if errors.Is(err, errGone) || errors.Is(err, errTrimmed) {
 			return false, nil
 		}

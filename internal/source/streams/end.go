@@ -128,7 +128,7 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 				return nil, false, err
 			}
 		}
-		d, err := r.source.describe(ctx, r.stream, cursor, r.id)
+		d, err := r.source.client.describe(ctx, r.stream, cursor, r.id)
 		if err != nil {
 			return nil, false, err
 		}

@@ -63,7 +63,7 @@ func (r *reader) refused(ctx context.Context, err error) error {
 // not there at all. One answer may come from a server that lags, so that the
 // shard is asked for its beginning before a loss is believed.
 func (r *reader) missing(ctx context.Context, cause error) error {
-	iterator, err := r.source.openIterator(ctx, r.stream, r.id, atHorizon)
+	iterator, err := r.source.client.openIterator(ctx, r.stream, r.id, atHorizon)
 	switch {
 	case err == nil && errors.Is(cause, errGone):
 		r.iterator = ""
@@ -133,7 +133,7 @@ func (r *reader) findStream(ctx context.Context) error {
 	if err := r.source.children.wait(ctx); err != nil {
 		return err
 	}
-	_, err := r.source.describe(ctx, r.stream, nil, r.id)
+	_, err := r.source.client.describe(ctx, r.stream, nil, r.id)
 	if errors.Is(err, errGone) {
 		return errNoStream
 	}

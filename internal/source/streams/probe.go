@@ -13,11 +13,11 @@ import (
 // step that fails: the others need what that answers. Steps are asked in the
 // order in which Operations lists them.
 type Probe struct {
-	streams *Streams
-	table   string
-	stream  arn
-	shard   string
-	pos     string // an iterator
+	client   *Client
+	table    string
+	stream   arn
+	shard    string
+	iterator string
 }
 
 // Operations are the permissions that reading a stream needs, in the order in
@@ -27,17 +27,14 @@ func Operations() []string {
 }
 
 // NewProbe returns a probe of a table that has asked for nothing yet.
-func NewProbe(api API, table string) *Probe {
-	c := Config{Tables: []string{table}}.withDefaults()
-	s := &Streams{config: c, api: api, listing: newPacer(listingRate)}
-	s.meters = newMeters(s)
-	return &Probe{streams: s, table: table}
+func NewProbe(client *Client, table string) *Probe {
+	return &Probe{client: client, table: table}
 }
 
 // Try tries one operation. Its error is a sentence that says what is wrong and
 // what to do.
 func (p *Probe) Try(ctx context.Context, operation string) error {
-	ctx, cancel := context.WithTimeout(ctx, p.streams.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.client.timeout)
 	defer cancel()
 	missing := func(before string) error {
 		return fmt.Errorf("dynamodb:%s cannot be tried before dynamodb:%s works", operation, before)
@@ -54,19 +51,19 @@ func (p *Probe) Try(ctx context.Context, operation string) error {
 		if p.shard == "" {
 			return missing("DescribeStream")
 		}
-		return p.iterator(ctx)
+		return p.openIterator(ctx)
 	case "GetRecords":
-		if p.pos == "" {
+		if p.iterator == "" {
 			return missing("GetShardIterator")
 		}
-		_, err := p.streams.getRecords(ctx, p.pos, fewRecords)
+		_, err := p.client.getRecords(ctx, p.iterator, fewRecords)
 		return err
 	}
 	return fmt.Errorf("%s is no operation of DynamoDB Streams", operation)
 }
 
 func (p *Probe) list(ctx context.Context) error {
-	all, err := p.streams.listStreams(ctx, p.table)
+	all, err := p.client.listStreams(ctx, p.table)
 	if err != nil {
 		return err
 	}
@@ -78,7 +75,7 @@ func (p *Probe) list(ctx context.Context) error {
 }
 
 func (p *Probe) describe(ctx context.Context) error {
-	d, err := p.streams.describe(ctx, p.stream, nil, "")
+	d, err := p.client.describe(ctx, p.stream, nil, "")
 	switch {
 	case err != nil:
 		return err
@@ -96,7 +93,7 @@ func (p *Probe) describe(ctx context.Context) error {
 	return nil
 }
 
-func (p *Probe) iterator(ctx context.Context) (err error) {
-	p.pos, err = p.streams.openIterator(ctx, p.stream, p.shard, atHorizon)
+func (p *Probe) openIterator(ctx context.Context) (err error) {
+	p.iterator, err = p.client.openIterator(ctx, p.stream, p.shard, atHorizon)
 	return err
 }

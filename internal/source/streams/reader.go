@@ -168,11 +168,11 @@ func (r *reader) step(ctx context.Context) error {
 	}
 	if r.iterator == "" {
 		var err error
-		if r.iterator, err = r.source.openIterator(ctx, r.stream, r.id, r.at); err != nil {
+		if r.iterator, err = r.source.client.openIterator(ctx, r.stream, r.id, r.at); err != nil {
 			return r.refused(ctx, err)
 		}
 	}
-	p, err := r.source.getRecords(ctx, r.iterator, r.limit)
+	p, err := r.source.client.getRecords(ctx, r.iterator, r.limit)
 	r.next = p.asked.Add(pageEvery)
 	if err != nil {
 		return r.refused(ctx, err)

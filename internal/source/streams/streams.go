@@ -138,14 +138,13 @@ func (c Config) Validate() error {
 // It is a prometheus.Collector.
 type Streams struct {
 	config Config
-	api    API
+	client *Client
 	ledger Ledger
 	log    *slog.Logger
 
 	tenure tenure
-	// listing paces the requests that look at whole streams, which one collector
-	// does at a time; children those that every one makes for its own shards.
-	listing, children *pacer
+	// children paces the requests that each collector makes for its own shards.
+	children *pacer
 	// wake asks for a round before its time.
 	wake chan struct{}
 
@@ -167,14 +166,23 @@ func New(config Config, api API, ledger Ledger, log *slog.Logger) (*Streams, err
 	}
 	config = config.withDefaults()
 	s := &Streams{
-		config: config, api: api, ledger: ledger, log: log,
-		listing: newPacer(listingRate), children: newPacer(childrenRate),
+		config: config, ledger: ledger, log: log,
+		children: newPacer(childrenRate),
 		wake: make(chan struct{}, 1), readers: make(map[string]*reader),
 		discovery: newDiscovery(),
 	}
 	s.meters = newMeters(s)
+	s.client = NewClient(api, config.RequestTimeout, s.observe)
 	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
 	return s, nil
+}
+
+// observe counts a request.
+func (s *Streams) observe(operation string, err error) {
+	s.requests.WithLabelValues(operation).Inc()
+	if errors.Is(err, errThrottled) {
+		s.errors.WithLabelValues(troubleThrottled).Inc()
+	}
 }
 
 // Ready returns why samples do not flow, a sentence each; empty when they do.
