@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sketch"
@@ -126,7 +127,7 @@ func (s *shop) start(name string) *process {
 	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
 	settings := s.fake.Config(name)
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
-	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(streams.TableOf(shard)) }
+	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	c := newCollector(s, config, line)
 	shards := &cut{ShardStore: s.store}
 	source, err := streams.New(streams.Config{Tables: []string{"orders"}, Known: tables.Known},

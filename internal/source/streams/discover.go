@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 const (
@@ -29,13 +30,13 @@ const (
 // discovery is what the lister of shards remembers between two listings.
 type discovery struct {
 	// listings are those that are not finished, by stream.
-	listings map[arn]*listing
+	listings map[api.ARN]*listing
 	// finished are the disabled streams of which nothing new can come.
-	finished map[arn]bool
+	finished map[api.ARN]bool
 }
 
 func newDiscovery() discovery {
-	return discovery{listings: make(map[arn]*listing), finished: make(map[arn]bool)}
+	return discovery{listings: make(map[api.ARN]*listing), finished: make(map[api.ARN]bool)}
 }
 
 // listing is a look at all shards of a stream, page by page.
@@ -89,10 +90,10 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 	switch {
 	case ctx.Err() != nil:
 		return true
-	case errors.Is(err, errThrottled):
+	case errors.Is(err, api.ErrThrottled):
 		s.trouble(table, troubleDiscovery, err)
 		return false
-	case errors.Is(err, errGone):
+	case errors.Is(err, api.ErrGone):
 		err = errors.New("the table, or its stream, does not exist: create it, or take it out of streams.tables")
 	case err == nil && !enabled:
 		err = errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES")
@@ -108,7 +109,7 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 }
 
 func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, err error) {
-	all, err := s.client.listStreams(ctx, table)
+	all, err := s.client.ListStreams(ctx, table)
 	if err != nil {
 		return false, err
 	}
@@ -117,7 +118,7 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 			continue
 		}
 		l, err := s.list(ctx, stream)
-		if errors.Is(err, errGone) && stream != all[len(all)-1] {
+		if errors.Is(err, api.ErrGone) && stream != all[len(all)-1] {
 			continue // an old stream, gone since it was listed
 		}
 		if err != nil {
@@ -137,7 +138,7 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 
 // list looks at all shards of a stream. What it has seen when it fails is kept
 // for the next attempt.
-func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
+func (s *Streams) list(ctx context.Context, stream api.ARN) (*listing, error) {
 	l := s.discovery.listings[stream]
 	if l == nil {
 		l = &listing{shards: make(map[string]string)}
@@ -146,7 +147,7 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 	for {
 		d, err := s.listPage(ctx, stream, l.cursor)
 		if err != nil {
-			if !errors.Is(err, errThrottled) && !errors.Is(err, errServer) {
+			if !errors.Is(err, api.ErrThrottled) && !errors.Is(err, api.ErrServer) {
 				delete(s.discovery.listings, stream) // the place may be what is wrong
 			}
 			return nil, err
@@ -164,13 +165,13 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 }
 
 // listPage asks for a page until it comes, a bounded number of times.
-func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*types.StreamDescription, error) {
+func (s *Streams) listPage(ctx context.Context, stream api.ARN, cursor *string) (*types.StreamDescription, error) {
 	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
-		if err := s.client.listing.wait(ctx); err != nil {
+		if err := s.client.Listing.Wait(ctx); err != nil {
 			return nil, backoff.Permanent(err)
 		}
-		d, err := s.client.describe(ctx, stream, cursor, "")
-		if errors.Is(err, errGone) || errors.Is(err, errDenied) {
+		d, err := s.client.Describe(ctx, stream, cursor, "")
+		if errors.Is(err, api.ErrGone) || errors.Is(err, api.ErrDenied) {
 			return nil, backoff.Permanent(err)
 		}
 		return d, err
@@ -179,7 +180,7 @@ func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*ty
 }
 
 // note puts what a whole listing shows into the Ledger.
-func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
+func (s *Streams) note(ctx context.Context, stream api.ARN, l *listing) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
 	lineage, err := s.ledger.Lineage(bounded, string(stream))
@@ -187,7 +188,7 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 		return fmt.Errorf("look at the known shards: %w", err)
 	}
 	if lineage.Listed.IsZero() { // of a table that was read before, perhaps
-		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.family()); err != nil {
+		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.Family()); err != nil {
 			return fmt.Errorf("look at the table's other streams: %w", err)
 		}
 	}
@@ -211,17 +212,17 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 // nor listed begins by itself: that parent is gone, which is a loss unless this
 // is the first look at the table. Listings lag, so that the parent is asked for
 // by its name before that is believed.
-func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lineage) ([]NewShard, error) {
+func (s *Streams) fresh(ctx context.Context, stream api.ARN, l *listing, lineage Lineage) ([]NewShard, error) {
 	known := set(lineage.Names)
 	var fresh []NewShard
 	strangers := make(map[string]bool) // parents that are nowhere
 	for shard, parent := range l.shards {
-		n := NewShard{Name: stream.shardName(shard), First: string(atHorizon)}
+		n := NewShard{Name: stream.ShardName(shard), First: string(api.TrimHorizon)}
 		if known[n.Name] {
 			continue
 		}
 		if parent != "" {
-			n.After = stream.shardName(parent)
+			n.After = stream.ShardName(parent)
 			if _, listed := l.shards[parent]; !listed && !known[n.After] {
 				strangers[parent] = false
 			}
@@ -233,19 +234,19 @@ func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lin
 	}
 	orphan := func(n *NewShard) {
 		if !lineage.Listed.IsZero() {
-			n.First, n.UnseenSince = string(orphaned), lineage.Listed
+			n.First, n.UnseenSince = string(api.Orphaned), lineage.Listed
 		}
 		n.After = ""
 	}
 	for i := range fresh {
-		parent := shardID(fresh[i].After)
+		parent := api.ShardID(fresh[i].After)
 		if alive, stranger := strangers[parent]; stranger && !alive {
 			orphan(&fresh[i])
 		}
 	}
 	for parent, alive := range strangers {
 		if alive { // its own parent is not known
-			n := NewShard{Name: stream.shardName(parent), First: string(atHorizon)}
+			n := NewShard{Name: stream.ShardName(parent), First: string(api.TrimHorizon)}
 			orphan(&n)
 			fresh = append(fresh, n)
 		}
@@ -254,7 +255,7 @@ func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lin
 }
 
 // lookFor finds out which of these shards exist.
-func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]bool) error {
+func (s *Streams) lookFor(ctx context.Context, stream api.ARN, shards map[string]bool) error {
 	var g errgroup.Group
 	g.SetLimit(parentProbes)
 	var mu sync.Mutex
@@ -270,10 +271,10 @@ func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]boo
 	return g.Wait()
 }
 
-func (s *Streams) exists(ctx context.Context, stream arn, shard string) (bool, error) {
+func (s *Streams) exists(ctx context.Context, stream api.ARN, shard string) (bool, error) {
 	return backoff.Retry(ctx, func() (bool, error) {
-		_, err := s.client.openIterator(ctx, stream, shard, atHorizon)
-		if errors.Is(err, errGone) || errors.Is(err, errTrimmed) {
+		_, err := s.client.OpenIterator(ctx, stream, shard, api.TrimHorizon)
+		if errors.Is(err, api.ErrGone) || errors.Is(err, api.ErrTrimmed) {
 			return false, nil
 		}
 		return err == nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // childrenPatience is the longest pause between two looks for the children of a
@@ -76,7 +77,7 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 		case r.hasHeirs():
 			r.source.health.Heal(r.shard.Name)
 			return nil
-		case !r.source.children.try():
+		case !r.source.children.Try():
 			retry.Pause(ctx, turnLook)
 			continue
 		}
@@ -84,7 +85,7 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errGone): // the stream was deleted
+		case errors.Is(err, api.ErrGone): // the stream was deleted
 			return nil
 		case err != nil:
 			r.source.trouble(r.shard.Name, troubleChildren, err)
@@ -124,18 +125,18 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 	var cursor *string
 	for {
 		if cursor != nil {
-			if err := r.source.children.wait(ctx); err != nil {
+			if err := r.source.children.Wait(ctx); err != nil {
 				return nil, false, err
 			}
 		}
-		d, err := r.source.client.describe(ctx, r.stream, cursor, r.id)
+		d, err := r.source.client.Describe(ctx, r.stream, cursor, r.id)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, h := range d.Shards {
 			if aws.ToString(h.ParentShardId) == r.id {
 				children = append(children, NewShard{
-					Name: r.stream.shardName(aws.ToString(h.ShardId)), First: string(atHorizon), After: r.shard.Name,
+					Name: r.stream.ShardName(aws.ToString(h.ShardId)), First: string(api.TrimHorizon), After: r.shard.Name,
 				})
 			}
 		}

@@ -59,7 +59,7 @@ func (s *Streams) attend(ctx context.Context) (attendance, error) {
 	if !s.tenure.holds() {
 		newcomer = s.config.Round
 	}
-	s.children.divide(len(members), newcomer)
+	s.children.Divide(len(members), newcomer)
 	s.tenure.extend(asked.Add(s.config.Lease))
 	return attendance{me, members}, nil
 }

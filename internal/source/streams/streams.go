@@ -49,6 +49,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // Defaults of Config.
@@ -138,13 +139,13 @@ func (c Config) Validate() error {
 // It is a prometheus.Collector.
 type Streams struct {
 	config Config
-	client *Client
+	client *api.Client
 	ledger Ledger
 	log    *slog.Logger
 
 	tenure tenure
 	// children paces the requests that each collector makes for its own shards.
-	children *pacer
+	children *api.Pacer
 	// wake asks for a round before its time.
 	wake chan struct{}
 
@@ -160,19 +161,19 @@ type Streams struct {
 
 // New returns a source that has asked for nothing yet. It fails only on a
 // configuration that Validate refuses.
-func New(config Config, api API, ledger Ledger, log *slog.Logger) (*Streams, error) {
+func New(config Config, server api.DynamoDBStreams, ledger Ledger, log *slog.Logger) (*Streams, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("streams: %w", err)
 	}
 	config = config.withDefaults()
 	s := &Streams{
 		config: config, ledger: ledger, log: log,
-		children: newPacer(childrenRate),
-		wake: make(chan struct{}, 1), readers: make(map[string]*reader),
+		children: api.NewPacer(api.ChildrenRate),
+		wake:     make(chan struct{}, 1), readers: make(map[string]*reader),
 		discovery: newDiscovery(),
 	}
 	s.meters = newMeters(s)
-	s.client = NewClient(api, config.RequestTimeout, s.observe)
+	s.client = api.New(server, config.RequestTimeout, s.observe)
 	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
 	return s, nil
 }
@@ -180,7 +181,7 @@ func New(config Config, api API, ledger Ledger, log *slog.Logger) (*Streams, err
 // observe counts a request.
 func (s *Streams) observe(operation string, err error) {
 	s.requests.WithLabelValues(operation).Inc()
-	if errors.Is(err, errThrottled) {
+	if errors.Is(err, api.ErrThrottled) {
 		s.errors.WithLabelValues(troubleThrottled).Inc()
 	}
 }
@@ -188,7 +189,9 @@ func (s *Streams) observe(operation string, err error) {
 // Ready returns why samples do not flow, a sentence each; empty when they do.
 // A table may have thousands of shards, which mostly fail for one reason: it is
 // reported once.
-func (s *Streams) Ready() []string { return s.health.Lasting(time.Now(), s.config.Patience, TableOf) }
+func (s *Streams) Ready() []string {
+	return s.health.Lasting(time.Now(), s.config.Patience, api.TableOf)
+}
 
 // Run reads until ctx ends; it waits out everything else. It returns within the
 // release timeout and a few seconds. One Run at a time.

@@ -1,4 +1,4 @@
-package streams
+package api
 
 import (
 	"encoding/base64"
@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// appendRecord appends a record as JSON, in the form in which a Lambda function
+// AppendRecord appends a record as JSON, in the form in which a Lambda function
 // gets it: what the decoder of stream records reads.
-func appendRecord(dst []byte, stream arn, r *types.Record) []byte {
+func AppendRecord(dst []byte, stream ARN, r *types.Record) []byte {
 	dst = append(dst, `{"eventID":`...)
 	dst = appendText(dst, aws.ToString(r.EventID))
 	dst = append(dst, `,"eventName":`...)

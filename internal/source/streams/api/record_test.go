@@ -1,4 +1,4 @@
-package streams_test
+package api_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -40,7 +40,7 @@ func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
 		},
 	}
 	var k kept
-	change.NewDecoder(nil).Decode(streams.AppendRecord(nil, stream, &r), 0, &k)
+	change.NewDecoder(nil).Decode(api.AppendRecord(nil, stream, &r), 0, &k)
 	if len(k.bad) > 0 || len(k.records) != 1 {
 		t.Fatalf("records %v, bad %v", k.records, k.bad)
 	}
@@ -65,7 +65,7 @@ func TestValuesSurvive(t *testing.T) {
 		var event struct {
 			Dynamodb struct{ NewImage change.Item }
 		}
-		raw := streams.AppendRecord(nil, stream, &r)
+		raw := api.AppendRecord(nil, stream, &r)
 		if err := json.Unmarshal(raw, &event); err != nil {
 			rt.Fatalf("%v: %s", err, raw)
 		}
@@ -129,7 +129,7 @@ func TestUnknownTypeIsABadImage(t *testing.T) {
 		NewImage:                    map[string]types.AttributeValue{"x": &types.UnknownUnionMember{Tag: "VECTOR"}},
 	}}
 	var k kept
-	change.NewDecoder(nil).Decode(streams.AppendRecord(nil, stream, &r), 0, &k)
+	change.NewDecoder(nil).Decode(api.AppendRecord(nil, stream, &r), 0, &k)
 	if len(k.bad) != 1 || k.bad[0] != change.ReasonBadImage {
 		t.Errorf("bad %v, records %v", k.bad, k.records)
 	}
@@ -146,12 +146,12 @@ func TestSequenceNumbersAreComparedByLength(t *testing.T) {
 			if i == j {
 				want = 0
 			}
-			if got := streams.CompareSequence(a, b); got != want {
+			if got := api.CompareSequence(a, b); got != want {
 				t.Errorf("%s against %s is %d, want %d", a, b, got, want)
 			}
 		}
 	}
-	if streams.CompareSequence("007", "7") != 0 {
+	if api.CompareSequence("007", "7") != 0 {
 		t.Error("leading zeros count")
 	}
 }
@@ -166,40 +166,8 @@ func TestPositions(t *testing.T) {
 		{"10", "9", true}, {"10", "10", true}, {"10", "11", false},
 		{"at:10", "9", true}, {"at:10", "10", false}, {"at:10", "100", false},
 	} {
-		if got := streams.Passed(c.position, c.sequence); got != c.passed {
+		if got := api.Position(c.position).Passed(c.sequence); got != c.passed {
 			t.Errorf("record %s at position %s: passed is %v", c.sequence, c.position, got)
-		}
-	}
-}
-
-// The end of an open shard is believed after ten empty pages that took three
-// seconds, and is one of three seconds and five pages ago.
-func TestTheEndIsBelievedSlowly(t *testing.T) {
-	t.Parallel()
-	begin := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	every := func(n int, d time.Duration) (all []time.Time) {
-		for i := range n {
-			all = append(all, begin.Add(time.Duration(i)*d))
-		}
-		return all
-	}
-	for _, c := range []struct {
-		name  string
-		asked []time.Time
-		full  map[int]bool
-		end   time.Duration // after begin; 0 when it is not believed
-	}{
-		{"nothing was asked", nil, nil, 0},
-		{"one empty page proves nothing", every(1, 0), nil, 0},
-		{"a hole of many pages in a second", every(14, 220*time.Millisecond), nil, 0},
-		{"ten pages over three seconds", every(15, 220*time.Millisecond), nil, 80 * time.Millisecond},
-		{"few pages over a long time", every(9, time.Second), nil, 0},
-		{"a record begins the count anew", every(20, time.Second), map[int]bool{12: true}, 0},
-		{"and it ends some time after", every(30, time.Second), map[int]bool{12: true}, 25 * time.Second},
-	} {
-		end, at := streams.Idle(c.asked, c.full)
-		if end != (c.end > 0) || end && !at.Equal(begin.Add(c.end)) {
-			t.Errorf("%s: %v at %s, want %s after the beginning", c.name, end, at, c.end)
 		}
 	}
 }

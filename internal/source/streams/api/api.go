@@ -1,4 +1,7 @@
-package streams
+// Package api asks DynamoDB Streams: its requests, at a pace that all collectors
+// share, what their errors mean, the names and positions of shards, and records as
+// JSON.
+package api
 
 import (
 	"context"
@@ -16,8 +19,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// API is what is asked of DynamoDB Streams; *dynamodbstreams.Client is one.
-type API interface {
+// DynamoDBStreams is what is asked of AWS; *dynamodbstreams.Client is one.
+type DynamoDBStreams interface {
 	ListStreams(context.Context, *dynamodbstreams.ListStreamsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
@@ -30,19 +33,19 @@ func once(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
 
 // What an answer means for the reader of a shard.
 var (
-	// errExpired: the iterator is older than 15 minutes. Only the iterator is
+	// ErrExpired: the iterator is older than 15 minutes. Only the iterator is
 	// lost, never the place.
-	errExpired = errors.New("the iterator has expired")
-	// errTrimmed: the place lies before the oldest record that is left.
-	errTrimmed = errors.New("records were trimmed before they were read")
-	// errGone: there is no such shard, or no such stream.
-	errGone = errors.New("it does not exist (any more)")
-	// errThrottled: too many requests.
-	errThrottled = errors.New("throttled")
-	// errServer: AWS failed.
-	errServer = errors.New("AWS failed")
-	// errDenied: a permission is missing.
-	errDenied = errors.New("access denied")
+	ErrExpired = errors.New("the iterator has expired")
+	// ErrTrimmed: the place lies before the oldest record that is left.
+	ErrTrimmed = errors.New("records were trimmed before they were read")
+	// ErrGone: there is no such shard, or no such stream.
+	ErrGone = errors.New("it does not exist (any more)")
+	// ErrThrottled: too many requests.
+	ErrThrottled = errors.New("throttled")
+	// ErrServer: AWS failed.
+	ErrServer = errors.New("AWS failed")
+	// ErrDenied: a permission is missing.
+	ErrDenied = errors.New("access denied")
 )
 
 // meanings are the error codes that say more than "try again".
@@ -50,15 +53,15 @@ var meanings = []struct {
 	codes   []string
 	meaning error
 }{
-	{[]string{"ExpiredIteratorException"}, errExpired},
-	{[]string{"TrimmedDataAccessException"}, errTrimmed},
-	{[]string{"ResourceNotFoundException"}, errGone},
+	{[]string{"ExpiredIteratorException"}, ErrExpired},
+	{[]string{"TrimmedDataAccessException"}, ErrTrimmed},
+	{[]string{"ResourceNotFoundException"}, ErrGone},
 	{[]string{
 		"LimitExceededException", "ThrottlingException", "Throttling", "RequestLimitExceeded",
 		"ProvisionedThroughputExceededException", "TooManyRequestsException",
-	}, errThrottled},
-	{[]string{"InternalServerError", "InternalFailure", "ServiceUnavailable"}, errServer},
-	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, errDenied},
+	}, ErrThrottled},
+	{[]string{"InternalServerError", "InternalFailure", "ServiceUnavailable"}, ErrServer},
+	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, ErrDenied},
 }
 
 // explain makes a sentence of an answer that refuses, without what differs from
@@ -69,9 +72,9 @@ func explain(operation string, err error) error {
 		var answer *awshttp.ResponseError
 		switch {
 		case errors.As(err, &answer) && answer.HTTPStatusCode() == 0: // the SDK's word for no answer at all
-			return fmt.Errorf("%s: %w to answer: %w: look at the region, the endpoint and the network", operation, errServer, cause(err))
+			return fmt.Errorf("%s: %w to answer: %w: look at the region, the endpoint and the network", operation, ErrServer, cause(err))
 		case answer != nil:
-			return fmt.Errorf("%s: %w: %d %s", operation, errServer, answer.HTTPStatusCode(), http.StatusText(answer.HTTPStatusCode()))
+			return fmt.Errorf("%s: %w: %d %s", operation, ErrServer, answer.HTTPStatusCode(), http.StatusText(answer.HTTPStatusCode()))
 		}
 		return fmt.Errorf("%s: %w", operation, err)
 	}
@@ -79,8 +82,8 @@ func explain(operation string, err error) error {
 		if !slices.Contains(m.codes, refused.ErrorCode()) {
 			continue
 		}
-		if errors.Is(m.meaning, errDenied) {
-			return fmt.Errorf("%s: %w: allow dynamodb:%s on the stream to this role", operation, errDenied, operation)
+		if errors.Is(m.meaning, ErrDenied) {
+			return fmt.Errorf("%s: %w: allow dynamodb:%s on the stream to this role", operation, ErrDenied, operation)
 		}
 		return fmt.Errorf("%s: %w", operation, m.meaning)
 	}
@@ -99,21 +102,21 @@ func cause(err error) error {
 // Client makes the requests that reading streams needs. Each is made once; whoever
 // asks again does so at a pace that fits all collectors.
 type Client struct {
-	api     API
+	server  DynamoDBStreams
 	timeout time.Duration
 	observe func(operation string, err error)
-	// listing paces the requests that look at whole streams, which one collector
+	// Listing paces the requests that look at whole streams, which one collector
 	// does at a time.
-	listing *pacer
+	Listing *Pacer
 }
 
-// NewClient returns a client whose requests take at most the timeout. Each is
+// New returns a client whose requests take at most the timeout. Each is
 // reported to observe, which may be nil, with its error.
-func NewClient(api API, timeout time.Duration, observe func(operation string, err error)) *Client {
+func New(server DynamoDBStreams, timeout time.Duration, observe func(operation string, err error)) *Client {
 	if observe == nil {
 		observe = func(string, error) {}
 	}
-	return &Client{api: api, timeout: timeout, observe: observe, listing: newPacer(listingRate)}
+	return &Client{server: server, timeout: timeout, observe: observe, Listing: NewPacer(listingRate)}
 }
 
 // ask bounds, reports and explains one request.
@@ -128,22 +131,22 @@ func ask[Out any](ctx context.Context, c *Client, operation string, request func
 	return out, err
 }
 
-// listStreams are the streams that a table has or had, in their order.
-func (c *Client) listStreams(ctx context.Context, table string) ([]arn, error) {
+// ListStreams are the streams that a table has or had, in their order.
+func (c *Client) ListStreams(ctx context.Context, table string) ([]ARN, error) {
 	in := &dynamodbstreams.ListStreamsInput{TableName: aws.String(table)}
-	var all []arn
+	var all []ARN
 	for {
-		if err := c.listing.wait(ctx); err != nil {
+		if err := c.Listing.Wait(ctx); err != nil {
 			return nil, err
 		}
 		out, err := ask(ctx, c, "ListStreams", func(ctx context.Context) (*dynamodbstreams.ListStreamsOutput, error) {
-			return c.api.ListStreams(ctx, in, once)
+			return c.server.ListStreams(ctx, in, once)
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, found := range out.Streams {
-			if a := arn(aws.ToString(found.StreamArn)); a.table() == table {
+			if a := ARN(aws.ToString(found.StreamArn)); a.Table() == table {
 				all = append(all, a)
 			}
 		}
@@ -151,19 +154,19 @@ func (c *Client) listStreams(ctx context.Context, table string) ([]arn, error) {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b arn) int { return strings.Compare(a.label(), b.label()) })
+	slices.SortFunc(all, func(a, b ARN) int { return strings.Compare(a.Label(), b.Label()) })
 	return slices.Compact(all), nil
 }
 
-// describe asks for one page of a stream's shards: from cursor on, and, with a
+// Describe asks for one page of a stream's shards: from cursor on, and, with a
 // parent, its children only.
-func (c *Client) describe(ctx context.Context, stream arn, cursor *string, parent string) (*types.StreamDescription, error) {
+func (c *Client) Describe(ctx context.Context, stream ARN, cursor *string, parent string) (*types.StreamDescription, error) {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(string(stream)), ExclusiveStartShardId: cursor}
 	if parent != "" {
 		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}
 	}
 	out, err := ask(ctx, c, "DescribeStream", func(ctx context.Context) (*dynamodbstreams.DescribeStreamOutput, error) {
-		return c.api.DescribeStream(ctx, in, once)
+		return c.server.DescribeStream(ctx, in, once)
 	})
 	if err != nil {
 		return nil, err
@@ -171,19 +174,19 @@ func (c *Client) describe(ctx context.Context, stream arn, cursor *string, paren
 	return out.StreamDescription, nil
 }
 
-// openIterator asks for an iterator at a position of a shard.
-func (c *Client) openIterator(ctx context.Context, stream arn, shard string, p position) (string, error) {
+// OpenIterator asks for an iterator at a position of a shard.
+func (c *Client) OpenIterator(ctx context.Context, stream ARN, shard string, p Position) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: aws.String(string(stream)), ShardId: aws.String(shard),
 		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}
-	if next, ok := strings.CutPrefix(string(p), at); ok {
+	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAtSequenceNumber, aws.String(next)
-	} else if !p.unread() {
+	} else if !p.Unread() {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, aws.String(string(p))
 	}
 	out, err := ask(ctx, c, "GetShardIterator", func(ctx context.Context) (*dynamodbstreams.GetShardIteratorOutput, error) {
-		return c.api.GetShardIterator(ctx, in, once)
+		return c.server.GetShardIterator(ctx, in, once)
 	})
 	if err != nil {
 		return "", err
@@ -191,32 +194,32 @@ func (c *Client) openIterator(ctx context.Context, stream arn, shard string, p p
 	return aws.ToString(out.ShardIterator), nil
 }
 
-// pageRecords is the most records that GetRecords gives at once, and fewRecords
+// MaxRecords is the most records that GetRecords gives at once, and fewRecords
 // what a reader asks for that had to wait with its last page.
 const (
-	pageRecords = 1000
-	fewRecords  = 100
+	MaxRecords = 1000
+	FewRecords = 100
 )
 
-// page is an answer of GetRecords.
-type page struct {
-	records []types.Record
-	// next is the iterator behind the page; empty when the shard is closed and
+// Page is an answer of GetRecords.
+type Page struct {
+	Records []types.Record
+	// Next is the iterator behind the page; empty when the shard is closed and
 	// this was the last of it.
-	next string
-	// asked is when it was asked for.
-	asked time.Time
+	Next string
+	// Asked is when it was asked for.
+	Asked time.Time
 }
 
-func (c *Client) getRecords(ctx context.Context, iterator string, limit int32) (page, error) {
-	p := page{asked: time.Now()}
+func (c *Client) GetRecords(ctx context.Context, iterator string, limit int32) (Page, error) {
+	p := Page{Asked: time.Now()}
 	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(limit)}
 	out, err := ask(ctx, c, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
-		return c.api.GetRecords(ctx, in, once)
+		return c.server.GetRecords(ctx, in, once)
 	})
 	if err != nil {
 		return p, err
 	}
-	p.records, p.next = out.Records, aws.ToString(out.NextShardIterator)
+	p.Records, p.Next = out.Records, aws.ToString(out.NextShardIterator)
 	return p, nil
 }

@@ -1,4 +1,4 @@
-package streams_test
+package api_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
@@ -33,13 +33,13 @@ func BenchmarkRecord(b *testing.B) {
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = streams.AppendRecord(buf[:0], stream, &r)
+			buf = api.AppendRecord(buf[:0], stream, &r)
 		}
 	})
 	b.Run("append and decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = streams.AppendRecord(buf[:0], stream, &r)
+			buf = api.AppendRecord(buf[:0], stream, &r)
 			k.records = k.records[:0]
 			decoder.Decode(buf, 0, &k)
 		}

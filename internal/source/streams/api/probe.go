@@ -1,4 +1,4 @@
-package streams
+package api
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 type Probe struct {
 	client   *Client
 	table    string
-	stream   arn
+	stream   ARN
 	shard    string
 	iterator string
 }
@@ -56,14 +56,14 @@ func (p *Probe) Try(ctx context.Context, operation string) error {
 		if p.iterator == "" {
 			return missing("GetShardIterator")
 		}
-		_, err := p.client.getRecords(ctx, p.iterator, fewRecords)
+		_, err := p.client.GetRecords(ctx, p.iterator, FewRecords)
 		return err
 	}
 	return fmt.Errorf("%s is no operation of DynamoDB Streams", operation)
 }
 
 func (p *Probe) list(ctx context.Context) error {
-	all, err := p.client.listStreams(ctx, p.table)
+	all, err := p.client.ListStreams(ctx, p.table)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *Probe) list(ctx context.Context) error {
 }
 
 func (p *Probe) describe(ctx context.Context) error {
-	d, err := p.client.describe(ctx, p.stream, nil, "")
+	d, err := p.client.Describe(ctx, p.stream, nil, "")
 	switch {
 	case err != nil:
 		return err
@@ -94,6 +94,6 @@ func (p *Probe) describe(ctx context.Context) error {
 }
 
 func (p *Probe) openIterator(ctx context.Context) (err error) {
-	p.iterator, err = p.client.openIterator(ctx, p.stream, p.shard, atHorizon)
+	p.iterator, err = p.client.OpenIterator(ctx, p.stream, p.shard, TrimHorizon)
 	return err
 }

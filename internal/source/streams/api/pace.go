@@ -1,4 +1,4 @@
-package streams
+package api
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 // left is for seconds in which the turns of several fall together.
 const (
 	listingRate  = 4.0
-	childrenRate = 3.0
+	ChildrenRate = 3.0
 )
 
-// pacer lets requests pass at a rate, evenly, that several pacers may share.
-type pacer struct {
+// Pacer lets requests pass at a rate, evenly, that several pacers may share.
+type Pacer struct {
 	rate    rate.Limit // of all that share it, a second
 	limiter *rate.Limiter
 
@@ -27,13 +27,13 @@ type pacer struct {
 	begins time.Time // no request passes before
 }
 
-func newPacer(limit rate.Limit) *pacer {
-	return &pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
+func NewPacer(limit rate.Limit) *Pacer {
+	return &Pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
 }
 
-// divide shares the rate among n, of whom this is one. Others learn of one that
+// Divide shares the rate among n, of whom this is one. Others learn of one that
 // is new within a round: it begins that much later.
-func (p *pacer) divide(n int, newcomer time.Duration) {
+func (p *Pacer) Divide(n int, newcomer time.Duration) {
 	n = max(n, 1)
 	p.limiter.SetLimit(p.rate / rate.Limit(n))
 	if n == 1 || newcomer == 0 {
@@ -44,17 +44,17 @@ func (p *pacer) divide(n int, newcomer time.Duration) {
 	p.begins = time.Now().Add(newcomer)
 }
 
-func (p *pacer) untilBegin() time.Duration {
+func (p *Pacer) untilBegin() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Until(p.begins)
 }
 
-// try reports whether a request may pass now, and counts it if so.
-func (p *pacer) try() bool { return p.untilBegin() <= 0 && p.limiter.Allow() }
+// Try reports whether a request may pass now, and counts it if so.
+func (p *Pacer) Try() bool { return p.untilBegin() <= 0 && p.limiter.Allow() }
 
-// wait returns when a request may pass, or when ctx ends.
-func (p *pacer) wait(ctx context.Context) error {
+// Wait returns when a request may pass, or when ctx ends.
+func (p *Pacer) Wait(ctx context.Context) error {
 	if d := p.untilBegin(); d > 0 {
 		retry.Pause(ctx, d)
 	}
