@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// shareWindow is how far back the share of bad samples looks, shareStep how
-// finely.
+// shareWindow is the period over which the share of bad samples is taken,
+// shareStep its resolution.
 const (
 	shareWindow = time.Minute
 	shareStep   = time.Second
@@ -64,7 +64,7 @@ func (b *badShare) reason(now time.Time) string {
 	return ""
 }
 
-// Ready says why samples are not counted as they should be, a sentence each;
+// Ready returns why samples are not counted as they should be, a sentence each;
 // empty when they are.
 func (c *Collector) Ready() []string {
 	now := time.Now()
@@ -78,19 +78,19 @@ func (c *Collector) Ready() []string {
 	return out
 }
 
-// stuck is the partition whose watermark has stood still the longest, if that
+// stuck returns the partition whose watermark has stood still the longest, if that
 // is too long. One that waits for slower ones is well.
 func (c *Collector) stuck(now time.Time) (name string, since time.Duration) {
 	c.eachPartition(func(p *partition) {
 		still := now.Sub(p.moved)
-		if still > max(since, c.config.StuckAfter) && p.watermark != forever && !p.pace.waiting.Load() {
+		if still > max(since, c.config.StuckAfter) && p.watermark != finalWatermark && !p.clock.waiting.Load() {
 			name, since = p.id.Name, still
 		}
 	})
 	return name, since
 }
 
-// eachPartition shows every partition, under its shard's lock.
+// eachPartition calls show for every partition, under its shard's lock.
 func (c *Collector) eachPartition(show func(*partition)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,28 +22,28 @@ const (
 	ReasonUnreadable sample.Reason = "unreadable"
 )
 
-// tally counts samples by what became of them. The zero value is empty.
-type tally struct {
+// counters counts samples by what became of them. The zero value is empty.
+type counters struct {
 	good int64
 	// bad is keyed by a closed set of reasons.
-	bad map[sample.Reason]*refused
+	bad map[sample.Reason]*badCounter
 }
 
-// refused counts the samples that one reason refused, with excerpts of some.
-type refused struct {
+// badCounter counts the samples that one reason refused, with excerpts of some.
+type badCounter struct {
 	count    int64
 	excerpts []string
 }
 
-// refuse counts a bad sample. Only the first few of a commit are described;
+// addBad counts a bad sample. Only the first few of a commit are described;
 // the store keeps the first few of an hour.
-func (t *tally) refuse(reason sample.Reason, describe func() string) {
+func (t *counters) addBad(reason sample.Reason, describe func() string) {
 	if t.bad == nil {
-		t.bad = make(map[sample.Reason]*refused)
+		t.bad = make(map[sample.Reason]*badCounter)
 	}
 	r := t.bad[reason]
 	if r == nil {
-		r = new(refused)
+		r = new(badCounter)
 		t.bad[reason] = r
 	}
 	r.count++
@@ -54,16 +54,16 @@ func (t *tally) refuse(reason sample.Reason, describe func() string) {
 	}
 }
 
-// add takes another tally in.
-func (t *tally) add(o tally) {
+// add adds other counters.
+func (t *counters) add(o counters) {
 	t.good += o.good
 	for reason, more := range o.bad {
 		if t.bad == nil {
-			t.bad = make(map[sample.Reason]*refused)
+			t.bad = make(map[sample.Reason]*badCounter)
 		}
 		r := t.bad[reason]
 		if r == nil {
-			r = new(refused)
+			r = new(badCounter)
 			t.bad[reason] = r
 		}
 		r.count += more.count
@@ -72,16 +72,16 @@ func (t *tally) add(o tally) {
 	}
 }
 
-// refusals is how many samples were bad.
-func (t *tally) refusals() (n int64) {
+// badTotal returns how many samples were bad.
+func (t *counters) badTotal() (n int64) {
 	for _, r := range t.bad {
 		n += r.count
 	}
 	return n
 }
 
-// rows are the tally as the store keeps it.
-func (t *tally) rows(source string, now time.Time) []store.BadSample {
+// rows returns the counters as the store keeps them.
+func (t *counters) rows(source string, now time.Time) []store.BadSample {
 	var rows []store.BadSample
 	for reason, r := range t.bad {
 		rows = append(rows, store.BadSample{

@@ -44,7 +44,7 @@ func newCollector(t testing.TB, c collect.Config, st collect.Store) *collect.Col
 	return collector
 }
 
-// running runs a collector and answers what ends it and waits.
+// running runs a collector and returns what ends it and waits.
 func running(t testing.TB, c *collect.Collector) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,16 +59,16 @@ type second struct {
 	at    int64
 }
 
-// ledger is what is counted, or should be.
-type ledger struct {
+// totals is what is counted, or should be.
+type totals struct {
 	requests, writes map[second]int64
 	bad              map[string]int64
 	gaps             map[string]int
 	distinct         map[second][]byte // by minute, a HyperLogLog's registers
 }
 
-func newLedger() *ledger {
-	return &ledger{requests: map[second]int64{}, writes: map[second]int64{}, bad: map[string]int64{},
+func newTotals() *totals {
+	return &totals{requests: map[second]int64{}, writes: map[second]int64{}, bad: map[string]int64{},
 		gaps: map[string]int{}, distinct: map[second][]byte{}}
 }
 
@@ -80,11 +80,11 @@ type script struct {
 	gaps     map[int]bool
 }
 
-// scripts writes logs and the ledger of what is in them. The ledger counts
+// scripts writes logs and the totals of what is in them. They are counted
 // while it writes, and so shares no code with the collector; only the distinct
 // keys are those of a shard that nothing disturbs.
-func scripts(rng *rand.Rand, partitions, messages int) ([]*script, *ledger) {
-	l := newLedger()
+func scripts(rng *rand.Rand, partitions, messages int) ([]*script, *totals) {
+	l := newTotals()
 	undisturbed := sketch.NewShard(small)
 	var all []*script
 	for i := range partitions {
@@ -108,7 +108,7 @@ func scripts(rng *rand.Rand, partitions, messages int) ([]*script, *ledger) {
 }
 
 // message writes one message of one to three samples, some of them bad.
-func (l *ledger) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) source.Message {
+func (l *totals) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) source.Message {
 	if rng.IntN(40) == 0 {
 		l.bad["unreadable"]++
 		return source.Message{Value: []byte(`{"pk":"tr`), Time: at, Fault: "too large"}
@@ -148,7 +148,7 @@ func (l *ledger) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) so
 }
 
 // merge takes registers in.
-func (l *ledger) merge(all []sketch.Registers) {
+func (l *totals) merge(all []sketch.Registers) {
 	for _, r := range all {
 		s := second{r.Table, r.Minute}
 		c := new(sketch.Cardinality)
@@ -172,9 +172,9 @@ type readable interface {
 }
 
 // counted reads what a store holds.
-func counted(t testing.TB, st readable) *ledger {
+func counted(t testing.TB, st readable) *totals {
 	t.Helper()
-	l := newLedger()
+	l := newTotals()
 	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
 	if err != nil || snap.Behind {
 		t.Fatalf("read deltas: %v, behind: %v", err, snap.Behind)
@@ -208,8 +208,8 @@ func counted(t testing.TB, st readable) *ledger {
 	return l
 }
 
-// mustEqual fails where two ledgers differ.
-func mustEqual(t testing.TB, got, want *ledger) {
+// mustEqual fails where two totals differ.
+func mustEqual(t testing.TB, got, want *totals) {
 	t.Helper()
 	for _, c := range []struct {
 		what      string
@@ -294,7 +294,7 @@ func (r *reader) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// read answers true when the end is durable, false to claim again.
+// read returns true when the end is durable, false to claim again.
 func (r *reader) read(ctx context.Context, p source.Partition) (bool, error) {
 	at, err := strconv.Atoi(p.Position())
 	if err != nil {
