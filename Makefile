@@ -70,7 +70,7 @@ $(LINT):
 .PHONY: e2e
 e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./internal/source -run TestReal -count=1 -timeout 300s; \
+	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s; \
 	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
 
 .PHONY: eval
@@ -80,7 +80,7 @@ eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the ta
 .PHONY: bench
 bench: ## Run the benchmarks, also against a real Kafka; BENCH=name chooses
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
-	go test -tags e2e -run '^$$' -bench 'AgainstReader' -benchtime 3x -timeout 20m ./internal/source ./internal/collect
+	go test -tags e2e -run '^$$' -bench 'AgainstReader' -benchtime 3x -timeout 20m ./internal/source/kafka ./internal/collect
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME

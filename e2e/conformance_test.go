@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/conformance"
 )
 
 // TestStreamsConformance holds the stand-ins that others wrote to the suite
@@ -29,9 +29,9 @@ func TestStreamsConformance(t *testing.T) {
 			"a stream that is enabled again is another one": "moto answers with a page of HTML once the stream is disabled",
 		},
 	} {
-		t.Run(name, func(t *testing.T) { streamstest.Conform(t, awsConfig(startStandIn(t, name)), known) })
+		t.Run(name, func(t *testing.T) { conformance.Run(t, awsConfig(startStandIn(t, name)), known) })
 	}
 	if endpoint := os.Getenv("KEYHEAT_TEST_DYNAMODB_ENDPOINT"); endpoint != "" {
-		t.Run(endpoint, func(t *testing.T) { streamstest.Conform(t, awsConfig(endpoint), nil) })
+		t.Run(endpoint, func(t *testing.T) { conformance.Run(t, awsConfig(endpoint), nil) })
 	}
 }

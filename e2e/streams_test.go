@@ -15,7 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // TestStreamsOfMinistack writes through the SDK to a DynamoDB that others wrote
@@ -29,7 +30,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 	shadow := streamstest.New(streamstest.Options{}).CreateTable(streamed)
 	w := newStreamsWorld(t, endpoint, 1)
 	w.startCollectors(t)
-	put := func(i streamstest.Item) {
+	put := func(i model.Item) {
 		t.Helper()
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: asAttributes(i)}); err != nil {
 			t.Fatal(err)
@@ -43,7 +44,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 	for i := range 300 {
 		item := orderItem(fmt.Sprint("user#", random.IntN(40)), fmt.Sprint(random.IntN(3)), statuses[random.IntN(4)], random.IntN(3000))
 		if random.IntN(2) == 0 {
-			item["day"], item["shop"] = streamstest.S("monday"), streamstest.S(fmt.Sprint("shop", random.IntN(3)))
+			item["day"], item["shop"] = model.S("monday"), model.S(fmt.Sprint("shop", random.IntN(3)))
 		}
 		put(item)
 		if i%20 == 0 {
@@ -99,7 +100,7 @@ func makeStreamed(t *testing.T, client *dynamodb.Client) {
 	}
 }
 
-func elements(k streamstest.Key) (all []types.KeySchemaElement) {
+func elements(k model.Key) (all []types.KeySchemaElement) {
 	for _, name := range k.Partition {
 		all = append(all, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: types.KeyTypeHash})
 	}
@@ -110,7 +111,7 @@ func elements(k streamstest.Key) (all []types.KeySchemaElement) {
 }
 
 // asAttributes is an item of strings as the SDK takes it.
-func asAttributes(i streamstest.Item) map[string]types.AttributeValue {
+func asAttributes(i model.Item) map[string]types.AttributeValue {
 	out := map[string]types.AttributeValue{}
 	for name, v := range i {
 		out[name] = &types.AttributeValueMemberS{Value: *v.S}
@@ -162,7 +163,7 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	}
 	zombie.signal(t, syscall.SIGCONT)
 	// Between two streams a write has no record.
-	o := newOracle(table, func(w streamstest.Write) bool { return w.Stream != "" })
+	o := newOracle(table, func(w model.Write) bool { return w.Stream != "" })
 	w.settled(t, o, time.Minute)
 	w.finding(t, "hot_key_write", "", "user#hot", o.hotAs("", "user#hot"))
 	w.finding(t, "hot_gsi_key", "by-status", "open", o.hotAs("by-status", "open"))
@@ -326,7 +327,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	fake.Advance(24*time.Hour - 5*time.Minute)
 	writeSome(t, fake, "user#after")
 	c.start(t)
-	o := newOracle(table, func(w streamstest.Write) bool { return w.Time.Before(stopped) || w.Time.After(trimmed) })
+	o := newOracle(table, func(w model.Write) bool { return w.Time.Before(stopped) || w.Time.After(trimmed) })
 	w.settled(t, o, time.Minute)
 	w.finding(t, "hot_key_write", "", "user#after", o.hotAs("", "user#after"))
 	gaps := w.gaps(t)
@@ -364,7 +365,7 @@ func writeSome(t *testing.T, fake *streamstest.Fake, hot string) {
 		if i%2 == 0 {
 			item = orderItem(hot, fmt.Sprint(n), "open", 12_200)
 		} else {
-			item["body"] = streamstest.S(fmt.Sprint(hot, " ", n))
+			item["body"] = model.S(fmt.Sprint(hot, " ", n))
 		}
 		if err := table.PutAt(at, item); err != nil {
 			t.Fatal(err)

@@ -11,16 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // streamed is the table whose stream is read: orders with a sort key, a global
 // index on their status, and a sparse one with two attributes in its key.
-var streamed = streamstest.Schema{
-	Name: "orders", Key: streamstest.Key{Partition: []string{"pk"}, Sort: []string{"sk"}},
-	Indexes: []streamstest.Index{
-		{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}},
-		{Name: "by-day", Key: streamstest.Key{Partition: []string{"day", "shop"}, Sort: []string{"sk"}}, Projection: "KEYS_ONLY"},
+var streamed = model.Schema{
+	Name: "orders", Key: model.Key{Partition: []string{"pk"}, Sort: []string{"sk"}},
+	Indexes: []model.Index{
+		{Name: "by-status", Key: model.Key{Partition: []string{"status"}}},
+		{Name: "by-day", Key: model.Key{Partition: []string{"day", "shop"}, Sort: []string{"sk"}}, Projection: "KEYS_ONLY"},
 	},
 }
 
@@ -66,7 +67,7 @@ type oracle struct {
 	perSecond map[string]map[int64]int64 // by index/key
 }
 
-func newOracle(table *streamstest.Table, keep func(streamstest.Write) bool) *oracle {
+func newOracle(table *streamstest.Table, keep func(model.Write) bool) *oracle {
 	o := &oracle{accounts: map[string]account{}, perSecond: map[string]map[int64]int64{}}
 	for _, w := range table.Written() {
 		if keep != nil && !keep(w) {
@@ -87,7 +88,7 @@ func newOracle(table *streamstest.Table, keep func(streamstest.Write) bool) *ora
 
 // keyText is a partition key as Keyheat shows it: the parts of an index's
 // joined by bars.
-func keyText(c streamstest.Charge) string {
+func keyText(c model.Charge) string {
 	names := streamed.Key.Partition
 	for _, x := range streamed.Indexes {
 		if x.Name == c.Index {
@@ -208,10 +209,10 @@ func (w *world) gaps(t *testing.T) []lost {
 
 // orderItem is an item with a body of so many bytes; without a status it is not in
 // the index.
-func orderItem(pk, sk, status string, bytes int) streamstest.Item {
-	i := streamstest.Item{"pk": streamstest.S(pk), "sk": streamstest.S(sk), "body": streamstest.S(strings.Repeat("x", bytes))}
+func orderItem(pk, sk, status string, bytes int) model.Item {
+	i := model.Item{"pk": model.S(pk), "sk": model.S(sk), "body": model.S(strings.Repeat("x", bytes))}
 	if status != "" {
-		i["status"] = streamstest.S(status)
+		i["status"] = model.S(status)
 	}
 	return i
 }

@@ -12,8 +12,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // to read the stored totals as an operator would
 
-	"github.com/keyheat/keyheat/internal/kafkatest"
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
 // world is a Kafka, unless streams are read, a Postgres, collectors and a

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
 

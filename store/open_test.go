@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/streams"
 )
 
@@ -80,9 +81,9 @@ func defaults() *Config {
 	return &Config{
 		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
 		Streams: Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
-		Commit:  Commit{Interval: 2 * time.Second},
+		Commit:  Commit{Interval: collect.DefaultCommitInterval},
 		Collect: Collect{
-			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,
+			Memory: collect.DefaultPendingBytes, TooOld: collect.DefaultTooOld, TooFarAhead: collect.DefaultTooFarAhead,
 		},
 		Admin: Admin{Listen: "127.0.0.1:9461"},
 		Log:   cli.DefaultLog(),
@@ -139,7 +140,7 @@ func (k *Kafka) check(f *config.Faults) {
 		if k.SASL != (SASL{}) {
 			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl mean nothing without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
 		}
-	} else if _, err := source.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
+	} else if _, err := kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
 		f.Addf("kafka.sasl.mechanism", "%w", err)
 	}
 }
@@ -188,15 +189,15 @@ func (t TLS) client() (*tls.Config, error) {
 	return c, nil
 }
 
-// source is the configuration of internal/source.
-func (k *Kafka) source() (source.KafkaConfig, error) {
-	c := source.KafkaConfig{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
+// source is the configuration of internal/source/kafka.
+func (k *Kafka) source() (kafka.Config, error) {
+	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
 	var err error
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}
 	if k.SASL.Mechanism != "" {
-		c.SASL, err = source.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
+		c.SASL, err = kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
 	}
 	return c, err
 }

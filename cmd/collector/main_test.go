@@ -12,8 +12,9 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/pgtest"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -49,15 +50,15 @@ func TestScripts(t *testing.T) {
 func dynamoDB(t *testing.T, denied ...string) *httptest.Server {
 	t.Helper()
 	fake := streamstest.New(streamstest.Options{})
-	index := []streamstest.Index{{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}}}
+	index := []model.Index{{Name: "by-status", Key: model.Key{Partition: []string{"status"}}}}
 	for _, s := range []struct {
-		schema streamstest.Schema
+		schema model.Schema
 		view   string
 	}{
-		{streamstest.Schema{Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}}, Indexes: index}, streamstest.NewAndOldImages},
-		{streamstest.Schema{Name: "users", Key: streamstest.Key{Partition: []string{"pk"}}, Indexes: index}, streamstest.NewImage},
-		{streamstest.Schema{Name: "logs", Key: streamstest.Key{Partition: []string{"pk"}}}, streamstest.KeysOnly},
-		{streamstest.Schema{Name: "bare", Key: streamstest.Key{Partition: []string{"pk"}}}, ""},
+		{model.Schema{Name: "orders", Key: model.Key{Partition: []string{"customer"}, Sort: []string{"id"}}, Indexes: index}, streamstest.NewAndOldImages},
+		{model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}, Indexes: index}, streamstest.NewImage},
+		{model.Schema{Name: "logs", Key: model.Key{Partition: []string{"pk"}}}, streamstest.KeysOnly},
+		{model.Schema{Name: "bare", Key: model.Key{Partition: []string{"pk"}}}, ""},
 	} {
 		if table := fake.CreateTable(s.schema); s.view != "" {
 			table.EnableStream(s.view)

@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 )
 
 func runCommand() *cobra.Command {
@@ -93,12 +94,12 @@ func collectFrom(ctx context.Context, collector *collect.Collector, from reader,
 	return g.Wait()
 }
 
-func newKafka(config *Config, log *slog.Logger) (*source.Kafka, error) {
+func newKafka(config *Config, log *slog.Logger) (*kafka.Source, error) {
 	c, err := config.Kafka.source()
 	if err != nil {
 		return nil, err
 	}
-	return source.NewKafka(c, log)
+	return kafka.New(c, log)
 }
 
 // newCollector makes the collector of a source, as it is named in the store.

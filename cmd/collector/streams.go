@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // Streams says which tables' DynamoDB Streams are read.
@@ -73,7 +74,7 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 		return cli.Wrong(err)
 	}
 	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), d.Store.PutTableFacts, d.Log)
-	decoder := func(shard string) collect.Decoder { return tables.Decoder(streams.TableOf(shard)) }
+	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	collector, err := newCollector(ctx, config, "dynamodb-streams:"+config.Streams.Consumer, decoder, d)
 	if err != nil {
 		return err
@@ -125,8 +126,8 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 			return view(described.Facts)
 		}},
 	}
-	probe := streams.NewProbe(dynamodbstreams.NewFromConfig(settings), table)
-	for _, operation := range streams.Operations() {
+	probe := api.NewProbe(api.New(dynamodbstreams.NewFromConfig(settings), streams.DefaultRequestTimeout, nil), table)
+	for _, operation := range api.Operations() {
 		all = append(all, cli.Probe{Name: table, Run: func(ctx context.Context) (string, error) {
 			return "dynamodb:" + operation + " is allowed", probe.Try(ctx, operation)
 		}})

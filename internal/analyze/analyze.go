@@ -22,7 +22,7 @@ import (
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
@@ -129,11 +129,11 @@ func read(ctx context.Context, o Options) (*fold, error) {
 		return nil, err
 	}
 	f := newFold(o)
-	files := source.Files{Paths: o.Paths, In: o.In}
+	src := files.Source{Paths: o.Paths, In: o.In}
 	if terminal, ok := o.Err.(*os.File); ok {
-		files.Progress = source.Terminal(terminal)
+		src.Progress = files.Terminal(terminal)
 	}
-	if err := files.Run(ctx, f); err != nil {
+	if err := src.Run(ctx, f); err != nil {
 		return nil, err
 	}
 	return f, nil

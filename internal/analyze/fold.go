@@ -125,7 +125,7 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 }
 
 // Gap implements source.Partition.
-func (f *file) Gap(_ context.Context, g source.Gap) error {
+func (f *file) Gap(_ context.Context, g sample.Gap) error {
 	f.gaps = append(f.gaps, detect.Gap{
 		Source: "file", Partition: f.path, From: g.From, To: g.To,
 		Since: g.Since, Until: g.Until, Reason: g.Reason,

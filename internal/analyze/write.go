@@ -17,7 +17,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
@@ -44,7 +44,7 @@ func (r *Result) write(out io.Writer, format Format) error {
 // NO_COLOR (https://no-color.org).
 func colourful(out io.Writer) bool {
 	f, ok := out.(*os.File)
-	return ok && source.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
+	return ok && files.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
 }
 
 var columns = []string{

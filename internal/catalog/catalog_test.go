@@ -15,7 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/catalog"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -25,13 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // orders is provisioned, and has an index of each kind.
-var orders = streamstest.Schema{
-	Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
-	Provisioned: &streamstest.Throughput{Read: 300, Write: 200},
-	Indexes: []streamstest.Index{
-		{Name: "by-place", Key: streamstest.Key{Partition: []string{"country", "city"}, Sort: []string{"street", "number"}},
-			Projection: "INCLUDE", Include: []string{"total"}, Provisioned: &streamstest.Throughput{Read: 30, Write: 20}},
-		{Name: "by-date", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"date"}}, Local: true},
+var orders = model.Schema{
+	Name: "orders", Key: model.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
+	Provisioned: &model.Throughput{Read: 300, Write: 200},
+	Indexes: []model.Index{
+		{Name: "by-place", Key: model.Key{Partition: []string{"country", "city"}, Sort: []string{"street", "number"}},
+			Projection: "INCLUDE", Include: []string{"total"}, Provisioned: &model.Throughput{Read: 30, Write: 20}},
+		{Name: "by-date", Key: model.Key{Partition: []string{"customer"}, Sort: []string{"date"}}, Local: true},
 	},
 }
 
@@ -114,7 +115,7 @@ func TestAddedIndexIsSeen(t *testing.T) {
 		if got := decoded(d); got != "orders/ orders/by-place" {
 			t.Errorf("samples %q", got)
 		}
-		table.AddIndex(streamstest.Index{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}})
+		table.AddIndex(model.Index{Name: "by-status", Key: model.Key{Partition: []string{"status"}}})
 		time.Sleep(6 * time.Minute)
 		if got := decoded(d); got != "orders/ orders/by-place orders/by-status" {
 			t.Errorf("samples %q with a new index", got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -105,7 +106,7 @@ func TestMetricsCountWhatIsStored(t *testing.T) {
 		b := samples(`{"table":"t","pk":"k","wcu":1}`, `rubbish`)
 		b.Lag = 7
 		must(t, p.Fold(t.Context(), b))
-		must(t, p.Gap(t.Context(), source.Gap{From: "2", To: "3", Reason: "trimmed"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "2", To: "3", Reason: "trimmed"}))
 		expect := func(want map[string]float64) {
 			t.Helper()
 			got := metrics(t, c)

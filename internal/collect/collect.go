@@ -7,25 +7,23 @@
 // the positions that it covers, the watermarks, the gaps and the counts of bad
 // samples, in one transaction; folding goes on meanwhile, into the next delta.
 //
-// # Stretches
+// # Resets
 //
 // A delta holds samples of every partition, so that it is stored whole or not
-// at all: when one position has become another's, all that waits is thrown
-// away, and every partition reads again from where the store says. What lies
-// between two such moments is a stretch. A handle lives for one stretch: its
-// calls answer source.ErrReclaim when that has ended.
+// at all: when one position has become another's, everything pending is thrown
+// away, and every partition reads again from its stored position. That is a
+// reset. A handle lives until the next one: its calls return
+// [source.ErrReclaim] after that.
 //
-// Nothing depends on what this process believes of a commit whose answer was
+// Nothing depends on what this process believes of a commit whose result was
 // lost. Either it is stored with its positions, or neither is; a claim waits in
-// the database for a commit that is still under way; and a later claim fences
-// an earlier one. So a commit may be abandoned at any moment, together with its
-// stretch.
+// the database for a commit that is still in flight; and a later claim fences
+// an earlier one. So a commit may be canceled at any moment, with a reset.
 //
 // # Bounds
 //
-// What waits in memory is bounded (Config.PendingBytes); above that Fold
-// blocks, which pauses the fetch. An unreachable store is waited for without
-// end. A partition that is far ahead of the slowest one in the log's own time
+// Pending memory is bounded (Config.PendingBytes); above that Fold blocks, which
+// pauses the fetch. The collector waits for an unreachable store without limit. A partition that is far ahead of the slowest one in the log's own time
 // waits too, so that a second is not opened again and again while a backlog is
 // read.
 package collect
@@ -40,6 +38,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -59,7 +58,7 @@ type Store interface {
 // Decoder reads what the messages of one partition hold; see sample.Decoder,
 // which is one. It is used by one goroutine at a time.
 type Decoder interface {
-	// Decode hands out every sample of a message, good or bad. at is the
+	// Decode passes every sample of a message to h, good or bad. at is the
 	// message's own time in Unix milliseconds, 0 or less for none.
 	Decode(message []byte, at int64, h sample.Handler)
 }
@@ -75,27 +74,28 @@ type Collector struct {
 
 	// turn is held by whoever commits: there is one commit at a time.
 	turn chan struct{}
-	// wake asks Run for a commit before its time.
-	wake chan struct{}
-	// bell rings when something that a Fold may wait for has changed.
-	bell bell
-	// flying is the size of the delta that is being written, in bytes.
-	flying atomic.Int64
-	// stretch numbers the stretches. It changes only under mu and the locks of
+	// commitRequested asks Run for a commit before the next tick.
+	commitRequested chan struct{}
+	// changed is notified when something that a Fold may wait for has changed.
+	changed broadcast
+	// inFlight is the size of the delta that is being written, in bytes.
+	inFlight atomic.Int64
+	// resets counts the resets. It changes only under mu and the locks of
 	// all shards, so that whoever holds one of these may rely on it.
-	stretch atomic.Int64
+	resets atomic.Int64
 
 	// mu is taken before any shard's lock.
-	mu         sync.Mutex
-	partitions map[string]*partition
-	seq        int64
-	abandon    context.CancelFunc // gives the commit under way up; never nil
+	mu           sync.Mutex
+	partitions   map[string]*partition
+	seq          int64
+	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
-	health *health
-	*metrics
+	health health.Status
+	share  badShare
+	*meters
 }
 
-// New makes a collector; Run has to run for its samples to be stored. seed
+// New returns a collector; Run has to run for its samples to be stored. seed
 // keys the hash of all collectors of one store (store.HashSeed). It fails only
 // on a configuration that Validate refuses.
 func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector, error) {
@@ -106,18 +106,18 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	config.Sketch.Seed = seed
 	c := &Collector{
 		config: config, store: st, log: logger, writer: rand.Text(),
-		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		partitions: make(map[string]*partition), abandon: func() {},
-		health: newHealth(config),
+		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1),
+		partitions: make(map[string]*partition), cancelCommit: func() {},
+		share: badShare{limit: config.BadShare, least: config.BadSamples},
 	}
 	for range config.Shards {
 		c.shards = append(c.shards, &shard{sketch: sketch.NewShard(config.Sketch)})
 	}
-	c.metrics = newMetrics(c)
+	c.meters = newMeters(c)
 	return c, nil
 }
 
-// Writer names this collector in the store: one incarnation of a process.
+// Writer returns the name of this collector in the store: one run of a process.
 func (c *Collector) Writer() string { return c.writer }
 
 // Run commits until ctx ends, which it should when the source has released its
@@ -126,7 +126,7 @@ func (c *Collector) Writer() string { return c.writer }
 func (c *Collector) Run(ctx context.Context) error {
 	bounded, cancel := withGrace(ctx, c.config.StopTimeout)
 	defer cancel()
-	if err := c.announce(bounded); err != nil {
+	if err := c.startWriter(bounded); err != nil {
 		return fmt.Errorf("collector: %w", err)
 	}
 	tick := time.NewTicker(c.config.CommitInterval)
@@ -136,35 +136,35 @@ func (c *Collector) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return c.finish(bounded)
 		case <-tick.C:
-		case <-c.wake:
+		case <-c.commitRequested:
 		}
 		// What failed is logged, and will be read again.
 		_ = c.commit(bounded, always)
 	}
 }
 
-// announce makes the writer known to people; Commit does not need it.
-func (c *Collector) announce(ctx context.Context) error {
+// startWriter makes the writer visible to operators; Commit does not need it.
+func (c *Collector) startWriter(ctx context.Context) error {
 	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
-	return c.insist(ctx, "start writer", func(ctx context.Context) error {
+	return c.retry(ctx, "start writer", func(ctx context.Context) error {
 		return c.store.StartWriter(ctx, w)
 	})
 }
 
-// finish commits what is left and says good-bye.
+// finish commits what is left and marks the writer as stopped.
 func (c *Collector) finish(ctx context.Context) error {
 	if err := c.commit(ctx, always); err != nil {
-		return fmt.Errorf("collector: last commit; what it held will be read again: %w", err)
+		return fmt.Errorf("collector: last commit; its samples will be read again: %w", err)
 	}
 	if err := c.store.StopWriter(ctx, c.writer); err != nil {
-		c.log.Warn("tell the store that this collector has ended", "error", err)
+		c.log.Warn("mark this collector as stopped in the store", "error", err)
 	}
 	return nil
 }
 
 func always() bool { return true }
 
-// withGrace is a context that ends some time after its parent does.
+// withGrace returns a context that ends some time after its parent does.
 func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {
@@ -183,33 +183,33 @@ func withGrace(parent context.Context, grace time.Duration) (context.Context, co
 func (c *Collector) Claim(ctx context.Context, name, first string) (source.Partition, error) {
 	id := store.PartitionID{Source: c.config.Source, Name: name}
 	var at store.Position
-	err := c.insist(ctx, "claim "+name, func(ctx context.Context) (err error) {
+	err := c.retry(ctx, "claim "+name, func(ctx context.Context) (err error) {
 		at, err = c.store.Claim(ctx, c.writer, id, first)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.own(at), nil
+	return c.register(at), nil
 }
 
-// own makes a handle of a claimed position. An older handle of the same
-// partition that was not released ends its stretch: its samples are pending,
-// and the claim has fenced them.
-func (c *Collector) own(at store.Position) *partition {
+// register makes a handle of a claimed position. An older handle of the same
+// partition that was not released causes a reset: its samples are pending, and
+// the claim has fenced them.
+func (c *Collector) register(at store.Position) *partition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.partitions[at.Name] != nil {
-		c.discardLocked(errors.New("a partition was claimed anew before it was released"))
+		c.resetLocked(errors.New("a partition was claimed again before it was released"))
 	}
-	p := newPartition(c, at, c.idlest())
+	p := newPartition(c, at, c.leastLoaded())
 	c.partitions[at.Name] = p
 	p.shard.partitions++
 	return p
 }
 
-// idlest is the shard with the fewest partitions. The caller holds mu.
-func (c *Collector) idlest() *shard {
+// leastLoaded returns the shard with the fewest partitions. The caller holds mu.
+func (c *Collector) leastLoaded() *shard {
 	least := c.shards[0]
 	for _, s := range c.shards {
 		if s.partitions < least.partitions {
@@ -219,30 +219,30 @@ func (c *Collector) idlest() *shard {
 	return least
 }
 
-// leave forgets a released partition.
-func (c *Collector) leave(p *partition) {
+// unregister forgets a released partition.
+func (c *Collector) unregister(p *partition) {
 	c.mu.Lock()
 	if c.partitions[p.id.Name] == p {
 		delete(c.partitions, p.id.Name)
 		p.shard.partitions--
 	}
 	c.mu.Unlock()
-	c.bell.ring()
+	c.changed.notify()
 }
 
-// held is how many bytes wait to be stored.
-func (c *Collector) held() int64 {
-	held := c.flying.Load()
+// pendingBytes returns how many bytes wait to be stored.
+func (c *Collector) pendingBytes() int64 {
+	n := c.inFlight.Load()
 	for _, s := range c.shards {
-		held += s.pending.Load()
+		n += s.pending.Load()
 	}
-	return held
+	return n
 }
 
-// hurry asks for a commit now. One that waits already is enough.
-func (c *Collector) hurry() {
+// requestCommit asks for a commit now. One pending request is enough.
+func (c *Collector) requestCommit() {
 	select {
-	case c.wake <- struct{}{}:
+	case c.commitRequested <- struct{}{}:
 	default:
 	}
 }

@@ -15,21 +15,21 @@ import (
 // commitTask names the commit in logs and reasons.
 const commitTask = "commit"
 
-// flight is one commit on its way: what was gathered, and how far each
-// partition was when it was sealed.
-type flight struct {
-	ctx     context.Context // ends also when the flight is abandoned
-	end     context.CancelFunc
-	stretch int64
-	delta   *sketch.Delta
-	tally   tally
-	bytes   int64
-	commit  store.Commit
-	parts   []progress
+// inFlightCommit is a commit that is sealed and not yet acknowledged: what was
+// gathered, and how far each partition was.
+type inFlightCommit struct {
+	ctx      context.Context // ends also when the commit is canceled
+	cancel   context.CancelFunc
+	resets   int64
+	delta    *sketch.Delta
+	counters counters
+	bytes    int64
+	commit   store.Commit
+	covered  []covered
 }
 
-// progress is how far a partition was when a flight was sealed.
-type progress struct {
+// covered is how far a partition was when a commit was sealed.
+type covered struct {
 	partition *partition
 	to        string
 	ended     bool
@@ -38,7 +38,7 @@ type progress struct {
 
 // commit waits for its turn and stores everything that is pending, unless it
 // is not needed any more by then. It tries until ctx ends. After an error
-// nothing of the flight's stretch is left: it will be read again.
+// there was a reset: what was pending will be read again.
 func (c *Collector) commit(ctx context.Context, needed func() bool) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -53,28 +53,28 @@ func (c *Collector) commit(ctx context.Context, needed func() bool) error {
 	if f == nil {
 		return nil
 	}
-	defer f.end()
-	defer c.bell.ring()
-	defer c.flying.Store(0)
+	defer f.cancel()
+	defer c.changed.notify()
+	defer c.inFlight.Store(0)
 	began := time.Now()
 	if err := c.deliver(f); err != nil {
-		c.discard(f.stretch, err)
-		c.discarded.Add(float64(f.tally.good))
+		c.reset(f.resets, err)
+		c.discarded.Add(float64(f.counters.good))
 		return err
 	}
-	c.land(f)
+	c.acknowledge(f)
 	c.commitSeconds.Observe(time.Since(began).Seconds())
 	return nil
 }
 
 // seal takes what all shards hold, and the positions that it covers, at one
-// moment. It answers nil when there is nothing to say.
-func (c *Collector) seal(ctx context.Context) *flight {
+// moment. It returns nil when there is nothing to store.
+func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lockShards()
 	defer c.unlockShards()
-	f := &flight{stretch: c.stretch.Load(), delta: sketch.NewDelta(c.config.Sketch)}
+	f := &inFlightCommit{resets: c.resets.Load(), delta: sketch.NewDelta(c.config.Sketch)}
 	for _, s := range c.shards {
 		f.take(s)
 	}
@@ -82,16 +82,16 @@ func (c *Collector) seal(ctx context.Context) *flight {
 		f.cover(p)
 	}
 	now := time.Now()
-	c.health.count(now, f.tally.good, f.tally.refusals())
-	f.commit.Bad = f.tally.rows(c.config.Source, now)
+	c.share.count(now, f.counters.good, f.counters.badTotal())
+	f.commit.Bad = f.counters.rows(c.config.Source, now)
 	if f.empty() {
 		return nil
 	}
 	c.seq++
 	f.commit.Writer, f.commit.Seq = c.writer, c.seq
-	f.ctx, f.end = context.WithCancel(ctx)
-	c.abandon = f.end
-	c.flying.Store(f.bytes)
+	f.ctx, f.cancel = context.WithCancel(ctx)
+	c.cancelCommit = f.cancel
+	c.inFlight.Store(f.bytes)
 	return f
 }
 
@@ -107,37 +107,37 @@ func (c *Collector) unlockShards() {
 	}
 }
 
-// take empties a shard into the flight. The caller holds its lock.
-func (f *flight) take(s *shard) {
+// take empties a shard into the commit. The caller holds its lock.
+func (f *inFlightCommit) take(s *shard) {
 	f.bytes += s.pending.Load()
 	s.sketch.Seal(f.delta)
-	f.tally.add(s.tally)
+	f.counters.add(s.counters)
 	f.commit.Gaps = append(f.commit.Gaps, s.gaps...)
-	s.tally, s.gaps = tally{}, nil
-	s.weigh()
+	s.counters, s.gaps = counters{}, nil
+	s.updatePending()
 }
 
-// cover notes how far a partition is. The caller holds its shard's lock.
-func (f *flight) cover(p *partition) {
-	f.parts = append(f.parts, progress{partition: p, to: p.at, ended: p.ended, changes: p.changes})
+// cover records how far a partition is. The caller holds its shard's lock.
+func (f *inFlightCommit) cover(p *partition) {
+	f.covered = append(f.covered, covered{partition: p, to: p.at, ended: p.ended, changes: p.changes})
 	if p.at != p.stored || p.ended != p.endedStored {
 		f.commit.Moves = append(f.commit.Moves, store.Move{
 			PartitionID: p.id, Epoch: p.epoch, From: p.stored, To: p.at, Ended: p.ended,
 		})
 	}
-	if w, known := p.mark(); known {
+	if w, known := p.storedWatermark(); known {
 		f.commit.Watermarks = append(f.commit.Watermarks, w)
 	}
 }
 
-func (f *flight) empty() bool {
+func (f *inFlightCommit) empty() bool {
 	return f.delta.Empty() && len(f.commit.Moves) == 0 && len(f.commit.Watermarks) == 0 &&
 		len(f.commit.Gaps) == 0 && len(f.commit.Bad) == 0
 }
 
-// deliver stores a flight: the same one, again and again, until it is certain
-// what became of it.
-func (c *Collector) deliver(f *flight) error {
+// deliver stores a commit: the same one, again and again, until its result is
+// certain.
+func (c *Collector) deliver(f *inFlightCommit) error {
 	if !f.delta.Empty() {
 		body, err := f.delta.MarshalBinary()
 		if err != nil {
@@ -146,15 +146,15 @@ func (c *Collector) deliver(f *flight) error {
 		f.commit.Version, f.commit.Body = sketch.Version, body
 	}
 	f.delta = nil
-	c.flying.Store(int64(len(f.commit.Body)))
-	doubtful := false
-	return c.insist(f.ctx, commitTask, func(ctx context.Context) error {
-		if doubtful {
+	c.inFlight.Store(int64(len(f.commit.Body)))
+	ambiguous := false
+	return c.retry(f.ctx, commitTask, func(ctx context.Context) error {
+		if ambiguous {
 			done, err := c.store.Committed(ctx, f.commit.Writer, f.commit.Seq)
 			if err != nil || done {
 				return err
 			}
-			doubtful = false
+			ambiguous = false
 		}
 		err := c.store.Commit(ctx, f.commit)
 		switch {
@@ -164,14 +164,14 @@ func (c *Collector) deliver(f *flight) error {
 			c.fenced.Inc()
 			return backoff.Permanent(err)
 		}
-		doubtful = errors.Is(err, store.ErrAmbiguous)
+		ambiguous = errors.Is(err, store.ErrAmbiguous)
 		return err
 	})
 }
 
-// land notes what is stored.
-func (c *Collector) land(f *flight) {
-	for _, at := range f.parts {
+// acknowledge records what is stored.
+func (c *Collector) acknowledge(f *inFlightCommit) {
+	for _, at := range f.covered {
 		p := at.partition
 		p.shard.mu.Lock()
 		p.stored, p.endedStored, p.saved, p.committed = at.to, at.ended, at.changes, true
@@ -179,24 +179,25 @@ func (c *Collector) land(f *flight) {
 	}
 	c.commits.Inc()
 	c.deltaBytes.Add(float64(len(f.commit.Body)))
-	c.samples.Add(float64(f.tally.good))
+	c.samples.Add(float64(f.counters.good))
 	c.gaps.Add(float64(len(f.commit.Gaps)))
-	for reason, r := range f.tally.bad {
+	for reason, r := range f.counters.bad {
 		c.bad.WithLabelValues(string(reason)).Add(float64(r.count))
 	}
 }
 
-// discard ends a stretch, unless it has ended already: everything that is
-// pending or on its way is thrown away, and every handle is dead.
-func (c *Collector) discard(stretch int64, cause error) {
+// reset throws away everything pending or in flight, unless another reset came
+// first: since is the number of resets that the caller knows. Every handle is
+// dead then.
+func (c *Collector) reset(since int64, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if stretch == c.stretch.Load() {
-		c.discardLocked(cause)
+	if since == c.resets.Load() {
+		c.resetLocked(cause)
 	}
 }
 
-func (c *Collector) discardLocked(cause error) {
+func (c *Collector) resetLocked(cause error) {
 	c.lockShards()
 	defer c.unlockShards()
 	var samples int64
@@ -205,9 +206,9 @@ func (c *Collector) discardLocked(cause error) {
 		s.partitions = 0
 	}
 	clear(c.partitions)
-	c.stretch.Add(1)
-	c.abandon()
+	c.resets.Add(1)
+	c.cancelCommit()
 	c.discarded.Add(float64(samples))
-	c.log.Warn("discard what is not stored; it will be read again", "cause", cause)
-	c.bell.ring()
+	c.log.Warn("discarded what was not stored; it will be read again", "cause", cause)
+	c.changed.notify()
 }

@@ -29,7 +29,7 @@ const (
 // maxPendingBytes keeps one delta under the most that sketch writes into one.
 const maxPendingBytes = 512 << 20
 
-// Config says how to gather. A zero field takes its default.
+// Config is how a collector gathers. A zero field takes its default.
 type Config struct {
 	// Source names where the partitions live in the store, such as
 	// "kafka:keyheat". It is part of every position's key: another name begins
@@ -63,12 +63,11 @@ type Config struct {
 	// MaxAhead is how far, in the log's own time, a partition may run ahead of
 	// the slowest one.
 	MaxAhead time.Duration
-	// Patience is how long the others wait for a partition of which nothing is
-	// heard.
+	// Patience is how long the others wait for a silent partition.
 	Patience time.Duration
 
-	// StuckAfter is how long a watermark may stand still before the collector
-	// says that it is not ready.
+	// StuckAfter is how long a watermark may stand still before the collector is
+	// not ready.
 	StuckAfter time.Duration
 	// BadShare is the share of bad samples in the last minute above which the
 	// collector is not ready, once there were BadSamples samples in it.
@@ -108,7 +107,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with a configuration, every fault at once.
+// Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error

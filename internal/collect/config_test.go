@@ -37,7 +37,7 @@ func TestConfigIsChecked(t *testing.T) {
 		spoiled := sound
 		c.spoil(&spoiled)
 		if err := spoiled.Validate(); err == nil || !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("%s: Validate answers %v", c.fault, err)
+			t.Errorf("%s: Validate returns %v", c.fault, err)
 		}
 		if _, err := collect.New(spoiled, newMemory(), seed, quiet); err == nil {
 			t.Errorf("%s: New takes it", c.fault)

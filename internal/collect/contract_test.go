@@ -11,16 +11,16 @@ import (
 )
 
 // TestMemoryKeepsTheContract runs the same calls on the test's own store and
-// on a real one, and expects the same answers.
+// on a real one, and expects the same results.
 func TestMemoryKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	real := transcript(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "contract.db")))
 	if own := transcript(t, newMemory()); !reflect.DeepEqual(own, real) {
-		t.Errorf("the store in memory answers\n%q\nwhere SQLite answers\n%q", own, real)
+		t.Errorf("the store in memory returns\n%q\nwhere SQLite returns\n%q", own, real)
 	}
 }
 
-func transcript(t *testing.T, st everything) []string {
+func transcript(t *testing.T, st testStore) []string {
 	var all []string
 	note := func(err error) {
 		for _, known := range []error{store.ErrFenced, store.ErrDuplicate, store.ErrUnavailable, nil} {

@@ -11,22 +11,22 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// flaky is a store behind a bad line: calls fail before and after they were
-// done, with and without a doubt, the store is away for a while, and a thief
+// flaky is a store behind a bad connection: calls fail before and after they were
+// done, with a certain or an ambiguous result, the store is away for a while, and a thief
 // claims partitions. It keeps the promises of the store's errors.
 type flaky struct {
 	collect.Store
 	mu  sync.Mutex
 	rng *rand.Rand
-	// trouble is how many of a hundred calls go wrong.
-	trouble int
-	away    int  // calls that will find the store away
-	dead    bool // the process was killed: nothing goes through any more
-	seen    map[string]int
+	// failures is how many of a hundred calls fail.
+	failures int
+	away     int  // calls that will find the store away
+	dead     bool // the process was killed: nothing goes through any more
+	seen     map[string]int
 }
 
-func newFlaky(st collect.Store, rng *rand.Rand, trouble int) *flaky {
-	return &flaky{Store: st, rng: rng, trouble: trouble, seen: make(map[string]int)}
+func newFlaky(st collect.Store, rng *rand.Rand, failures int) *flaky {
+	return &flaky{Store: st, rng: rng, failures: failures, seen: make(map[string]int)}
 }
 
 // kill is the end of the process: of a call under way only the answer is lost.
@@ -36,15 +36,15 @@ func (f *flaky) kill() {
 	f.dead = true
 }
 
-// heal ends the trouble.
+// heal ends the failures.
 func (f *flaky) heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trouble, f.away = 0, 0
+	f.failures, f.away = 0, 0
 }
 
-// mishap draws what happens to a call.
-func (f *flaky) mishap(kinds ...string) string {
+// fault draws what happens to a call.
+func (f *flaky) fault(kinds ...string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kind := ""
@@ -54,7 +54,7 @@ func (f *flaky) mishap(kinds ...string) string {
 	case f.away > 0:
 		f.away--
 		kind = "before"
-	case f.trouble > 0 && f.rng.IntN(100) < f.trouble:
+	case f.failures > 0 && f.rng.IntN(100) < f.failures:
 		kind = kinds[f.rng.IntN(len(kinds))]
 	}
 	if kind == "away" {
@@ -64,39 +64,39 @@ func (f *flaky) mishap(kinds ...string) string {
 	return kind
 }
 
-var errLine = errors.New("the line was cut")
+var errConnection = errors.New("the connection was cut")
 
 func (f *flaky) Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
-	switch f.mishap("before", "after", "away", "odd") {
+	switch f.fault("before", "after", "away", "odd") {
 	case "before":
-		return store.Position{}, fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
+		return store.Position{}, fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	case "odd":
 		return store.Position{}, errors.New("an error that nobody has thought of")
 	case "after":
 		_, err := f.Store.Claim(ctx, writer, id, first)
-		return store.Position{}, fmt.Errorf("%w: %w: %w", store.ErrUnavailable, errLine, err)
+		return store.Position{}, fmt.Errorf("%w: %w: %w", store.ErrUnavailable, errConnection, err)
 	}
 	return f.Store.Claim(ctx, writer, id, first)
 }
 
 func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
-	switch f.mishap("before", "after", "unsaid", "lost", "away", "steal", "odd") {
+	switch f.fault("before", "after", "unreported", "lost", "away", "steal", "odd") {
 	case "before":
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	case "odd":
 		return errors.New("an error that nobody has thought of")
 	case "lost":
-		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errLine)
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errConnection)
 	case "after":
 		if err := f.Store.Commit(ctx, c); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errLine)
-	case "unsaid": // stored, and not even the doubt is told
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errConnection)
+	case "unreported": // stored, and the error does not even say that it is ambiguous
 		if err := f.Store.Commit(ctx, c); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	case "steal":
 		if len(c.Moves) > 0 {
 			if _, err := f.Store.Claim(ctx, "thief", c.Moves[0].PartitionID, "0"); err != nil {
@@ -108,15 +108,15 @@ func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
 }
 
 func (f *flaky) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
-	if f.mishap("before", "away") == "before" {
-		return false, fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
+	if f.fault("before", "away") == "before" {
+		return false, fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	}
 	return f.Store.Committed(ctx, writer, seq)
 }
 
 func (f *flaky) StartWriter(ctx context.Context, w store.Writer) error {
-	if f.mishap("before", "away") == "before" {
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, errLine)
+	if f.fault("before", "away") == "before" {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	}
 	return f.Store.StartWriter(ctx, w)
 }

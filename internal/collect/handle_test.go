@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -100,11 +101,11 @@ func TestFencedHandlesClaimAgain(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for name, call := range map[string]error{
-			"fold": a.Fold(t.Context(), at(noon, "2")), "gap": b.Gap(t.Context(), source.Gap{}),
+			"fold": a.Fold(t.Context(), at(noon, "2")), "gap": b.Gap(t.Context(), sample.Gap{}),
 			"release": b.Release(t.Context()), "the other's fold": b.Fold(t.Context(), at(noon, "2")),
 		} {
 			if !errors.Is(call, source.ErrReclaim) {
-				t.Errorf("%s answers %v, want ErrReclaim", name, call)
+				t.Errorf("%s returns %v, want ErrReclaim", name, call)
 			}
 		}
 		if again := claim(t, c, "b"); again.Position() != "0" {
@@ -136,7 +137,7 @@ func TestAFoldAfterItsContextCountsNothing(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := p.Fold(ended, at(noon, "2")); !errors.Is(err, context.Canceled) || errors.Is(err, source.ErrReclaim) {
-			t.Errorf("fold answers %v", err)
+			t.Errorf("fold returns %v", err)
 		}
 		must(t, p.Release(t.Context())) // the handle is alive
 		if got := counted(t, m).requests[second{"t", noon.Unix()}]; got != 1 || m.position("p").Next != "1" {
@@ -152,7 +153,7 @@ func TestClaimingWithoutReleaseCountsOnce(t *testing.T) {
 		must(t, old.Fold(t.Context(), at(noon, "1")))
 		p := claim(t, c, "p")
 		if err := old.Fold(t.Context(), at(noon, "2")); !errors.Is(err, source.ErrReclaim) {
-			t.Errorf("the old handle answers %v", err)
+			t.Errorf("the old handle returns %v", err)
 		}
 		must(t, p.Fold(t.Context(), at(noon, "1")))
 		must(t, p.Release(t.Context()))
@@ -173,14 +174,14 @@ func TestAReleaseThatFailsLeavesNothing(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		if err := a.Release(ctx); !errors.Is(err, source.ErrReclaim) {
-			t.Errorf("release answers %v", err)
+			t.Errorf("release returns %v", err)
 		}
 		if took := time.Since(began); took > 6*time.Second {
 			t.Errorf("release took %s", took)
 		}
 		m.take(0)
 		if err := b.Fold(t.Context(), at(noon, "2")); !errors.Is(err, source.ErrReclaim) {
-			t.Errorf("the other partition's fold answers %v", err)
+			t.Errorf("the other partition's fold returns %v", err)
 		}
 		time.Sleep(time.Minute)
 		mustBeEmpty(t, m)
@@ -233,7 +234,7 @@ func TestStopIsBounded(t *testing.T) {
 		time.Sleep(time.Second)
 		began := time.Now()
 		if err := stop(); err == nil {
-			t.Error("stop says that everything is stored")
+			t.Error("stop reports that everything is stored")
 		}
 		if took := time.Since(began); took > collect.DefaultStopTimeout {
 			t.Errorf("stop took %s", took)
@@ -245,9 +246,9 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 	t.Parallel()
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
-		must(t, p.Gap(t.Context(), source.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
-		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "9", Reason: "breaks off"}))
-		must(t, p.Gap(t.Context(), source.Gap{From: "9", To: "3", Reason: "made anew"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "9", Reason: "breaks off"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "3", Reason: "made anew"}))
 		if p.Position() != "3" {
 			t.Errorf("position %q, want 3: the log was made anew", p.Position())
 		}
@@ -264,13 +265,13 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 	})
 }
 
-// unsaid stores the first commit and answers that it did not.
-type unsaid struct {
+// lostReply stores the first commit and returns an error.
+type lostReply struct {
 	*memory
 	done bool
 }
 
-func (u *unsaid) Commit(ctx context.Context, c store.Commit) error {
+func (u *lostReply) Commit(ctx context.Context, c store.Commit) error {
 	err := u.memory.Commit(ctx, c)
 	if !u.done && err == nil {
 		u.done = true
@@ -283,7 +284,7 @@ func TestACommitThatHadGoneThroughIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		c := newCollector(t, config(), &unsaid{memory: m})
+		c := newCollector(t, config(), &lostReply{memory: m})
 		stop := running(t, c)
 		p := claim(t, c, "p")
 		must(t, p.Fold(t.Context(), at(noon, "1")))

@@ -132,7 +132,7 @@ func (m *memory) position(name string) store.Position {
 	return m.positions[partitionID(name)]
 }
 
-func (m *memory) mark(name string) store.Watermark {
+func (m *memory) watermark(name string) store.Watermark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.marks[partitionID(name)]
@@ -144,7 +144,7 @@ func (m *memory) stored() []store.Commit {
 	return slices.Clone(m.commits)
 }
 
-// Read, BadSamples and Gaps are the part of a store that a ledger of what is
+// Read, BadSamples and Gaps are the part of a store that the totals of what is
 // stored needs.
 func (m *memory) Read(context.Context, map[string]int64, store.ReadLimit) (store.Snapshot, error) {
 	m.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	warm()
 	// The shared Postgres ends with the process, and not before.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/testsupport/pgtest.(*watchdog).awaitEnd"))
 }
 
 // warm makes zstd's channels outside of any bubble of virtual time.
@@ -67,25 +67,25 @@ func TestExactlyOnceUnderFaults(t *testing.T) {
 			t.Fatalf("schedule %d", n)
 		}
 	}
-	for _, kind := range []string{"before", "after", "unsaid", "lost", "steal", "odd"} {
+	for _, kind := range []string{"before", "after", "unreported", "lost", "steal", "odd"} {
 		if seen[kind] == 0 {
 			t.Errorf("no schedule had the fault %q", kind)
 		}
 	}
 }
 
-// everything is what a test needs of a store.
-type everything interface {
+// testStore is what a test needs of a store.
+type testStore interface {
 	collect.Store
 	readable
 }
 
 // faulted reads logs through a flaky store and holds what is stored against
 // what was written.
-func faulted(t *testing.T, st everything, n uint64, trouble int) *flaky {
+func faulted(t *testing.T, st testStore, n uint64, failures int) *flaky {
 	rng := rand.New(rand.NewPCG(n, 1))
 	logs, want := scripts(rng, 1+rng.IntN(4), 20+rng.IntN(60))
-	f := newFlaky(st, rand.New(rand.NewPCG(n, 2)), rng.IntN(trouble))
+	f := newFlaky(st, rand.New(rand.NewPCG(n, 2)), rng.IntN(failures))
 	c := newCollector(t, config(), f)
 	stop := running(t, c)
 	readAll(t, t.Context(), c, logs, rng)
@@ -128,7 +128,7 @@ func TestExactlyOnceOverKills(t *testing.T) {
 
 // killed reads logs with one collector after the other, each of which dies in
 // the middle of it, and the last of which does not.
-func killed(t *testing.T, st everything, n uint64, kills int) {
+func killed(t *testing.T, st testStore, n uint64, kills int) {
 	rng := rand.New(rand.NewPCG(n, 4))
 	logs, want := scripts(rng, 1+rng.IntN(4), 60)
 	for range kills {
@@ -179,7 +179,7 @@ func TestExactlyOnceBetweenThieves(t *testing.T) {
 
 // stolen lets two collectors claim the same partitions from each other for a
 // while. One then reads to the end.
-func stolen(t *testing.T, st everything, n uint64, quarrel time.Duration) {
+func stolen(t *testing.T, st testStore, n uint64, quarrel time.Duration) {
 	rng := rand.New(rand.NewPCG(n, 6))
 	logs, want := scripts(rng, 1+rng.IntN(3), 60)
 	a, b := newCollector(t, config(), st), newCollector(t, config(), st)

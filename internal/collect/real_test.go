@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/kafkatest"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 const topic = "samples"
@@ -24,7 +25,7 @@ const topic = "samples"
 const patience = 2 * time.Minute
 
 // BenchmarkAgainstReader takes one topic of 200-byte records, one a message,
-// from a real Kafka on one core: with kafka.Reader, which only reads; with a
+// from a real Kafka on one core: with kafkago.Reader, which only reads; with a
 // group Reader, encoding/json and a map; and with the collector's whole
 // pipeline, up to the last commit into a store that keeps nothing. The broker
 // has the other cores.
@@ -36,9 +37,9 @@ func BenchmarkAgainstReader(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var reader, group, ours time.Duration
 	for round := 0; b.Loop(); round++ {
-		reader += timeReader(b, kafka.ReaderConfig{Brokers: []string{s.Addr}, Topic: topic}, count, func([]byte) error { return nil })
+		reader += timeReader(b, kafkago.ReaderConfig{Brokers: []string{s.Addr}, Topic: topic}, count, func([]byte) error { return nil })
 		n := naive{}
-		group += timeReader(b, kafka.ReaderConfig{Brokers: []string{s.Addr}, Topic: topic,
+		group += timeReader(b, kafkago.ReaderConfig{Brokers: []string{s.Addr}, Topic: topic,
 			GroupID: fmt.Sprint("naive-", round), CommitInterval: time.Second}, count, n.add)
 		ours += timePipeline(b, s.Addr, count, round)
 	}
@@ -72,12 +73,12 @@ func fill(b *testing.B, addr string, count int) {
 
 // timeReader is the time from the first message to the last, for all three: the
 // way to the first message is not what is compared.
-func timeReader(b *testing.B, cfg kafka.ReaderConfig, count int, use func([]byte) error) time.Duration {
+func timeReader(b *testing.B, cfg kafkago.ReaderConfig, count int, use func([]byte) error) time.Duration {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
-	cfg.MinBytes, cfg.MaxBytes, cfg.StartOffset = 1, 1<<20, kafka.FirstOffset
-	r := kafka.NewReader(cfg)
+	cfg.MinBytes, cfg.MaxBytes, cfg.StartOffset = 1, 1<<20, kafkago.FirstOffset
+	r := kafkago.NewReader(cfg)
 	defer r.Close()
 	read := r.FetchMessage
 	if cfg.GroupID != "" {
@@ -101,7 +102,7 @@ func timeReader(b *testing.B, cfg kafka.ReaderConfig, count int, use func([]byte
 
 func timePipeline(b *testing.B, addr string, count, round int) time.Duration {
 	b.Helper()
-	k, err := source.NewKafka(source.KafkaConfig{
+	k, err := kafka.New(kafka.Config{
 		Brokers: []string{addr}, Topics: []string{topic}, Group: fmt.Sprint("bench-", round),
 	}, quiet)
 	if err != nil {

@@ -26,9 +26,10 @@ func words(all ...string) map[string]bool {
 // maxExcerpt is how many bytes of a bad sample are described.
 const maxExcerpt = 128
 
-// Redact is the structure of a bad sample's beginning without what it says: a text is
-// replaced by its length in bytes, as in "<12>", a number's digits by zeros.
-// The names of known fields stay, others do not, since they may be keys. It takes any bytes.
+// Redact returns the structure of a bad sample's beginning without its content: a
+// text is replaced by its length in bytes, as in "<12>", a number's digits by
+// zeros. The names of known fields stay; others do not, since they may be keys. It
+// takes any bytes.
 func Redact(raw []byte) string {
 	raw = raw[:min(len(raw), maxExcerpt)]
 	var out []byte
@@ -40,7 +41,7 @@ func Redact(raw []byte) string {
 	return string(out)
 }
 
-// tokenLength is how many bytes of raw belong together.
+// tokenLength returns how many bytes of raw belong together.
 func tokenLength(raw []byte) int {
 	switch kind := classify(raw[0]); kind {
 	case quote:
@@ -56,7 +57,7 @@ func tokenLength(raw []byte) int {
 	}
 }
 
-// textLength is the length of the string that begins raw, with its quotes; of
+// textLength returns the length of the string that begins raw, with its quotes; of
 // all the rest when it does not end.
 func textLength(raw []byte) int {
 	for i := 1; i < len(raw); i++ {

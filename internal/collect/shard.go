@@ -20,10 +20,10 @@ const gapBytes = 512
 
 // shard is one sketch and what was gathered beside it since the last seal.
 type shard struct {
-	mu     sync.Mutex
-	sketch *sketch.Shard
-	tally  tally
-	gaps   []store.Gap
+	mu       sync.Mutex
+	sketch   *sketch.Shard
+	counters counters
+	gaps     []store.Gap
 	// pending is how many bytes the next seal hands over: written under mu,
 	// read without.
 	pending atomic.Int64
@@ -31,23 +31,23 @@ type shard struct {
 	partitions int
 }
 
-// weigh notes how much waits. The caller holds mu.
-func (s *shard) weigh() {
+// updatePending records how many bytes are pending. The caller holds mu.
+func (s *shard) updatePending() {
 	s.pending.Store(int64(s.sketch.Pending() + len(s.gaps)*gapBytes))
 }
 
 // discard forgets what was gathered. The caller holds mu.
 func (s *shard) discard() (samples int64) {
-	samples = s.tally.good
+	samples = s.counters.good
 	s.sketch.Discard()
-	s.tally, s.gaps = tally{}, nil
-	s.weigh()
+	s.counters, s.gaps = counters{}, nil
+	s.updatePending()
 	return samples
 }
 
-// folder puts the samples of one partition's messages into its shard. It is a
+// recordHandler puts the samples of one partition's messages into its shard. It is a
 // sample.Handler; the shard's lock is held while it is used.
-type folder struct {
+type recordHandler struct {
 	shard   *shard
 	decoder Decoder
 	// tooOld and tooFarAhead bound a record's time against its own message's,
@@ -61,8 +61,8 @@ type folder struct {
 	newest int64
 }
 
-// fold counts messages.
-func (f *folder) fold(messages iter.Seq[source.Message]) {
+// handle counts messages.
+func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 	if messages == nil {
 		return
 	}
@@ -74,26 +74,26 @@ func (f *folder) fold(messages iter.Seq[source.Message]) {
 		f.at = m.Time
 		f.decoder.Decode(m.Value, m.Time, f)
 	}
-	f.shard.weigh()
+	f.shard.updatePending()
 }
 
 // Record implements sample.Handler.
-func (f *folder) Record(r *sample.Record) {
+func (f *recordHandler) Record(r *sample.Record) {
 	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
 		f.untimely(r.Time - f.at)
 		return
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
-		f.shard.tally.refuse(ReasonTooManyTables, func() string { return err.Error() })
+		f.shard.counters.addBad(ReasonTooManyTables, func() string { return err.Error() })
 		return
 	}
-	f.shard.tally.good++
+	f.shard.counters.good++
 	f.newest = max(f.newest, r.Time)
 }
 
 // Bad implements sample.Handler.
-func (f *folder) Bad(reason sample.Reason, excerpt []byte) {
-	f.shard.tally.refuse(reason, func() string {
+func (f *recordHandler) Bad(reason sample.Reason, excerpt []byte) {
+	f.shard.counters.addBad(reason, func() string {
 		return strings.TrimSpace(Redact(excerpt) + " " + change.Hint(reason))
 	})
 }
@@ -101,12 +101,12 @@ func (f *folder) Bad(reason sample.Reason, excerpt []byte) {
 // untimely counts a record whose time is that many milliseconds beyond its
 // message's. The comparison needs no state, so that one wild time stamp harms
 // no neighbour, and catching up refuses nothing.
-func (f *folder) untimely(ahead int64) {
+func (f *recordHandler) untimely(ahead int64) {
 	reason := ReasonTooFarAhead
 	if ahead < 0 {
 		reason = ReasonTooOld
 	}
-	f.shard.tally.refuse(reason, func() string {
+	f.shard.counters.addBad(reason, func() string {
 		return fmt.Sprintf("its time is %+.3f s from its message's", (time.Duration(ahead) * time.Millisecond).Seconds())
 	})
 }

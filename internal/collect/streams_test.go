@@ -17,23 +17,25 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
 // orders is a table with two indexes, one of them sparse and of two attributes.
-var orders = streamstest.Schema{
-	Name: "orders", Key: streamstest.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
-	Indexes: []streamstest.Index{
-		{Name: "by-status", Key: streamstest.Key{Partition: []string{"status"}}, Projection: "KEYS_ONLY"},
-		{Name: "by-place", Key: streamstest.Key{Partition: []string{"country", "city"}, Sort: []string{"id"}}, Projection: "INCLUDE", Include: []string{"total"}},
+var orders = model.Schema{
+	Name: "orders", Key: model.Key{Partition: []string{"customer"}, Sort: []string{"id"}},
+	Indexes: []model.Index{
+		{Name: "by-status", Key: model.Key{Partition: []string{"status"}}, Projection: "KEYS_ONLY"},
+		{Name: "by-place", Key: model.Key{Partition: []string{"country", "city"}, Sort: []string{"id"}}, Projection: "INCLUDE", Include: []string{"total"}},
 	},
 }
 
-// shop is a DynamoDB with a table, and a store that all collectors share, in a
+// scenario is a DynamoDB with a table, and a store that all collectors share, in a
 // bubble.
-type shop struct {
+type scenario struct {
 	testing.TB
 	fake  *streamstest.Fake
 	table *streamstest.Table
@@ -42,20 +44,20 @@ type shop struct {
 	n     int
 }
 
-func newShop(t testing.TB, o streamstest.Options) *shop {
+func newScenario(t testing.TB, o streamstest.Options) *scenario {
 	time.Sleep(time.Until(noon)) // a bubble begins in 2000, when there was no DynamoDB
-	s := &shop{TB: t, fake: streamstest.New(o), store: open(t, "sqlite::memory:"), rng: rand.New(rand.NewPCG(o.Seed, 3))}
+	s := &scenario{TB: t, fake: streamstest.New(o), store: open(t, "sqlite::memory:"), rng: rand.New(rand.NewPCG(o.Seed, 3))}
 	s.table = s.fake.CreateTable(orders)
 	s.table.EnableStream(streamstest.NewAndOldImages)
 	return s
 }
 
-// trade writes, updates and deletes orders for a while.
-func (s *shop) trade(changes int, apart time.Duration) {
+// write writes, updates and deletes orders for a while.
+func (s *scenario) write(changes int, apart time.Duration) {
 	s.Helper()
 	for range changes {
 		s.n++
-		key := streamstest.Item{"customer": streamstest.S(fmt.Sprint("c", s.rng.IntN(40))), "id": streamstest.S(fmt.Sprint(s.rng.IntN(5)))}
+		key := model.Item{"customer": model.S(fmt.Sprint("c", s.rng.IntN(40))), "id": model.S(fmt.Sprint(s.rng.IntN(5)))}
 		var err error
 		switch s.rng.IntN(10) {
 		case 0:
@@ -63,14 +65,14 @@ func (s *shop) trade(changes int, apart time.Duration) {
 		case 1:
 			err = s.table.Expire(key)
 		case 2:
-			err = s.table.Update(key, streamstest.Item{"total": streamstest.N(fmt.Sprint(s.n))}, "city")
+			err = s.table.Update(key, model.Item{"total": model.N(fmt.Sprint(s.n))}, "city")
 		default:
 			item := maps.Clone(key)
-			item["status"] = streamstest.S([]string{"OPEN", "PAID", "SENT"}[s.rng.IntN(3)])
-			item["total"] = streamstest.N(fmt.Sprint(s.n))
-			item["note"] = streamstest.S(string(make([]byte, s.rng.IntN(3000))))
+			item["status"] = model.S([]string{"OPEN", "PAID", "SENT"}[s.rng.IntN(3)])
+			item["total"] = model.N(fmt.Sprint(s.n))
+			item["note"] = model.S(string(make([]byte, s.rng.IntN(3000))))
 			if s.rng.IntN(2) == 0 {
-				item["country"], item["city"] = streamstest.S("CH"), streamstest.S(fmt.Sprint("city", s.rng.IntN(3)))
+				item["country"], item["city"] = model.S("CH"), model.S(fmt.Sprint("city", s.rng.IntN(3)))
 			}
 			err = s.table.Put(item)
 		}
@@ -91,27 +93,27 @@ type process struct {
 // errKilled is what a killed process hears of the store.
 var errKilled = errors.New("killed")
 
-// cut is the store as one process reaches it, until it is killed.
-type cut struct {
+// killableStore is the store as one process reaches it, until it is killed.
+type killableStore struct {
 	collect.ShardStore
 	dead atomic.Bool
 }
 
-func (c *cut) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
+func (c *killableStore) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
 	if c.dead.Load() {
 		return nil, errKilled
 	}
 	return c.ShardStore.Attend(ctx, source, member, ttl)
 }
 
-func (c *cut) Leave(ctx context.Context, source, member string) error {
+func (c *killableStore) Leave(ctx context.Context, source, member string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
 	return c.ShardStore.Leave(ctx, source, member)
 }
 
-func (c *cut) FreeShard(ctx context.Context, source, member, name string) error {
+func (c *killableStore) FreeShard(ctx context.Context, source, member, name string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
@@ -119,15 +121,15 @@ func (c *cut) FreeShard(ctx context.Context, source, member, name string) error 
 }
 
 // start runs a collector until it is stopped, or killed.
-func (s *shop) start(name string) *process {
+func (s *scenario) start(name string) *process {
 	s.Helper()
-	line := newFlaky(s.store, s.rng, 0)
+	st := newFlaky(s.store, s.rng, 0)
 	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
 	settings := s.fake.Config(name)
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
-	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(streams.TableOf(shard)) }
-	c := newCollector(s, config, line)
-	shards := &cut{ShardStore: s.store}
+	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
+	c := newCollector(s, config, st)
+	shards := &killableStore{ShardStore: s.store}
 	source, err := streams.New(streams.Config{Tables: []string{"orders"}, Known: tables.Known},
 		dynamodbstreams.NewFromConfig(settings), c.Ledger(shards), quiet)
 	if err != nil {
@@ -143,13 +145,13 @@ func (s *shop) start(name string) *process {
 		if err := end(); err != nil {
 			s.Error(err)
 		}
-	}, func() { line.kill(); shards.dead.Store(true); _ = end() }}
+	}, func() { st.kill(); shards.dead.Store(true); _ = end() }}
 }
 
 // load is what is counted, or should be, in thousandths of a unit.
 type load map[[2]string]int64 // by index and second
 
-func (s *shop) wanted() load {
+func (s *scenario) wanted() load {
 	want := load{}
 	for _, w := range s.table.Written() {
 		for _, c := range s.table.Schema().Charges(w) {
@@ -160,7 +162,7 @@ func (s *shop) wanted() load {
 	return want
 }
 
-func (s *shop) counted() load {
+func (s *scenario) counted() load {
 	s.Helper()
 	snap, err := s.store.Read(context.Background(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
 	if err != nil {
@@ -181,7 +183,7 @@ func (s *shop) counted() load {
 }
 
 // allStored waits until every change is in the store, exactly.
-func (s *shop) allStored(most time.Duration) {
+func (s *scenario) allStored(most time.Duration) {
 	s.Helper()
 	want := s.wanted()
 	begin := time.Now()
@@ -211,11 +213,11 @@ func (s *shop) allStored(most time.Duration) {
 func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, streamstest.Options{Seed: 5, Shards: 3, Lag: time.Second, EmptyPages: 0.1, Throttles: 0.05, Errors: 0.01})
-		s.trade(300, 3*time.Millisecond)
+		s := newScenario(t, streamstest.Options{Seed: 5, Shards: 3, Lag: time.Second, EmptyPages: 0.1, Throttles: 0.05, Errors: 0.01})
+		s.write(300, 3*time.Millisecond)
 		all := []*process{s.start("a"), s.start("b"), s.start("c")}
 		for i := range 10 {
-			s.trade(200, 20*time.Millisecond)
+			s.write(200, 20*time.Millisecond)
 			open := s.table.OpenShards()
 			s.table.Split(open[s.rng.IntN(len(open))])
 			victim := s.rng.IntN(len(all))
@@ -224,7 +226,7 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 			} else {
 				all[victim].kill()
 			}
-			all[victim] = s.start(fmt.Sprint("heir", i))
+			all[victim] = s.start(fmt.Sprint("successor", i))
 		}
 		s.allStored(3 * time.Minute)
 		for _, p := range all {
@@ -245,16 +247,16 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 func TestStreamsThroughAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, streamstest.Options{Seed: 6, Shards: 2})
+		s := newScenario(t, streamstest.Options{Seed: 6, Shards: 2})
 		a := s.start("a")
-		s.trade(100, 20*time.Millisecond)
+		s.write(100, 20*time.Millisecond)
 		s.allStored(time.Minute)
 		a.stop()
 		s.fake.Deny("GetRecords")
 		s.table.Split(s.table.OpenShards()[0])
 		b := s.start("b")
 		for range 16 {
-			s.trade(10, 6*time.Second)
+			s.write(10, 6*time.Second)
 		}
 		time.Sleep(2 * time.Hour) // the children wait
 		marks, err := s.store.Watermarks(t.Context())

@@ -93,7 +93,7 @@ func TestABlockedFoldEndsWithItsContext(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("fold answers %v", err)
+			t.Fatalf("fold returns %v", err)
 		}
 		must(t, p.Release(t.Context()))
 		if got := m.position("p").Next; got != strconv.Itoa(at) {
@@ -210,7 +210,7 @@ func TestWatermarks(t *testing.T) {
 			t.Helper()
 			must(t, p.Fold(t.Context(), b))
 			time.Sleep(time.Second)
-			if got := m.mark("p"); !got.Time.Equal(want) {
+			if got := m.watermark("p"); !got.Time.Equal(want) {
 				t.Errorf("%s: the watermark is %s, want %s", what, got.Time, want)
 			}
 		}
@@ -223,7 +223,7 @@ func TestWatermarks(t *testing.T) {
 		expect("the end of the log, read now", end, now().Add(-time.Second))
 		read := now().Add(-200 * time.Millisecond)
 		expect("the end of the log, read before", source.Batch{Next: "3", End: true, Read: read.UnixMilli()}, read.Add(-time.Second))
-		kept := m.mark("p").Time
+		kept := m.watermark("p").Time
 		expect("an end that was read long ago", source.Batch{Next: "3", End: true, Read: start.UnixMilli()}, kept)
 		wild := now().Add(24 * 365 * time.Hour)
 		expect("a message from the future", at(wild, "4"), now().Add(collect.DefaultTooFarAhead-time.Second))
@@ -243,7 +243,7 @@ func TestTheWatermarkOfAFileIsThatOfItsRecords(t *testing.T) {
 		b.Messages = untimed(b.Messages)
 		must(t, p.Fold(t.Context(), b))
 		time.Sleep(time.Second)
-		if got, want := m.mark("samples.ndjson").Time, noon.Add(-100*24*time.Hour-time.Second); !got.Equal(want) {
+		if got, want := m.watermark("samples.ndjson").Time, noon.Add(-100*24*time.Hour-time.Second); !got.Equal(want) {
 			t.Errorf("the watermark is %s, want %s", got, want)
 		}
 		if l := counted(t, m); len(l.bad) != 0 || len(l.requests) != 1 {
@@ -271,7 +271,7 @@ func TestIdlePartitionsStayFresh(t *testing.T) {
 			must(t, p.Fold(t.Context(), source.Batch{Next: "0", End: true}))
 			time.Sleep(500 * time.Millisecond)
 		}
-		if age := time.Since(m.mark("p").Time); age > 2*time.Second {
+		if age := time.Since(m.watermark("p").Time); age > 2*time.Second {
 			t.Errorf("the watermark of an idle partition is %s old", age)
 		}
 		var last int64

@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/keyheat/keyheat/internal/pgtest"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		// The shared zstd decoder keeps its workers.
 		goleak.IgnoreAnyFunction("github.com/klauspost/compress/zstd.(*blockDec).startDecoder"),
 		// The shared Postgres ends with the process.
-		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/pgtest.(*watchdog).awaitEnd"))
+		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/testsupport/pgtest.(*watchdog).awaitEnd"))
 }
 
 const (

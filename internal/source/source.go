@@ -1,13 +1,15 @@
-// Package source reads samples from where they are: Kafka, DynamoDB Streams,
-// files and standard input. It knows positions and nothing of what the bytes
-// mean; a Sink takes the batches and says where to read on.
+// Package source is the contract between what reads samples and what counts
+// them. A source (source/kafka, source/streams, source/files) knows positions
+// and nothing of what the bytes mean; a Sink takes the batches and returns the
+// position to read from.
 package source
 
 import (
 	"context"
 	"errors"
 	"iter"
-	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // ErrReclaim is what a Partition answers when its position is no longer ours
@@ -55,17 +57,6 @@ type Batch struct {
 	Bytes int
 }
 
-// Gap is a stretch of a partition that was not, and will never be, counted.
-type Gap struct {
-	// From and To are positions, To exclusive; empty when not known. To lies
-	// before From when the log was made anew: the position goes back.
-	From, To string
-	// Since and Until bound the missing records in time; zero when not known.
-	Since, Until time.Time
-	// Reason says in words why, for a person.
-	Reason string
-}
-
 // Sink takes what a source reads. It is implemented by internal/collect.
 type Sink interface {
 	// Claim makes this process the owner of a partition, raises its epoch and
@@ -85,9 +76,10 @@ type Partition interface {
 	// ErrReclaim) says to claim again. Only when ctx ended is the handle alive,
 	// for Release.
 	Fold(ctx context.Context, b Batch) error
-	// Gap records a stretch that is lost and moves the position to its To. Its
-	// errors are those of Fold.
-	Gap(ctx context.Context, g Gap) error
+	// Gap records a range that is lost and moves the position to its To. The sink
+	// knows the gap's Source and Partition, which are left empty. Its errors are
+	// those of Fold.
+	Gap(ctx context.Context, g sample.Gap) error
 	// Committed is the position up to which everything is durable; empty when
 	// this handle has committed nothing yet. The source tells it to Kafka, so
 	// that lag tools see it, and relies on it for nothing.

@@ -9,22 +9,23 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
 // indexed is a table with every kind of index, as the fake of DynamoDB has it.
-var indexed = streamstest.Schema{
-	Name: "t", Key: streamstest.Key{Partition: []string{"id"}, Sort: []string{"n"}}, Types: map[string]string{"n": "N"},
-	Indexes: []streamstest.Index{
-		{Name: "all", Key: streamstest.Key{Partition: []string{"a"}}},
-		{Name: "keys", Key: streamstest.Key{Partition: []string{"a", "b"}, Sort: []string{"c"}}, Projection: "KEYS_ONLY"},
-		{Name: "some", Key: streamstest.Key{Partition: []string{"c"}, Sort: []string{"n"}}, Projection: "INCLUDE", Include: []string{"x"}},
+var indexed = model.Schema{
+	Name: "t", Key: model.Key{Partition: []string{"id"}, Sort: []string{"n"}}, Types: map[string]string{"n": "N"},
+	Indexes: []model.Index{
+		{Name: "all", Key: model.Key{Partition: []string{"a"}}},
+		{Name: "keys", Key: model.Key{Partition: []string{"a", "b"}, Sort: []string{"c"}}, Projection: "KEYS_ONLY"},
+		{Name: "some", Key: model.Key{Partition: []string{"c"}, Sort: []string{"n"}}, Projection: "INCLUDE", Include: []string{"x"}},
 	},
 }
 
 // schemaOf is the same table as a Decoder knows it.
-func schemaOf(s streamstest.Schema) change.Schema {
+func schemaOf(s model.Schema) change.Schema {
 	out := change.Schema{PartitionKey: s.Key.Partition[0], SortKey: s.Key.Sort[0]}
 	for _, x := range s.Indexes {
 		out.Indexes = append(out.Indexes, change.Index{
@@ -44,7 +45,7 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		table := streamstest.New(streamstest.Options{Seed: 1}).CreateTable(indexed)
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {
-			key := streamstest.Item{"id": streamstest.S("1"), "n": streamstest.N(rapid.SampledFrom([]string{"1", "1.0", "2"}).Draw(r, "n"))}
+			key := model.Item{"id": model.S("1"), "n": model.N(rapid.SampledFrom([]string{"1", "1.0", "2"}).Draw(r, "n"))}
 			var err error
 			switch rapid.SampledFrom([]string{"update", "update", "update", "delete", "expire"}).Draw(r, "write") {
 			case "delete":
@@ -74,14 +75,14 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 
 // drawn are attributes to set and to remove: those of keys are short texts, the
 // others may be anything.
-func drawn(r *rapid.T) (set streamstest.Item, remove []string) {
-	set = streamstest.Item{}
+func drawn(r *rapid.T) (set model.Item, remove []string) {
+	set = model.Item{}
 	for _, name := range []string{"a", "b", "c", "x", "y"} {
 		switch rapid.SampledFrom([]string{"set", "leave", "set", "leave", "remove"}).Draw(r, name) {
 		case "remove":
 			remove = append(remove, name)
 		case "set":
-			set[name] = streamstest.S(rapid.SampledFrom([]string{"p", "q"}).Draw(r, "text"))
+			set[name] = model.S(rapid.SampledFrom([]string{"p", "q"}).Draw(r, "text"))
 			if name == "x" || name == "y" {
 				set[name] = anything(r, 2)
 			}
@@ -90,7 +91,7 @@ func drawn(r *rapid.T) (set streamstest.Item, remove []string) {
 	return set, remove
 }
 
-func anything(r *rapid.T, depth int) streamstest.Value {
+func anything(r *rapid.T, depth int) model.Value {
 	kinds := []string{"S", "S", "N", "B", "BOOL", "NULL", "SS", "NS"}
 	if depth > 0 {
 		kinds = append(kinds, "L", "M")
@@ -98,28 +99,28 @@ func anything(r *rapid.T, depth int) streamstest.Value {
 	yes := true
 	switch rapid.SampledFrom(kinds).Draw(r, "kind") {
 	case "N":
-		return streamstest.N(rapid.SampledFrom([]string{"0", "-1.50", "12345678901234567890", "1e-7", "100000"}).Draw(r, "number"))
+		return model.N(rapid.SampledFrom([]string{"0", "-1.50", "12345678901234567890", "1e-7", "100000"}).Draw(r, "number"))
 	case "B":
-		return streamstest.B(rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(r, "binary"))
+		return model.B(rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(r, "binary"))
 	case "BOOL":
-		return streamstest.Value{BOOL: &yes}
+		return model.Value{BOOL: &yes}
 	case "NULL":
-		return streamstest.Value{NULL: &yes}
+		return model.Value{NULL: &yes}
 	case "SS":
-		return streamstest.Value{SS: rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 1, 3, rapid.ID).Draw(r, "set")}
+		return model.Value{SS: rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 1, 3, rapid.ID).Draw(r, "set")}
 	case "NS":
-		return streamstest.Value{NS: []string{"1", "2.5"}}
+		return model.Value{NS: []string{"1", "2.5"}}
 	case "L":
-		return streamstest.Value{L: []streamstest.Value{anything(r, depth-1), anything(r, depth-1)}}
+		return model.Value{L: []model.Value{anything(r, depth-1), anything(r, depth-1)}}
 	case "M":
-		return streamstest.Value{M: map[string]streamstest.Value{"é": anything(r, depth-1), "k": anything(r, depth-1)}}
+		return model.Value{M: map[string]model.Value{"é": anything(r, depth-1), "k": anything(r, depth-1)}}
 	}
-	return streamstest.S(strings.Repeat("é", rapid.SampledFrom([]int{0, 1, 300, 500, 600, 2000}).Draw(r, "length")))
+	return model.S(strings.Repeat("é", rapid.SampledFrom([]int{0, 1, 300, 500, 600, 2000}).Draw(r, "length")))
 }
 
 // recordOf is a write as a stream shows it.
-func recordOf(r *rapid.T, w streamstest.Write) string {
-	text := func(i streamstest.Item) string {
+func recordOf(r *rapid.T, w model.Write) string {
+	text := func(i model.Item) string {
 		if i == nil {
 			return ""
 		}
@@ -143,7 +144,7 @@ func recordOf(r *rapid.T, w streamstest.Write) string {
 }
 
 // charged says in a line each what the fake charges.
-func charged(charges []streamstest.Charge) (all []string) {
+func charged(charges []model.Charge) (all []string) {
 	for _, c := range charges {
 		names := []string{"id"}
 		for _, x := range indexed.Indexes {

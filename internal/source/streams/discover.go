@@ -13,6 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 const (
@@ -26,13 +30,13 @@ const (
 // discovery is what the lister of shards remembers between two listings.
 type discovery struct {
 	// listings are those that are not finished, by stream.
-	listings map[arn]*listing
+	listings map[api.ARN]*listing
 	// finished are the disabled streams of which nothing new can come.
-	finished map[arn]bool
+	finished map[api.ARN]bool
 }
 
 func newDiscovery() discovery {
-	return discovery{listings: make(map[arn]*listing), finished: make(map[arn]bool)}
+	return discovery{listings: make(map[api.ARN]*listing), finished: make(map[api.ARN]bool)}
 }
 
 // listing is a look at all shards of a stream, page by page.
@@ -47,23 +51,23 @@ type listing struct {
 // nobody's end announces, of new streams and of changes that nobody saw.
 func (s *Streams) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
-		s.health.failNow(t, "its shards are not known yet")
+		s.health.Fail(t, "its shards are not known yet")
 	}
 	for ctx.Err() == nil {
 		again := s.config.Discovery
 		lead, err := s.lead(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.trouble(memberPart, troubleLedger, err)
+			s.trouble(health.Whole, troubleLedger, err)
 			again = s.config.Round
 		}
 		for _, t := range s.config.Tables {
 			if !lead {
-				s.health.heal(t) // it is the leader's to say
+				s.health.Heal(t) // it is the leader's to say
 			} else if !s.discoverTable(ctx, t) {
 				again = s.config.Round
 			}
 		}
-		pause(ctx, again)
+		retry.Pause(ctx, again)
 	}
 }
 
@@ -86,10 +90,10 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 	switch {
 	case ctx.Err() != nil:
 		return true
-	case errors.Is(err, errThrottled):
+	case errors.Is(err, api.ErrThrottled):
 		s.trouble(table, troubleDiscovery, err)
 		return false
-	case errors.Is(err, errGone):
+	case errors.Is(err, api.ErrGone):
 		err = errors.New("the table, or its stream, does not exist: create it, or take it out of streams.tables")
 	case err == nil && !enabled:
 		err = errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES")
@@ -98,14 +102,14 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 		s.trouble(table, troubleDiscovery, err)
 		return false
 	}
-	if s.health.heal(table) {
+	if s.health.Heal(table) {
 		s.log.Info("the table's shards are known", "table", table)
 	}
 	return true
 }
 
 func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, err error) {
-	all, err := s.listStreams(ctx, table)
+	all, err := s.client.ListStreams(ctx, table)
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +118,7 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 			continue
 		}
 		l, err := s.list(ctx, stream)
-		if errors.Is(err, errGone) && stream != all[len(all)-1] {
+		if errors.Is(err, api.ErrGone) && stream != all[len(all)-1] {
 			continue // an old stream, gone since it was listed
 		}
 		if err != nil {
@@ -134,7 +138,7 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 
 // list looks at all shards of a stream. What it has seen when it fails is kept
 // for the next attempt.
-func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
+func (s *Streams) list(ctx context.Context, stream api.ARN) (*listing, error) {
 	l := s.discovery.listings[stream]
 	if l == nil {
 		l = &listing{shards: make(map[string]string)}
@@ -143,7 +147,7 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 	for {
 		d, err := s.listPage(ctx, stream, l.cursor)
 		if err != nil {
-			if !errors.Is(err, errThrottled) && !errors.Is(err, errServer) {
+			if !errors.Is(err, api.ErrThrottled) && !errors.Is(err, api.ErrServer) {
 				delete(s.discovery.listings, stream) // the place may be what is wrong
 			}
 			return nil, err
@@ -161,22 +165,22 @@ func (s *Streams) list(ctx context.Context, stream arn) (*listing, error) {
 }
 
 // listPage asks for a page until it comes, a bounded number of times.
-func (s *Streams) listPage(ctx context.Context, stream arn, cursor *string) (*types.StreamDescription, error) {
+func (s *Streams) listPage(ctx context.Context, stream api.ARN, cursor *string) (*types.StreamDescription, error) {
 	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
-		if err := s.listing.wait(ctx); err != nil {
+		if err := s.client.Listing.Wait(ctx); err != nil {
 			return nil, backoff.Permanent(err)
 		}
-		d, err := s.describe(ctx, stream, cursor, "")
-		if errors.Is(err, errGone) || errors.Is(err, errDenied) {
+		d, err := s.client.Describe(ctx, stream, cursor, "")
+		if errors.Is(err, api.ErrGone) || errors.Is(err, api.ErrDenied) {
 			return nil, backoff.Permanent(err)
 		}
 		return d, err
 	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
-	return d, unwrapPermanent(err)
+	return d, retry.Cause(err)
 }
 
 // note puts what a whole listing shows into the Ledger.
-func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
+func (s *Streams) note(ctx context.Context, stream api.ARN, l *listing) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
 	lineage, err := s.ledger.Lineage(bounded, string(stream))
@@ -184,7 +188,7 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 		return fmt.Errorf("look at the known shards: %w", err)
 	}
 	if lineage.Listed.IsZero() { // of a table that was read before, perhaps
-		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.family()); err != nil {
+		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.Family()); err != nil {
 			return fmt.Errorf("look at the table's other streams: %w", err)
 		}
 	}
@@ -208,17 +212,17 @@ func (s *Streams) note(ctx context.Context, stream arn, l *listing) error {
 // nor listed begins by itself: that parent is gone, which is a loss unless this
 // is the first look at the table. Listings lag, so that the parent is asked for
 // by its name before that is believed.
-func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lineage) ([]NewShard, error) {
+func (s *Streams) fresh(ctx context.Context, stream api.ARN, l *listing, lineage Lineage) ([]NewShard, error) {
 	known := set(lineage.Names)
 	var fresh []NewShard
 	strangers := make(map[string]bool) // parents that are nowhere
 	for shard, parent := range l.shards {
-		n := NewShard{Name: stream.shardName(shard), First: string(atHorizon)}
+		n := NewShard{Name: stream.ShardName(shard), First: string(api.TrimHorizon)}
 		if known[n.Name] {
 			continue
 		}
 		if parent != "" {
-			n.After = stream.shardName(parent)
+			n.After = stream.ShardName(parent)
 			if _, listed := l.shards[parent]; !listed && !known[n.After] {
 				strangers[parent] = false
 			}
@@ -230,19 +234,19 @@ func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lin
 	}
 	orphan := func(n *NewShard) {
 		if !lineage.Listed.IsZero() {
-			n.First, n.UnseenSince = string(orphaned), lineage.Listed
+			n.First, n.UnseenSince = string(api.Orphaned), lineage.Listed
 		}
 		n.After = ""
 	}
 	for i := range fresh {
-		parent := shardID(fresh[i].After)
+		parent := api.ShardID(fresh[i].After)
 		if alive, stranger := strangers[parent]; stranger && !alive {
 			orphan(&fresh[i])
 		}
 	}
 	for parent, alive := range strangers {
 		if alive { // its own parent is not known
-			n := NewShard{Name: stream.shardName(parent), First: string(atHorizon)}
+			n := NewShard{Name: stream.ShardName(parent), First: string(api.TrimHorizon)}
 			orphan(&n)
 			fresh = append(fresh, n)
 		}
@@ -251,7 +255,7 @@ func (s *Streams) fresh(ctx context.Context, stream arn, l *listing, lineage Lin
 }
 
 // lookFor finds out which of these shards exist.
-func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]bool) error {
+func (s *Streams) lookFor(ctx context.Context, stream api.ARN, shards map[string]bool) error {
 	var g errgroup.Group
 	g.SetLimit(parentProbes)
 	var mu sync.Mutex
@@ -267,10 +271,10 @@ func (s *Streams) lookFor(ctx context.Context, stream arn, shards map[string]boo
 	return g.Wait()
 }
 
-func (s *Streams) exists(ctx context.Context, stream arn, shard string) (bool, error) {
+func (s *Streams) exists(ctx context.Context, stream api.ARN, shard string) (bool, error) {
 	return backoff.Retry(ctx, func() (bool, error) {
-		_, err := s.openIterator(ctx, stream, shard, atHorizon)
-		if errors.Is(err, errGone) || errors.Is(err, errTrimmed) {
+		_, err := s.client.OpenIterator(ctx, stream, shard, api.TrimHorizon)
+		if errors.Is(err, api.ErrGone) || errors.Is(err, api.ErrTrimmed) {
 			return false, nil
 		}
 		return err == nil, err
@@ -282,13 +286,4 @@ func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
 	return b
-}
-
-// unwrapPermanent takes off what told the retry to stop.
-func unwrapPermanent(err error) error {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
-		return permanent.Unwrap()
-	}
-	return err
 }

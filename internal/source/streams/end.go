@@ -8,6 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // childrenPatience is the longest pause between two looks for the children of a
@@ -51,9 +54,9 @@ func (s *Streams) noteHeirs(open []Shard) {
 // hasHeirs says whether the Ledger has all children of the shard. Those of one
 // that is gone come from a listing, and all at once.
 func (r *reader) hasHeirs() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found, ok := r.heirs[r.shard.Name]
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	found, ok := r.source.heirs[r.shard.Name]
 	return ok && (r.gone || time.Since(found) > heirsSettled)
 }
 
@@ -68,31 +71,31 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 	wait := newBackoff()
 	wait.MaxInterval = childrenPatience
 	for {
-		switch err := r.tenure.await(ctx); {
+		switch err := r.source.tenure.await(ctx); {
 		case err != nil:
 			return err
 		case r.hasHeirs():
-			r.health.heal(r.shard.Name)
+			r.source.health.Heal(r.shard.Name)
 			return nil
-		case !r.children.try():
-			pause(ctx, turnLook)
+		case !r.source.children.Try():
+			retry.Pause(ctx, turnLook)
 			continue
 		}
 		after, err := r.succession(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, errGone): // the stream was deleted
+		case errors.Is(err, api.ErrGone): // the stream was deleted
 			return nil
 		case err != nil:
-			r.trouble(r.shard.Name, troubleChildren, err)
+			r.source.trouble(r.shard.Name, troubleChildren, err)
 		case after == unclear:
-			r.trouble(r.shard.Name, troubleChildren, errors.New("a closed shard has no children yet: waiting for DescribeStream to show them"))
+			r.source.trouble(r.shard.Name, troubleChildren, errors.New("a closed shard has no children yet: waiting for DescribeStream to show them"))
 		default:
-			r.health.heal(r.shard.Name)
+			r.source.health.Heal(r.shard.Name)
 			return nil
 		}
-		pause(ctx, wait.NextBackOff())
+		retry.Pause(ctx, wait.NextBackOff())
 	}
 }
 
@@ -122,18 +125,18 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 	var cursor *string
 	for {
 		if cursor != nil {
-			if err := r.children.wait(ctx); err != nil {
+			if err := r.source.children.Wait(ctx); err != nil {
 				return nil, false, err
 			}
 		}
-		d, err := r.describe(ctx, r.stream, cursor, r.id)
+		d, err := r.source.client.Describe(ctx, r.stream, cursor, r.id)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, h := range d.Shards {
 			if aws.ToString(h.ParentShardId) == r.id {
 				children = append(children, NewShard{
-					Name: r.stream.shardName(aws.ToString(h.ShardId)), First: string(atHorizon), After: r.shard.Name,
+					Name: r.stream.ShardName(aws.ToString(h.ShardId)), First: string(api.TrimHorizon), After: r.shard.Name,
 				})
 			}
 		}
@@ -145,9 +148,9 @@ func (r *reader) lookForChildren(ctx context.Context) (children []NewShard, disa
 }
 
 func (r *reader) register(ctx context.Context, children []NewShard) error {
-	ctx, cancel := context.WithTimeout(ctx, r.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
-	if err := r.ledger.Register(ctx, string(r.stream), children, false); err != nil {
+	if err := r.source.ledger.Register(ctx, string(r.stream), children, false); err != nil {
 		return fmt.Errorf("make the children of a closed shard known: %w", err)
 	}
 	return nil

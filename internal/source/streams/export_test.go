@@ -4,24 +4,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // What follows lets tests reach arithmetic that no server can be made to ask
 // for in every form.
-
-// AppendRecord is appendRecord.
-func AppendRecord(dst []byte, stream string, r *types.Record) []byte {
-	return appendRecord(dst, arn(stream), r)
-}
-
-// CompareSequence is compareSequence.
-func CompareSequence(a, b string) int { return compareSequence(a, b) }
-
-// Explain is explain.
-func Explain(operation string, err error) error { return explain(operation, err) }
-
-// Passed is position.passed.
-func Passed(p, sequence string) bool { return position(p).passed(sequence) }
 
 // Share is share.
 func Share(readable []Shard, me string, members []string) (keep, take []string) {
@@ -37,9 +25,9 @@ func Readable(open []Shard) []Shard { return readable(open, func(string) bool { 
 func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
 	var i idleness
 	for n, at := range asked {
-		p := page{asked: at}
+		p := api.Page{Asked: at}
 		if full[n] {
-			p.records = make([]types.Record, 1)
+			p.Records = make([]types.Record, 1)
 		}
 		i.note(p)
 	}

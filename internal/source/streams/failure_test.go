@@ -6,11 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-
-	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 // A stop of 16 minutes, in which every iterator expires and shards split, loses
@@ -211,13 +208,13 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 // other.
 func TestTableThatVanishes(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
-		users := w.fake.CreateTable(streamstest.Schema{Name: "users", Key: streamstest.Key{Partition: []string{"pk"}}})
+		users := w.fake.CreateTable(model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}})
 		w.config.Tables = []string{"orders", "users"}
 		c := w.start("a")
 		defer c.stop()
 		w.notReady(c, "users: it has no enabled stream: enable one with NEW_AND_OLD_IMAGES", time.Minute)
 		users.EnableStream(streamstest.NewAndOldImages)
-		if err := users.Put(streamstest.Item{"pk": streamstest.S("ann")}); err != nil {
+		if err := users.Put(model.Item{"pk": model.S("ann")}); err != nil {
 			t.Fatal(err)
 		}
 		w.await("the new stream is read", 2*time.Minute, func() bool { return w.count() == 1 })
@@ -293,22 +290,4 @@ func TestStopIsBounded(t *testing.T) {
 			t.Errorf("it took %s", d)
 		}
 	})
-}
-
-// TestAServerThatIsAway is told in a sentence that says what to look at, and that
-// is the same at every try.
-func TestAServerThatIsAway(t *testing.T) {
-	t.Parallel()
-	client := dynamodbstreams.New(dynamodbstreams.Options{
-		Region: "eu-west-1", Credentials: aws.AnonymousCredentials{}, Retryer: aws.NopRetryer{},
-		BaseEndpoint: aws.String("http://127.0.0.1:1"),
-	})
-	_, err := client.ListStreams(t.Context(), &dynamodbstreams.ListStreamsInput{})
-	if err == nil {
-		t.Fatal("there is a server on port 1")
-	}
-	want := "ListStreams: AWS failed to answer: connection refused: look at the region, the endpoint and the network"
-	if got := streams.Explain("ListStreams", err); got.Error() != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 }

@@ -1,6 +1,10 @@
 package streams
 
-import "time"
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source/streams/api"
+)
 
 const (
 	// pageEvery is the least time between two pages of a shard: AWS allows five
@@ -37,17 +41,17 @@ type idleness struct {
 }
 
 // note takes a page into account.
-func (i *idleness) note(p page) {
-	if len(p.records) > 0 {
+func (i *idleness) note(p api.Page) {
+	if len(p.Records) > 0 {
 		*i = idleness{}
 		return
 	}
 	if i.pages == 0 {
-		i.since = p.asked
+		i.since = p.Asked
 	}
-	i.recent[i.pages%missed] = p.asked
+	i.recent[i.pages%missed] = p.Asked
 	i.pages++
-	i.last = p.asked
+	i.last = p.Asked
 }
 
 // end says whether the end was reached, and at what time everything that there

@@ -9,7 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 // Each test here is named for a mistake that consumers of DynamoDB Streams were
@@ -288,6 +289,6 @@ func stateOf(w *world, name string) (owned int) {
 }
 
 var (
-	_ streams.API    = (*dynamodbstreams.Client)(nil)
-	_ streams.Ledger = (*desk)(nil)
+	_ api.DynamoDBStreams = (*dynamodbstreams.Client)(nil)
+	_ streams.Ledger      = (*desk)(nil)
 )

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // retention is how long DynamoDB Streams keeps a record.
@@ -36,12 +37,12 @@ type loss struct {
 func (r *reader) inherited() *loss {
 	known := r.shard.known()
 	// A later claim of this reader stands behind the gap that it recorded itself.
-	begins := r.at == atHorizon || r.at == afterGap && !r.claimed
+	begins := r.at == api.TrimHorizon || r.at == api.AfterGap && !r.claimed
 	switch {
-	case r.at == orphaned:
+	case r.at == api.Orphaned:
 		return &loss{since: r.shard.UnseenSince, reason: reasonOrphan}
 	case begins && time.Since(known) > retention-retentionDoubt:
-		return &loss{from: string(atHorizon), since: known, reason: reasonUnread}
+		return &loss{from: string(api.TrimHorizon), since: known, reason: reasonUnread}
 	}
 	return nil
 }
@@ -49,11 +50,11 @@ func (r *reader) inherited() *loss {
 // refused deals with what AWS answers in place of an iterator or a page.
 func (r *reader) refused(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, errExpired):
-		r.errors.WithLabelValues(troubleExpired).Inc()
+	case errors.Is(err, api.ErrExpired):
+		r.source.errors.WithLabelValues(troubleExpired).Inc()
 		r.iterator = ""
 		return nil
-	case errors.Is(err, errTrimmed), errors.Is(err, errGone):
+	case errors.Is(err, api.ErrTrimmed), errors.Is(err, api.ErrGone):
 		return r.missing(ctx, err)
 	}
 	return err
@@ -63,16 +64,16 @@ func (r *reader) refused(ctx context.Context, err error) error {
 // not there at all. One answer may come from a server that lags, so that the
 // shard is asked for its beginning before a loss is believed.
 func (r *reader) missing(ctx context.Context, cause error) error {
-	iterator, err := r.openIterator(ctx, r.stream, r.id, atHorizon)
+	iterator, err := r.source.client.OpenIterator(ctx, r.stream, r.id, api.TrimHorizon)
 	switch {
-	case err == nil && errors.Is(cause, errGone):
+	case err == nil && errors.Is(cause, api.ErrGone):
 		r.iterator = ""
 		return cause // there it is: ask again for the position
 	case err == nil:
 		r.trimmed()
 		r.iterator = iterator
 		return nil
-	case errors.Is(err, errGone), errors.Is(err, errTrimmed):
+	case errors.Is(err, api.ErrGone), errors.Is(err, api.ErrTrimmed):
 		return r.vanished(ctx)
 	}
 	return err
@@ -84,7 +85,7 @@ func (r *reader) missing(ctx context.Context, cause error) error {
 // Of a shard of which nothing was counted the first records may always go, if
 // they were there before it was known; inherited knows of those that were not.
 func (r *reader) trimmed() {
-	if r.lost == nil && !r.at.unread() {
+	if r.lost == nil && !r.at.Unread() {
 		r.lost = &loss{from: string(r.at), since: r.since(), reason: reasonTrimmed}
 	}
 }
@@ -121,7 +122,7 @@ func (r *reader) vanished(ctx context.Context) error {
 	if r.lost.reason != reasonOrphan {
 		r.lost.reason = reasonGone
 	}
-	if err := r.record(ctx, atShardEnd, until); err != nil {
+	if err := r.record(ctx, api.ShardEnd, until); err != nil {
 		return err
 	}
 	r.closed, r.gone = true, true
@@ -130,11 +131,11 @@ func (r *reader) vanished(ctx context.Context) error {
 
 // findStream asks whether the shard's stream exists.
 func (r *reader) findStream(ctx context.Context) error {
-	if err := r.children.wait(ctx); err != nil {
+	if err := r.source.children.Wait(ctx); err != nil {
 		return err
 	}
-	_, err := r.describe(ctx, r.stream, nil, r.id)
-	if errors.Is(err, errGone) {
+	_, err := r.source.client.Describe(ctx, r.stream, nil, r.id)
+	if errors.Is(err, api.ErrGone) {
 		return errNoStream
 	}
 	return err
@@ -142,17 +143,17 @@ func (r *reader) findStream(ctx context.Context) error {
 
 // bound records a loss once its end is known: before the first record of a
 // page, or at the end of what there is.
-func (r *reader) bound(ctx context.Context, p page, end bool) error {
+func (r *reader) bound(ctx context.Context, p api.Page, end bool) error {
 	switch {
 	case r.lost == nil:
 		return nil
-	case len(p.records) > 0:
-		first := &p.records[0]
-		return r.record(ctx, position(at+sequence(first)), time.UnixMilli(createdAt(first)))
-	case p.next == "":
-		return r.record(ctx, atShardEnd, horizon())
+	case len(p.Records) > 0:
+		first := &p.Records[0]
+		return r.record(ctx, api.At(sequence(first)), time.UnixMilli(createdAt(first)))
+	case p.Next == "":
+		return r.record(ctx, api.ShardEnd, horizon())
 	case end:
-		return r.record(ctx, afterGap, horizon())
+		return r.record(ctx, api.AfterGap, horizon())
 	}
 	return nil
 }
@@ -162,18 +163,18 @@ func horizon() time.Time { return time.Now().Add(-retention) }
 
 // record tells the Sink what is lost, up to a position and a time, and goes on
 // from there.
-func (r *reader) record(ctx context.Context, to position, until time.Time) error {
+func (r *reader) record(ctx context.Context, to api.Position, until time.Time) error {
 	if r.lost.since.After(until) { // it was found later than it was trimmed
 		r.lost.since = time.Time{}
 	}
-	g := source.Gap{
+	g := sample.Gap{
 		From: r.lost.from, To: string(to), Since: r.lost.since, Until: until, Reason: r.lost.reason,
 	}
 	if err := r.handle.Gap(ctx, g); err != nil {
 		return fromSink(fmt.Errorf("record a gap: %w", err))
 	}
-	r.gaps.WithLabelValues(r.table).Inc()
-	r.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
+	r.source.gaps.WithLabelValues(r.table).Inc()
+	r.source.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,
 		"since", g.Since, "until", g.Until, "reason", g.Reason)
 	r.at, r.lost = to, nil
 	return nil

@@ -1,6 +1,10 @@
 package streams
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/metrics"
+)
 
 // Kinds of trouble, the values of the errors' label.
 const (
@@ -17,22 +21,23 @@ const (
 	troubleRelease   = "release"
 )
 
-// metrics counts what a source reads. It is a prometheus.Collector, so that
-// whoever owns the registry registers the source itself. No metric has a shard
+// meters counts what a source reads. It is embedded, so that whoever owns the
+// registry registers the source itself. No metric has a shard
 // as a label: there are thousands, and they live for hours.
-type metrics struct {
+type meters struct {
+	metrics.Set
 	records, bytes, pages, ended, gaps *prometheus.CounterVec
 	errors, requests                   *prometheus.CounterVec
 	shards                             prometheus.GaugeFunc
 }
 
-func newMetrics(s *Streams) *metrics {
+func newMeters(s *Streams) *meters {
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "streams", Name: name, Help: help,
 		}, []string{label})
 	}
-	return &metrics{
+	m := &meters{
 		records:  counter("records_total", "Stream records handed to the collector.", "table"),
 		bytes:    counter("bytes_total", "Bytes of stream records, as JSON, handed to the collector.", "table"),
 		pages:    counter("pages_total", "Answers of GetRecords, empty ones too.", "table"),
@@ -49,22 +54,6 @@ func newMetrics(s *Streams) *metrics {
 			return float64(len(s.readers))
 		}),
 	}
-}
-
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.records, m.bytes, m.pages, m.ended, m.gaps, m.errors, m.requests, m.shards}
-}
-
-// Describe implements prometheus.Collector.
-func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range m.all() {
-		c.Describe(ch)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range m.all() {
-		c.Collect(ch)
-	}
+	m.Set = metrics.Set{m.records, m.bytes, m.pages, m.ended, m.gaps, m.errors, m.requests, m.shards}
+	return m
 }

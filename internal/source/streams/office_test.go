@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // office keeps the books of all collectors in memory: positions, watermarks and
@@ -29,7 +30,7 @@ type office struct {
 	leader   string
 	leads    time.Time // until when
 	counted  []record
-	gaps     []source.Gap
+	gaps     []sample.Gap
 	gapsOf   []string // the shard of each
 	complete int64    // seconds before it were called complete
 	broken   []string // promises
@@ -70,10 +71,10 @@ func (o *office) breaks(format string, args ...any) {
 // desk is the office as one collector uses it: a streams.Ledger and a
 // source.Sink.
 type desk struct {
-	*office
-	name string
-	dead bool // killed: nothing that it says is heard
-	deaf bool // it reaches its sink, and not the ledger
+	office *office
+	name   string
+	dead   bool // killed: nothing that it says is heard
+	deaf   bool // it reaches its sink, and not the ledger
 }
 
 // die makes the office deaf to a collector.
@@ -86,13 +87,13 @@ func (d *desk) die() {
 func (d *desk) unheard() bool { return d.away() || d.deaf }
 
 // away says whether the office does not answer.
-func (d *desk) away() bool { return d.down || d.dead }
+func (d *desk) away() bool { return d.office.down || d.dead }
 
 var errDown = fmt.Errorf("the store is away")
 
 func (d *desk) enter() func() {
-	d.mu.Lock()
-	return d.mu.Unlock
+	d.office.mu.Lock()
+	return d.office.mu.Unlock
 }
 
 func (d *desk) Attend(_ context.Context, ttl time.Duration) (string, []string, error) {
@@ -100,10 +101,10 @@ func (d *desk) Attend(_ context.Context, ttl time.Duration) (string, []string, e
 	if d.unheard() {
 		return "", nil, errDown
 	}
-	d.members[d.name] = time.Now().Add(ttl)
+	d.office.members[d.name] = time.Now().Add(ttl)
 	var alive []string
-	for m := range d.members {
-		if d.alive(m) {
+	for m := range d.office.members {
+		if d.office.alive(m) {
 			alive = append(alive, m)
 		}
 	}
@@ -118,9 +119,9 @@ func (d *desk) Leave(context.Context) error {
 	if d.unheard() {
 		return errDown
 	}
-	delete(d.members, d.name)
-	if d.leader == d.name {
-		d.leads = time.Time{}
+	delete(d.office.members, d.name)
+	if d.office.leader == d.name {
+		d.office.leads = time.Time{}
 	}
 	return nil
 }
@@ -130,10 +131,10 @@ func (d *desk) Lead(_ context.Context, ttl time.Duration) (bool, error) {
 	if d.unheard() {
 		return false, errDown
 	}
-	if d.leader != d.name && time.Now().Before(d.leads) {
+	if d.office.leader != d.name && time.Now().Before(d.office.leads) {
 		return false, nil
 	}
-	d.leader, d.leads = d.name, time.Now().Add(ttl)
+	d.office.leader, d.office.leads = d.name, time.Now().Add(ttl)
 	return true, nil
 }
 
@@ -143,16 +144,16 @@ func (d *desk) Register(_ context.Context, stream string, all []streams.NewShard
 		return errDown
 	}
 	for _, n := range all {
-		if d.shards[n.Name] == nil {
+		if d.office.shards[n.Name] == nil {
 			h := &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
-			if before := d.shards[n.After]; before != nil && !before.ended {
+			if before := d.office.shards[n.After]; before != nil && !before.ended {
 				h.watermark = before.watermark
 			}
-			d.shards[n.Name] = h
+			d.office.shards[n.Name] = h
 		}
 	}
 	if listed {
-		d.listed[stream] = time.Now()
+		d.office.listed[stream] = time.Now()
 	}
 	return nil
 }
@@ -162,8 +163,8 @@ func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error
 	if d.unheard() {
 		return streams.Lineage{}, errDown
 	}
-	l := streams.Lineage{Listed: d.listed[stream]}
-	for name, h := range d.shards {
+	l := streams.Lineage{Listed: d.office.listed[stream]}
+	for name, h := range d.office.shards {
 		if h.stream == stream {
 			l.Names = append(l.Names, name)
 		}
@@ -173,7 +174,7 @@ func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error
 
 func (d *desk) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
 	defer d.enter()()
-	for stream, listed := range d.listed {
+	for stream, listed := range d.office.listed {
 		if strings.HasPrefix(stream, prefix) && listed.After(last) {
 			last = listed
 		}
@@ -187,13 +188,13 @@ func (d *desk) Open(context.Context) ([]streams.Shard, error) {
 		return nil, errDown
 	}
 	var open []streams.Shard
-	for name, h := range d.shards {
+	for name, h := range d.office.shards {
 		if h.ended {
 			continue
 		}
-		s := streams.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.ready(h), Owner: h.owner,
+		s := streams.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.office.ready(h), Owner: h.owner,
 			Watermark: time.UnixMilli(h.watermark), Found: h.found, UnseenSince: h.UnseenSince}
-		if !d.alive(h.owner) {
+		if !d.office.alive(h.owner) {
 			s.Owner = ""
 		}
 		open = append(open, s)
@@ -214,7 +215,7 @@ func (d *desk) Take(_ context.Context, names []string) ([]string, error) {
 	}
 	var taken []string
 	for _, name := range names {
-		if h := d.shards[name]; !h.ended && (h.owner == d.name || !d.alive(h.owner)) {
+		if h := d.office.shards[name]; !h.ended && (h.owner == d.name || !d.office.alive(h.owner)) {
 			h.owner = d.name
 			taken = append(taken, name)
 		}
@@ -227,7 +228,7 @@ func (d *desk) Free(_ context.Context, name string) error {
 	if d.unheard() {
 		return errDown
 	}
-	if h := d.shards[name]; h.owner == d.name {
+	if h := d.office.shards[name]; h.owner == d.name {
 		h.owner = ""
 	}
 	return nil
@@ -235,14 +236,14 @@ func (d *desk) Free(_ context.Context, name string) error {
 
 // handle is one claim of a shard. What is folded waits for a commit.
 type handle struct {
-	*desk
+	desk      *desk
 	shard     *shard
 	epoch     int
 	next      string
 	ended     bool
 	watermark int64
 	pending   []record
-	lost      []source.Gap
+	lost      []sample.Gap
 	since     time.Time
 }
 
@@ -252,17 +253,17 @@ func (d *desk) Claim(_ context.Context, name, first string) (source.Partition, e
 	if d.away() {
 		return nil, errDown
 	}
-	h := d.shards[name]
+	h := d.office.shards[name]
 	if h == nil {
-		d.breaks("%s was claimed before it was registered", name)
+		d.office.breaks("%s was claimed before it was registered", name)
 		h = &shard{NewShard: streams.NewShard{Name: name}, next: first}
-		d.shards[name] = h
+		d.office.shards[name] = h
 	}
-	if !d.ready(h) {
-		d.breaks("%s was claimed before %s had ended", name, h.After)
+	if !d.office.ready(h) {
+		d.office.breaks("%s was claimed before %s had ended", name, h.After)
 	}
 	h.epoch++
-	d.claims++
+	d.office.claims++
 	return &handle{desk: d, shard: h, epoch: h.epoch, next: h.next, since: time.Now()}, nil
 }
 
@@ -272,7 +273,7 @@ func (h *handle) Committed() string { return h.next }
 // Fold implements source.Partition. It commits now and then, as the clock of a
 // collector does, and sometimes loses what waits.
 func (h *handle) Fold(ctx context.Context, b source.Batch) error {
-	defer h.enter()()
+	defer h.desk.enter()()
 	if err := h.usable(ctx); err != nil {
 		return err
 	}
@@ -283,7 +284,7 @@ func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 	}
 	h.next, h.ended = b.Next, b.Final
 	h.advance(b)
-	if h.rng.IntN(1000) < h.lossy {
+	if h.desk.office.rng.IntN(1000) < h.desk.office.lossy {
 		h.shard.epoch++ // another claimed it, or the database was away
 		return source.ErrReclaim
 	}
@@ -309,10 +310,10 @@ func (h *handle) parse(m source.Message) record {
 		} `json:"dynamodb"`
 	}
 	if err := json.Unmarshal(m.Value, &e); err != nil {
-		h.breaks("a message that is no JSON: %s", m.Value)
+		h.desk.office.breaks("a message that is no JSON: %s", m.Value)
 	}
 	if m.Time%1000 != 0 || m.Time <= 0 {
-		h.breaks("a message's time is %d", m.Time)
+		h.desk.office.breaks("a message's time is %d", m.Time)
 	}
 	return record{h.shard.Name, e.DynamoDB.SequenceNumber, e.EventID, string(e.DynamoDB.Keys), m.Time / 1000}
 }
@@ -332,28 +333,28 @@ func (h *handle) advance(b source.Batch) {
 }
 
 func (h *handle) commit() error {
-	if h.away() {
+	if h.desk.away() {
 		return errDown
 	}
 	if h.epoch != h.shard.epoch {
 		return source.ErrReclaim
 	}
 	for _, r := range h.pending {
-		if r.second < h.complete {
-			h.breaks("%s: a record of second %d came after the seconds before %d were called complete", r.shard, r.second, h.complete)
+		if r.second < h.desk.office.complete {
+			h.desk.office.breaks("%s: a record of second %d came after the seconds before %d were called complete", r.shard, r.second, h.desk.office.complete)
 		}
 	}
-	h.counted = append(h.counted, h.pending...)
+	h.desk.office.counted = append(h.desk.office.counted, h.pending...)
 	for range h.lost {
-		h.gapsOf = append(h.gapsOf, h.shard.Name)
+		h.desk.office.gapsOf = append(h.desk.office.gapsOf, h.shard.Name)
 	}
-	h.gaps = append(h.gaps, h.lost...)
+	h.desk.office.gaps = append(h.desk.office.gaps, h.lost...)
 	h.pending, h.lost, h.since = nil, nil, time.Now()
 	h.shard.next, h.shard.ended = h.next, h.ended
 	if h.watermark > 0 {
 		h.shard.watermark = h.watermark
 	}
-	h.close()
+	h.desk.office.close()
 	return nil
 }
 
@@ -369,8 +370,8 @@ func (o *office) close() {
 }
 
 // Gap implements source.Partition.
-func (h *handle) Gap(ctx context.Context, g source.Gap) error {
-	defer h.enter()()
+func (h *handle) Gap(ctx context.Context, g sample.Gap) error {
+	defer h.desk.enter()()
 	if err := h.usable(ctx); err != nil {
 		return err
 	}
@@ -383,7 +384,7 @@ func (h *handle) Gap(ctx context.Context, g source.Gap) error {
 
 // Release implements source.Partition.
 func (h *handle) Release(context.Context) error {
-	defer h.enter()()
+	defer h.desk.enter()()
 	if err := h.commit(); err != nil {
 		return err
 	}

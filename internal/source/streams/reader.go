@@ -12,7 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // reclaimPause is the middle of the pause before a shard is claimed again after
@@ -31,16 +33,16 @@ var errEnded = errors.New("the shard has ended")
 // closed shard is folded like any other; then the children are made known, and
 // then the end.
 type reader struct {
-	*Streams
+	source *Streams
 	shard  Shard
-	stream arn
+	stream api.ARN
 	table  string
 	id     string // the shard's own name
 	stop   context.CancelFunc
 
 	claimed  bool // once already
 	handle   source.Partition
-	at       position
+	at       api.Position
 	iterator string // empty when there is none
 	newest   time.Time
 	closed   bool  // the shard was read to its end
@@ -49,17 +51,17 @@ type reader struct {
 	idle     idleness
 	next     time.Time // not before then is the next page asked for
 	limit    int32     // records that a page may hold
-	retry    *backoff.ExponentialBackOff
+	backoff  *backoff.ExponentialBackOff
 	buf      []byte
 }
 
 func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
-	stream := arn(h.Stream)
+	stream := api.ARN(h.Stream)
 	return &reader{
-		Streams: s, shard: h, stream: stream, table: stream.table(), id: shardID(h.Name),
-		stop: stop, retry: newBackoff(),
+		source: s, shard: h, stream: stream, table: stream.Table(), id: api.ShardID(h.Name),
+		stop: stop, backoff: newBackoff(),
 		next:  time.Now().Add(pageEvery), // its last owner may have asked just now
-		limit: fewRecords,
+		limit: api.FewRecords,
 	}
 }
 
@@ -73,11 +75,11 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 		case ctx.Err() != nil:
 			return false
 		case errors.Is(err, source.ErrReclaim):
-			r.trouble(r.shard.Name, troubleReclaim, err)
-			pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+			r.source.trouble(r.shard.Name, troubleReclaim, err)
+			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
-			r.trouble(r.shard.Name, troubleSink, err)
-			pause(ctx, r.retry.NextBackOff())
+			r.source.trouble(r.shard.Name, troubleSink, err)
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 	return false
@@ -86,10 +88,10 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 // own claims the shard, reads it until that fails or it has ended, and gives it
 // up unless the handle is dead.
 func (r *reader) own(ctx context.Context, sink source.Sink) error {
-	if err := r.tenure.await(ctx); err != nil {
+	if err := r.source.tenure.await(ctx); err != nil {
 		return err
 	}
-	handle, err := sink.Claim(ctx, r.shard.Name, string(atHorizon))
+	handle, err := sink.Claim(ctx, r.shard.Name, string(api.TrimHorizon))
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
@@ -106,12 +108,12 @@ func (r *reader) own(ctx context.Context, sink source.Sink) error {
 
 // begin forgets everything of an earlier claim.
 func (r *reader) begin(handle source.Partition) {
-	r.handle, r.at = handle, position(handle.Position())
+	r.handle, r.at = handle, api.Position(handle.Position())
 	r.iterator, r.idle = "", idleness{}
 	r.newest = time.Time{} // what was folded since may have been thrown away
-	r.closed, r.gone = r.at == atShardEnd, r.at == atShardEnd
+	r.closed, r.gone = r.at == api.ShardEnd, r.at == api.ShardEnd
 	if r.lost = r.inherited(); r.lost != nil {
-		r.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
+		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
 	}
 	r.claimed = true
 }
@@ -119,12 +121,12 @@ func (r *reader) begin(handle source.Partition) {
 // release gives the shard up, in a bounded time. Then all that was folded is in
 // the Sink.
 func (r *reader) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.ReleaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
 	err := r.handle.Release(ctx)
 	if err != nil {
-		r.errors.WithLabelValues(troubleRelease).Inc()
-		r.log.Warn("release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
+		r.source.errors.WithLabelValues(troubleRelease).Inc()
+		r.source.log.Warn("release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
 	}
 	return err
 }
@@ -141,8 +143,8 @@ func (r *reader) read(ctx context.Context) error {
 			return ctx.Err()
 		case err != nil:
 			r.iterator = ""
-			r.trouble(r.shard.Name, troubleRecords, err)
-			pause(ctx, r.retry.NextBackOff())
+			r.source.trouble(r.shard.Name, troubleRecords, err)
+			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
 			r.settled()
 		}
@@ -151,9 +153,9 @@ func (r *reader) read(ctx context.Context) error {
 
 // settled notes that a step went through.
 func (r *reader) settled() {
-	r.retry.Reset()
-	if r.health.heal(r.shard.Name) {
-		r.log.Debug("samples flow again", "shard", r.shard.Name)
+	r.backoff.Reset()
+	if r.source.health.Heal(r.shard.Name) {
+		r.source.log.Debug("samples flow again", "shard", r.shard.Name)
 	}
 }
 
@@ -167,12 +169,12 @@ func (r *reader) step(ctx context.Context) error {
 	}
 	if r.iterator == "" {
 		var err error
-		if r.iterator, err = r.openIterator(ctx, r.stream, r.id, r.at); err != nil {
+		if r.iterator, err = r.source.client.OpenIterator(ctx, r.stream, r.id, r.at); err != nil {
 			return r.refused(ctx, err)
 		}
 	}
-	p, err := r.getRecords(ctx, r.iterator, r.limit)
-	r.next = p.asked.Add(pageEvery)
+	p, err := r.source.client.GetRecords(ctx, r.iterator, r.limit)
+	r.next = p.Asked.Add(pageEvery)
 	if err != nil {
 		return r.refused(ctx, err)
 	}
@@ -183,16 +185,16 @@ func (r *reader) step(ctx context.Context) error {
 // the certainty that nobody else reads the shard.
 func (r *reader) await(ctx context.Context) error {
 	if d := time.Until(r.next); d > 0 {
-		pause(ctx, d)
+		retry.Pause(ctx, d)
 	}
-	return r.tenure.await(ctx)
+	return r.source.tenure.await(ctx)
 }
 
 // fold hands a page to the Sink.
-func (r *reader) fold(ctx context.Context, p page) error {
-	p.records = r.beyond(p.records)
+func (r *reader) fold(ctx context.Context, p api.Page) error {
+	p.Records = r.beyond(p.Records)
 	r.idle.note(p)
-	r.next = p.asked.Add(r.idle.pace())
+	r.next = p.Asked.Add(r.idle.pace())
 	end, read := r.idle.end()
 	if err := r.bound(ctx, p, end); err != nil {
 		return err
@@ -201,18 +203,18 @@ func (r *reader) fold(ctx context.Context, p page) error {
 	if end {
 		b.End, b.Read = true, read.UnixMilli()
 	}
-	r.render(&b, p.records)
+	r.render(&b, p.Records)
 	began := time.Now()
 	if err := r.handle.Fold(ctx, b); err != nil {
 		return fromSink(fmt.Errorf("fold: %w", err))
 	}
 	r.adapt(time.Since(began))
-	r.at, r.iterator = position(b.Next), p.next
+	r.at, r.iterator = api.Position(b.Next), p.Next
 	r.note(b)
-	r.pages.WithLabelValues(r.table).Inc()
-	r.records.WithLabelValues(r.table).Add(float64(len(p.records)))
-	r.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
-	if p.next == "" {
+	r.source.pages.WithLabelValues(r.table).Inc()
+	r.source.records.WithLabelValues(r.table).Add(float64(len(p.Records)))
+	r.source.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
+	if p.Next == "" {
 		return r.end(ctx)
 	}
 	return nil
@@ -223,7 +225,7 @@ func (r *reader) fold(ctx context.Context, p page) error {
 // asked to begin AFTER.
 func (r *reader) beyond(all []types.Record) []types.Record {
 	for i := range all {
-		if !r.at.passed(sequence(&all[i])) {
+		if !r.at.Passed(sequence(&all[i])) {
 			return all[i:]
 		}
 	}
@@ -235,10 +237,10 @@ func (r *reader) beyond(all []types.Record) []types.Record {
 // memory.
 func (r *reader) adapt(waited time.Duration) {
 	if waited > time.Second {
-		r.limit = fewRecords
+		r.limit = api.FewRecords
 		return
 	}
-	r.limit = min(2*r.limit, pageRecords)
+	r.limit = min(2*r.limit, api.MaxRecords)
 }
 
 // note remembers up to when the shard is counted.
@@ -246,7 +248,7 @@ func (r *reader) note(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)
 	}
-	if b.End && r.at != afterGap { // else the gap may not be stored yet
+	if b.End && r.at != api.AfterGap { // else the gap may not be stored yet
 		r.shard.Watermark = time.UnixMilli(b.Read)
 	}
 }
@@ -259,7 +261,7 @@ func (r *reader) render(b *source.Batch, records []types.Record) {
 	r.buf = r.buf[:0]
 	ends := make([]int, len(records))
 	for i := range records {
-		r.buf = appendRecord(r.buf, r.stream, &records[i])
+		r.buf = api.AppendRecord(r.buf, r.stream, &records[i])
 		ends[i] = len(r.buf)
 		b.Time = max(b.Time, createdAt(&records[i]))
 		b.Next = sequence(&records[i])

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -36,7 +37,7 @@ func (s *Streams) round(ctx context.Context, sink source.Sink, all *sync.WaitGro
 			s.start(ctx, h, sink, all)
 		}
 	}
-	if s.health.heal(memberPart) {
+	if s.health.Heal(health.Whole) {
 		s.log.Info("one of the collectors that share the shards", "member", me.name, "members", len(me.members))
 	}
 	return nil
@@ -58,7 +59,7 @@ func (s *Streams) attend(ctx context.Context) (attendance, error) {
 	if !s.tenure.holds() {
 		newcomer = s.config.Round
 	}
-	s.children.divide(len(members), newcomer)
+	s.children.Divide(len(members), newcomer)
 	s.tenure.extend(asked.Add(s.config.Lease))
 	return attendance{me, members}, nil
 }
@@ -99,7 +100,7 @@ func (s *Streams) start(ctx context.Context, h Shard, sink source.Sink, all *syn
 
 // finished forgets a reader, and lets others take what it did not end.
 func (s *Streams) finished(ctx context.Context, r *reader, ended bool) {
-	s.health.heal(r.shard.Name)
+	s.health.Heal(r.shard.Name)
 	if ended {
 		s.ended.WithLabelValues(r.table).Inc()
 	} else if ctx.Err() == nil { // else leave does it for all of them

@@ -3,6 +3,8 @@ package streams
 import (
 	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // plan is what one collector does about the shards until the next round.
@@ -60,14 +62,14 @@ func quota(n int, me string, members []string) int {
 func readable(open []Shard, wanted func(table string) bool) []Shard {
 	oldest := make(map[string]string)
 	for _, h := range open {
-		table, label := arn(h.Stream).parts()
+		table, label := api.ARN(h.Stream).Parts()
 		if first, ok := oldest[table]; !ok || label < first {
 			oldest[table] = label
 		}
 	}
 	var all []Shard
 	for _, h := range open {
-		table, label := arn(h.Stream).parts()
+		table, label := api.ARN(h.Stream).Parts()
 		if h.Ready && label == oldest[table] && wanted(table) {
 			all = append(all, h)
 		}

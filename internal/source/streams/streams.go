@@ -47,7 +47,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
 // Defaults of Config.
@@ -137,14 +139,13 @@ func (c Config) Validate() error {
 // It is a prometheus.Collector.
 type Streams struct {
 	config Config
-	api    API
+	client *api.Client
 	ledger Ledger
 	log    *slog.Logger
 
 	tenure tenure
-	// listing paces the requests that look at whole streams, which one collector
-	// does at a time; children those that every one makes for its own shards.
-	listing, children *pacer
+	// children paces the requests that each collector makes for its own shards.
+	children *api.Pacer
 	// wake asks for a round before its time.
 	wake chan struct{}
 
@@ -154,30 +155,43 @@ type Streams struct {
 	readers map[string]*reader // by the shard's name
 	heirs   heirs
 
-	health *health
-	*metrics
+	health health.Status
+	*meters
 }
 
 // New returns a source that has asked for nothing yet. It fails only on a
 // configuration that Validate refuses.
-func New(config Config, api API, ledger Ledger, log *slog.Logger) (*Streams, error) {
+func New(config Config, server api.DynamoDBStreams, ledger Ledger, log *slog.Logger) (*Streams, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("streams: %w", err)
 	}
 	config = config.withDefaults()
 	s := &Streams{
-		config: config, api: api, ledger: ledger, log: log,
-		listing: newPacer(listingRate), children: newPacer(childrenRate),
-		wake: make(chan struct{}, 1), readers: make(map[string]*reader),
-		discovery: newDiscovery(), health: newHealth(config.Patience),
+		config: config, ledger: ledger, log: log,
+		children: api.NewPacer(api.ChildrenRate),
+		wake:     make(chan struct{}, 1), readers: make(map[string]*reader),
+		discovery: newDiscovery(),
 	}
-	s.metrics = newMetrics(s)
-	s.health.failNow(memberPart, "not yet one of the collectors that share the shards")
+	s.meters = newMeters(s)
+	s.client = api.New(server, config.RequestTimeout, s.observe)
+	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
 	return s, nil
 }
 
-// Ready says why samples do not flow, a sentence each; empty when they do.
-func (s *Streams) Ready() []string { return s.health.reasons(time.Now()) }
+// observe counts a request.
+func (s *Streams) observe(operation string, err error) {
+	s.requests.WithLabelValues(operation).Inc()
+	if errors.Is(err, api.ErrThrottled) {
+		s.errors.WithLabelValues(troubleThrottled).Inc()
+	}
+}
+
+// Ready returns why samples do not flow, a sentence each; empty when they do.
+// A table may have thousands of shards, which mostly fail for one reason: it is
+// reported once.
+func (s *Streams) Ready() []string {
+	return s.health.Lasting(time.Now(), s.config.Patience, api.TableOf)
+}
 
 // Run reads until ctx ends; it waits out everything else. It returns within the
 // release timeout and a few seconds. One Run at a time.
@@ -186,7 +200,7 @@ func (s *Streams) Run(ctx context.Context, sink source.Sink) error {
 	all.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
-			s.trouble(memberPart, troubleLedger, err)
+			s.trouble(health.Whole, troubleLedger, err)
 		}
 		waitFor(ctx, s.config.Round, s.wake)
 	}
@@ -198,7 +212,7 @@ func (s *Streams) Run(ctx context.Context, sink source.Sink) error {
 // leave gives up what is left, so that the others need not wait for the lease
 // to run out.
 func (s *Streams) leave(ctx context.Context) {
-	s.health.failNow(memberPart, "stopped")
+	s.health.Fail(health.Whole, "stopped")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ReleaseTimeout)
 	defer cancel()
 	if err := s.ledger.Leave(ctx); err != nil {
@@ -218,13 +232,10 @@ func (s *Streams) hurry() {
 // a shard, a table, or the membership.
 func (s *Streams) trouble(part, kind string, err error) {
 	s.errors.WithLabelValues(kind).Inc()
-	if s.health.fail(part, err.Error(), time.Now()) {
+	if s.health.FailAfter(part, err.Error(), time.Now()) {
 		s.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
 	}
 }
-
-// pause waits, or less when ctx ends.
-func pause(ctx context.Context, d time.Duration) { waitFor(ctx, d, nil) }
 
 // waitFor waits for a time, ctx, or a word, whichever comes first.
 func waitFor(ctx context.Context, d time.Duration, word <-chan struct{}) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
 func TestEveryRecordIsCountedOnce(t *testing.T) {

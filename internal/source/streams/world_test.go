@@ -16,7 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +41,7 @@ type world struct {
 }
 
 // orders is the table that most tests read.
-var orders = streamstest.Schema{Name: "orders", Key: streamstest.Key{Partition: []string{"pk"}}}
+var orders = model.Schema{Name: "orders", Key: model.Key{Partition: []string{"pk"}}}
 
 // inBubble runs a test on virtual time.
 func inBubble(t *testing.T, o streamstest.Options, test func(*world)) {
@@ -97,7 +98,7 @@ func (w *world) write(n int, apart time.Duration) {
 // put writes an item so that it changes.
 func (w *world) put(key string) {
 	w.Helper()
-	item := streamstest.Item{"pk": streamstest.S(key), "n": streamstest.N(fmt.Sprint(len(w.table.Written())))}
+	item := model.Item{"pk": model.S(key), "n": model.N(fmt.Sprint(len(w.table.Written())))}
 	if err := w.table.Put(item); err != nil {
 		w.Fatal(err)
 	}

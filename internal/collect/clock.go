@@ -1,0 +1,113 @@
+package collect
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// recheckInterval is how often a waiting Fold checks whether the partition that it
+// waits for has fallen silent.
+const recheckInterval = time.Second
+
+// earlyCommitShare is the part of Config.PendingBytes, as a divisor, at which a
+// commit begins early.
+const earlyCommitShare = 2
+
+// nothingRead is the newest time of a partition of which nothing was read yet: it counts
+// as being at the very beginning.
+const nothingRead = math.MinInt64
+
+// logClock is where a partition is in the log's own time. Its fields are read by
+// the other partitions.
+type logClock struct {
+	newest   atomic.Int64 // newest time read, Unix milliseconds
+	atEnd    atomic.Bool  // at the end of its log
+	lastSeen atomic.Int64 // when it was used last, wall clock, Unix milliseconds
+	waiting  atomic.Bool  // for slower ones
+}
+
+func (l *logClock) begin(now time.Time) {
+	l.newest.Store(nothingRead)
+	l.lastSeen.Store(now.UnixMilli())
+}
+
+func (l *logClock) seen(now time.Time) { l.lastSeen.Store(now.UnixMilli()) }
+
+// advance records where the partition is. A batch without a time leaves it there,
+// unless the end of the log is reached: then nobody waits for it.
+func (l *logClock) advance(newest int64, end bool) {
+	if newest > 0 {
+		l.newest.Store(newest)
+	}
+	l.atEnd.Store(end)
+}
+
+// admit waits until a batch may be folded: while memory is full, and while the
+// partition is too far ahead of slower ones. It cannot wait for itself: the
+// slowest is never ahead, so that among those that wait for each other one
+// goes on; and one that is silent is waited for with patience only.
+func (p *partition) admit(ctx context.Context, messages bool) error {
+	if wait, err := p.mustWait(ctx, messages); !wait {
+		return err
+	}
+	for {
+		changed := p.collector.changed.listen()
+		if wait, err := p.mustWait(ctx, messages); !wait {
+			return err
+		}
+		p.collector.drain()
+		p.await(ctx, changed)
+		p.clock.seen(time.Now())
+	}
+}
+
+// mustWait reports whether a batch has to wait, or why the handle cannot be used.
+// One without messages takes no memory and runs ahead of nobody, but its source
+// is paused with the others'.
+func (p *partition) mustWait(ctx context.Context, messages bool) (bool, error) {
+	if err := p.usable(ctx); err != nil {
+		return false, err
+	}
+	full := p.collector.pendingBytes() >= p.collector.config.PendingBytes
+	ahead := messages && !full && p.ahead(time.Now())
+	p.clock.waiting.Store(ahead)
+	return full || ahead, nil
+}
+
+// await returns when something changed, ctx ended, or it is time to check again.
+func (p *partition) await(ctx context.Context, changed <-chan struct{}) {
+	timer := time.NewTimer(recheckInterval)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timer.C:
+	}
+}
+
+// drain requests a commit when many bytes are pending.
+func (c *Collector) drain() {
+	if c.pendingBytes()-c.inFlight.Load() >= c.config.PendingBytes/earlyCommitShare {
+		c.requestCommit()
+	}
+}
+
+// ahead reports whether the partition has to wait for a slower one.
+func (p *partition) ahead(now time.Time) bool {
+	own := p.clock.newest.Load()
+	if own == nothingRead {
+		return false
+	}
+	bound := own - p.collector.config.MaxAhead.Milliseconds()
+	silent := now.Add(-p.collector.config.Patience).UnixMilli()
+	p.collector.mu.Lock()
+	defer p.collector.mu.Unlock()
+	for _, q := range p.collector.partitions {
+		if q != p && !q.clock.atEnd.Load() && q.clock.lastSeen.Load() > silent && q.clock.newest.Load() < bound {
+			return true
+		}
+	}
+	return false
+}

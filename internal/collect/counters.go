@@ -1,0 +1,93 @@
+package collect
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// The reasons beside those of a Decoder. All together are a closed set.
+const (
+	// ReasonTooOld is a record that is older than its message by more than
+	// Config.TooOld.
+	ReasonTooOld sample.Reason = "too_old"
+	// ReasonTooFarAhead is a record that is younger than its message by more
+	// than Config.TooFarAhead.
+	ReasonTooFarAhead sample.Reason = "too_far_ahead"
+	// ReasonTooManyTables is a record of a table or index beyond those that a
+	// sketch may keep.
+	ReasonTooManyTables sample.Reason = "too_many_tables"
+	// ReasonUnreadable is a message that the source could not bring whole.
+	ReasonUnreadable sample.Reason = "unreadable"
+)
+
+// counters counts samples by what became of them. The zero value is empty.
+type counters struct {
+	good int64
+	// bad is keyed by a closed set of reasons.
+	bad map[sample.Reason]*badCounter
+}
+
+// badCounter counts the samples that one reason refused, with excerpts of some.
+type badCounter struct {
+	count    int64
+	excerpts []string
+}
+
+// addBad counts a bad sample. Only the first few of a commit are described;
+// the store keeps the first few of an hour.
+func (t *counters) addBad(reason sample.Reason, describe func() string) {
+	if t.bad == nil {
+		t.bad = make(map[sample.Reason]*badCounter)
+	}
+	r := t.bad[reason]
+	if r == nil {
+		r = new(badCounter)
+		t.bad[reason] = r
+	}
+	r.count++
+	if len(r.excerpts) < store.DefaultExcerpts {
+		if text := describe(); text != "" {
+			r.excerpts = append(r.excerpts, text)
+		}
+	}
+}
+
+// add adds other counters.
+func (t *counters) add(o counters) {
+	t.good += o.good
+	for reason, more := range o.bad {
+		if t.bad == nil {
+			t.bad = make(map[sample.Reason]*badCounter)
+		}
+		r := t.bad[reason]
+		if r == nil {
+			r = new(badCounter)
+			t.bad[reason] = r
+		}
+		r.count += more.count
+		r.excerpts = append(r.excerpts, more.excerpts...)
+		r.excerpts = r.excerpts[:min(len(r.excerpts), store.DefaultExcerpts)]
+	}
+}
+
+// badTotal returns how many samples were bad.
+func (t *counters) badTotal() (n int64) {
+	for _, r := range t.bad {
+		n += r.count
+	}
+	return n
+}
+
+// rows returns the counters as the store keeps them.
+func (t *counters) rows(source string, now time.Time) []store.BadSample {
+	var rows []store.BadSample
+	for reason, r := range t.bad {
+		rows = append(rows, store.BadSample{
+			Hour: now.Truncate(time.Hour), Source: source, Reason: string(reason),
+			Count: r.count, Excerpts: r.excerpts,
+		})
+	}
+	return rows
+}

@@ -1,0 +1,204 @@
+// Package files reads samples from files and standard input, compressed or not,
+// in every layout of JSON that holds them.
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Stdin is the path that means standard input.
+const Stdin = "-"
+
+// zstdFileMemory bounds the window of a compressed file: zstd's own limit for
+// streams that any decoder must take is 8 MiB, "--long" asks for 128.
+const zstdFileMemory = 128 << 20
+
+// Source reads samples from files, once, one after the other: plain, gzip or
+// zstd, which their first bytes tell; NDJSON, an array, AWS's {"Records":[…]}
+// around one, or objects that span lines. Each file is a partition of its path; its positions are offsets in the
+// uncompressed text.
+type Source struct {
+	// Paths are the files; Stdin ("-") is standard input.
+	Paths []string
+	// In is standard input; nil is the process's own.
+	In io.Reader
+	// Progress, when set, is where bars are drawn; see Terminal.
+	Progress io.Writer
+}
+
+// Run reads every file to its end. A file that cannot be opened is an error
+// before anything is read; one that breaks off in the middle (a truncated
+// gzip) is a gap.
+func (f *Source) Run(ctx context.Context, sink source.Sink) error {
+	var open []*File
+	defer func() {
+		for _, file := range open {
+			_ = file.Close() // read, and so there is nothing to lose
+		}
+	}()
+	for _, path := range f.Paths {
+		file, err := f.open(path)
+		if err != nil {
+			return err
+		}
+		open = append(open, file)
+	}
+	bars := drawBars(f.Progress, open)
+	defer bars.stop()
+	for _, file := range open {
+		if err := file.Run(ctx, sink); err != nil {
+			return fmt.Errorf("read %s: %w", file.path, err)
+		}
+	}
+	return nil
+}
+
+func (f *Source) open(path string) (*File, error) {
+	if path != Stdin {
+		return Open(path)
+	}
+	in := f.In
+	if in == nil {
+		in = os.Stdin
+	}
+	return newFile(path, io.NopCloser(in), 0)
+}
+
+// File is one opened file.
+type File struct {
+	path string
+	size int64 // on disk; 0 when not known
+	raw  *counted
+	text io.ReadCloser
+}
+
+// Open opens a file and recognises its compression.
+func Open(path string) (*File, error) {
+	raw, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open samples: %w", err)
+	}
+	info, err := raw.Stat()
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a folder: name the files in it")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
+	}
+	return newFile(path, raw, info.Size())
+}
+
+func newFile(path string, raw io.ReadCloser, size int64) (*File, error) {
+	f := &File{path: path, size: size, raw: &counted{ReadCloser: raw}}
+	text, err := decompress(f.raw)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
+	}
+	f.text = text
+	return f, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	return errors.Join(f.text.Close(), f.raw.Close())
+}
+
+// Run reads the file to its end, and releases it.
+func (f *File) Run(ctx context.Context, sink source.Sink) (err error) {
+	p, err := sink.Claim(ctx, f.path, "0")
+	if err != nil {
+		return err
+	}
+	at, err := strconv.ParseInt(p.Position(), 10, 64)
+	if err != nil {
+		return errors.Join(fmt.Errorf("the stored position is no offset: %w", err), p.Release(ctx))
+	}
+	if _, err := io.CopyN(io.Discard, f.text, at); err != nil {
+		return errors.Join(fmt.Errorf("go to position %d: %w", at, err), p.Release(ctx))
+	}
+	if err := f.read(ctx, p, newSplitter(f.text, at)); err != nil {
+		return err
+	}
+	return p.Release(ctx)
+}
+
+func (f *File) read(ctx context.Context, p source.Partition, s *splitter) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, p.Release(context.WithoutCancel(ctx)))
+		}
+		m, err := s.next()
+		position := strconv.FormatInt(s.at, 10)
+		switch {
+		case err == nil:
+			err = p.Fold(ctx, source.Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
+		case ended(err):
+			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
+		default:
+			if err := p.Gap(ctx, sample.Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
+				return err
+			}
+			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func only(m source.Message) func(func(source.Message) bool) {
+	return func(yield func(source.Message) bool) { yield(m) }
+}
+
+// counted counts what is read, for the progress bar's goroutine.
+type counted struct {
+	io.ReadCloser
+	n atomic.Int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// Magic numbers at the beginning of compressed files.
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// decompress returns the text of r. It reads no more ahead than it must, so
+// that samples typed or piped in are seen at once.
+func decompress(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, 256<<10)
+	head, err := b.Peek(len(zstdMagic))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		return gzip.NewReader(b)
+	case bytes.HasPrefix(head, zstdMagic):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdFileMemory))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}
+	return io.NopCloser(b), nil
+}

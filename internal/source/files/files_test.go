@@ -1,0 +1,275 @@
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/source/files"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// samples reads what Files makes of a text, as a decoder of objects, arrays and
+// NDJSON would: every sample by its "n", anything else as "bad".
+func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
+	t.Helper()
+	out = make(map[string]int)
+	var count func(raw []byte)
+	count = func(raw []byte) {
+		var elements []json.RawMessage
+		if json.Unmarshal(raw, &elements) == nil {
+			for _, e := range elements {
+				count(e)
+			}
+			return
+		}
+		var v struct{ N *int }
+		if json.Unmarshal(raw, &v) != nil || v.N == nil {
+			out["bad"]++
+			return
+		}
+		out[fmt.Sprint(*v.N)]++
+	}
+	l.With(func() {
+		for m, times := range l.Counted {
+			switch {
+			case strings.HasPrefix(m, "fault: "):
+				out["fault"] += times
+			case json.Valid([]byte(m)):
+				count([]byte(m))
+			default:
+				for line := range strings.Lines(m) {
+					if strings.TrimSpace(line) != "" {
+						count([]byte(line))
+					}
+				}
+			}
+		}
+	})
+	return out
+}
+
+func readFiles(t *testing.T, l *sinktest.Recorder, paths ...string) {
+	t.Helper()
+	all := &files.Source{Paths: paths}
+	if err := all.Run(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func file(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "samples")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// expectSamples wants the samples 0..n-1 once each, and the others given.
+func expectSamples(t *testing.T, got map[string]int, n int, others map[string]int) {
+	t.Helper()
+	for i := range n {
+		if got[fmt.Sprint(i)] != 1 {
+			t.Fatalf("sample %d was read %d times", i, got[fmt.Sprint(i)])
+		}
+	}
+	for what, want := range others {
+		if got[what] != want {
+			t.Errorf("%d times %s, want %d", got[what], what, want)
+		}
+	}
+	if len(got) != n+len(others) {
+		t.Errorf("%d kinds of samples, want %d: something else was read", len(got), n+len(others))
+	}
+}
+
+func many(n int, format, separator string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(format, i, strings.Repeat("x", i%300))
+	}
+	return strings.Join(parts, separator)
+}
+
+func TestFilesReadEveryLayout(t *testing.T) {
+	t.Parallel()
+	const n = 20_000 // some MiB: more than one buffer
+	huge := `{"n":-1,"pad":"` + strings.Repeat("y", 3<<20) + `"}`
+	tricky := `{"n":%d,"pad":"%s ],[}{\"\\"}`
+	pretty := "{\n  \"n\": %d,\n  \"pad\": {\n    \"a\": [\"%s}\"]\n  }\n}"
+	for _, story := range []struct {
+		what, text string
+		others     map[string]int
+	}{
+		{"NDJSON", many(n, tricky, "\n") + "\n", nil},
+		{"NDJSON without a last newline, with blank lines", "\n\n" + many(n, tricky, "\n\r\n"), nil},
+		{"NDJSON that begins with a broken line", "{\"n\":\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
+		{"NDJSON with a huge line", many(n, tricky, "\n") + "\n" + huge + "\n" + `{"n":"late"}`, map[string]int{"fault": 1, "bad": 1}},
+		{"arrays, one a line", "[" + many(n, tricky, "]\n[") + "]\n", nil},
+		{"one array on one line", "[" + many(n, tricky, ",") + "]", nil},
+		{"one array, printed prettily", "[\n  " + many(n, pretty, ",\n  ") + "\n]\n", nil},
+		{"an array with a huge element", "[" + many(n, tricky, ",") + "," + huge + `,{"n":"late"}]`, map[string]int{"fault": 1, "bad": 1}},
+		{"an array that ends with a huge element", "[" + many(n, tricky, ",") + "," + huge + "]\n{\"n\":\"late\"}\n", map[string]int{"fault": 1, "bad": 1}},
+		{"two arrays", "[" + many(n, tricky, ",") + "]\n[\n{\"n\":\"late\"}\n]", map[string]int{"bad": 1}},
+		{"objects that span lines", many(200, pretty, "\n"), nil},
+		{"an empty array", "[ \n ]", nil},
+		{"nothing", "", nil},
+		{"blank lines", "\n \n\n", nil},
+	} {
+		t.Run(story.what, func(t *testing.T) {
+			t.Parallel()
+			want := n
+			switch {
+			case strings.Contains(story.what, "objects"):
+				want = 200
+			case len(story.text) < 10:
+				want = 0
+			}
+			l := sinktest.New()
+			readFiles(t, l, file(t, []byte(story.text)))
+			expectSamples(t, samples(t, l), want, story.others)
+		})
+	}
+}
+
+func TestFilesRecogniseCompression(t *testing.T) {
+	t.Parallel()
+	text := many(5000, `{"n":%d,"pad":"%s"}`, "\n")
+	for _, codec := range []kafkatest.Codec{kafkatest.None, kafkatest.Gzip, kafkatest.Zstd} {
+		l := sinktest.New()
+		readFiles(t, l, file(t, kafkatest.Compress(codec, []byte(text))))
+		expectSamples(t, samples(t, l), 5000, nil)
+		if last := l.Folded[len(l.Folded)-1]; !last.End || !last.Final || last.Next != fmt.Sprint(len(text)) {
+			t.Errorf("last batch %+v, want the end at %d", last, len(text))
+		}
+	}
+}
+
+func TestFilesReadStandardInput(t *testing.T) {
+	t.Parallel()
+	l := sinktest.New()
+	all := &files.Source{Paths: []string{files.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
+	if err := all.Run(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	expectSamples(t, samples(t, l), 50, nil)
+}
+
+func TestFilesGoOnFromEveryPosition(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		many(12_000, `{"n":%d,"pad":"%s"}`, "\n"), "[" + many(12_000, `{"n":%d,"pad":"%s"}`, ",") + "]",
+	} {
+		path := file(t, []byte(text))
+		whole := sinktest.New()
+		readFiles(t, whole, path)
+		for _, b := range whole.Folded {
+			l := sinktest.New()
+			l.Entries[path] = &sinktest.Entry{Next: b.Next}
+			readFiles(t, l, path)
+			rest := samples(t, l)
+			if n := len(rest); n > 0 && (rest["11999"] != 1 || rest["bad"] != 0 || rest[fmt.Sprint(12_000-n)] != 1) {
+				t.Errorf("from %s: %d samples, not the last ones", b.Next, n)
+			}
+		}
+	}
+}
+
+func TestFilesThatBreakOffAreAGap(t *testing.T) {
+	t.Parallel()
+	whole := kafkatest.Compress(kafkatest.Gzip, []byte(many(30_000, `{"n":%d,"pad":"%s"}`, "\n")))
+	l := sinktest.New()
+	readFiles(t, l, file(t, whole[:len(whole)/2]))
+	if gap := l.OnlyGap(t); !strings.Contains(gap.Reason, "breaks off") {
+		t.Errorf("gap %+v", gap)
+	}
+	if n := len(samples(t, l)); n < 1000 {
+		t.Errorf("only %d samples of what was there", n)
+	}
+}
+
+func TestFilesThatCannotBeOpenedAreAnErrorAtOnce(t *testing.T) {
+	t.Parallel()
+	good := file(t, []byte(`{"n":0}`))
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir(), file(t, []byte{0x1f, 0x8b, 0, 0})} {
+		l := sinktest.New()
+		err := (&files.Source{Paths: []string{good, path}}).Run(t.Context(), l)
+		if err == nil || l.Claims != 0 {
+			t.Errorf("%s: error %v after %d claims", path, err, l.Claims)
+		}
+	}
+}
+
+func TestFilesStopWhenTold(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := file(t, []byte(`{"n":0}`))
+	l := sinktest.New()
+	if err := (&files.Source{Paths: []string{path}}).Run(ctx, l); err == nil {
+		t.Error("a stopped read did not say so")
+	}
+	if l.Entries[path].Released != 1 {
+		t.Error("the file was not released")
+	}
+}
+
+func TestFilesDrawProgress(t *testing.T) {
+	var out bytes.Buffer
+	path := file(t, []byte(many(5000, `{"n":%d,"pad":"%s"}`, "\n")))
+	all := &files.Source{Paths: []string{path}, Progress: &out}
+	if err := all.Run(t.Context(), sinktest.New()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "done!") {
+		t.Errorf("the bar did not reach its end: %q", out.String())
+	}
+	plain, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if files.Terminal(plain) != nil {
+		t.Error("a file was taken for a terminal")
+	}
+}
+
+// A CloudTrail file is one object with all its events in one line, however
+// large it is.
+func TestRecordsOfAWSAreCutLikeAnArray(t *testing.T) {
+	t.Parallel()
+	const many = 40_000 // beyond the largest sample
+	var long strings.Builder
+	for n := range many {
+		fmt.Fprintf(&long, `%s{"n":%d,"pad":"%040d"}`, strings.Repeat(",", min(n, 1)), n, n)
+	}
+	for _, c := range []struct {
+		story, text string
+		samples     int
+	}{
+		{"one line", `{"Records":[` + long.String() + "]}\n", many},
+		{"without its line end", `{"Records":[` + long.String() + "]}", many},
+		{"printed", "{\n  \"Records\": [\n    {\n      \"n\": 1\n    },\n    {\n      \"n\": 2\n    }\n  ]\n}\n", 2},
+		{"an event a line", `{"Records":[{"n":1},{"n":2}]}` + "\n" + `{"Records":[{"n":3}]}` + "\n", 3},
+		{"none", `{"Records":[]}`, 0},
+		{"something else behind it", `{"Records":[{"n":1}]}` + "\n" + `{"n":2}` + "\n", 2},
+	} {
+		l := sinktest.New()
+		readFiles(t, l, file(t, []byte(c.text)))
+		got := samples(t, l)
+		if len(got) != c.samples || got["bad"]+got["fault"] > 0 {
+			t.Errorf("%s: %d samples, %d bad, want %d", c.story, len(got), got["bad"]+got["fault"], c.samples)
+		}
+	}
+}

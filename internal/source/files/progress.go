@@ -1,0 +1,82 @@
+package files
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+)
+
+// Terminal returns f for Files.Progress when it is a terminal, and nil where
+// bars would be rubbish: in a pipe or a log.
+func Terminal(f *os.File) io.Writer {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return f
+}
+
+// bars shows how much of each file is read, by its bytes on disk.
+type bars struct {
+	done, gone chan struct{}
+}
+
+// drawBars begins to draw; with no writer it draws nothing. A stream of unknown
+// size has no bar.
+func drawBars(out io.Writer, files []*File) *bars {
+	if out == nil {
+		return nil
+	}
+	w := progress.NewWriter()
+	w.SetOutputWriter(out)
+	w.SetUpdateFrequency(100 * time.Millisecond)
+	w.SetTrackerPosition(progress.PositionRight)
+	w.Style().Visibility.TrackerOverall = false
+	if os.Getenv("NO_COLOR") == "" {
+		w.Style().Colors = progress.StyleColorsExample
+	}
+	trackers := make(map[*File]*progress.Tracker)
+	for _, f := range files {
+		if f.size > 0 {
+			trackers[f] = &progress.Tracker{Message: f.path, Total: f.size, Units: progress.UnitsBytes}
+			w.AppendTracker(trackers[f])
+		}
+	}
+	b := &bars{done: make(chan struct{}), gone: make(chan struct{})}
+	rendered := make(chan struct{})
+	go func() { defer close(rendered); w.Render() }()
+	go func() {
+		defer close(b.gone)
+		follow(trackers, b.done)
+		w.Stop()
+		<-rendered
+	}()
+	return b
+}
+
+// follow keeps the trackers true until done is closed, and once more then.
+func follow(trackers map[*File]*progress.Tracker, done <-chan struct{}) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case <-tick.C:
+		case <-done:
+			open = false
+		}
+		for f, tracker := range trackers {
+			tracker.SetValue(min(f.raw.n.Load(), f.size))
+		}
+	}
+}
+
+// stop draws the last state and waits for the pen to rest.
+func (b *bars) stop() {
+	if b == nil {
+		return
+	}
+	close(b.done)
+	<-b.gone
+}

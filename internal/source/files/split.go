@@ -1,0 +1,292 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// MaxSample is the largest sample that a file may hold, in bytes: a line, or an
+// element of an array. A larger one is one bad sample.
+const MaxSample = 1 << 20
+
+// faultExcerpt is how much of a sample that is too large is kept to show.
+const faultExcerpt = 1 << 10
+
+// faultTooLarge is the Fault of a sample that is larger than MaxSample.
+const faultTooLarge = "larger than 1 MiB"
+
+// layout is how a file holds its samples.
+type layout int
+
+const (
+	unknown layout = iota
+	lines          // NDJSON: cut at newlines, whatever the lines hold
+	array          // one array: cut between its elements
+	objects        // objects that span lines: cut behind each
+)
+
+// splitter cuts a stream of JSON into messages of whole samples, in a buffer of
+// fixed size. Its positions are offsets into the (uncompressed) stream; reading
+// can begin again at each one that it answers.
+type splitter struct {
+	r    io.Reader
+	err  error // what ended r; io.EOF at a clean end
+	buf  []byte
+	used int   // bytes of buf that the last message took
+	at   int64 // position of buf[used]
+
+	layout  layout
+	wrapped bool // the array stands in {"Records":[…]}
+	scan    scanner
+	scanned int  // bytes of buf that the scanner has seen
+	inside  bool // in the rest of a sample that is too large
+}
+
+func newSplitter(r io.Reader, at int64) *splitter {
+	return &splitter{r: r, at: at, buf: make([]byte, 0, MaxSample)}
+}
+
+// next returns the next message, valid until the following call. At the end it
+// answers io.EOF, or what broke the stream.
+func (s *splitter) next() (source.Message, error) {
+	for {
+		s.drop()
+		if s.layout == unknown && !s.recognise() {
+			return source.Message{}, s.err
+		}
+		if s.inside && !s.passRest() {
+			return source.Message{}, s.err
+		}
+		m, ok := s.cut()
+		switch {
+		case ok && len(bytes.TrimSpace(m)) > 0:
+			return source.Message{Value: m}, nil
+		case ok:
+		case len(s.buf) == cap(s.buf):
+			return s.tooLarge(), nil
+		case s.err == nil:
+			s.fill()
+		case len(bytes.TrimSpace(s.buf)) > 0: // the last line, or an unfinished value
+			if s.layout == array {
+				s.buf[0] = '['
+			}
+			return source.Message{Value: s.take(len(s.buf))}, nil
+		default:
+			return source.Message{}, s.err
+		}
+	}
+}
+
+// recognise finds out the layout by the first line; false at an empty stream.
+func (s *splitter) recognise() bool {
+	for s.err == nil && bytes.Count(s.buf, []byte("\n")) < 2 && len(s.buf) < cap(s.buf) {
+		s.fill()
+	}
+	blank := len(s.buf) - len(bytes.TrimLeft(s.buf, "\ufeff \t\r\n"))
+	s.take(blank)
+	s.drop()
+	if len(s.buf) == 0 {
+		if s.err == nil {
+			return s.recognise()
+		}
+		return false
+	}
+	if s.unwrap() {
+		return s.layout == array || s.recognise()
+	}
+	line, rest, _ := bytes.Cut(s.buf, []byte("\n"))
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	switch {
+	case s.buf[0] == ',': // reading on in an array
+		s.layout = array
+	case json.Valid(line):
+		s.layout = lines
+	case s.buf[0] == '[':
+		s.layout = array
+	case s.buf[0] == '{' && (len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')):
+		s.layout = objects
+	default:
+		s.layout = lines
+	}
+	return true
+}
+
+// unwrap steps over one end of AWS's {"Records":[…]}, of which a whole file may
+// consist, so that what is within is cut as any array.
+func (s *splitter) unwrap() bool {
+	if s.wrapped && s.buf[0] == '}' {
+		s.wrapped = false
+		s.take(1)
+		s.drop()
+		return true
+	}
+	head := wrapper.Find(s.buf)
+	if head == nil {
+		return false
+	}
+	s.wrapped, s.layout = true, array
+	s.take(len(head) - 1)
+	s.drop()
+	return true
+}
+
+// wrapper is the beginning of {"Records":[…]}, up to its bracket.
+var wrapper = regexp.MustCompile(`^\{\s*"Records"\s*:\s*\[`)
+
+// cut takes as many whole samples as the buffer holds.
+func (s *splitter) cut() ([]byte, bool) {
+	if s.layout == lines {
+		i := bytes.LastIndexByte(s.buf, '\n')
+		return s.take(i + 1), i >= 0
+	}
+	end := s.scanEnd()
+	if end < 0 {
+		return nil, false
+	}
+	if s.layout == objects {
+		return s.take(end + 1), true
+	}
+	closed := s.buf[end] == ']'
+	s.buf[0], s.buf[end] = '[', ']'
+	m := s.buf[:end+1]
+	if len(bytes.TrimSpace(m[1:end])) == 0 { // no element
+		m = nil
+	}
+	if closed {
+		s.layout = unknown // whatever follows the array
+		s.take(end + 1)
+	} else {
+		s.take(end) // its comma opens the next stretch
+	}
+	return m, true
+}
+
+// scanEnd is the index of the last byte at which the buffer can be cut: the
+// last comma between elements or the array's end, or the end of an object; -1
+// when there is none. Inside a sample that is too large it is the first.
+func (s *splitter) scanEnd() int {
+	end := -1
+	for i := max(s.scanned, s.opening()); i < len(s.buf); i++ {
+		s.scanned = i + 1
+		b := s.buf[i]
+		top := s.scan.depth == 0 && !s.scan.quoted
+		s.scan.step(b)
+		switch {
+		case s.layout == objects && b == '}' && s.scan.depth == 0 && !s.scan.quoted:
+			return i
+		case s.layout == array && top && (b == ']' || b == ',' && s.inside):
+			return i
+		case s.layout == array && top && b == ',':
+			end = i
+		}
+	}
+	return end
+}
+
+// opening is how many bytes at the front belong to the layout itself: the
+// bracket or comma before an array's elements.
+func (s *splitter) opening() int {
+	if s.layout == array && !s.inside {
+		return 1
+	}
+	return 0
+}
+
+// tooLarge answers the beginning of a sample that does not fit, and passes the
+// rest by on the next call.
+func (s *splitter) tooLarge() source.Message {
+	excerpt := bytes.Clone(s.buf[s.opening():][:faultExcerpt])
+	s.inside = true
+	return source.Message{Value: excerpt, Fault: faultTooLarge}
+}
+
+// passRest reads to the end of a sample that is too large; false at the end of
+// the stream.
+func (s *splitter) passRest() bool {
+	for {
+		end := bytes.IndexByte(s.buf, '\n')
+		if s.layout != lines {
+			end = s.scanEnd()
+		}
+		if end >= 0 {
+			s.inside = false
+			s.resume(end)
+			return true
+		}
+		s.take(len(s.buf))
+		s.drop()
+		if s.err != nil {
+			return false
+		}
+		s.fill()
+	}
+}
+
+// resume drops the end of the sample that was too large, up to what separates
+// it from the next.
+func (s *splitter) resume(end int) {
+	switch {
+	case s.layout != array:
+		end++
+	case s.buf[end] == ']':
+		s.layout = unknown
+		end++
+	}
+	s.take(end)
+	s.drop()
+}
+
+// take marks the first n bytes as used and returns them.
+func (s *splitter) take(n int) []byte {
+	s.used = n
+	s.at += int64(n)
+	return s.buf[:n]
+}
+
+// drop moves what is not used to the front.
+func (s *splitter) drop() {
+	if s.used == 0 {
+		return
+	}
+	s.buf = s.buf[:copy(s.buf, s.buf[s.used:])]
+	s.used, s.scanned = 0, 0
+	if !s.inside {
+		s.scan = scanner{}
+	}
+}
+
+func (s *splitter) fill() {
+	n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
+	s.buf = s.buf[:len(s.buf)+n]
+	s.err = err
+}
+
+// ended says whether err is the clean end of a stream.
+func ended(err error) bool { return errors.Is(err, io.EOF) }
+
+// scanner follows the nesting of JSON, byte by byte.
+type scanner struct {
+	depth           int
+	quoted, escaped bool
+}
+
+func (s *scanner) step(b byte) {
+	switch {
+	case s.escaped:
+		s.escaped = false
+	case s.quoted && b == '\\':
+		s.escaped = true
+	case b == '"':
+		s.quoted = !s.quoted
+	case s.quoted:
+	case b == '{' || b == '[':
+		s.depth++
+	case b == '}' || b == ']':
+		s.depth--
+	}
+}

@@ -1,0 +1,173 @@
+package kafka_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
+)
+
+// serve makes the cluster answer every fetch from a log of our own making: the
+// batches from the one that holds the fetch offset on. It counts the fetches
+// of each offset.
+func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) map[int64]int {
+	asked := make(map[int64]int)
+	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		req := kreq.(*kmsg.FetchRequest)
+		offset := req.Topics[0].Partitions[0].FetchOffset
+		asked[offset]++
+		var records []byte
+		for i, b := range batches {
+			if i+1 < len(batches) && batches[i+1].Base <= offset {
+				continue
+			}
+			if b.Base+int64(len(b.Records)) > offset {
+				raw := b.AppendTo(nil)
+				harm(raw, b.Base)
+				records = append(records, raw...)
+			}
+		}
+		res := req.ResponseKind().(*kmsg.FetchResponse)
+		rt := kmsg.NewFetchResponseTopic()
+		rt.Topic = topic
+		rp := kmsg.NewFetchResponseTopicPartition()
+		rp.HighWatermark, rp.LastStableOffset, rp.RecordBatches = high, high, records
+		rt.Partitions = append(rt.Partitions, rp)
+		res.Topics = append(res.Topics, rt)
+		return res, nil, true
+	})
+	return asked
+}
+
+var damaged = []kafkatest.Batch{
+	{Base: 0, Time: 1000, Records: kafkatest.Values("0", "1")},
+	{Base: 2, Time: 2000, Records: kafkatest.Values("2", "3", "4")},
+	{Base: 5, Time: 3000, Records: kafkatest.Values("5")},
+}
+
+func TestKafkaPassesACorruptBatchAsAGap(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	asked := serve(c, 6, damaged, func(raw []byte, base int64) {
+		if base == 2 {
+			raw[70] ^= 1
+		}
+	})
+	l := sinktest.New()
+	_, stop := run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 3)
+	stop()
+	gap := l.OnlyGap(t)
+	if gap.From != "2" || gap.To != "5" || !strings.Contains(gap.Reason, "checksum") || gap.Since.UnixMilli() != 1000 || gap.Until.UnixMilli() != 3000 {
+		t.Errorf("gap %+v, want 2 to 5 between the times of their neighbours", gap)
+	}
+	if asked[2] < 2 {
+		t.Errorf("the batch was fetched %d times: given up too early", asked[2])
+	}
+}
+
+func TestKafkaFindsTheWayOutOfABrokenFrame(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	serve(c, 6, damaged, func(raw []byte, base int64) {
+		if base == 2 {
+			raw[8], raw[11] = 0, 3 // a length that cannot be
+			raw[10] = 0
+		}
+	})
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 3)
+	gaps := l.Gaps()
+	if len(gaps) == 0 || gaps[0].From != "2" || gaps[len(gaps)-1].To != "5" {
+		t.Errorf("gaps %+v, want 2 to 5 in all", gaps)
+	}
+}
+
+func TestKafkaSurvivesDamageOnTheWay(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	left := 3
+	serve(c, 6, damaged, func(raw []byte, base int64) {
+		if base == 2 && left > 0 {
+			left--
+			raw[70] ^= 1
+		}
+	})
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 6)
+	if gaps := l.Gaps(); len(gaps) != 0 {
+		t.Errorf("a batch that was whole in the end became a gap: %+v", gaps)
+	}
+}
+
+func TestKafkaRefusesTheOldFormatAloud(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	serve(c, 6, damaged, func(raw []byte, _ int64) { raw[16] = 1 })
+	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
+	sinktest.Eventually(t, "readiness tells the format", func() bool {
+		reasons := k.Ready()
+		return len(reasons) == 1 && strings.Contains(reasons[0], "samples/0: ") && strings.Contains(reasons[0], "magic 0 or 1")
+	})
+}
+
+func TestKafkaRefusesATruncatedAnswer(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return kreq.ResponseKind(), nil, true // no topic in it
+	})
+	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
+	sinktest.Eventually(t, "readiness tells the answer", func() bool {
+		return strings.Contains(strings.Join(k.Ready(), ""), "holds 0 topics")
+	})
+}
+
+func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewTLSServer(nil) // for its certificate, good for 127.0.0.1
+	defer web.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	secret, err := scram.Mechanism(scram.SHA512, "scrammer", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mechanism := range map[string]sasl.Mechanism{
+		"plain": plain.Mechanism{Username: "plainer", Password: "secret"}, "scram": secret,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(t, 1, kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}), kfake.EnableSASL(),
+				kfake.Superuser("PLAIN", "plainer", "secret"), kfake.Superuser("SCRAM-SHA-512", "scrammer", "secret"))
+			serve(c, 6, damaged, func([]byte, int64) {})
+			cfg := config(c.ListenAddrs())
+			cfg.TLS, cfg.SASL = &tls.Config{RootCAs: roots}, mechanism
+			l := sinktest.New()
+			run(t, cfg, l)
+			l.Expect(t, 6)
+
+			cfg.SASL = plain.Mechanism{Username: "plainer", Password: "wrong"}
+			k, _ := run(t, cfg, sinktest.New())
+			sinktest.Eventually(t, "readiness tells the refusal", func() bool {
+				return strings.Contains(strings.ToLower(strings.Join(k.Ready(), "")), "sasl")
+			})
+		})
+	}
+}
+
+var _ source.Sink = (*sinktest.Recorder)(nil)

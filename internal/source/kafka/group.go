@@ -1,0 +1,264 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+const (
+	// shortGeneration is how long a generation lasts that is worth joining
+	// again at once; shorter ones are a storm, and are waited out.
+	shortGeneration = time.Second
+	// leaveGrace is how much longer than the release a stop may take, for the
+	// group's own good-bye.
+	leaveGrace = 2 * time.Second
+)
+
+// Run reads until ctx ends; it waits out everything else. It returns within
+// the release timeout and a few seconds. One Run at a time.
+func (k *Source) Run(ctx context.Context, sink source.Sink) error {
+	l := newLink(k.config)
+	defer l.close()
+	if !k.awaitTopics(ctx, l) {
+		return nil
+	}
+	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: k.config.Group, Brokers: k.config.Brokers, Topics: k.config.Topics,
+		Dialer:                 l.dialer(k.config),
+		HeartbeatInterval:      k.config.HeartbeatInterval,
+		SessionTimeout:         k.config.SessionTimeout,
+		RebalanceTimeout:       k.config.RebalanceTimeout,
+		JoinGroupBackoff:       k.config.JoinBackoff,
+		WatchPartitionChanges:  true,
+		PartitionWatchInterval: k.config.PartitionWatch,
+		StartOffset:            kafka.FirstOffset,
+		Timeout:                k.config.RequestTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("kafka source: %w", err)
+	}
+	defer k.leave(group, l)
+	k.follow(ctx, group, l, sink)
+	return nil
+}
+
+// follow takes part in one generation of the group after the other.
+func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link, sink source.Sink) {
+	storm := newBackoff()
+	var began time.Time
+	for {
+		gen, err := group.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			k.trouble(health.Whole, troubleGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
+			continue
+		}
+		if time.Since(began) < shortGeneration {
+			// kafka-go joins again at once, also where that cannot help: when
+			// a topic is deleted it would join thousands of times.
+			retry.Pause(ctx, storm.NextBackOff())
+		} else {
+			storm.Reset()
+		}
+		if !k.awaitTopics(ctx, l) {
+			return
+		}
+		began = time.Now()
+		k.join(ctx, gen, l, sink)
+	}
+}
+
+// join starts a reader for each partition of a generation.
+func (k *Source) join(ctx context.Context, gen *kafka.Generation, l *link, sink source.Sink) {
+	if k.health.Heal(health.Whole) {
+		k.log.Info("joined the consumer group", "group", gen.GroupID, "member", gen.MemberID, "generation", gen.ID)
+	}
+	var readers []*reader
+	for topic, partitions := range gen.Assignments {
+		for _, p := range partitions {
+			r := newReader(k, l, gen, topic, p.ID)
+			readers = append(readers, r)
+			gen.Start(func(ended context.Context) {
+				own, cancel := generationContext(ctx, ended)
+				defer cancel()
+				r.run(own, sink)
+			})
+		}
+	}
+	gen.Start(func(ended context.Context) {
+		own, cancel := generationContext(ctx, ended)
+		defer cancel()
+		k.tellPositions(own, gen, readers)
+	})
+}
+
+// generationContext ends with the generation, and not with ctx: the group is
+// left in order, so that every partition is released first. It is an ordinary
+// context, where kafka-go's own fails with an error of its own.
+func generationContext(ctx, ended context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ended, cancel)
+	if ended.Err() != nil {
+		cancel()
+	}
+	return own, func() { stop(); cancel() }
+}
+
+// tellPositions commits the durable positions to the group, for the eyes of
+// lag tools. Failures are counted and mean nothing.
+func (k *Source) tellPositions(ctx context.Context, gen *kafka.Generation, readers []*reader) {
+	tick := time.NewTicker(k.config.CommitInterval)
+	defer tick.Stop()
+	told := make(map[*reader]int64)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := commitPositions(gen, readers, told); err != nil {
+				k.errors.WithLabelValues(troubleCommit).Inc()
+				k.log.Debug("tell the group the committed positions", "error", err)
+			}
+		}
+	}
+}
+
+func commitPositions(gen *kafka.Generation, readers []*reader, told map[*reader]int64) error {
+	offsets := make(map[string]map[int]int64)
+	fresh := make(map[*reader]int64)
+	for _, r := range readers {
+		offset := r.durable.Load()
+		if last, ok := told[r]; offset < 0 || (ok && last == offset) {
+			continue
+		}
+		if offsets[r.topic] == nil {
+			offsets[r.topic] = make(map[int]int64)
+		}
+		offsets[r.topic][r.id] = offset
+		fresh[r] = offset
+	}
+	if err := gen.CommitOffsets(offsets); err != nil {
+		return err
+	}
+	for r, offset := range fresh {
+		told[r] = offset
+	}
+	return nil
+}
+
+// leave ends the generation, waits for its readers to release, and says
+// good-bye to the group. kafka-go's Close has no bound (it hangs in the middle
+// of a rebalance), so that after a time its connections are taken from it.
+func (k *Source) leave(group *kafka.ConsumerGroup, l *link) {
+	k.health.Fail(health.Whole, "left the group "+k.config.Group)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := group.Close(); err != nil {
+			k.log.Warn("leave the consumer group", "group", k.config.Group, "error", err)
+		}
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(k.config.ReleaseTimeout + leaveGrace):
+		l.close()
+	}
+	select {
+	case <-done:
+	case <-time.After(leaveGrace):
+		k.log.Warn("left the consumer group without a good-bye", "group", k.config.Group)
+	}
+}
+
+// awaitTopics waits until every topic exists; false says that ctx ended first.
+// It asks kafka-go's cached metadata, which costs nothing when all is well.
+func (k *Source) awaitTopics(ctx context.Context, l *link) bool {
+	wait := newBackoff()
+	for {
+		missing, err := l.missingTopic(ctx, k.config.Topics)
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case err == nil && missing == "":
+			return true
+		case err == nil:
+			err = fmt.Errorf("topic %q does not exist: create it, or correct its name", missing)
+		}
+		k.trouble(health.Whole, troubleGroup, err)
+		retry.Pause(ctx, wait.NextBackOff())
+	}
+}
+
+// heartbeat says to the group that this member lives, and learns whether its
+// generation does. Nothing may be claimed without: a process that was frozen
+// would take a partition from its rightful owner.
+func (k *Source) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) error {
+	res, err := l.client.Heartbeat(ctx, &kafka.HeartbeatRequest{
+		GroupID: gen.GroupID, GenerationID: gen.ID, MemberID: gen.MemberID,
+	})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return fmt.Errorf("heartbeat in generation %d: %w", gen.ID, err)
+	}
+	return nil
+}
+
+// trouble notes, counts and, when it is news, logs what is wrong with a part.
+func (k *Source) trouble(part, kind string, err error) {
+	k.errors.WithLabelValues(kind).Inc()
+	if k.health.Fail(part, err.Error()) {
+		k.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
+	}
+}
+
+// newBackoff grows from a quarter of a second to five, with jitter.
+func newBackoff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
+	return b
+}
+
+// durablePosition is an offset that one goroutine writes and another reads;
+// negative while nothing is durable.
+type durablePosition struct{ atomic.Int64 }
+
+func (d *durablePosition) note(position string) {
+	if offset, err := strconv.ParseInt(position, 10, 64); err == nil {
+		d.Store(offset)
+	}
+}
+
+// sinkError marks an error of the Sink: the handle is dead, where everything
+// else is tried again on it.
+type sinkError struct{ err error }
+
+func (e *sinkError) Error() string { return e.err.Error() }
+func (e *sinkError) Unwrap() error { return e.err }
+
+func fromSink(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &sinkError{err}
+}
+
+func isSinkError(err error) bool {
+	var s *sinkError
+	return errors.As(err, &s)
+}

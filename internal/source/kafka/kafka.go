@@ -1,0 +1,181 @@
+// Package kafka reads topics as one member of a consumer group, over kafka-go's
+// connections. Offsets are kept by the Sink, and committed to the group for lag
+// tools only.
+package kafka
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+)
+
+// Defaults of Config.
+const (
+	DefaultClientID          = "keyheat-collector"
+	DefaultSessionTimeout    = 10 * time.Second
+	DefaultHeartbeatInterval = time.Second
+	DefaultRebalanceTimeout  = 30 * time.Second
+	DefaultJoinBackoff       = time.Second
+	DefaultPartitionWatch    = 5 * time.Second
+	DefaultRequestTimeout    = 10 * time.Second
+	DefaultMaxWait           = 500 * time.Millisecond
+	DefaultFetchBytes        = 1 << 20
+	DefaultMaxBatchBytes     = recordbatch.DefaultLimit
+	DefaultReleaseTimeout    = 5 * time.Second
+	DefaultCommitInterval    = 5 * time.Second
+)
+
+// Config says which topics to read from where, and how patiently. A zero
+// field takes its default.
+type Config struct {
+	// Brokers are host:port of some brokers of the cluster; the others are
+	// found from them.
+	Brokers []string
+	// Topics are the topics to read, all of them, each from its earliest
+	// record.
+	Topics []string
+	// Group is the consumer group whose members share the partitions.
+	Group string
+	// ClientID is the name that the brokers' logs and quotas know.
+	ClientID string
+	// TLS, when set, encrypts every connection.
+	TLS *tls.Config
+	// SASL, when set, authenticates every connection: kafka-go's plain or
+	// scram.
+	SASL sasl.Mechanism
+
+	// SessionTimeout is how long the group waits for a member that is silent
+	// before it gives its partitions away.
+	SessionTimeout time.Duration
+	// HeartbeatInterval is how often a member says that it lives; at most a
+	// third of SessionTimeout.
+	HeartbeatInterval time.Duration
+	// RebalanceTimeout is how long a rebalance waits for every member to let
+	// go of its partitions.
+	RebalanceTimeout time.Duration
+	// JoinBackoff is the pause after a failed attempt to join the group.
+	JoinBackoff time.Duration
+	// PartitionWatch is how often the topics are looked at for new partitions.
+	PartitionWatch time.Duration
+
+	// RequestTimeout bounds a request to a broker, beyond MaxWait for a fetch.
+	RequestTimeout time.Duration
+	// MaxWait is how long a broker holds a fetch at the end of the log. It is
+	// also how often an idle partition moves its watermark.
+	MaxWait time.Duration
+	// FetchBytes is how much one fetch of a partition asks for. One larger
+	// batch is still read.
+	FetchBytes int
+	// MaxBatchBytes is the most that one record batch may hold, compressed and
+	// not: the bound of a partition's memory. A compressed batch over it is
+	// recorded as a gap.
+	MaxBatchBytes int
+
+	// ReleaseTimeout bounds the last commit of a partition that is given up;
+	// less than SessionTimeout, so that the group waits for it.
+	ReleaseTimeout time.Duration
+	// CommitInterval is how often durable positions are told to the group, for
+	// lag tools only.
+	CommitInterval time.Duration
+}
+
+// withDefaults returns the configuration with its zero fields filled in.
+func (c Config) withDefaults() Config {
+	if c.ClientID == "" {
+		c.ClientID = DefaultClientID
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&c.SessionTimeout, DefaultSessionTimeout},
+		{&c.HeartbeatInterval, DefaultHeartbeatInterval},
+		{&c.RebalanceTimeout, DefaultRebalanceTimeout},
+		{&c.JoinBackoff, DefaultJoinBackoff},
+		{&c.PartitionWatch, DefaultPartitionWatch},
+		{&c.RequestTimeout, DefaultRequestTimeout},
+		{&c.MaxWait, DefaultMaxWait},
+		{&c.ReleaseTimeout, DefaultReleaseTimeout},
+		{&c.CommitInterval, DefaultCommitInterval},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if c.FetchBytes == 0 {
+		c.FetchBytes = DefaultFetchBytes
+	}
+	if c.MaxBatchBytes == 0 {
+		c.MaxBatchBytes = DefaultMaxBatchBytes
+	}
+	return c
+}
+
+// Validate says what is wrong with a configuration, every fault at once.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(len(c.Brokers) == 0, "no broker: name at least one as host:port")
+	fault(slices.ContainsFunc(c.Brokers, blank), "a broker without a name: write host:port")
+	fault(len(c.Topics) == 0, "no topic: name at least one")
+	fault(slices.ContainsFunc(c.Topics, blank), "a topic without a name")
+	topics := slices.Sorted(slices.Values(c.Topics))
+	fault(len(slices.Compact(topics)) < len(c.Topics), "a topic is named twice")
+	fault(blank(c.Group), "no consumer group: name one")
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"session timeout", c.SessionTimeout}, {"heartbeat interval", c.HeartbeatInterval},
+		{"rebalance timeout", c.RebalanceTimeout}, {"join backoff", c.JoinBackoff},
+		{"partition watch", c.PartitionWatch}, {"request timeout", c.RequestTimeout},
+		{"max wait", c.MaxWait}, {"release timeout", c.ReleaseTimeout}, {"commit interval", c.CommitInterval},
+	} {
+		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
+	}
+	fault(c.HeartbeatInterval*3 > c.SessionTimeout, "heartbeat interval %s is over a third of the session timeout %s", c.HeartbeatInterval, c.SessionTimeout)
+	fault(c.ReleaseTimeout >= c.SessionTimeout, "release timeout %s must be less than the session timeout %s", c.ReleaseTimeout, c.SessionTimeout)
+	fault(c.FetchBytes < 1<<10 || c.FetchBytes > math.MaxInt32/2, "fetch size is %d bytes: must be from 1 KiB to 1 GiB", c.FetchBytes)
+	fault(c.MaxBatchBytes < c.FetchBytes || c.MaxBatchBytes > math.MaxInt32/2, "largest batch is %d bytes: must be from the fetch size, %d, to 1 GiB", c.MaxBatchBytes, c.FetchBytes)
+	return errors.Join(faults...)
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Source reads topics as one member of a consumer group. Positions live in the
+// Sink, never in Kafka: the group only says who reads what.
+type Source struct {
+	config Config
+	log    *slog.Logger
+	health health.Status
+	*meters
+}
+
+// New returns a source that has not connected yet. It fails only on a
+// configuration that Validate refuses.
+func New(config Config, logger *slog.Logger) (*Source, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("kafka source: %w", err)
+	}
+	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
+	k.health.Fail(health.Whole, "not yet a member of the group "+config.Group)
+	return k, nil
+}
+
+// Ready says why samples do not flow, a sentence each; empty when they do.
+func (k *Source) Ready() []string { return k.health.Reasons() }

@@ -1,0 +1,534 @@
+package kafka_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const topic = "samples"
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// cluster starts a fake Kafka with the topic in it.
+func cluster(t *testing.T, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(append([]kfake.Opt{
+		kfake.NumBrokers(1), kfake.GroupMinSessionTimeout(100 * time.Millisecond),
+		kfake.SeedTopics(partitions, topic),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// config is quick, so that tests are.
+func config(brokers []string) kafka.Config {
+	return kafka.Config{
+		Brokers: brokers, Topics: []string{topic}, Group: "collectors",
+		SessionTimeout: 6 * time.Second, HeartbeatInterval: 50 * time.Millisecond,
+		RebalanceTimeout: 5 * time.Second, JoinBackoff: 50 * time.Millisecond,
+		PartitionWatch: 100 * time.Millisecond, RequestTimeout: 5 * time.Second,
+		MaxWait: 20 * time.Millisecond, ReleaseTimeout: 2 * time.Second, CommitInterval: 40 * time.Millisecond,
+	}
+}
+
+// run starts a source; stop ends it and waits for it. It is stopped at the
+// test's end in any case.
+func run(t *testing.T, cfg kafka.Config, sink source.Sink) (k *kafka.Source, stop func()) {
+	t.Helper()
+	k, err := kafka.New(cfg, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- k.Run(ctx, sink) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("run: %v", err)
+			}
+		case <-time.After(15 * time.Second):
+			t.Error("run did not end in 15 s")
+		}
+	}
+	t.Cleanup(stop)
+	return k, stop
+}
+
+func producer(t *testing.T, brokers []string, opts ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	p, err := kgo.NewClient(append([]kgo.Opt{
+		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(topic),
+		kgo.RecordPartitioner(kgo.RoundRobinPartitioner()),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// soon is a context for one step of a test, so that a step that hangs fails
+// under its own name.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// produce writes the values from..to-1, each its own number.
+func produce(t *testing.T, p *kgo.Client, from, to int) {
+	t.Helper()
+	var records []*kgo.Record
+	for i := from; i < to; i++ {
+		records = append(records, &kgo.Record{Value: fmt.Append(nil, i)})
+	}
+	if err := p.ProduceSync(soon(t), records...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKafkaReadsAllAndResumesAtTheStoredPosition(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 3)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	produce(t, p, 0, 500)
+	k, stop := run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 500)
+	if reasons := k.Ready(); len(reasons) != 0 {
+		t.Errorf("not ready: %q", reasons)
+	}
+	stop()
+	if reasons := k.Ready(); len(reasons) == 0 {
+		t.Error("ready after it stopped")
+	}
+	produce(t, p, 500, 800)
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 800)
+}
+
+func TestKafkaReleasesEveryPartitionWhenStopped(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 4)
+	produce(t, producer(t, c.ListenAddrs()), 0, 100)
+	l := sinktest.New()
+	_, stop := run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 100)
+	stop()
+	l.With(func() {
+		for name, e := range l.Entries {
+			if e.Released != 1 {
+				t.Errorf("%s released %d times, want once", name, e.Released)
+			}
+		}
+	})
+	info, err := c.WaitGroupInfo(soon(t), "collectors", func(g *kfake.GroupInfo) bool { return g == nil || len(g.Members) == 0 })
+	if err != nil {
+		t.Errorf("the member stayed in the group: %v, %v", info, err)
+	}
+}
+
+func TestKafkaStopsWhileTheGroupHangs(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	joining := make(chan struct{}, 100)
+	c.ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		joining <- struct{}{}
+		return nil, nil, true // never answered
+	})
+	cfg := config(c.ListenAddrs())
+	cfg.RebalanceTimeout, cfg.ReleaseTimeout = time.Minute, 100*time.Millisecond
+	_, stop := run(t, cfg, sinktest.New())
+	<-joining
+	began := time.Now()
+	stop()
+	if d := time.Since(began); d > 6*time.Second {
+		t.Errorf("stopping took %s", d)
+	}
+}
+
+func TestKafkaSharesPartitionsWithoutCountingTwice(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 8)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	for round := range 4 {
+		produce(t, p, 500*round, 500*round+250)
+		_, leave := run(t, config(c.ListenAddrs()), l)
+		produce(t, p, 500*round+250, 500*round+500)
+		if _, err := c.WaitGroupStable(soon(t), "collectors", 2); err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	}
+	l.Expect(t, 2000)
+}
+
+func TestKafkaClaimsAgainWhatItLost(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	for i := 1; i <= 3; i++ {
+		l.Steal(topic + "/0")
+		produce(t, p, 10*i, 10*i+10)
+		l.Expect(t, 10*i+10)
+	}
+	if g := c.GroupInfo("collectors"); g.Epoch != 1 {
+		t.Errorf("generation %d: a lost position ended it", g.Epoch)
+	}
+}
+
+func TestKafkaStaysInTheGroupWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 2)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	cfg := config(c.ListenAddrs())
+	cfg.SessionTimeout, cfg.ReleaseTimeout = 500*time.Millisecond, 400*time.Millisecond
+	run(t, cfg, l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	l.With(func() { l.Away = true })
+	produce(t, p, 10, 20)
+	time.Sleep(3 * cfg.SessionTimeout)
+	l.With(func() { l.Away = false })
+	l.Expect(t, 20)
+	if g := c.GroupInfo("collectors"); g.Epoch != 1 {
+		t.Errorf("generation %d: the store's outage ended it", g.Epoch)
+	}
+}
+
+func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	_, stop := run(t, config(c.ListenAddrs()), l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	stop()
+	for i := 10; i < 30; i++ {
+		produce(t, p, i, i+1) // a batch each
+	}
+	if err := c.DeleteRecords(topic, 0, 25); err != nil {
+		t.Fatal(err)
+	}
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 15)
+	gap := l.OnlyGap(t)
+	if gap.From != "10" || gap.To != "25" || !strings.Contains(gap.Reason, "retention") || gap.Until.IsZero() {
+		t.Errorf("gap %+v, want 10 to 25 by retention, with the time of record 25", gap)
+	}
+}
+
+func TestKafkaRecordsATopicMadeAnew(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	l := sinktest.New()
+	_, stop := run(t, config(c.ListenAddrs()), l)
+	produce(t, producer(t, c.ListenAddrs()), 0, 10)
+	l.Expect(t, 10)
+	stop()
+	if err := c.DeleteTopic(topic); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CreateTopic(topic, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	produce(t, producer(t, c.ListenAddrs()), 10, 14)
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 14)
+	gap := l.OnlyGap(t)
+	if gap.From != "10" || gap.To != "0" || !strings.Contains(gap.Reason, "made again") {
+		t.Errorf("gap %+v, want 10 to 0, made again", gap)
+	}
+}
+
+func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	if err := c.CreateTopic("compacted", 1, map[string]string{"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}); err != nil {
+		t.Fatal(err)
+	}
+	p := producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("compacted"))
+	for i := range 60 {
+		r := &kgo.Record{Key: fmt.Append(nil, i%3), Value: fmt.Append(nil, i)}
+		if err := p.ProduceSync(soon(t), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Compact()
+	l := sinktest.New()
+	cfg := config(c.ListenAddrs())
+	cfg.Topics = []string{"compacted"}
+	run(t, cfg, l)
+	sinktest.Eventually(t, "the end of the log reached", func() bool {
+		var next string
+		l.With(func() {
+			if e := l.Entries["compacted/0"]; e != nil {
+				next = e.Next
+			}
+		})
+		return next == "60"
+	})
+	if all, _ := l.Total(); all == 0 || all == 60 {
+		t.Errorf("%d values: the log was not compacted, or lost", all)
+	}
+	if gaps := l.Gaps(); len(gaps) != 0 {
+		t.Errorf("holes were called gaps: %+v", gaps)
+	}
+}
+
+func TestKafkaOutlivesABrokerOutage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := cluster(t, 2, kfake.DataDir(dir))
+	addrs := c.ListenAddrs()
+	l := sinktest.New()
+	k, _ := run(t, config(addrs), l)
+	produce(t, producer(t, addrs), 0, 50)
+	l.Expect(t, 50)
+	c.Close()
+	sinktest.Eventually(t, "readiness tells the outage", func() bool { return len(k.Ready()) > 0 })
+	var port int
+	if _, err := fmt.Sscanf(addrs[0][strings.LastIndex(addrs[0], ":"):], ":%d", &port); err != nil {
+		t.Fatal(err)
+	}
+	cluster(t, 2, kfake.DataDir(dir), kfake.Ports(port))
+	produce(t, producer(t, addrs), 50, 100)
+	l.Expect(t, 100)
+	sinktest.Eventually(t, "ready again", func() bool { return len(k.Ready()) == 0 })
+}
+
+func TestKafkaFollowsLeaders(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 3, kfake.NumBrokers(3))
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	for round := range 3 {
+		produce(t, p, 30*round, 30*round+30)
+		l.Expect(t, 30*round+30)
+		c.ShufflePartitionLeaders()
+	}
+}
+
+func TestKafkaReadsNewPartitionsFromTheirStart(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+
+	req := kmsg.NewPtrCreatePartitionsRequest()
+	grow := kmsg.NewCreatePartitionsRequestTopic()
+	grow.Topic, grow.Count = topic, 4
+	req.Topics = append(req.Topics, grow)
+	if _, err := req.RequestWith(soon(t), p); err != nil {
+		t.Fatal(err)
+	}
+	produce(t, producer(t, c.ListenAddrs()), 10, 50)
+	l.Expect(t, 50)
+}
+
+func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	cfg := config(c.ListenAddrs())
+	cfg.Topics = []string{"later"}
+	l := sinktest.New()
+	k, _ := run(t, cfg, l)
+	sinktest.Eventually(t, "readiness names the topic", func() bool {
+		reasons := k.Ready()
+		return len(reasons) == 1 && strings.Contains(reasons[0], `topic "later" does not exist`)
+	})
+	if err := c.CreateTopic("later", 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 0, 20)
+	l.Expect(t, 20)
+}
+
+func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 2)
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	p := producer(t, c.ListenAddrs(), kgo.TransactionalID("writer"))
+	for i := range 6 {
+		if err := p.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		produce(t, p, 10*i, 10*i+10)
+		if err := p.EndTransaction(soon(t), kgo.TransactionEndTry(i%2 == 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Expect(t, 30)
+	l.With(func() {
+		for v := range l.Counted {
+			if n := len(v); n == 2 && (v[0]-'0')%2 == 1 {
+				t.Errorf("value %s of an aborted transaction was counted", v)
+			}
+		}
+	})
+}
+
+func TestKafkaSpeaksEveryFetchVersion(t *testing.T) {
+	t.Parallel()
+	for version := int16(4); version <= 11; version++ {
+		t.Run(fmt.Sprint("v", version), func(t *testing.T) {
+			t.Parallel()
+			versions := kversion.Stable()
+			versions.SetMaxKeyVersion(int16(kmsg.Fetch), version)
+			c := cluster(t, 1, kfake.MaxVersions(versions))
+			produce(t, producer(t, c.ListenAddrs()), 0, 40)
+			l := sinktest.New()
+			run(t, config(c.ListenAddrs()), l)
+			l.Expect(t, 40)
+		})
+	}
+}
+
+func TestKafkaReadsABatchLargerThanAFetch(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	p := producer(t, c.ListenAddrs())
+	large := &kgo.Record{Value: []byte(strings.Repeat("x", 600<<10))}
+	if err := p.ProduceSync(soon(t), large, &kgo.Record{Value: []byte("small")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(c.ListenAddrs())
+	cfg.FetchBytes = 16 << 10
+	l := sinktest.New()
+	run(t, cfg, l)
+	l.Expect(t, 2)
+}
+
+func TestKafkaTellsTheGroupWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	produce(t, producer(t, c.ListenAddrs()), 0, 25)
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 25)
+	sinktest.Eventually(t, "offset 25 committed", func() bool {
+		g := c.GroupInfo("collectors")
+		return g != nil && g.Commits[topic][0].Offset == 25
+	})
+}
+
+func TestKafkaMovesTheWatermarkOfIdlePartitions(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	produce(t, producer(t, c.ListenAddrs()), 0, 5)
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	sinktest.Eventually(t, "folds at the end of the log without messages", func() bool {
+		idle := 0
+		l.With(func() {
+			for _, b := range l.Folded {
+				if b.End && b.Read > 0 && !b.Final && b.Next == "5" && b.Bytes == 0 && b.Lag == 0 {
+					idle++
+				}
+			}
+		})
+		return idle >= 3
+	})
+	l.With(func() {
+		if b := l.Folded[0]; b.Time == 0 || b.Bytes != 5 {
+			t.Errorf("first batch %+v, want the messages' time and 5 bytes", b)
+		}
+	})
+}
+
+func TestKafkaCountsWhatItReads(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	produce(t, producer(t, c.ListenAddrs()), 0, 7)
+	l := sinktest.New()
+	k, _ := run(t, config(c.ListenAddrs()), l)
+	l.Expect(t, 7)
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(k)
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			got[f.GetName()] += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	if got["keyheat_source_messages_total"] != 7 || got["keyheat_source_bytes_total"] != 7 || got["keyheat_source_fetches_total"] == 0 {
+		t.Errorf("metrics %v, want 7 messages of 1 byte", got)
+	}
+}
+
+func TestKafkaRefusesABadConfiguration(t *testing.T) {
+	t.Parallel()
+	good := func() kafka.Config {
+		return kafka.Config{Brokers: []string{"localhost:9092"}, Topics: []string{"a"}, Group: "g"}
+	}
+	if err := good().Validate(); err != nil {
+		t.Errorf("a good configuration: %v", err)
+	}
+	for _, story := range []struct {
+		want string
+		harm func(*kafka.Config)
+	}{
+		{"no broker", func(c *kafka.Config) { c.Brokers = nil }},
+		{"broker without a name", func(c *kafka.Config) { c.Brokers = []string{" "} }},
+		{"no topic", func(c *kafka.Config) { c.Topics = nil }},
+		{"named twice", func(c *kafka.Config) { c.Topics = []string{"b", "a", "b"} }},
+		{"no consumer group", func(c *kafka.Config) { c.Group = "" }},
+		{"over a third", func(c *kafka.Config) { c.HeartbeatInterval = 4 * time.Second }},
+		{"less than the session timeout", func(c *kafka.Config) { c.ReleaseTimeout = 20 * time.Second }},
+		{"max wait is -1s", func(c *kafka.Config) { c.MaxWait = -time.Second }},
+		{"fetch size", func(c *kafka.Config) { c.FetchBytes = 7 }},
+		{"largest batch", func(c *kafka.Config) { c.MaxBatchBytes = 4096 }},
+	} {
+		c := good()
+		story.harm(&c)
+		if _, err := kafka.New(c, slog.Default()); err == nil || !strings.Contains(err.Error(), story.want) {
+			t.Errorf("error %v, want %q", err, story.want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// metadataAge is how old the known leaders of partitions may be. kafka-go has
+// no way to ask for fresh ones at need, and a stale leader costs its partition
+// this long; the request names our topics only, so it is small.
+const metadataAge = 2 * time.Second
+
+// dialTimeout bounds one attempt to reach a broker.
+const dialTimeout = 3 * time.Second
+
+// link is the connection to one cluster: kafka-go's pooled transport, and the
+// dialer of its consumer group, over network connections that we can close.
+type link struct {
+	conns     conns
+	transport *kafka.Transport
+	client    *kafka.Client
+}
+
+func newLink(c Config) *link {
+	l := &link{}
+	l.transport = &kafka.Transport{
+		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
+		MetadataTTL: metadataAge, MetadataTopics: c.Topics,
+		TLS: c.TLS, SASL: c.SASL,
+	}
+	l.client = &kafka.Client{Addr: kafka.TCP(c.Brokers...), Transport: l.transport, Timeout: c.RequestTimeout}
+	return l
+}
+
+// dialer is the same way in for kafka-go's older half.
+func (l *link) dialer(c Config) *kafka.Dialer {
+	return &kafka.Dialer{
+		ClientID: c.ClientID, Timeout: dialTimeout, DialFunc: l.conns.dial,
+		TLS: c.TLS, SASLMechanism: c.SASL,
+	}
+}
+
+// close ends every connection, also those in the middle of a request.
+func (l *link) close() {
+	l.transport.CloseIdleConnections()
+	l.conns.close()
+}
+
+// missingTopic returns a topic that the cluster does not have, or nothing.
+func (l *link) missingTopic(ctx context.Context, topics []string) (string, error) {
+	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers refuse a stranger
+		return "", fmt.Errorf("no broker answers: it closed the connection; check that TLS and SASL are as it wants them: %w", err)
+	case err != nil:
+		return "", fmt.Errorf("no broker answers: %w", err)
+	}
+	for _, t := range res.Topics {
+		switch {
+		case errors.Is(t.Error, kafka.UnknownTopicOrPartition):
+			return t.Name, nil
+		case t.Error != nil:
+			return "", fmt.Errorf("topic %q: %w", t.Name, t.Error)
+		}
+	}
+	return "", nil
+}
+
+// bounds returns the first offset of a partition and the one behind its last.
+func (l *link) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
+	res, err := l.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("look up the bounds of the log: %w", err)
+	}
+	for _, p := range res.Topics[topic] {
+		if p.Partition != partition {
+			continue
+		}
+		if p.Error != nil {
+			return 0, 0, fmt.Errorf("look up the bounds of the log: %w", p.Error)
+		}
+		return p.FirstOffset, p.LastOffset, nil
+	}
+	return 0, 0, errors.New("look up the bounds of the log: the broker's answer lacks the partition")
+}
+
+// conns are open network connections. Whoever waits on one in the middle of a
+// request comes back when they are closed; no new one is opened after.
+type conns struct {
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	closed bool
+}
+
+type conn struct {
+	net.Conn
+	owner *conns
+}
+
+// Close implements net.Conn, and forgets the connection.
+func (c *conn) Close() error {
+	c.owner.mu.Lock()
+	delete(c.owner.open, c)
+	c.owner.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (s *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.Join(net.ErrClosed, raw.Close())
+	}
+	if s.open == nil {
+		s.open = make(map[*conn]struct{})
+	}
+	c := &conn{Conn: raw, owner: s}
+	s.open[c] = struct{}{}
+	return c, nil
+}
+
+func (s *conns) close() {
+	s.mu.Lock()
+	open := s.open
+	s.open, s.closed = nil, true
+	s.mu.Unlock()
+	for c := range open {
+		_ = c.Conn.Close() // nobody waits for what was under way
+	}
+}

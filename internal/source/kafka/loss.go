@@ -1,0 +1,120 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Reasons of a gap, for a person.
+const (
+	reasonRetention = "the log starts behind the position: its retention removed records before they were read"
+	reasonAnew      = "the log ends before the position: the topic was deleted and made again, or an unclean election lost records; reading from its start"
+	reasonCorrupt   = "the log is corrupt here: "
+)
+
+// doubts is how often a broker has to say the same before records are given up
+// for lost: one answer can come from a leader that was deposed, or be damaged
+// on its way.
+const doubts = 3
+
+// doubt counts how often something was seen that would lose records.
+type doubt struct {
+	offset int64 // where
+	seen   int
+	step   int64 // length of the last stretch that was passed blindly; 0 none
+}
+
+// confirmed says whether it was seen often enough at this offset.
+func (d *doubt) confirmed(offset int64) bool {
+	if d.offset != offset {
+		d.offset, d.seen = offset, 0
+	}
+	d.seen++
+	return d.seen > doubts
+}
+
+// outOfRange finds out on which side of the log the position lies. It never
+// jumps without a gap.
+func (r *reader) outOfRange(ctx context.Context) error {
+	first, end, err := r.bounds(ctx)
+	switch {
+	case err != nil:
+		return err
+	case r.at < first:
+		return r.skip(ctx, first, reasonRetention)
+	case r.at > end && r.doubt.confirmed(r.at):
+		return r.skip(ctx, first, reasonAnew)
+	}
+	return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
+}
+
+func (r *reader) bounds(ctx context.Context) (first, end int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
+	defer cancel()
+	return r.link.bounds(ctx, r.topic, r.id)
+}
+
+// corrupt fetches a batch again that could not be read, and passes it by as a
+// gap when that does not help. Where the batch does not say where it ends,
+// ever larger steps find the next one that can be read.
+func (r *reader) corrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
+	if !r.doubt.confirmed(c.From) {
+		return c
+	}
+	to := c.To
+	if to == 0 {
+		r.doubt.step = max(1, 2*r.doubt.step)
+		to = c.From + r.doubt.step
+	}
+	return r.skip(ctx, max(c.From+1, min(to, end)), reasonCorrupt+c.Reason)
+}
+
+// skip records that what lies between the position and to is lost, and goes on
+// from there.
+func (r *reader) skip(ctx context.Context, to int64, reason string) error {
+	g := sample.Gap{
+		From: strconv.FormatInt(r.at, 10), To: strconv.FormatInt(to, 10),
+		Since: fromMilli(r.newest), Until: fromMilli(r.timeAt(ctx, to)), Reason: reason,
+	}
+	if err := r.handle.Gap(ctx, g); err != nil {
+		return fromSink(fmt.Errorf("record a gap: %w", err))
+	}
+	r.source.gaps.WithLabelValues(r.topic).Inc()
+	r.source.log.Error("samples are lost", "partition", r.name, "from", g.From, "to", g.To, "reason", reason)
+	r.at = to
+	return nil
+}
+
+// timeAt is the time of the first record from an offset on, in Unix
+// milliseconds; 0 when there is none, or it cannot be had.
+func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
+	res, err := r.fetch(ctx, offset, time.Millisecond)
+	if err != nil || res.err != nil {
+		return 0
+	}
+	r.decoder.Reset(offset, res.records, res.aborted)
+	for {
+		c, err := r.decoder.Next()
+		if err != nil {
+			return 0
+		}
+		if len(c.Records) > 0 {
+			return c.Records[0].Time
+		}
+	}
+}
+
+// fromMilli is the time of Unix milliseconds, and no time for 0.
+func fromMilli(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,51 @@
+package kafka
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/metrics"
+)
+
+// Kinds of trouble, the values of the errors' label.
+const (
+	troubleGroup     = "group"
+	troubleHeartbeat = "heartbeat"
+	troubleOffsets   = "offsets"
+	troubleFetch     = "fetch"
+	troubleCorrupt   = "corrupt"
+	troubleClaim     = "claim"
+	troubleReclaim   = "reclaim"
+	troubleSink      = "sink"
+	troubleRelease   = "release"
+	troubleCommit    = "commit"
+)
+
+// meters counts what a source reads. It is embedded, so that whoever owns the
+// registry registers the source itself.
+type meters struct {
+	metrics.Set
+	messages, bytes, fetches, gaps *prometheus.CounterVec
+	errors                         *prometheus.CounterVec
+	lag                            *prometheus.GaugeVec
+}
+
+func newMeters() *meters {
+	counter := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "keyheat", Subsystem: "source", Name: name, Help: help,
+		}, []string{label})
+	}
+	m := &meters{
+		messages: counter("messages_total", "Messages handed to the collector.", "topic"),
+		bytes:    counter("bytes_total", "Bytes of message values handed to the collector.", "topic"),
+		fetches:  counter("fetches_total", "Fetch responses without an error.", "topic"),
+		gaps:     counter("gaps_total", "Stretches of a log that could not be counted.", "topic"),
+		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are made again.", "kind"),
+		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "keyheat", Subsystem: "source", Name: "lag_messages",
+			Help: "Offsets between what was read and the end of the log.",
+		}, []string{"topic", "partition"}),
+	}
+	m.Set = metrics.Set{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag}
+	return m
+}

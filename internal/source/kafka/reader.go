@@ -1,0 +1,275 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+)
+
+// reclaimPause is the middle of the pause before a partition is claimed again
+// after it was lost: long enough for a rightful owner to be known.
+const reclaimPause = 250 * time.Millisecond
+
+// reader reads one partition during one generation. One goroutine.
+type reader struct {
+	source *Source
+	link   *link
+	gen    *kafka.Generation
+	topic  string
+	id     int
+	name   string // topic/partition, as the Sink knows it
+
+	durable durablePosition
+	polled  time.Time // when durable was last taken from the Sink
+
+	handle  source.Partition
+	at      int64 // the next offset to read
+	newest  int64 // time of the newest message folded, Unix ms; 0 when none
+	ask     int   // bytes that a fetch asks for
+	buf     []byte
+	decoder *recordbatch.Decoder
+	backoff *backoff.ExponentialBackOff
+	doubt   doubt
+}
+
+func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) *reader {
+	r := &reader{
+		source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
+	}
+	r.durable.Store(-1)
+	return r
+}
+
+// run owns the partition until ctx, which is the generation's, ends.
+func (r *reader) run(ctx context.Context, sink source.Sink) {
+	defer r.source.health.Heal(r.name)
+	defer r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
+	for ctx.Err() == nil {
+		err := r.own(ctx, sink)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, source.ErrReclaim):
+			r.source.trouble(r.name, troubleReclaim, err)
+			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+		default:
+			retry.Pause(ctx, r.backoff.NextBackOff())
+		}
+	}
+}
+
+// own claims the partition, reads it until that fails, and gives it up when
+// the generation ended.
+func (r *reader) own(ctx context.Context, sink source.Sink) error {
+	if err := r.source.heartbeat(ctx, r.link, r.gen); err != nil {
+		r.attempt(ctx, troubleHeartbeat, err)
+		return err
+	}
+	first, _, err := r.bounds(ctx)
+	if err != nil {
+		r.attempt(ctx, troubleOffsets, err)
+		return err
+	}
+	r.handle, err = sink.Claim(ctx, r.name, strconv.FormatInt(first, 10))
+	if err != nil {
+		r.attempt(ctx, troubleClaim, err)
+		return fmt.Errorf("claim: %w", err)
+	}
+	if r.at, err = strconv.ParseInt(r.handle.Position(), 10, 64); err == nil {
+		err = r.read(ctx)
+	} else {
+		r.attempt(ctx, troubleClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
+	}
+	if !isSinkError(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
+		r.release(ctx)
+	}
+	return err
+}
+
+// release gives the partition up, in a bounded time after the generation's end.
+func (r *reader) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
+	defer cancel()
+	if err := r.handle.Release(ctx); err != nil {
+		r.source.errors.WithLabelValues(troubleRelease).Inc()
+		r.source.log.Warn("release a partition; its next owner reads the uncommitted part again", "partition", r.name, "error", err)
+	}
+}
+
+// attempt notes a failed attempt, unless it failed because ctx ended.
+func (r *reader) attempt(ctx context.Context, kind string, err error) {
+	if ctx.Err() == nil {
+		r.source.trouble(r.name, kind, err)
+	}
+}
+
+// read fetches and folds until the Sink refuses or ctx ends. What Kafka
+// refuses is tried again, for ever.
+func (r *reader) read(ctx context.Context) error {
+	for {
+		err := r.fetchOnce(ctx)
+		switch {
+		case ctx.Err() != nil && err == nil:
+			return ctx.Err()
+		case ctx.Err() != nil:
+			return err
+		case isSinkError(err):
+			if !errors.Is(err, source.ErrReclaim) {
+				r.attempt(ctx, troubleSink, err)
+			}
+			return err
+		case err != nil:
+			kind := troubleFetch
+			var corrupt *recordbatch.CorruptError
+			if errors.As(err, &corrupt) {
+				kind = troubleCorrupt
+			}
+			r.attempt(ctx, kind, err)
+			retry.Pause(ctx, r.backoff.NextBackOff())
+		default:
+			r.settled()
+		}
+	}
+}
+
+// settled notes that a fetch went through.
+func (r *reader) settled() {
+	r.backoff.Reset()
+	if r.source.health.Heal(r.name) {
+		r.source.log.Info("samples flow again", "partition", r.name)
+	}
+	if time.Since(r.polled) >= r.source.config.CommitInterval/2 {
+		r.durable.note(r.handle.Committed())
+		r.polled = time.Now()
+	}
+}
+
+// fetchOnce asks the leader for what lies at the position, and folds it.
+func (r *reader) fetchOnce(ctx context.Context) error {
+	res, err := r.fetch(ctx, r.at, r.source.config.MaxWait)
+	if err != nil {
+		return err
+	}
+	switch {
+	case errors.Is(res.err, kafka.OffsetOutOfRange):
+		return r.outOfRange(ctx)
+	case res.err != nil:
+		return fmt.Errorf("fetch at offset %d: %w", r.at, res.err)
+	}
+	r.source.fetches.WithLabelValues(r.topic).Inc()
+	if res.logStart > r.at {
+		return r.skip(ctx, res.logStart, reasonRetention)
+	}
+	return r.fold(ctx, res)
+}
+
+// fetch does one exchange with the leader. The response lies in the reader's
+// buffer, until the next.
+func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+r.source.config.RequestTimeout)
+	defer cancel()
+	buf := r.buf
+	r.buf = nil // the exchange keeps it when ctx ends
+	asked := time.Now()
+	res, err := r.link.transport.RoundTrip(ctx, r.link.client.Addr, &fetchRequest{
+		topic: r.topic, partition: int32(r.id), offset: offset,
+		maxWait: wait, maxBytes: int32(r.ask), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
+		clientID: r.source.config.ClientID, buf: buf,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
+	}
+	answer := res.(*fetchResponse)
+	answer.asked = asked
+	if cap(answer.buf) <= 4*r.source.config.FetchBytes { // a giant batch does not stay
+		r.buf = answer.buf
+	}
+	return answer, nil
+}
+
+// fold hands a response to the Sink, a chunk of records at a time.
+func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
+	began := r.at
+	r.decoder.Reset(r.at, res.records, res.aborted)
+	for {
+		c, err := r.decoder.Next()
+		if err != nil {
+			return r.foldEnd(ctx, res, began, err)
+		}
+		if err := r.foldChunk(ctx, c, res); err != nil {
+			return err
+		}
+	}
+}
+
+// foldEnd judges why a response gave no more records.
+func (r *reader) foldEnd(ctx context.Context, res *fetchResponse, began int64, end error) error {
+	var corrupt *recordbatch.CorruptError
+	switch {
+	case errors.As(end, &corrupt):
+		return r.corrupt(ctx, corrupt, res.end())
+	case errors.Is(end, recordbatch.ErrOldFormat):
+		return end
+	case r.at > began:
+		r.ask = r.source.config.FetchBytes
+		return nil
+	case len(res.records) > 0:
+		return r.askMore()
+	}
+	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
+}
+
+// askMore grows the next fetch after one that brought no whole batch, which
+// brokers before Kafka 0.11's fetch version 3 did.
+func (r *reader) askMore() error {
+	if r.ask >= r.source.config.MaxBatchBytes {
+		return fmt.Errorf("the batch at offset %d is over the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
+	}
+	r.ask = min(2*r.ask, r.source.config.MaxBatchBytes)
+	return nil
+}
+
+func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
+	lag := max(res.highWatermark-c.Next, 0)
+	err := r.handle.Fold(ctx, source.Batch{
+		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10),
+		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
+	})
+	if err != nil {
+		return fromSink(fmt.Errorf("fold: %w", err))
+	}
+	r.at = c.Next
+	r.newest = max(r.newest, c.Time)
+	if len(c.Records) > 0 {
+		r.doubt.step = 0
+	}
+	r.source.messages.WithLabelValues(r.topic).Add(float64(len(c.Records)))
+	r.source.bytes.WithLabelValues(r.topic).Add(float64(c.Bytes))
+	r.source.lag.WithLabelValues(r.topic, strconv.Itoa(r.id)).Set(float64(lag))
+	return nil
+}
+
+func messages(records []recordbatch.Record) iter.Seq[source.Message] {
+	if len(records) == 0 {
+		return nil
+	}
+	return func(yield func(source.Message) bool) {
+		for i := range records {
+			if !yield(source.Message{Value: records[i].Value, Time: records[i].Time}) {
+				return
+			}
+		}
+	}
+}

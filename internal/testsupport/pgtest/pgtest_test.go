@@ -1,0 +1,119 @@
+package pgtest_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("PGTEST_CHILD") != "" {
+		child()
+	}
+	os.Exit(m.Run())
+}
+
+// child starts a server, says where, and waits to be killed.
+func child() {
+	s, err := pgtest.New(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.URL("postgres"))
+	select {}
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func TestDatabasesAreApart(t *testing.T) {
+	t.Parallel()
+	first, second := pgtest.Database(t), pgtest.Database(t)
+	if _, err := connect(t, first).Exec(t.Context(), `CREATE TABLE here (a INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	var tables int
+	err := connect(t, second).QueryRow(t.Context(),
+		`SELECT count(*) FROM pg_class WHERE relname = 'here'`).Scan(&tables)
+	if err != nil || tables != 0 {
+		t.Errorf("the second database has %d of the first's tables (%v), want 0", tables, err)
+	}
+}
+
+func TestKilledServerKeepsWhatWasCommitted(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Run(t)
+	conn := connect(t, s.URL("postgres"))
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE kept AS SELECT 7 AS seven`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `SELECT 1`); err == nil {
+		t.Error("the server still answers after Kill")
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var seven int
+	err := connect(t, s.URL("postgres")).QueryRow(t.Context(), `SELECT seven FROM kept`).Scan(&seven)
+	if err != nil || seven != 7 {
+		t.Errorf("after the restart the table holds %d (%v), want 7", seven, err)
+	}
+}
+
+func TestServerEndsWithItsProcess(t *testing.T) {
+	t.Parallel()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), "PGTEST_CHILD=1")
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = os.Stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if errors.Is(err, io.EOF) && os.Getenv("CI") != "true" {
+		t.Skip("no server could be started, see above")
+	}
+	address, err := url.Parse(line[:max(0, len(line)-1)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address.Host)
+		if err != nil {
+			return
+		}
+		conn.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("the server outlived the process that started it")
+		}
+	}
+}
