@@ -1,12 +1,8 @@
 package report
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -36,44 +32,25 @@ type stored struct {
 // known is the stored findings, as far as the board speaks of them.
 type known map[string]stored
 
-// lookUp answers what is stored of a finding; nothing of a new one.
-func (k known) lookUp(ctx context.Context, st Store, fingerprint string) (stored, error) {
-	if s, known := k[fingerprint]; known {
-		return s, nil
-	}
-	row, err := st.Finding(ctx, fingerprint)
-	if errors.Is(err, store.ErrNotFound) {
-		return stored{}, nil
-	}
-	if err != nil {
-		return stored{}, err
-	}
+// newStored reads a stored finding and its history.
+func newStored(row store.Finding, history []store.Transition) (stored, error) {
 	s := stored{document: row.Document}
 	if err := json.Unmarshal(row.Document, &s.finding); err != nil {
-		return stored{}, fmt.Errorf("stored finding %s: %w", fingerprint, err)
+		return stored{}, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 	}
-	if s.finding.State == detect.Firing {
-		if s.told, err = wasTold(ctx, st, fingerprint); err != nil {
-			return stored{}, err
-		}
-	}
-	k[fingerprint] = s
+	s.told = s.finding.State == detect.Firing && wasTold(history)
 	return s, nil
 }
 
 // wasTold says whether a finding's last beginning was told.
-func wasTold(ctx context.Context, st Store, fingerprint string) (bool, error) {
-	history, err := st.FindingHistory(ctx, fingerprint)
-	if err != nil {
-		return false, err
-	}
+func wasTold(history []store.Transition) bool {
 	told := true
 	for _, t := range history {
 		if t.To == string(detect.Firing) && t.From != t.To {
 			told = t.Note != noteOld
 		}
 	}
-	return told, nil
+	return told
 }
 
 // draft is what is to be written of findings: everything since the last
@@ -93,54 +70,6 @@ func newDraft() *draft { return &draft{at: make(map[string]int), after: make(kno
 
 func (d *draft) addTo(j *store.Judgement) {
 	j.Findings, j.Transitions, j.Notifications = d.findings, d.transitions, d.notifications
-}
-
-// note compares what the board says with what is stored, or about to be.
-func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
-	for _, f := range t.findings() {
-		f.Gaps = gapsOf(&f, t.lost)
-		growth, err := t.forecastOf(ctx, &f)
-		if err != nil {
-			return err
-		}
-		f.Foresee(growth, t.policy(f.Table, f.Index).Headroom)
-		document, err := json.Marshal(f)
-		if err != nil {
-			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
-		}
-		before, changed := d.after[f.Fingerprint]
-		if !changed {
-			if before, err = t.known.lookUp(ctx, t.store, f.Fingerprint); err != nil {
-				return err
-			}
-		}
-		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			d.put(row(f, document))
-			d.after[f.Fingerprint] = d.compare(f, before, document, t.config, now)
-		}
-		if f.State == detect.Resolved {
-			delete(t.takenUp, f.Fingerprint) // only now: the store may fail lookUp
-		}
-	}
-	return nil
-}
-
-// findings are the board's, and those of a judge before that were taken up and
-// that the board has let go of: it does so when they are over.
-func (t *term) findings() []detect.Finding {
-	found := t.board.Findings()
-	if len(t.takenUp) == 0 {
-		return found
-	}
-	gone := maps.Clone(t.takenUp)
-	for i := range found {
-		delete(gone, found[i].Fingerprint)
-	}
-	for _, f := range gone {
-		f.State = detect.Resolved
-		found = append(found, f)
-	}
-	return found
 }
 
 func (d *draft) put(f store.Finding) {

@@ -32,10 +32,10 @@ func (f *facts) of(table string) *detect.TableFacts {
 // refreshFacts reads what is stored of tables, now and then. Facts that cannot
 // be read are as good as none.
 func (t *term) refreshFacts(ctx context.Context, now time.Time) error {
-	if now.Sub(t.facts.loaded) < factsEvery {
+	if now.Sub(t.state.facts.loaded) < factsEvery {
 		return nil
 	}
-	rows, err := t.store.TableFacts(ctx)
+	rows, err := t.judge.store.TableFacts(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func (t *term) refreshFacts(ctx context.Context, now time.Time) error {
 	for _, row := range rows {
 		var known detect.TableFacts
 		if err := json.Unmarshal(row.JSON, &known); err != nil {
-			t.logger.Warn("what is stored of a table cannot be read; a collector writes it anew", "table", row.Table, "error", err)
+			t.judge.logger.Warn("what is stored of a table cannot be read; a collector writes it anew", "table", row.Table, "error", err)
 			continue
 		}
 		stored[row.Table] = &known
 	}
-	t.facts.stored, t.facts.loaded = stored, now
+	t.state.facts.stored, t.state.facts.loaded = stored, now
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // compare orders seconds by time, and then by target.
 func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.second, o.second), cmp.Compare(i.table, o.table), cmp.Compare(i.index, o.index))
+	return cmp.Or(cmp.Compare(i.second, o.second), i.Target.Compare(o.Target))
 }
 
 // horizon says which seconds are over, in Unix seconds: those that begin

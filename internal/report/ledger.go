@@ -1,22 +1,19 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
-// target is a table, or an index of one.
-type target struct{ table, index string }
-
 // instant is one event-time second of a target, in Unix seconds.
 type instant struct {
-	target
+	sample.Target
 	second int64
 }
 
@@ -46,14 +43,14 @@ type ledger struct {
 	read map[string]int64
 	// stored is the newest second of each target that may be in the store. A
 	// window beyond it need not be looked for.
-	stored map[target]int64
+	stored map[sample.Target]int64
 }
 
 func newLedger(cursors map[string]int64) *ledger {
 	return &ledger{
 		open:   make(map[instant]*openWindow),
 		read:   maps.Clone(cursors),
-		stored: make(map[target]int64),
+		stored: make(map[sample.Target]int64),
 	}
 }
 
@@ -61,39 +58,57 @@ func newLedger(cursors map[string]int64) *ledger {
 type delta struct {
 	writer string
 	seq    int64
-	sketch.Delta
+	// windows are those of the same second together: a delta has one for each
+	// shard and each time that a second was sealed.
+	windows     map[instant][]*sketch.Window
+	cardinality []sketch.Registers
 }
 
-// parts are a delta's windows, those of the same second together: a delta has
-// one for each shard and each time that a second was sealed.
-func (d *delta) parts() map[instant][]*sketch.Window {
+func newDelta(writer string, seq int64, d *sketch.Delta) delta {
 	all := make(map[instant][]*sketch.Window)
 	for i := range d.Windows {
 		w := &d.Windows[i]
-		at := instant{target{w.Table, w.Index}, w.Second}
+		at := instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
 		all[at] = append(all[at], w)
 	}
-	return all
+	return delta{writer: writer, seq: seq, windows: all, cardinality: d.Cardinality}
 }
 
-// fold adds deltas, which are in the order of each writer's numbers. When the
-// store fails it, nothing is folded.
-func (l *ledger) fold(ctx context.Context, st Store, deltas []delta) error {
-	parts := make([]map[instant][]*sketch.Window, len(deltas))
+// missing are the seconds that these deltas add to and that are not in memory,
+// of each target in order. They are loaded before the deltas are folded.
+func (l *ledger) missing(deltas []delta) map[sample.Target][]int64 {
+	seconds := make(map[sample.Target][]int64)
 	for i := range deltas {
-		parts[i] = deltas[i].parts()
+		for at := range deltas[i].windows {
+			if l.open[at] == nil {
+				seconds[at.Target] = append(seconds[at.Target], at.second)
+			}
+		}
 	}
-	if err := l.load(ctx, st, parts); err != nil {
-		return err
+	for at, wanted := range seconds {
+		slices.Sort(wanted)
+		seconds[at] = slices.Compact(wanted)
 	}
+	return seconds
+}
+
+// reopen takes stored windows into memory again.
+func (l *ledger) reopen(loaded map[instant]*openWindow) {
+	for at, o := range loaded {
+		l.open[at] = o
+		l.keys += len(o.window.Keys)
+	}
+}
+
+// fold adds deltas, which are in the order of each writer's numbers.
+func (l *ledger) fold(deltas []delta) {
 	for i := range deltas {
 		d := &deltas[i]
-		for at, windows := range parts[i] {
+		for at, windows := range d.windows {
 			l.add(at, windows, d.writer, d.seq)
 		}
 		l.read[d.writer] = max(l.read[d.writer], d.seq)
 	}
-	return nil
 }
 
 // add folds all that one delta has of one second, unless it is in there.
@@ -101,7 +116,7 @@ func (l *ledger) add(at instant, parts []*sketch.Window, writer string, seq int6
 	o := l.open[at]
 	if o == nil {
 		o = &openWindow{
-			window:  sketch.Window{Table: at.table, Index: at.index, Second: at.second},
+			window:  sketch.Window{Table: at.Table, Index: at.Index, Second: at.second},
 			vector:  make(map[string]int64),
 			unsaved: make(map[string]int64),
 		}
@@ -126,89 +141,31 @@ func (l *ledger) add(at instant, parts []*sketch.Window, writer string, seq int6
 // look into the store.
 const maxTargets = 16 << 10
 
-// load brings the stored windows that these deltas add to into memory.
-func (l *ledger) load(ctx context.Context, st Store, parts []map[instant][]*sketch.Window) error {
-	seconds := make(map[target][]int64)
-	for _, p := range parts {
-		for at := range p {
-			if l.open[at] == nil {
-				seconds[at.target] = append(seconds[at.target], at.second)
-			}
-		}
-	}
-	if len(l.stored) > maxTargets {
-		clear(l.stored)
-	}
-	loaded := make(map[instant]*openWindow)
-	for t, wanted := range seconds {
-		newest, err := l.newest(ctx, st, t)
-		if err != nil {
-			return err
-		}
-		wanted = slices.DeleteFunc(wanted, func(s int64) bool { return s > newest })
-		if err := loadWindows(ctx, st, t, wanted, loaded); err != nil {
-			return err
-		}
-	}
-	for at, o := range loaded {
-		l.open[at] = o
-		l.keys += len(o.window.Keys)
-	}
-	return nil
-}
-
 // nothingStored is before every second.
 const nothingStored = -1 << 62
 
-func (l *ledger) newest(ctx context.Context, st Store, t target) (int64, error) {
-	if second, known := l.stored[t]; known {
-		return second, nil
-	}
-	newest := int64(nothingStored)
-	at, any, err := st.LastWindow(ctx, t.table, t.index)
-	if err != nil {
-		return 0, err
-	}
-	if any {
-		newest = at.Unix()
-	}
-	l.stored[t] = newest
-	return newest, nil
+// newest returns the newest second of a target that may be stored, and whether
+// that is known.
+func (l *ledger) newest(at sample.Target) (int64, bool) {
+	second, known := l.stored[at]
+	return second, known
 }
 
-// loadWindows reads the wanted seconds of a target, as far as they are stored.
-func loadWindows(ctx context.Context, st Store, t target, wanted []int64, into map[instant]*openWindow) error {
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
-	for len(wanted) > 0 {
-		// One query a stretch of seconds that lie close to each other.
-		n := 1
-		for n < len(wanted) && wanted[n]-wanted[0] < store.DefaultLimit {
-			n++
-		}
-		rows, err := st.Windows(ctx, store.WindowQuery{
-			Table: t.table, Index: t.index,
-			From: time.Unix(wanted[0], 0), To: time.Unix(wanted[n-1]+1, 0),
-		})
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			second := row.Second.Unix()
-			if _, want := slices.BinarySearch(wanted[:n], second); !want {
-				continue
-			}
-			w, err := body(row)
-			if err != nil {
-				return err
-			}
-			into[instant{t, second}] = &openWindow{
-				window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true,
-			}
-		}
-		wanted = wanted[n:]
+// setNewest notes the newest stored second of a target; nothingStored for none.
+func (l *ledger) setNewest(at sample.Target, second int64) {
+	if len(l.stored) > maxTargets {
+		clear(l.stored)
 	}
-	return nil
+	l.stored[at] = second
+}
+
+// reopened returns a stored window as an open one.
+func reopened(row store.Window) (*openWindow, error) {
+	w, err := body(row)
+	if err != nil {
+		return nil, err
+	}
+	return &openWindow{window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
 }
 
 // body reads a stored window's sketch.
@@ -247,8 +204,8 @@ func (l *ledger) closed(closing []instant) {
 	for _, at := range closing {
 		l.keys -= len(l.open[at].window.Keys)
 		delete(l.open, at)
-		if newest, known := l.stored[at.target]; known {
-			l.stored[at.target] = max(newest, at.second)
+		if newest, known := l.stored[at.Target]; known {
+			l.stored[at.Target] = max(newest, at.second)
 		}
 	}
 }
@@ -264,12 +221,12 @@ func (l *ledger) row(at instant, h horizon) (store.Window, error) {
 	o := l.open[at]
 	body, err := o.window.MarshalBinary()
 	if err != nil {
-		return store.Window{}, fmt.Errorf("write window of %s %s: %w", at.table, at.index, err)
+		return store.Window{}, fmt.Errorf("write window of %s %s: %w", at.Table, at.Index, err)
 	}
 	_, complete := h.isOver(at.second)
 	total := &o.window.Total
 	return store.Window{
-		Table: at.table, Index: at.index, Second: time.Unix(at.second, 0).UTC(),
+		Table: at.Table, Index: at.Index, Second: time.Unix(at.second, 0).UTC(),
 		Requests:            total.Requests - total.ThrottledRequests,
 		ReadMilli:           int64(total.Read - total.Throttled.Read),
 		WriteMilli:          int64(total.Write - total.Throttled.Write),

@@ -2,10 +2,10 @@ package report
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -26,44 +26,42 @@ type minutes map[instant]*openMinute
 // 4 KiB a target would be much to write at every wake-up.
 const minuteDelay = 10 * time.Second
 
-// load brings the stored registers that these deltas add to into memory.
-func (m minutes) load(ctx context.Context, st Store, deltas []delta) error {
+// missing are the minutes that these deltas add to and that are not in memory.
+func (m minutes) missing(deltas []delta) []instant {
+	var all []instant
 	for i := range deltas {
-		for _, r := range deltas[i].Cardinality {
-			at := minuteOf(r)
-			if m[at] != nil {
-				continue
+		for _, r := range deltas[i].cardinality {
+			if at := minuteOf(r); m[at] == nil {
+				all = append(all, at)
 			}
-			o, err := loadMinute(ctx, st, at)
-			if err != nil {
-				return err
-			}
-			m[at] = o
 		}
 	}
-	return nil
+	slices.SortFunc(all, instant.compare)
+	return slices.Compact(all)
 }
 
-func minuteOf(r sketch.Registers) instant { return instant{target{r.Table, r.Index}, r.Minute} }
+func minuteOf(r sketch.Registers) instant {
+	return instant{sample.Target{Table: r.Table, Index: r.Index}, r.Minute}
+}
 
-func loadMinute(ctx context.Context, st Store, at instant) (*openMinute, error) {
+// reopen takes a minute into memory, with its stored registers where there are
+// any.
+func (m minutes) reopen(at instant, stored []store.Cardinality) (err error) {
 	o := &openMinute{registers: &sketch.Cardinality{}, unsaved: make(map[string]int64)}
-	minute := time.Unix(at.second, 0)
-	rows, err := st.Cardinalities(ctx, store.CardinalityQuery{
-		Table: at.table, Index: at.index, From: minute, To: minute.Add(time.Second),
-	})
-	if err != nil || len(rows) == 0 {
-		return o, err
+	if len(stored) > 0 {
+		if o.registers, err = sketch.CardinalityFromBytes(stored[0].Registers); err != nil {
+			return err
+		}
 	}
-	o.registers, err = sketch.CardinalityFromBytes(rows[0].Registers)
-	return o, err
+	m[at] = o
+	return nil
 }
 
 // fold adds deltas whose minutes are loaded.
 func (m minutes) fold(deltas []delta, now time.Time) {
 	for i := range deltas {
 		d := &deltas[i]
-		for _, r := range d.Cardinality {
+		for _, r := range d.cardinality {
 			o := m[minuteOf(r)]
 			o.registers.Merge(r)
 			if _, already := o.unsaved[d.writer]; !already {
@@ -96,7 +94,7 @@ func (m minutes) rows(due []instant) []store.Cardinality {
 	for _, at := range due {
 		if o := m[at]; !o.dirty.IsZero() {
 			rows = append(rows, store.Cardinality{
-				Table: at.table, Index: at.index, Minute: time.Unix(at.second, 0).UTC(),
+				Table: at.Table, Index: at.Index, Minute: time.Unix(at.second, 0).UTC(),
 				Registers: o.registers.Bytes(),
 			})
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -18,7 +17,7 @@ const peakMemory = 2 * 60 * 60
 
 // peakID is one hour of a key.
 type peakID struct {
-	target
+	sample.Target
 	hash uint64
 	hour int64
 }
@@ -68,7 +67,7 @@ func (h *hourly) observe(at instant, o *openWindow, now time.Time) {
 
 // raise says whether the key's hour has become higher.
 func (h *hourly) raise(at instant, k *sketch.KeyLoad) bool {
-	id := peakID{at.target, k.Hash, at.second - at.second%3600}
+	id := peakID{at.Target, k.Hash, at.second - at.second%3600}
 	p := h.peaks[id]
 	if p == nil {
 		p = &openPeak{keyType: k.Key.Type, key: k.Key.Text}
@@ -100,7 +99,7 @@ func (h *hourly) rows() []store.HourPeak {
 	for id, p := range h.peaks {
 		if p.raised {
 			rows = append(rows, store.HourPeak{
-				Table: id.table, Index: id.index, Hash: id.hash, KeyType: p.keyType, Key: p.key,
+				Table: id.Table, Index: id.Index, Hash: id.hash, KeyType: p.keyType, Key: p.key,
 				Hour: time.Unix(id.hour, 0).UTC(), WriteMilli: int64(p.load.Write), ReadMilli: int64(p.load.Read),
 			})
 		}
@@ -131,41 +130,4 @@ func (h *hourly) written() {
 	}
 	clear(h.unsaved)
 	h.dirty = time.Time{}
-}
-
-// forecast is what a finding's key tells of its growth, as of an hour.
-type forecast struct {
-	hour int64
-	told *detect.Forecast
-}
-
-// forecastOf is made anew once an hour of event time.
-func (t *term) forecastOf(ctx context.Context, f *detect.Finding) (*detect.Forecast, error) {
-	hour := t.newest - t.newest%3600
-	if known, ok := t.forecasts[f.Fingerprint]; ok && known.hour == hour {
-		return known.told, nil
-	}
-	hash := sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, t.seed)
-	told, err := t.forecastKey(ctx, target{f.Table, f.Index}, hash, f.Kind, time.Unix(t.newest, 0).UTC())
-	if err != nil {
-		return nil, err
-	}
-	if len(t.forecasts) > maxKnown {
-		clear(t.forecasts)
-	}
-	t.forecasts[f.Fingerprint] = forecast{hour, told}
-	return told, nil
-}
-
-// forecastKey follows the stored peaks of a key.
-func (t *term) forecastKey(ctx context.Context, at target, hash uint64, k detect.Kind, now time.Time) (*detect.Forecast, error) {
-	rows, err := t.store.HourPeaks(ctx, at.table, at.index, hash, now.Add(-detect.ForecastMemory))
-	if err != nil {
-		return nil, err
-	}
-	peaks := make([]detect.HourPeak, len(rows))
-	for i, r := range rows {
-		peaks[i] = detect.HourPeak{Hour: r.Hour, WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000}
-	}
-	return detect.NewForecast(peaks, k, now), nil
 }

@@ -40,28 +40,37 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what a Judge needs of the store; *store.Store has it.
-type Store interface {
-	HashSeed(ctx context.Context) (uint64, error)
+// leaseStore keeps the judges taking turns.
+type leaseStore interface {
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
 	ReleaseLease(ctx context.Context, l store.Lease) error
+}
+
+// deltaStore is where the collectors' deltas are.
+type deltaStore interface {
+	HashSeed(ctx context.Context) (uint64, error)
 	Listen(ctx context.Context) <-chan struct{}
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
+}
+
+// judgementStore is where judgements go.
+type judgementStore interface {
 	Cursors(ctx context.Context) (map[string]int64, error)
-	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
-	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
-	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
-	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	TableFacts(ctx context.Context) ([]store.TableFacts, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
-	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
-	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
-	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
 	Judge(ctx context.Context, l store.Lease, j store.Judgement) error
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
+}
+
+// Store is what a Judge needs of the store, each part as its user declares it;
+// *store.Store has it.
+type Store interface {
+	leaseStore
+	deltaStore
+	windowStore
+	findingStore
+	peakStore
+	tableStore
+	judgementStore
 }
 
 // leaseName is what the judges take turns by.

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -33,10 +32,10 @@ type hourViews struct {
 	newest  int64               // second
 	dirty   time.Time           // the database's time at the first second not written
 	written bool
-	growing map[target]growing
+	growing map[sample.Target]growing
 	// kept are the times of views that a judge before has stored: a new judge
 	// does not write over an hour what it saw in its first minutes.
-	kept map[target]span
+	kept map[sample.Target]span
 }
 
 // span are seconds, to exclusive.
@@ -44,7 +43,7 @@ type span struct{ from, to int64 }
 
 type hourView struct {
 	census *detect.Census
-	totals map[target]*detect.Table
+	totals map[sample.Target]*detect.Table
 	first  int64 // second that was observed
 }
 
@@ -56,7 +55,7 @@ type growing struct {
 
 func newHourViews() *hourViews {
 	return &hourViews{
-		hours: make(map[int64]*hourView), growing: make(map[target]growing), kept: make(map[target]span),
+		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
 	}
 }
 
@@ -68,7 +67,7 @@ func (v *hourViews) at(second int64) *hourView {
 		if hour < v.newest-v.newest%3600 {
 			return nil
 		}
-		h = &hourView{census: detect.NewCensus(), totals: make(map[target]*detect.Table), first: math.MaxInt64}
+		h = &hourView{census: detect.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64}
 		v.hours[hour] = h
 	}
 	return h
@@ -82,7 +81,7 @@ func (v *hourViews) observe(at instant, o *openWindow, now time.Time) {
 		return
 	}
 	h.census.Observe(&o.window)
-	h.add(at.target, &o.window)
+	h.add(at.Target, &o.window)
 	h.first = min(h.first, at.second)
 	v.newest = max(v.newest, at.second)
 	if v.dirty.IsZero() {
@@ -96,10 +95,10 @@ func (v *hourViews) observe(at instant, o *openWindow, now time.Time) {
 }
 
 // add counts a second to its target's totals.
-func (h *hourView) add(at target, w *sketch.Window) {
+func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t := h.totals[at]
 	if t == nil {
-		t = &detect.Table{Table: at.table, Index: at.index}
+		t = &detect.Table{Table: at.Table, Index: at.Index}
 		h.totals[at] = t
 	}
 	t.Seconds++
@@ -117,24 +116,20 @@ func (v *hourViews) count(r sketch.Registers) {
 	}
 }
 
-// restoreViews notes which views are stored.
-func (t *term) restoreViews(ctx context.Context) error {
-	rows, err := t.store.TableViews(ctx)
-	if err != nil {
-		return err
-	}
+// restore notes which views are stored.
+func (v *hourViews) restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
-			t.views.kept[target{row.Table, row.Index}] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+			at := sample.Target{Table: row.Table, Index: row.Index}
+			v.kept[at] = span{stored.View.From.Unix(), stored.View.To.Unix()}
 		} // one that cannot be read is written anew
 	}
-	return nil
 }
 
 // keeps says that the stored view of a target is better than what h has seen:
 // it is recent, and of more time.
-func (v *hourViews) keeps(at target, h *hourView) bool {
+func (v *hourViews) keeps(at sample.Target, h *hourView) bool {
 	stored, any := v.kept[at]
 	seen := v.newest - h.first + 1
 	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
@@ -157,91 +152,78 @@ func (v *hourViews) shown() *hourView {
 	return now
 }
 
-// viewRows are the rows to write, as many as there are targets.
-func (t *term) viewRows(ctx context.Context) ([]store.TableView, error) {
-	h := t.views.shown()
+// tables are what the keys of each target look like, as far as it is to be
+// written, ordered by target.
+func (v *hourViews) tables(policy func(table, index string) detect.Policy) []detect.Table {
+	h := v.shown()
 	if h == nil {
-		return nil, nil
+		return nil
 	}
-	var rows []store.TableView
-	looked := 0
+	var all []detect.Table
 	for at, total := range h.totals {
-		if t.views.keeps(at, h) {
+		if v.keeps(at, h) {
 			continue
 		}
 		table := *total
-		if table.View = h.census.View(at.table, at.index, t.policy(at.table, at.index)); table.View == nil {
-			continue
+		if table.View = h.census.View(at.Table, at.Index, policy(at.Table, at.Index)); table.View != nil {
+			all = append(all, table)
 		}
-		if t.views.newest-h.first >= viewSettled { // before that, few keys may be the first of many
-			t.board.Look(at.table, at.index, table.View)
-		}
-		var err error
-		if table.View.Growing, err = t.growingKeys(ctx, at, &looked); err != nil {
-			return nil, err
-		}
-		document, err := json.Marshal(table)
-		if err != nil {
-			return nil, fmt.Errorf("write the view of %s %s: %w", at.table, at.index, err)
-		}
-		rows = append(rows, store.TableView{Table: at.table, Index: at.index, Document: document})
 	}
-	slices.SortFunc(rows, func(a, b store.TableView) int {
-		return strings.Compare(a.Table+"\x00"+a.Index, b.Table+"\x00"+b.Index)
+	slices.SortFunc(all, func(a, b detect.Table) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index))
 	})
+	return all
+}
+
+// settled reports whether the hour that is shown was seen for so long that its
+// keys are not merely the first of many.
+func (v *hourViews) settled() bool {
+	h := v.shown()
+	return h != nil && v.newest-h.first >= viewSettled
+}
+
+// ungrown are the targets of tables whose growing keys are to be loaded, once
+// an hour of event time, and not of too many at once.
+func (v *hourViews) ungrown(tables []detect.Table, newest int64) []sample.Target {
+	var all []sample.Target
+	for _, t := range tables {
+		at := sample.Target{Table: t.Table, Index: t.Index}
+		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == hourOf(newest)) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// grow notes the growing keys of a target.
+func (v *hourViews) grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
+	if len(v.growing) > maxTargets {
+		clear(v.growing)
+	}
+	v.growing[at] = growing{hourOf(newest), keys}
+}
+
+// rows are tables in the store's form.
+func (v *hourViews) rows(tables []detect.Table) ([]store.TableView, error) {
+	rows := make([]store.TableView, len(tables))
+	for i, t := range tables {
+		known := v.growing[sample.Target{Table: t.Table, Index: t.Index}]
+		t.View.Growing = append([]detect.GrowingKey{}, known.keys...)
+		document, err := json.Marshal(t)
+		if err != nil {
+			return nil, fmt.Errorf("write the view of %s %s: %w", t.Table, t.Index, err)
+		}
+		rows[i] = store.TableView{Table: t.Table, Index: t.Index, Document: document}
+	}
 	return rows, nil
 }
 
-func (t *term) policy(table, index string) detect.Policy {
-	if t.config.Policy == nil {
-		return detect.DefaultPolicy()
-	}
-	return t.config.Policy(table, index)
-}
-
-// growingKeys are the warm keys of a target with a forecast, looked for once an
-// hour of event time.
-func (t *term) growingKeys(ctx context.Context, at target, looked *int) ([]detect.GrowingKey, error) {
-	known, ok := t.views.growing[at]
-	hour := t.newest - t.newest%3600
-	if ok && known.hour == hour || *looked >= growingTargets {
-		return append([]detect.GrowingKey{}, known.keys...), nil
-	}
-	*looked++
-	now := time.Unix(t.newest, 0).UTC()
-	warm, err := t.store.WarmKeys(ctx, at.table, at.index, now.Add(-detect.ForecastMemory), warmKeys)
-	if err != nil {
-		return nil, err
-	}
-	keys := []detect.GrowingKey{}
-	for _, k := range warm {
-		if len(keys) == growingKeys {
-			break
-		}
-		f, err := t.forecastKey(ctx, at, k.Hash, warmKind(at, k), now)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			keys = append(keys, detect.GrowingKey{
-				Key: k.Key, KeyType: k.KeyType, Forecast: *f,
-				WCU: float64(k.WriteMilli) / 1000, RCU: float64(k.ReadMilli) / 1000,
-			})
-		}
-	}
-	if len(t.views.growing) > maxTargets {
-		clear(t.views.growing)
-	}
-	t.views.growing[at] = growing{hour, keys}
-	return append([]detect.GrowingKey{}, keys...), nil
-}
-
 // warmKind is what a warm key is nearer to the limit with.
-func warmKind(at target, k store.WarmKey) detect.Kind {
+func warmKind(at sample.Target, k store.WarmKey) detect.Kind {
 	switch {
 	case sample.Milli(k.ReadMilli) > detect.WritesInReads*sample.Milli(k.WriteMilli):
 		return detect.HotKeyRead
-	case at.index != "":
+	case at.Index != "":
 		return detect.HotGSIKey
 	}
 	return detect.HotKeyWrite
