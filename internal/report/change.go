@@ -42,6 +42,15 @@ func newStored(row store.Finding, history []store.Transition) (stored, error) {
 	return s, nil
 }
 
+// SetEarlier notes what is stored of a finding.
+func (s *State) SetEarlier(row store.Finding, history []store.Transition) error {
+	earlier, err := newStored(row, history)
+	if err == nil {
+		s.known[row.Fingerprint] = earlier
+	}
+	return err
+}
+
 // wasTold says whether a finding's last beginning was told.
 func wasTold(history []store.Transition) bool {
 	told := true
@@ -117,40 +126,40 @@ func row(f detect.Finding, document []byte) store.Finding {
 }
 
 // compare adds the steps from what was stored to what is.
-func (d *draft) compare(f detect.Finding, before stored, document []byte, config Config, now time.Time) stored {
+func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
 	after := stored{finding: f, document: document, told: before.told}
 	switch {
 	case f.State != before.finding.State && f.State == detect.Firing:
-		after.told = d.begin(f, before.finding.State, document, config, now)
+		after.told = d.begin(f, before.finding.State, document, o, now)
 	case f.State != before.finding.State:
 		d.step(f, before.finding.State, now, "")
 		if f.State == detect.Resolved && before.told {
-			d.tell(f, EventResolved, document, config)
+			d.tell(f, EventResolved, document, o)
 		}
 		after.told = false
 	case worse(f.Severity, before.finding.Severity):
 		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
-		if before.told && !isOld(f, config, now) {
-			d.tell(f, EventUpdated, document, config)
+		if before.told && !isOld(f, o, now) {
+			d.tell(f, EventUpdated, document, o)
 		}
 	}
 	return after
 }
 
 // begin writes that a finding fires, and tells it unless it is long past.
-func (d *draft) begin(f detect.Finding, from detect.State, document []byte, config Config, now time.Time) (told bool) {
-	if isOld(f, config, now) {
+func (d *draft) begin(f detect.Finding, from detect.State, document []byte, o Options, now time.Time) (told bool) {
+	if isOld(f, o, now) {
 		d.step(f, from, now, noteOld)
 		return false
 	}
 	d.step(f, from, now, "")
-	d.tell(f, EventFiring, document, config)
+	d.tell(f, EventFiring, document, o)
 	return true
 }
 
 // isOld says that the finding's newest second is too long past to wake anybody.
-func isOld(f detect.Finding, config Config, now time.Time) bool {
-	return now.Sub(f.LastSeen) > config.PageWithin
+func isOld(f detect.Finding, o Options, now time.Time) bool {
+	return now.Sub(f.LastSeen) > o.PageWithin
 }
 
 func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note string) {
@@ -160,8 +169,8 @@ func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note st
 	})
 }
 
-func (d *draft) tell(f detect.Finding, event string, document []byte, config Config) {
-	for _, route := range config.Routes {
+func (d *draft) tell(f detect.Finding, event string, document []byte, o Options) {
+	for _, route := range o.Routes {
 		d.notifications = append(d.notifications, store.Notification{
 			Fingerprint: f.Fingerprint, Event: event, Route: route, Payload: document,
 		})
@@ -170,13 +179,13 @@ func (d *draft) tell(f detect.Finding, event string, document []byte, config Con
 
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }
 
-// maxKnown bounds what is remembered of stored findings. What is forgotten is
+// MaxKnown bounds what is remembered of stored findings. What is forgotten is
 // looked up again.
-const maxKnown = 64 << 10
+const MaxKnown = 64 << 10
 
 // apply takes over what was written.
 func (k known) apply(d *draft) {
-	if len(k) > maxKnown {
+	if len(k) > MaxKnown {
 		clear(k)
 	}
 	for fingerprint, s := range d.after {

@@ -71,6 +71,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// state is the part of it that judging needs.
+func (c Config) state() Options {
+	return Options{
+		Policy: c.Policy, Facts: c.Facts, Routes: c.Routes,
+		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: c.MaxKeys,
+	}
+}
+
 // Validate says what is wrong with a configuration.
 func (c Config) Validate() error {
 	c = c.withDefaults()

@@ -15,18 +15,18 @@ type forecast struct {
 	growth *detect.Forecast
 }
 
-// peakQuery asks for the stored peaks of one finding's key.
-type peakQuery struct {
-	fingerprint string
-	target      sample.Target
-	hash        uint64
-	since       time.Time
+// PeakQuery asks for the stored peaks of one finding's key.
+type PeakQuery struct {
+	Fingerprint string
+	Target      sample.Target
+	Hash        uint64
+	Since       time.Time
 }
 
-// unforeseen are the keys of sightings whose forecast has to be made anew, once
+// Unforeseen are the keys of sightings whose forecast has to be made anew, once
 // an hour of event time, each with the earliest peak that this needs.
-func (s *state) unforeseen() []peakQuery {
-	var all []peakQuery
+func (s *State) Unforeseen() []PeakQuery {
+	var all []PeakQuery
 	at := make(map[string]int)
 	for i := range s.sightings {
 		seen := &s.sightings[i]
@@ -34,46 +34,49 @@ func (s *state) unforeseen() []peakQuery {
 		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == hourOf(seen.newest) {
 			continue
 		}
-		since := forecastFrom(seen.newest)
+		since := ForecastFrom(seen.newest)
 		if i, already := at[f.Fingerprint]; already {
-			if since.Before(all[i].since) {
-				all[i].since = since
+			if since.Before(all[i].Since) {
+				all[i].Since = since
 			}
 			continue
 		}
 		at[f.Fingerprint] = len(all)
-		all = append(all, peakQuery{
-			fingerprint: f.Fingerprint, target: sample.Target{Table: f.Table, Index: f.Index}, since: since,
-			hash: sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, s.seed),
+		all = append(all, PeakQuery{
+			Fingerprint: f.Fingerprint, Target: sample.Target{Table: f.Table, Index: f.Index}, Since: since,
+			Hash: sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, s.seed),
 		})
 	}
 	return all
 }
 
+// SetPeaks notes the stored peaks of a finding's key, until the next Compare.
+func (s *State) SetPeaks(fingerprint string, rows []store.HourPeak) { s.rows[fingerprint] = rows }
+
 // hourOf is the beginning of a second's hour.
 func hourOf(second int64) int64 { return second - second%3600 }
 
-// forecastFrom is the earliest peak that a forecast at a second uses.
-func forecastFrom(second int64) time.Time {
+// ForecastFrom is the earliest peak that a forecast at a second uses.
+func ForecastFrom(second int64) time.Time {
 	return time.Unix(second, 0).UTC().Add(-detect.ForecastMemory)
 }
 
 // forecastOf is the forecast of a finding's key at the newest second of then.
-func (s *state) forecastOf(f *detect.Finding, newest int64) *detect.Forecast {
+func (s *State) forecastOf(f *detect.Finding, newest int64) *detect.Forecast {
 	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == hourOf(newest) {
 		return known.growth
 	}
-	growth := foresee(s.peaks[f.Fingerprint], f.Kind, newest)
-	if len(s.forecasts) > maxKnown {
+	growth := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
+	if len(s.forecasts) > MaxKnown {
 		clear(s.forecasts)
 	}
 	s.forecasts[f.Fingerprint] = forecast{hourOf(newest), growth}
 	return growth
 }
 
-// foresee follows the stored peaks of a key.
-func foresee(rows []store.HourPeak, k detect.Kind, newest int64) *detect.Forecast {
-	from := forecastFrom(newest)
+// Foresee follows the stored peaks of a key.
+func Foresee(rows []store.HourPeak, k detect.Kind, newest int64) *detect.Forecast {
+	from := ForecastFrom(newest)
 	peaks := make([]detect.HourPeak, 0, len(rows))
 	for _, r := range rows {
 		if !r.Hour.Before(from) {

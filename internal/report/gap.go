@@ -8,10 +8,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// maxGaps bounds the gaps that are looked at, the newest of them: a log that
-// loses records again and again makes one each time.
-const maxGaps = 256
-
 // gapsOf are the gaps that a finding was made over, the oldest first: its load
 // may be higher than what was counted, and it may have begun earlier.
 func gapsOf(f *detect.Finding, lost []store.Gap) []detect.Gap {

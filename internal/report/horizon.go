@@ -8,40 +8,40 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// compare orders seconds by time, and then by target.
-func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.second, o.second), i.Target.Compare(o.Target))
+// Compare orders seconds by time, and then by target.
+func (i Instant) Compare(o Instant) int {
+	return cmp.Or(cmp.Compare(i.Second, o.Second), i.Target.Compare(o.Target))
 }
 
-// horizon says which seconds are over, in Unix seconds: those that begin
+// Horizon says which seconds are over, in Unix seconds: those that begin
 // before it.
-type horizon struct {
-	// complete: the watermark of every known partition has passed them.
-	complete int64
-	// over: the watermark of every partition that moves has passed them.
-	// Beyond complete, some partition is stalled and may still hold samples of
+type Horizon struct {
+	// Complete: the watermark of every known partition has passed them.
+	Complete int64
+	// Over: the watermark of every partition that moves has passed them.
+	// Beyond Complete, some partition is stalled and may still hold samples of
 	// them.
-	over int64
+	Over int64
 }
 
 // nothingOver closes nothing.
-var nothingOver = horizon{complete: nothingStored, over: nothingStored}
+var nothingOver = Horizon{Complete: NothingStored, Over: NothingStored}
 
-// newHorizon judges by the watermarks of a snapshot that had everything which
+// NewHorizon judges by the watermarks of a snapshot that had everything which
 // the watermarks promise. A partition is stalled when its watermark has not
-// moved for so long, or when its deltas cannot be read. One that nobody has
-// spoken for much longer is gone, and says nothing any more.
-func newHorizon(snap store.Snapshot, c Config, unreadable func(writer string) bool) horizon {
+// moved for stall, or when its deltas cannot be read. One that nobody has
+// spoken for in forget is gone, and says nothing any more.
+func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable func(writer string) bool) Horizon {
 	if snap.Behind {
 		return nothingOver
 	}
 	marks := slices.DeleteFunc(slices.Clone(snap.Watermarks), func(m store.Watermark) bool {
-		return snap.Now.Sub(m.Seen) > c.Forget
+		return snap.Now.Sub(m.Seen) > forget
 	})
 	all, moving := store.Infinity, store.Infinity
 	for _, m := range marks {
 		blind := unreadable(m.Writer)
-		if stalled := blind || snap.Now.Sub(m.Moved) > c.Stall; !stalled {
+		if stalled := blind || snap.Now.Sub(m.Moved) > stall; !stalled {
 			moving = earlier(moving, m.Time)
 		}
 		if blind {
@@ -52,7 +52,7 @@ func newHorizon(snap store.Snapshot, c Config, unreadable func(writer string) bo
 	if len(marks) == 0 {
 		all = store.Beginning
 	}
-	return horizon{complete: all.Unix(), over: max(all.Unix(), moving.Unix())}
+	return Horizon{Complete: all.Unix(), Over: max(all.Unix(), moving.Unix())}
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -62,9 +62,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// isOver says whether a second has ended, and whether all of it was counted.
+// IsOver says whether a second has ended, and whether all of it was counted.
 // A watermark is a time before which nothing more is expected, so a second is
 // over when its end is not after it.
-func (h horizon) isOver(second int64) (over, complete bool) {
-	return second < h.over, second < h.complete
+func (h Horizon) IsOver(second int64) (over, complete bool) {
+	return second < h.Over, second < h.Complete
 }

@@ -11,77 +11,79 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// instant is one event-time second of a target, in Unix seconds.
-type instant struct {
+// Instant is one event-time second of a target, in Unix seconds.
+type Instant struct {
 	sample.Target
-	second int64
+	Second int64
 }
 
-// openWindow is a second that is still being folded.
-type openWindow struct {
-	window sketch.Window
+// OpenWindow is a second that is still being folded.
+type OpenWindow struct {
+	Window sketch.Window
 	// vector is the highest sequence number of each writer in the window.
 	vector map[string]int64
 	// unsaved is the lowest sequence number of each writer that the stored
 	// window, if there is one, does not hold yet.
 	unsaved map[string]int64
-	// reopened says that it was closed before, and is for late samples.
+	// Reopened says that it was closed before, and is for late samples.
 	reopened bool
 	// news says that the board has not seen all of it.
-	news bool
+	Unjudged bool
 }
 
-// ledger holds the seconds that are open, and how far each writer was read. It
+// Windows holds the seconds that are open, and how far each writer was read. It
 // begins empty at the stored cursors, and may be dropped at any time: all it
 // holds is in deltas beyond the cursors, or stored.
-type ledger struct {
-	open map[instant]*openWindow
+type Windows struct {
+	open map[Instant]*OpenWindow
 	// keys is how many keys all open windows list, the measure of memory.
-	keys int
+	Keys int
 	// read is the highest sequence number of each writer that is folded, or
 	// was before the ledger began.
-	read map[string]int64
+	Read map[string]int64
 	// stored is the newest second of each target that may be in the store. A
 	// window beyond it need not be looked for.
 	stored map[sample.Target]int64
 }
 
-func newLedger(cursors map[string]int64) *ledger {
-	return &ledger{
-		open:   make(map[instant]*openWindow),
-		read:   maps.Clone(cursors),
+// NewWindows returns no open window, and what the cursors say was read.
+func NewWindows(cursors map[string]int64) *Windows {
+	return &Windows{
+		open:   make(map[Instant]*OpenWindow),
+		Read:   maps.Clone(cursors),
 		stored: make(map[sample.Target]int64),
 	}
 }
 
-// delta is a delta that could be read.
-type delta struct {
+// Delta is a delta that could be read.
+type Delta struct {
 	writer string
 	seq    int64
 	// windows are those of the same second together: a delta has one for each
 	// shard and each time that a second was sealed.
-	windows     map[instant][]*sketch.Window
+	windows     map[Instant][]*sketch.Window
 	cardinality []sketch.Registers
 }
 
-func newDelta(writer string, seq int64, d *sketch.Delta) delta {
-	all := make(map[instant][]*sketch.Window)
+// NewDelta returns a writer's delta with its windows by second.
+func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
+	all := make(map[Instant][]*sketch.Window)
 	for i := range d.Windows {
 		w := &d.Windows[i]
-		at := instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
+		at := Instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
 		all[at] = append(all[at], w)
 	}
-	return delta{writer: writer, seq: seq, windows: all, cardinality: d.Cardinality}
+	return Delta{writer: writer, seq: seq, windows: all, cardinality: d.Cardinality}
 }
 
-// missing are the seconds that these deltas add to and that are not in memory,
+// Missing are the seconds that these deltas add to and that are not in memory,
 // of each target in order. They are loaded before the deltas are folded.
-func (l *ledger) missing(deltas []delta) map[sample.Target][]int64 {
+func (l *Windows) Missing(deltas []Delta) map[sample.Target][]int64 {
 	seconds := make(map[sample.Target][]int64)
 	for i := range deltas {
 		for at := range deltas[i].windows {
 			if l.open[at] == nil {
-				seconds[at.Target] = append(seconds[at.Target], at.second)
+				seconds[at.Target] = append(seconds[at.Target], at.Second)
 			}
 		}
 	}
@@ -92,31 +94,31 @@ func (l *ledger) missing(deltas []delta) map[sample.Target][]int64 {
 	return seconds
 }
 
-// reopen takes stored windows into memory again.
-func (l *ledger) reopen(loaded map[instant]*openWindow) {
+// Reopen takes stored windows into memory again.
+func (l *Windows) Reopen(loaded map[Instant]*OpenWindow) {
 	for at, o := range loaded {
 		l.open[at] = o
-		l.keys += len(o.window.Keys)
+		l.Keys += len(o.Window.Keys)
 	}
 }
 
-// fold adds deltas, which are in the order of each writer's numbers.
-func (l *ledger) fold(deltas []delta) {
+// Fold adds deltas, which are in the order of each writer's numbers.
+func (l *Windows) Fold(deltas []Delta) {
 	for i := range deltas {
 		d := &deltas[i]
 		for at, windows := range d.windows {
 			l.add(at, windows, d.writer, d.seq)
 		}
-		l.read[d.writer] = max(l.read[d.writer], d.seq)
+		l.Read[d.writer] = max(l.Read[d.writer], d.seq)
 	}
 }
 
 // add folds all that one delta has of one second, unless it is in there.
-func (l *ledger) add(at instant, parts []*sketch.Window, writer string, seq int64) {
+func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int64) {
 	o := l.open[at]
 	if o == nil {
-		o = &openWindow{
-			window:  sketch.Window{Table: at.Table, Index: at.Index, Second: at.second},
+		o = &OpenWindow{
+			Window:  sketch.Window{Table: at.Table, Index: at.Index, Second: at.Second},
 			vector:  make(map[string]int64),
 			unsaved: make(map[string]int64),
 		}
@@ -125,51 +127,51 @@ func (l *ledger) add(at instant, parts []*sketch.Window, writer string, seq int6
 	if o.vector[writer] >= seq {
 		return
 	}
-	l.keys -= len(o.window.Keys)
+	l.Keys -= len(o.Window.Keys)
 	for _, part := range parts {
-		o.window.Merge(part)
+		o.Window.Merge(part)
 	}
-	l.keys += len(o.window.Keys)
+	l.Keys += len(o.Window.Keys)
 	o.vector[writer] = seq
 	if _, already := o.unsaved[writer]; !already {
 		o.unsaved[writer] = seq
 	}
-	o.news = true
+	o.Unjudged = true
 }
 
 // maxTargets bounds what is remembered of targets. What is forgotten costs a
 // look into the store.
 const maxTargets = 16 << 10
 
-// nothingStored is before every second.
-const nothingStored = -1 << 62
+// NothingStored is before every second.
+const NothingStored = -1 << 62
 
-// newest returns the newest second of a target that may be stored, and whether
+// Newest returns the newest second of a target that may be stored, and whether
 // that is known.
-func (l *ledger) newest(at sample.Target) (int64, bool) {
+func (l *Windows) Newest(at sample.Target) (int64, bool) {
 	second, known := l.stored[at]
 	return second, known
 }
 
-// setNewest notes the newest stored second of a target; nothingStored for none.
-func (l *ledger) setNewest(at sample.Target, second int64) {
+// SetNewest notes the newest stored second of a target; nothingStored for none.
+func (l *Windows) SetNewest(at sample.Target, second int64) {
 	if len(l.stored) > maxTargets {
 		clear(l.stored)
 	}
 	l.stored[at] = second
 }
 
-// reopened returns a stored window as an open one.
-func reopened(row store.Window) (*openWindow, error) {
-	w, err := body(row)
+// Reopened returns a stored window as an open one.
+func Reopened(row store.Window) (*OpenWindow, error) {
+	w, err := Sketch(row)
 	if err != nil {
 		return nil, err
 	}
-	return &openWindow{window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
+	return &OpenWindow{Window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
 }
 
-// body reads a stored window's sketch.
-func body(row store.Window) (sketch.Window, error) {
+// Sketch reads a stored window's sketch.
+func Sketch(row store.Window) (sketch.Window, error) {
 	var w sketch.Window
 	if err := w.UnmarshalBinary(row.Body); err != nil {
 		return w, fmt.Errorf("stored window of %s %s at %s: %w", row.Table, row.Index, row.Second, err)
@@ -177,16 +179,22 @@ func body(row store.Window) (sketch.Window, error) {
 	return w, nil
 }
 
-// cursors are how far each writer's deltas are wholly stored, once the windows
+// Len returns how many windows are open.
+func (l *Windows) Len() int { return len(l.open) }
+
+// At returns the open window of a second, nil when there is none.
+func (l *Windows) At(at Instant) *OpenWindow { return l.open[at] }
+
+// Cursors are how far each writer's deltas are wholly stored, once the windows
 // in closing are.
-func (l *ledger) cursors(closing []instant, minutes map[string]int64) map[string]int64 {
-	cursors := maps.Clone(l.read)
+func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[string]int64 {
+	cursors := maps.Clone(l.Read)
 	hold := func(unsaved map[string]int64) {
 		for writer, seq := range unsaved {
 			cursors[writer] = min(cursors[writer], seq-1)
 		}
 	}
-	closes := make(map[instant]bool, len(closing))
+	closes := make(map[Instant]bool, len(closing))
 	for _, at := range closing {
 		closes[at] = true
 	}
@@ -199,34 +207,34 @@ func (l *ledger) cursors(closing []instant, minutes map[string]int64) map[string
 	return cursors
 }
 
-// closed forgets windows that are stored now.
-func (l *ledger) closed(closing []instant) {
+// Closed forgets windows that are stored now.
+func (l *Windows) Closed(closing []Instant) {
 	for _, at := range closing {
-		l.keys -= len(l.open[at].window.Keys)
+		l.Keys -= len(l.open[at].Window.Keys)
 		delete(l.open, at)
 		if newest, known := l.stored[at.Target]; known {
-			l.stored[at.Target] = max(newest, at.second)
+			l.stored[at.Target] = max(newest, at.Second)
 		}
 	}
 }
 
-// oldest are the open seconds, the oldest first, in an order that is always
+// Oldest are the open seconds, the oldest first, in an order that is always
 // the same.
-func (l *ledger) oldest() []instant {
-	return slices.SortedFunc(maps.Keys(l.open), instant.compare)
+func (l *Windows) Oldest() []Instant {
+	return slices.SortedFunc(maps.Keys(l.open), Instant.Compare)
 }
 
-// row is an open window in the store's form.
-func (l *ledger) row(at instant, h horizon) (store.Window, error) {
+// Row is an open window in the store's form.
+func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 	o := l.open[at]
-	body, err := o.window.MarshalBinary()
+	body, err := o.Window.MarshalBinary()
 	if err != nil {
 		return store.Window{}, fmt.Errorf("write window of %s %s: %w", at.Table, at.Index, err)
 	}
-	_, complete := h.isOver(at.second)
-	total := &o.window.Total
+	_, complete := h.IsOver(at.Second)
+	total := &o.Window.Total
 	return store.Window{
-		Table: at.Table, Index: at.Index, Second: time.Unix(at.second, 0).UTC(),
+		Table: at.Table, Index: at.Index, Second: time.Unix(at.Second, 0).UTC(),
 		Requests:            total.Requests - total.ThrottledRequests,
 		ReadMilli:           int64(total.Read - total.Throttled.Read),
 		WriteMilli:          int64(total.Write - total.Throttled.Write),

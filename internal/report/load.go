@@ -42,22 +42,22 @@ type tableStore interface {
 
 // loadOpen brings the stored windows and minutes that deltas add to into memory.
 // When the store fails it, no window is.
-func loadOpen(ctx context.Context, st windowStore, s *state, deltas []delta) error {
-	for _, at := range s.minutes.missing(deltas) {
-		minute := time.Unix(at.second, 0)
+func loadOpen(ctx context.Context, st windowStore, s *State, deltas []Delta) error {
+	for _, at := range s.Minutes.Missing(deltas) {
+		minute := time.Unix(at.Second, 0)
 		rows, err := st.Cardinalities(ctx, store.CardinalityQuery{
 			Table: at.Table, Index: at.Index, From: minute, To: minute.Add(time.Second),
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.minutes.reopen(at, rows); err != nil {
+		if err := s.Minutes.Reopen(at, rows); err != nil {
 			return err
 		}
 	}
-	loaded := make(map[instant]*openWindow)
-	for at, wanted := range s.ledger.missing(deltas) {
-		newest, err := loadNewest(ctx, st, s.ledger, at)
+	loaded := make(map[Instant]*OpenWindow)
+	for at, wanted := range s.Windows.Missing(deltas) {
+		newest, err := loadNewest(ctx, st, s.Windows, at)
 		if err != nil {
 			return err
 		}
@@ -66,15 +66,15 @@ func loadOpen(ctx context.Context, st windowStore, s *state, deltas []delta) err
 			return err
 		}
 	}
-	s.ledger.reopen(loaded)
+	s.Windows.Reopen(loaded)
 	return nil
 }
 
-func loadNewest(ctx context.Context, st windowStore, l *ledger, at sample.Target) (int64, error) {
-	if second, known := l.newest(at); known {
+func loadNewest(ctx context.Context, st windowStore, l *Windows, at sample.Target) (int64, error) {
+	if second, known := l.Newest(at); known {
 		return second, nil
 	}
-	newest := int64(nothingStored)
+	newest := int64(NothingStored)
 	last, any, err := st.LastWindow(ctx, at.Table, at.Index)
 	if err != nil {
 		return 0, err
@@ -82,13 +82,13 @@ func loadNewest(ctx context.Context, st windowStore, l *ledger, at sample.Target
 	if any {
 		newest = last.Unix()
 	}
-	l.setNewest(at, newest)
+	l.SetNewest(at, newest)
 	return newest, nil
 }
 
 // loadWindows reads the wanted seconds of a target, which are in order, as far
 // as they are stored.
-func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted []int64, into map[instant]*openWindow) error {
+func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted []int64, into map[Instant]*OpenWindow) error {
 	for len(wanted) > 0 {
 		// One query for seconds that lie close to each other.
 		n := 1
@@ -107,11 +107,11 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 			if _, want := slices.BinarySearch(wanted[:n], second); !want {
 				continue
 			}
-			o, err := reopened(row)
+			o, err := Reopened(row)
 			if err != nil {
 				return err
 			}
-			into[instant{at, second}] = o
+			into[Instant{at, second}] = o
 		}
 		wanted = wanted[n:]
 	}
@@ -120,8 +120,8 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 
 // loadEarlier loads what is stored of the findings that the board speaks of, and
 // the peaks that their forecasts are made of.
-func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *state) error {
-	for _, fingerprint := range s.unknown() {
+func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *State) error {
+	for _, fingerprint := range s.Unknown() {
 		row, err := findings.Finding(ctx, fingerprint)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // a new one
@@ -135,35 +135,39 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 				return err
 			}
 		}
-		if s.known[fingerprint], err = newStored(row, history); err != nil {
+		if err := s.SetEarlier(row, history); err != nil {
 			return err
 		}
 	}
-	for _, q := range s.unforeseen() {
-		rows, err := peaks.HourPeaks(ctx, q.target.Table, q.target.Index, q.hash, q.since)
+	for _, q := range s.Unforeseen() {
+		rows, err := peaks.HourPeaks(ctx, q.Target.Table, q.Target.Index, q.Hash, q.Since)
 		if err != nil {
 			return err
 		}
-		s.peaks[q.fingerprint] = rows
+		s.SetPeaks(q.Fingerprint, rows)
 	}
 	return nil
 }
 
 // loadGrowth loads the growing keys of tables.
-func loadGrowth(ctx context.Context, st peakStore, s *state, tables []detect.Table) error {
-	for _, at := range s.views.ungrown(tables, s.newest) {
-		keys, err := growingOf(ctx, st, at, s.newest)
+func loadGrowth(ctx context.Context, st peakStore, s *State, tables []detect.Table) error {
+	for _, at := range s.Views.Ungrown(tables, s.Newest) {
+		keys, err := growingOf(ctx, st, at, s.Newest)
 		if err != nil {
 			return err
 		}
-		s.views.grow(at, s.newest, keys)
+		s.Views.Grow(at, s.Newest, keys)
 	}
 	return nil
 }
 
+// growingKeys is how many growing keys a view lists, of the warmKeys that are
+// highest.
+const growingKeys, warmKeys = 5, 25
+
 // growingOf are the warm keys of a target with a forecast.
 func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
-	warm, err := st.WarmKeys(ctx, at.Table, at.Index, forecastFrom(newest), warmKeys)
+	warm, err := st.WarmKeys(ctx, at.Table, at.Index, ForecastFrom(newest), warmKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -172,11 +176,11 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 		if len(keys) == growingKeys {
 			break
 		}
-		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, forecastFrom(newest))
+		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, ForecastFrom(newest))
 		if err != nil {
 			return nil, err
 		}
-		if f := foresee(rows, warmKind(at, k), newest); f != nil {
+		if f := Foresee(rows, warmKind(at, k), newest); f != nil {
 			keys = append(keys, detect.GrowingKey{
 				Key: k.Key, KeyType: k.KeyType, Forecast: *f,
 				WCU: float64(k.WriteMilli) / 1000, RCU: float64(k.ReadMilli) / 1000,
@@ -190,7 +194,7 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
 	var all []detect.Finding
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {
-		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: maxKnown})
+		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: MaxKnown})
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +222,7 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 			continue
 		}
 		rows, err := st.Windows(ctx, store.WindowQuery{
-			Table: at.Table, Index: at.Index, From: newest.Add(-replay), Limit: int(replay/time.Second) + 1,
+			Table: at.Table, Index: at.Index, From: newest.Add(-Replay), Limit: int(Replay/time.Second) + 1,
 		})
 		if err != nil {
 			return nil, err
@@ -227,4 +231,15 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 	}
 	slices.SortStableFunc(all, func(a, b store.Window) int { return a.Second.Compare(b.Second) })
 	return all, nil
+}
+
+// warmKind is what a warm key is nearer to the limit with.
+func warmKind(at sample.Target, k store.WarmKey) detect.Kind {
+	switch {
+	case sample.Milli(k.ReadMilli) > detect.WritesInReads*sample.Milli(k.WriteMilli):
+		return detect.HotKeyRead
+	case at.Index != "":
+		return detect.HotGSIKey
+	}
+	return detect.HotKeyWrite
 }

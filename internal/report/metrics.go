@@ -41,9 +41,9 @@ func newMetrics() *metrics {
 	}
 }
 
-func (m *metrics) pass(l *ledger, deltas int, took time.Duration, err error) {
-	m.openWindows.Set(float64(len(l.open)))
-	m.openKeys.Set(float64(l.keys))
+func (m *metrics) pass(l *Windows, deltas int, took time.Duration, err error) {
+	m.openWindows.Set(float64(l.Len()))
+	m.openKeys.Set(float64(l.Keys))
 	m.deltas.Add(float64(deltas))
 	if err == nil {
 		m.seconds.Observe(took.Seconds())

@@ -19,16 +19,16 @@ type openMinute struct {
 	dirty     time.Time // the database's time at the first change not stored
 }
 
-// minutes are the open minutes; an instant's second is the minute's beginning.
-type minutes map[instant]*openMinute
+// Minutes are the open minutes; an instant's second is the minute's beginning.
+type Minutes map[Instant]*openMinute
 
 // minuteDelay is the longest that a change of an open minute stays unwritten:
 // 4 KiB a target would be much to write at every wake-up.
 const minuteDelay = 10 * time.Second
 
-// missing are the minutes that these deltas add to and that are not in memory.
-func (m minutes) missing(deltas []delta) []instant {
-	var all []instant
+// Missing are the minutes that these deltas add to and that are not in memory.
+func (m Minutes) Missing(deltas []Delta) []Instant {
+	var all []Instant
 	for i := range deltas {
 		for _, r := range deltas[i].cardinality {
 			if at := minuteOf(r); m[at] == nil {
@@ -36,17 +36,17 @@ func (m minutes) missing(deltas []delta) []instant {
 			}
 		}
 	}
-	slices.SortFunc(all, instant.compare)
+	slices.SortFunc(all, Instant.Compare)
 	return slices.Compact(all)
 }
 
-func minuteOf(r sketch.Registers) instant {
-	return instant{sample.Target{Table: r.Table, Index: r.Index}, r.Minute}
+func minuteOf(r sketch.Registers) Instant {
+	return Instant{sample.Target{Table: r.Table, Index: r.Index}, r.Minute}
 }
 
-// reopen takes a minute into memory, with its stored registers where there are
+// Reopen takes a minute into memory, with its stored registers where there are
 // any.
-func (m minutes) reopen(at instant, stored []store.Cardinality) (err error) {
+func (m Minutes) Reopen(at Instant, stored []store.Cardinality) (err error) {
 	o := &openMinute{registers: &sketch.Cardinality{}, unsaved: make(map[string]int64)}
 	if len(stored) > 0 {
 		if o.registers, err = sketch.CardinalityFromBytes(stored[0].Registers); err != nil {
@@ -57,8 +57,8 @@ func (m minutes) reopen(at instant, stored []store.Cardinality) (err error) {
 	return nil
 }
 
-// fold adds deltas whose minutes are loaded.
-func (m minutes) fold(deltas []delta, now time.Time) {
+// Fold adds deltas whose minutes are loaded.
+func (m Minutes) Fold(deltas []Delta, now time.Time) {
 	for i := range deltas {
 		d := &deltas[i]
 		for _, r := range d.cardinality {
@@ -74,27 +74,27 @@ func (m minutes) fold(deltas []delta, now time.Time) {
 	}
 }
 
-// due are the minutes to write now: those that are over, and those that wait
+// Due are the minutes to write now: those that are over, and those that wait
 // too long.
-func (m minutes) due(h horizon, now time.Time) []instant {
-	var all []instant
+func (m Minutes) Due(h Horizon, now time.Time) []Instant {
+	var all []Instant
 	for at, o := range m {
-		over, _ := h.isOver(at.second + 59)
+		over, _ := h.IsOver(at.Second + 59)
 		if over || !o.dirty.IsZero() && now.Sub(o.dirty) >= minuteDelay {
 			all = append(all, at)
 		}
 	}
-	slices.SortFunc(all, instant.compare)
+	slices.SortFunc(all, Instant.Compare)
 	return all
 }
 
-// rows are minutes in the store's form.
-func (m minutes) rows(due []instant) []store.Cardinality {
+// Rows are minutes in the store's form.
+func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	var rows []store.Cardinality
 	for _, at := range due {
 		if o := m[at]; !o.dirty.IsZero() {
 			rows = append(rows, store.Cardinality{
-				Table: at.Table, Index: at.Index, Minute: time.Unix(at.second, 0).UTC(),
+				Table: at.Table, Index: at.Index, Minute: time.Unix(at.Second, 0).UTC(),
 				Registers: o.registers.Bytes(),
 			})
 		}
@@ -102,12 +102,12 @@ func (m minutes) rows(due []instant) []store.Cardinality {
 	return rows
 }
 
-// unsaved is the lowest sequence number of each writer in the minutes that are
+// Unsaved is the lowest sequence number of each writer in the minutes that are
 // not due.
-func (m minutes) unsaved(due []instant) map[string]int64 {
+func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 	lowest := make(map[string]int64)
 	for at, o := range m {
-		if _, written := slices.BinarySearchFunc(due, at, instant.compare); written {
+		if _, written := slices.BinarySearchFunc(due, at, Instant.Compare); written {
 			continue
 		}
 		for writer, seq := range o.unsaved {
@@ -117,10 +117,10 @@ func (m minutes) unsaved(due []instant) map[string]int64 {
 	return lowest
 }
 
-// written forgets minutes that are over, and notes the others as stored.
-func (m minutes) written(due []instant, h horizon) {
+// Written forgets minutes that are over, and notes the others as stored.
+func (m Minutes) Written(due []Instant, h Horizon) {
 	for _, at := range due {
-		if over, _ := h.isOver(at.second + 59); over {
+		if over, _ := h.IsOver(at.Second + 59); over {
 			delete(m, at)
 			continue
 		}

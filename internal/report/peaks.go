@@ -29,27 +29,28 @@ type openPeak struct {
 	raised       bool // since it was written
 }
 
-// hourly are the peaks of warm keys: of those at or above a tenth of a limit.
-type hourly struct {
+// Peaks are the peaks of warm keys: of those at or above a tenth of a limit.
+type Peaks struct {
 	delay time.Duration
 	peaks map[peakID]*openPeak
-	// unsaved is the lowest sequence number of each writer in peaks that were
+	// Unsaved is the lowest sequence number of each writer in peaks that were
 	// raised and not written: the cursors wait for them.
-	unsaved map[string]int64
+	Unsaved map[string]int64
 	dirty   time.Time // the database's time at the first raise not written
 	newest  int64     // second
 }
 
-func newHourly(delay time.Duration) *hourly {
-	return &hourly{delay: delay, peaks: make(map[peakID]*openPeak), unsaved: make(map[string]int64)}
+// NewPeaks returns no peaks, of which raised ones are due after a delay.
+func NewPeaks(delay time.Duration) *Peaks {
+	return &Peaks{delay: delay, peaks: make(map[peakID]*openPeak), Unsaved: make(map[string]int64)}
 }
 
-// observe takes a second that is about to be stored.
-func (h *hourly) observe(at instant, o *openWindow, now time.Time) {
-	h.newest = max(h.newest, at.second)
+// Observe takes a second that is about to be stored.
+func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
+	h.newest = max(h.newest, at.Second)
 	raised := false
-	for i := range o.window.Keys {
-		k := &o.window.Keys[i]
+	for i := range o.Window.Keys {
+		k := &o.Window.Keys[i]
 		if k.Low.Write >= detect.PartitionWrite/judgedShare || k.Low.Read >= detect.PartitionRead/judgedShare {
 			raised = h.raise(at, k) || raised
 		}
@@ -61,13 +62,13 @@ func (h *hourly) observe(at instant, o *openWindow, now time.Time) {
 		h.dirty = now
 	}
 	for writer, seq := range o.unsaved {
-		h.unsaved[writer] = min(cmp.Or(h.unsaved[writer], seq), seq)
+		h.Unsaved[writer] = min(cmp.Or(h.Unsaved[writer], seq), seq)
 	}
 }
 
 // raise says whether the key's hour has become higher.
-func (h *hourly) raise(at instant, k *sketch.KeyLoad) bool {
-	id := peakID{at.Target, k.Hash, at.second - at.second%3600}
+func (h *Peaks) raise(at Instant, k *sketch.KeyLoad) bool {
+	id := peakID{at.Target, k.Hash, at.Second - at.Second%3600}
 	p := h.peaks[id]
 	if p == nil {
 		p = &openPeak{keyType: k.Key.Type, key: k.Key.Text}
@@ -81,9 +82,9 @@ func (h *hourly) raise(at instant, k *sketch.KeyLoad) bool {
 	return true
 }
 
-// due says whether it is time to write: a while after the first raise, or when
+// Due says whether it is time to write: a while after the first raise, or when
 // an hour is over.
-func (h *hourly) due(now time.Time) bool {
+func (h *Peaks) Due(now time.Time) bool {
 	if h.dirty.IsZero() {
 		return false
 	}
@@ -92,9 +93,9 @@ func (h *hourly) due(now time.Time) bool {
 		len(h.peaks) > 8*store.DefaultWarmKeys
 }
 
-// rows are the raised peaks in the store's form: of each hour of a target the
+// Rows are the raised peaks in the store's form: of each hour of a target the
 // highest keys.
-func (h *hourly) rows() []store.HourPeak {
+func (h *Peaks) Rows() []store.HourPeak {
 	var rows []store.HourPeak
 	for id, p := range h.peaks {
 		if p.raised {
@@ -121,13 +122,13 @@ func (h *hourly) rows() []store.HourPeak {
 	return kept
 }
 
-// written forgets hours long past, and notes the others as stored.
-func (h *hourly) written() {
+// Written forgets hours long past, and notes the others as stored.
+func (h *Peaks) Written() {
 	for id, p := range h.peaks {
 		if p.raised = false; id.hour+3600+peakMemory <= h.newest || len(h.peaks) > 8*store.DefaultWarmKeys {
 			delete(h.peaks, id)
 		}
 	}
-	clear(h.unsaved)
+	clear(h.Unsaved)
 	h.dirty = time.Time{}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// replay is how much event time the board is shown again after a restart: as
+// Replay is how much event time the board is shown again after a restart: as
 // much as it keeps second by second.
-const replay = 15 * time.Minute
+const Replay = 15 * time.Minute
 
-// restore shows the board what the judge before has seen of the targets that
+// Restore shows the board what the judge before has seen of the targets that
 // have findings which are not over. A finding that began within the replayed
 // time follows from the windows alone, exactly as before; of an older one the
 // board takes up what is stored.
-func (s *state) restore(findings []detect.Finding, windows []store.Window) error {
+func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
 	s.takeUp(findings, windows)
 	for i, row := range windows {
-		w, err := body(row)
+		w, err := Sketch(row)
 		if err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func complete(windows []store.Window) bool {
 	return true
 }
 
-// targetsOf are the targets of findings, each once, in order.
-func targetsOf(findings []detect.Finding) []sample.Target {
+// Targets are the targets of findings, each once, in order.
+func Targets(findings []detect.Finding) []sample.Target {
 	targets := make(map[sample.Target]bool)
 	for _, f := range findings {
 		targets[sample.Target{Table: f.Table, Index: f.Index}] = true
@@ -61,7 +61,7 @@ func targetsOf(findings []detect.Finding) []sample.Target {
 }
 
 // takeUp restores the findings that began before the windows do.
-func (s *state) takeUp(findings []detect.Finding, windows []store.Window) {
+func (s *State) takeUp(findings []detect.Finding, windows []store.Window) {
 	begin := make(map[sample.Target]time.Time)
 	for _, w := range slices.Backward(windows) {
 		begin[sample.Target{Table: w.Table, Index: w.Index}] = w.Second

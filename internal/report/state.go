@@ -13,36 +13,58 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// state is what the judge knows between two passes, and all that decides. It
+// Options say how a State judges. A nil Policy or Facts means none of its own.
+type Options struct {
+	// Policy returns the policy of a table or index; detect's default for all
+	// when nil.
+	Policy func(table, index string) detect.Policy
+	// Facts returns what an operator says of a table, nil for nothing. It takes
+	// precedence over what is stored.
+	Facts func(table string) *detect.TableFacts
+	// Routes are where notifications go.
+	Routes []string
+	// PageWithin is how old, by event time, a finding's newest second may be to
+	// notify anybody.
+	PageWithin time.Duration
+	// PeakDelay is how long a raised peak or a view may stay unwritten.
+	PeakDelay time.Duration
+	// MaxKeys bounds the keys that all open seconds list.
+	MaxKeys int
+}
+
+// State is what the judge knows between two passes, and all that decides. It
 // knows no store and no clock: what it needs is loaded before and passed in,
 // and what follows from it is a value to write. It may be dropped at any time.
-type state struct {
-	config  Config
-	ledger  *ledger
-	minutes minutes
-	hourly  *hourly
-	views   *hourViews
-	facts   *facts
-	board   *detect.Board
-	known   known
-	draft   *draft
-	// newest is the newest second that was closed.
-	newest int64
+type State struct {
+	options Options
+	// Windows and Minutes are the open ones, Views what tables look like.
+	Windows *Windows
+	Minutes Minutes
+	Views   *Views
+	// Newest is the newest second that was closed.
+	Newest int64
+
+	peaks *Peaks
+	board *detect.Board
+	// facts are what is stored of tables, by name.
+	facts map[string]*detect.TableFacts
+	known known
+	draft *draft
 	// takenUp are the findings that the board took up as they were stored, by
 	// fingerprint, until they are over.
 	takenUp map[string]detect.Finding
 	// sightings are what the board said and what is not in the draft yet.
 	sightings []sighting
-	// lost are the newest gaps, the newest first.
-	lost []store.Gap
+	// gaps are the newest ones, the newest first.
+	gaps []store.Gap
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
 	seed uint64
-	// forecasts are those of the findings' keys, and peaks what the next ones
-	// are made of, by fingerprint.
+	// forecasts are those of the findings' keys, and rows the stored peaks that
+	// the next ones are made of, by fingerprint.
 	forecasts map[string]forecast
-	peaks     map[string][]store.HourPeak
+	rows      map[string][]store.HourPeak
 }
 
 // sighting is what the board says of a finding at one moment: when newest was
@@ -52,45 +74,67 @@ type sighting struct {
 	newest  int64
 }
 
-func newState(c Config, seed uint64, cursors map[string]int64) *state {
-	told := &facts{told: c.Facts}
-	return &state{
-		config: c, ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(c.PeakDelay), views: newHourViews(),
-		facts: told, board: detect.NewBoard(detect.Options{Policy: c.Policy, Facts: told.of}),
+// NewState returns a state that has seen nothing and reads on from the stored
+// cursors.
+func NewState(o Options, seed uint64, cursors map[string]int64) *State {
+	s := &State{
+		options: o, Windows: NewWindows(cursors), Minutes: make(Minutes), Views: NewViews(), peaks: NewPeaks(o.PeakDelay),
 		known: make(known), draft: newDraft(), takenUp: make(map[string]detect.Finding), cursors: cursors, seed: seed,
-		forecasts: make(map[string]forecast), peaks: make(map[string][]store.HourPeak),
+		forecasts: make(map[string]forecast), rows: make(map[string][]store.HourPeak),
 	}
+	s.board = detect.NewBoard(detect.Options{Policy: o.Policy, Facts: s.factsOf})
+	return s
 }
 
-func (s *state) policy(table, index string) detect.Policy {
-	if s.config.Policy == nil {
+// SetFacts replaces what is stored of tables.
+func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
+
+// factsOf returns what an operator says of a table, or what is stored of it.
+func (s *State) factsOf(table string) *detect.TableFacts {
+	if s.options.Facts != nil {
+		if own := s.options.Facts(table); own != nil {
+			return own
+		}
+	}
+	return s.facts[table]
+}
+
+// MaxGaps bounds the gaps that are looked at, the newest of them: a log that
+// loses records again and again makes one each time.
+const MaxGaps = 256
+
+// SetGaps replaces the newest gaps, the newest first.
+func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
+
+func (s *State) policy(table, index string) detect.Policy {
+	if s.options.Policy == nil {
 		return detect.DefaultPolicy()
 	}
-	return s.config.Policy(table, index)
+	return s.options.Policy(table, index)
 }
 
-// fold takes deltas into memory whose seconds and minutes are loaded.
-func (s *state) fold(deltas []delta, now time.Time) {
-	s.ledger.fold(deltas)
-	s.minutes.fold(deltas, now)
+// Fold takes deltas into memory whose seconds and minutes are loaded.
+func (s *State) Fold(deltas []Delta, now time.Time) {
+	s.Windows.Fold(deltas)
+	s.Minutes.Fold(deltas, now)
 	for i := range deltas {
 		for _, r := range deltas[i].cardinality {
-			s.views.count(r)
+			s.Views.Count(r)
 		}
 	}
 }
 
-// closing are the seconds to write now: those that are over, and beyond the
+// Closing are the seconds to write now: those that are over, and beyond the
 // bound of memory the oldest of the others.
-func (s *state) closing(h horizon) []instant {
-	var closing []instant
-	keys := s.ledger.keys
-	for _, at := range s.ledger.oldest() {
-		over, _ := h.isOver(at.second)
-		if !over && keys <= s.config.MaxKeys {
+func (s *State) Closing(h Horizon) []Instant {
+	var closing []Instant
+	keys := s.Windows.Keys
+	for _, at := range s.Windows.Oldest() {
+		over, _ := h.IsOver(at.Second)
+		if !over && keys <= s.options.MaxKeys {
 			break
 		}
-		keys -= len(s.ledger.open[at].window.Keys)
+		keys -= len(s.Windows.At(at).Window.Keys)
 		closing = append(closing, at)
 	}
 	return closing
@@ -106,35 +150,35 @@ const (
 	maxSightings = 4096
 )
 
-// observe shows the board everything that it has not seen, lets time pass, and
+// Observe shows the board everything that it has not seen, lets time pass, and
 // notes what it says on the way. It returns the seconds that are left, for
 // another call, when there is much to note; done reports that all was shown.
-func (s *state) observe(closing []instant, h horizon, now time.Time) (left []instant, done bool) {
+func (s *State) Observe(closing []Instant, h Horizon, now time.Time) (left []Instant, done bool) {
 	for len(closing) > 0 {
 		if len(s.sightings) >= maxSightings {
 			return closing, false
 		}
 		// What lies close together is one step; a quiet stretch before it has
 		// passed first.
-		s.settle(closing[0].second-1, h, now)
+		s.settle(closing[0].Second-1, h, now)
 		s.note()
-		end := closing[0].second + stride
-		for len(closing) > 0 && closing[0].second <= end {
-			o := s.ledger.open[closing[0]]
-			s.views.observe(closing[0], o, now)
-			s.ledger.trim(o)
-			s.board.Observe(&o.window)
-			o.news = false
-			s.hourly.observe(closing[0], o, now)
-			s.newest = max(s.newest, closing[0].second)
+		end := closing[0].Second + stride
+		for len(closing) > 0 && closing[0].Second <= end {
+			o := s.Windows.At(closing[0])
+			s.Views.Observe(closing[0], o, now)
+			s.Windows.Trim(o)
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
+			s.peaks.Observe(closing[0], o, now)
+			s.Newest = max(s.Newest, closing[0].Second)
 			closing = closing[1:]
 		}
 		s.note()
 	}
-	for _, at := range s.ledger.oldest() {
-		if o := s.ledger.open[at]; o.news {
-			s.board.Observe(&o.window)
-			o.news = false
+	for _, at := range s.Windows.Oldest() {
+		if o := s.Windows.At(at); o.Unjudged {
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
 		}
 	}
 	s.settle(math.MaxInt64, h, now)
@@ -145,25 +189,25 @@ func (s *state) observe(closing []instant, h horizon, now time.Time) (left []ins
 // settle lets event time pass up to a second, as far as the horizon allows.
 // Where no watermark promises anything more it passes with the clock; without
 // all watermarks, only with what was counted.
-func (s *state) settle(second int64, h horizon, now time.Time) {
-	if complete := min(second, h.complete-1, now.Unix()); complete > 0 {
+func (s *State) settle(second int64, h Horizon, now time.Time) {
+	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
 		s.board.Settle(complete, true)
 	}
-	if over := min(second, h.over-1, s.newest); over > 0 && h.over > h.complete {
+	if over := min(second, h.Over-1, s.Newest); over > 0 && h.Over > h.Complete {
 		s.board.Settle(over, false)
 	}
 }
 
 // note keeps what the board says now.
-func (s *state) note() {
+func (s *State) note() {
 	for _, f := range s.findings() {
-		s.sightings = append(s.sightings, sighting{f, s.newest})
+		s.sightings = append(s.sightings, sighting{f, s.Newest})
 	}
 }
 
 // findings are the board's, and those of a judge before that were taken up and
 // that the board has let go of: it does so when they are over.
-func (s *state) findings() []detect.Finding {
+func (s *State) findings() []detect.Finding {
 	found := s.board.Findings()
 	if len(s.takenUp) == 0 {
 		return found
@@ -179,9 +223,9 @@ func (s *state) findings() []detect.Finding {
 	return found
 }
 
-// unknown are the fingerprints of sightings of which it is not known whether
+// Unknown are the fingerprints of sightings of which it is not known whether
 // anything is stored, each once.
-func (s *state) unknown() []string {
+func (s *State) Unknown() []string {
 	var all []string
 	asked := make(map[string]bool)
 	for i := range s.sightings {
@@ -196,15 +240,15 @@ func (s *state) unknown() []string {
 	return all
 }
 
-// compare drafts what the sightings change of what is stored, or about to be.
+// Compare drafts what the sightings change of what is stored, or about to be.
 // Everything that is unknown and unforeseen must be loaded.
-func (s *state) compare(now time.Time) error {
+func (s *State) Compare(now time.Time) error {
 	sightings := s.sightings
 	s.sightings = nil
-	defer clear(s.peaks)
+	defer clear(s.rows)
 	for i := range sightings {
 		f := sightings[i].finding
-		f.Gaps = gapsOf(&f, s.lost)
+		f.Gaps = gapsOf(&f, s.gaps)
 		f.Foresee(s.forecastOf(&f, sightings[i].newest), s.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
@@ -216,7 +260,7 @@ func (s *state) compare(now time.Time) error {
 		}
 		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
 			s.draft.put(row(f, document))
-			s.draft.after[f.Fingerprint] = s.draft.compare(f, before, document, s.config, now)
+			s.draft.after[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
 		}
 		if f.State == detect.Resolved {
 			delete(s.takenUp, f.Fingerprint) // only now that what is stored of it is loaded
@@ -225,14 +269,14 @@ func (s *state) compare(now time.Time) error {
 	return nil
 }
 
-// tables are the views that are due, for which the growing keys are to be
+// Tables are the views that are due, for which the growing keys are to be
 // loaded. The board learns from them what tables' keys look like.
-func (s *state) tables(now time.Time) []detect.Table {
-	if !s.views.due(now, s.config.PeakDelay) {
+func (s *State) Tables(now time.Time) []detect.Table {
+	if !s.Views.Due(now, s.options.PeakDelay) {
 		return nil
 	}
-	tables := s.views.tables(s.policy)
-	if s.views.settled() {
+	tables := s.Views.Tables(s.policy)
+	if s.Views.Settled() {
 		for _, t := range tables {
 			s.board.Look(t.Table, t.Index, t.View)
 		}
@@ -240,49 +284,49 @@ func (s *state) tables(now time.Time) []detect.Table {
 	return tables
 }
 
-// pending is what a pass has to write, and of what it is forgotten then.
-type pending struct {
+// Pending is what a pass has to write, and of what it is forgotten then.
+type Pending struct {
 	store.Judgement
-	closing, minutes []instant
+	closing, minutes []Instant
 	hours, views     bool
-	horizon          horizon
+	horizon          Horizon
 }
 
-// pending is everything that is to be written now.
-func (s *state) pending(closing []instant, tables []detect.Table, h horizon, now time.Time) (p pending, err error) {
-	p = pending{closing: closing, minutes: s.minutes.due(h, now), hours: s.hourly.due(now), views: s.views.due(now, s.config.PeakDelay), horizon: h}
-	p.Cardinality = s.minutes.rows(p.minutes)
+// Pending is everything that is to be written now.
+func (s *State) Pending(closing []Instant, tables []detect.Table, h Horizon, now time.Time) (p Pending, err error) {
+	p = Pending{closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now), views: s.Views.Due(now, s.options.PeakDelay), horizon: h}
+	p.Cardinality = s.Minutes.Rows(p.minutes)
 	for _, at := range closing {
-		row, err := s.ledger.row(at, h)
+		row, err := s.Windows.Row(at, h)
 		if err != nil {
 			return p, err
 		}
 		p.Windows = append(p.Windows, row)
 	}
 	s.draft.addTo(&p.Judgement)
-	waiting := s.minutes.unsaved(p.minutes)
+	waiting := s.Minutes.Unsaved(p.minutes)
 	if p.hours {
-		p.Peaks = s.hourly.rows()
+		p.Peaks = s.peaks.Rows()
 	} else {
-		holdBack(waiting, s.hourly.unsaved)
+		holdBack(waiting, s.peaks.Unsaved)
 	}
-	if p.Views, err = s.views.rows(tables); err != nil {
+	if p.Views, err = s.Views.Rows(tables); err != nil {
 		return p, err
 	}
-	p.Cursors = s.ledger.cursors(closing, waiting)
+	p.Cursors = s.Windows.Cursors(closing, waiting)
 	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
 	return p, nil
 }
 
-// written forgets what is stored now.
-func (s *state) written(p pending) {
-	s.ledger.closed(p.closing)
-	s.minutes.written(p.minutes, p.horizon)
+// Written forgets what is stored now.
+func (s *State) Written(p Pending) {
+	s.Windows.Closed(p.closing)
+	s.Minutes.Written(p.minutes, p.horizon)
 	if p.hours {
-		s.hourly.written()
+		s.peaks.Written()
 	}
 	if p.views {
-		s.views.dirty, s.views.written = time.Time{}, true
+		s.Views.Written()
 	}
 	s.known.apply(s.draft)
 	s.draft = newDraft()
@@ -296,6 +340,8 @@ func holdBack(waiting, unsaved map[string]int64) {
 	}
 }
 
-func isEmpty(j store.Judgement) bool {
-	return len(j.Windows)+len(j.Cardinality)+len(j.Peaks)+len(j.Views)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
+// Empty reports whether there is nothing to write.
+func (p *Pending) Empty() bool {
+	return len(p.Windows)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+		len(p.Findings)+len(p.Transitions)+len(p.Notifications)+len(p.Cursors) == 0
 }

@@ -18,7 +18,7 @@ type term struct {
 	judge   *Judge
 	lease   store.Lease
 	renewed time.Time
-	state   *state
+	state   *State
 	// fingerprint tells the installation's hash seed; deltas of another seed
 	// are not read.
 	fingerprint uint64
@@ -26,6 +26,8 @@ type term struct {
 	// Nothing after that delta is read of them either: the cursor could not
 	// say that one was left out.
 	unreadable map[string]error
+	// factsAt is the database's time when tables' facts were loaded last.
+	factsAt time.Time
 	// behind says that there was more to read.
 	behind bool
 }
@@ -48,16 +50,16 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	windows, err := loadRecent(ctx, j.store, targetsOf(findings))
+	windows, err := loadRecent(ctx, j.store, Targets(findings))
 	if err != nil {
 		return nil, err
 	}
-	s := newState(j.config, seed, cursors)
-	s.views.restore(views)
+	s := NewState(j.config.state(), seed, cursors)
+	s.Views.Restore(views)
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
-	}, s.restore(findings, windows)
+	}, s.Restore(findings, windows)
 }
 
 // pass loads what is new, judges it and writes the judgement.
@@ -70,13 +72,13 @@ func (t *term) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := newHorizon(snap, t.judge.config, func(w string) bool { return t.unreadable[w] != nil })
-	closing := t.state.closing(h)
+	h := NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
+	closing := t.state.Closing(h)
 	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
 		return err
 	}
 	err = t.write(ctx, closing, h, snap.Now)
-	t.judge.metrics.pass(t.state.ledger, len(snap.Deltas), time.Since(started), err)
+	t.judge.metrics.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	return err
 }
 
@@ -105,17 +107,19 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	if err := loadOpen(ctx, st, t.state, deltas); err != nil {
 		return snap, err
 	}
-	t.state.fold(deltas, snap.Now)
-	if t.state.lost, err = st.Gaps(ctx, store.GapQuery{Limit: maxGaps}); err != nil {
+	t.state.Fold(deltas, snap.Now)
+	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: MaxGaps})
+	if err != nil {
 		return snap, err
 	}
+	t.state.SetGaps(gaps)
 	t.behind = snap.Behind
-	return snap, t.refreshFacts(ctx, snap.Now)
+	return snap, t.loadFacts(ctx, snap.Now)
 }
 
 // after is from where each writer is read.
 func (t *term) after() map[string]int64 {
-	after := maps.Clone(t.state.ledger.read)
+	after := maps.Clone(t.state.Windows.Read)
 	for writer := range t.unreadable {
 		after[writer] = math.MaxInt64
 	}
@@ -124,8 +128,8 @@ func (t *term) after() map[string]int64 {
 
 // decode reads the deltas' bodies. One that cannot be read stays in the store,
 // with all of its writer's that follow.
-func (t *term) decode(rows []store.Delta) []delta {
-	deltas := make([]delta, 0, len(rows))
+func (t *term) decode(rows []store.Delta) []Delta {
+	deltas := make([]Delta, 0, len(rows))
 	for _, row := range rows {
 		if t.unreadable[row.Writer] != nil {
 			continue
@@ -139,7 +143,7 @@ func (t *term) decode(rows []store.Delta) []delta {
 			t.refuse(row, err)
 			continue
 		}
-		deltas = append(deltas, newDelta(row.Writer, row.Seq, &d))
+		deltas = append(deltas, NewDelta(row.Writer, row.Seq, &d))
 	}
 	return deltas
 }
@@ -160,12 +164,12 @@ func (t *term) refuse(row store.Delta, err error) {
 // decide has the state look at the closing seconds, and compare what it sees
 // with what is stored of it, which is loaded in between. It begins with what
 // was seen in a pass that the store failed.
-func (t *term) decide(ctx context.Context, closing []instant, h horizon, now time.Time) error {
-	for left, done := closing, false; ; left, done = t.state.observe(left, h, now) {
+func (t *term) decide(ctx context.Context, closing []Instant, h Horizon, now time.Time) error {
+	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
 		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state); err != nil {
 			return err
 		}
-		if err := t.state.compare(now); err != nil || done {
+		if err := t.state.Compare(now); err != nil || done {
 			return err
 		}
 	}
@@ -173,21 +177,21 @@ func (t *term) decide(ctx context.Context, closing []instant, h horizon, now tim
 
 // write stores what is due, if there is anything to store, and then forgets
 // what is stored.
-func (t *term) write(ctx context.Context, closing []instant, h horizon, now time.Time) error {
-	tables := t.state.tables(now)
+func (t *term) write(ctx context.Context, closing []Instant, h Horizon, now time.Time) error {
+	tables := t.state.Tables(now)
 	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
 		return err
 	}
-	p, err := t.state.pending(closing, tables, h, now)
+	p, err := t.state.Pending(closing, tables, h, now)
 	if err != nil {
 		return err
 	}
-	if !isEmpty(p.Judgement) {
+	if !p.Empty() {
 		if err := t.judge.store.Judge(ctx, t.lease, p.Judgement); err != nil {
 			return err
 		}
 	}
-	t.state.written(p)
+	t.state.Written(p)
 	t.judge.metrics.wrote(p.Judgement)
 	return nil
 }

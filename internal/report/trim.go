@@ -14,12 +14,12 @@ const (
 	judgedShare = 10
 )
 
-// trim drops what is not kept of a second that is about to be stored.
-func (l *ledger) trim(o *openWindow) {
-	l.keys -= len(o.window.Keys)
-	o.window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
-		max(keptKeys, judged(&o.window)))
-	l.keys += len(o.window.Keys)
+// Trim drops what is not kept of a second that is about to be stored.
+func (l *Windows) Trim(o *OpenWindow) {
+	l.Keys -= len(o.Window.Keys)
+	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
+		max(keptKeys, judged(&o.Window)))
+	l.Keys += len(o.Window.Keys)
 }
 
 // judged counts the keys that weigh as much as a tenth of a limit, in the units

@@ -18,16 +18,13 @@ const (
 	// viewSettled is how many seconds of an hour must be seen before its view
 	// takes the place of the one of the hour before.
 	viewSettled = 600
-	// growingKeys is how many growing keys a view lists, of the warmKeys that
-	// are highest.
-	growingKeys, warmKeys = 5, 25
 	// growingTargets is for how many tables growing keys are looked for at one
 	// writing: each is some queries.
 	growingTargets = 20
 )
 
-// hourViews count what tables' keys look like, an hour of event time at once.
-type hourViews struct {
+// Views count what tables' keys look like, an hour of event time at once.
+type Views struct {
 	hours   map[int64]*hourView // by the hour's beginning
 	newest  int64               // second
 	dirty   time.Time           // the database's time at the first second not written
@@ -53,14 +50,15 @@ type growing struct {
 	keys []detect.GrowingKey
 }
 
-func newHourViews() *hourViews {
-	return &hourViews{
+// NewViews returns no views.
+func NewViews() *Views {
+	return &Views{
 		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
 	}
 }
 
 // at is the hour of a second; nil when it is past.
-func (v *hourViews) at(second int64) *hourView {
+func (v *Views) at(second int64) *hourView {
 	hour := second - second%3600
 	h := v.hours[hour]
 	if h == nil {
@@ -73,17 +71,17 @@ func (v *hourViews) at(second int64) *hourView {
 	return h
 }
 
-// observe takes a second that closes, before it is trimmed. One that closes
+// Observe takes a second that closes, before it is trimmed. One that closes
 // again, for late samples, is in already.
-func (v *hourViews) observe(at instant, o *openWindow, now time.Time) {
-	h := v.at(at.second)
+func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
+	h := v.at(at.Second)
 	if h == nil || o.reopened {
 		return
 	}
-	h.census.Observe(&o.window)
-	h.add(at.Target, &o.window)
-	h.first = min(h.first, at.second)
-	v.newest = max(v.newest, at.second)
+	h.census.Observe(&o.Window)
+	h.add(at.Target, &o.Window)
+	h.first = min(h.first, at.Second)
+	v.newest = max(v.newest, at.Second)
 	if v.dirty.IsZero() {
 		v.dirty = now
 	}
@@ -109,15 +107,15 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t.Unseen.RCU = max(t.Unseen.RCU, float64(w.Unseen.Read)/1000)
 }
 
-// count takes registers of distinct keys.
-func (v *hourViews) count(r sketch.Registers) {
+// Count takes registers of distinct keys.
+func (v *Views) Count(r sketch.Registers) {
 	if h := v.at(r.Minute); h != nil {
 		h.census.Count(r)
 	}
 }
 
-// restore notes which views are stored.
-func (v *hourViews) restore(rows []store.TableView) {
+// Restore notes which views are stored.
+func (v *Views) Restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
@@ -129,21 +127,24 @@ func (v *hourViews) restore(rows []store.TableView) {
 
 // keeps says that the stored view of a target is better than what h has seen:
 // it is recent, and of more time.
-func (v *hourViews) keeps(at sample.Target, h *hourView) bool {
+func (v *Views) keeps(at sample.Target, h *hourView) bool {
 	stored, any := v.kept[at]
 	seen := v.newest - h.first + 1
 	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
 }
 
-// due says whether it is time to write: at once when nothing was written yet,
+// Due says whether it is time to write: at once when nothing was written yet,
 // then after a while.
-func (v *hourViews) due(now time.Time, delay time.Duration) bool {
+func (v *Views) Due(now time.Time, delay time.Duration) bool {
 	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
+// Written notes that what was due is stored.
+func (v *Views) Written() { v.dirty, v.written = time.Time{}, true }
+
 // shown is the hour whose view is written: the newest, or for its first minutes
 // the one before.
-func (v *hourViews) shown() *hourView {
+func (v *Views) shown() *hourView {
 	hour := v.newest - v.newest%3600
 	now, before := v.hours[hour], v.hours[hour-3600]
 	if before != nil && (now == nil || v.newest-now.first < viewSettled) {
@@ -152,9 +153,9 @@ func (v *hourViews) shown() *hourView {
 	return now
 }
 
-// tables are what the keys of each target look like, as far as it is to be
+// Tables are what the keys of each target look like, as far as it is to be
 // written, ordered by target.
-func (v *hourViews) tables(policy func(table, index string) detect.Policy) []detect.Table {
+func (v *Views) Tables(policy func(table, index string) detect.Policy) []detect.Table {
 	h := v.shown()
 	if h == nil {
 		return nil
@@ -175,16 +176,16 @@ func (v *hourViews) tables(policy func(table, index string) detect.Policy) []det
 	return all
 }
 
-// settled reports whether the hour that is shown was seen for so long that its
+// Settled reports whether the hour that is shown was seen for so long that its
 // keys are not merely the first of many.
-func (v *hourViews) settled() bool {
+func (v *Views) Settled() bool {
 	h := v.shown()
 	return h != nil && v.newest-h.first >= viewSettled
 }
 
-// ungrown are the targets of tables whose growing keys are to be loaded, once
+// Ungrown are the targets of tables whose growing keys are to be loaded, once
 // an hour of event time, and not of too many at once.
-func (v *hourViews) ungrown(tables []detect.Table, newest int64) []sample.Target {
+func (v *Views) Ungrown(tables []detect.Table, newest int64) []sample.Target {
 	var all []sample.Target
 	for _, t := range tables {
 		at := sample.Target{Table: t.Table, Index: t.Index}
@@ -195,16 +196,16 @@ func (v *hourViews) ungrown(tables []detect.Table, newest int64) []sample.Target
 	return all
 }
 
-// grow notes the growing keys of a target.
-func (v *hourViews) grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
+// Grow notes the growing keys of a target.
+func (v *Views) Grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
 	if len(v.growing) > maxTargets {
 		clear(v.growing)
 	}
 	v.growing[at] = growing{hourOf(newest), keys}
 }
 
-// rows are tables in the store's form.
-func (v *hourViews) rows(tables []detect.Table) ([]store.TableView, error) {
+// Rows are tables in the store's form.
+func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 	rows := make([]store.TableView, len(tables))
 	for i, t := range tables {
 		known := v.growing[sample.Target{Table: t.Table, Index: t.Index}]
@@ -216,15 +217,4 @@ func (v *hourViews) rows(tables []detect.Table) ([]store.TableView, error) {
 		rows[i] = store.TableView{Table: t.Table, Index: t.Index, Document: document}
 	}
 	return rows, nil
-}
-
-// warmKind is what a warm key is nearer to the limit with.
-func warmKind(at sample.Target, k store.WarmKey) detect.Kind {
-	switch {
-	case sample.Milli(k.ReadMilli) > detect.WritesInReads*sample.Milli(k.WriteMilli):
-		return detect.HotKeyRead
-	case at.Index != "":
-		return detect.HotGSIKey
-	}
-	return detect.HotKeyWrite
 }
