@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -72,8 +73,8 @@ func (c Config) withDefaults() Config {
 }
 
 // state is the part of it that judging needs.
-func (c Config) state() Options {
-	return Options{
+func (c Config) state() verdict.Options {
+	return verdict.Options{
 		Policy: c.Policy, Facts: c.Facts, Routes: c.Routes,
 		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: c.MaxKeys,
 	}

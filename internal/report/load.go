@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -42,7 +44,7 @@ type tableStore interface {
 
 // loadOpen brings the stored windows and minutes that deltas add to into memory.
 // When the store fails it, no window is.
-func loadOpen(ctx context.Context, st windowStore, s *State, deltas []Delta) error {
+func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fold.Delta) error {
 	for _, at := range s.Minutes.Missing(deltas) {
 		minute := time.Unix(at.Second, 0)
 		rows, err := st.Cardinalities(ctx, store.CardinalityQuery{
@@ -55,7 +57,7 @@ func loadOpen(ctx context.Context, st windowStore, s *State, deltas []Delta) err
 			return err
 		}
 	}
-	loaded := make(map[Instant]*OpenWindow)
+	loaded := make(map[fold.Instant]*fold.OpenWindow)
 	for at, wanted := range s.Windows.Missing(deltas) {
 		newest, err := loadNewest(ctx, st, s.Windows, at)
 		if err != nil {
@@ -70,11 +72,11 @@ func loadOpen(ctx context.Context, st windowStore, s *State, deltas []Delta) err
 	return nil
 }
 
-func loadNewest(ctx context.Context, st windowStore, l *Windows, at sample.Target) (int64, error) {
+func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, at sample.Target) (int64, error) {
 	if second, known := l.Newest(at); known {
 		return second, nil
 	}
-	newest := int64(NothingStored)
+	newest := int64(fold.NothingStored)
 	last, any, err := st.LastWindow(ctx, at.Table, at.Index)
 	if err != nil {
 		return 0, err
@@ -88,7 +90,7 @@ func loadNewest(ctx context.Context, st windowStore, l *Windows, at sample.Targe
 
 // loadWindows reads the wanted seconds of a target, which are in order, as far
 // as they are stored.
-func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted []int64, into map[Instant]*OpenWindow) error {
+func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted []int64, into map[fold.Instant]*fold.OpenWindow) error {
 	for len(wanted) > 0 {
 		// One query for seconds that lie close to each other.
 		n := 1
@@ -107,11 +109,11 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 			if _, want := slices.BinarySearch(wanted[:n], second); !want {
 				continue
 			}
-			o, err := Reopened(row)
+			o, err := fold.Reopened(row)
 			if err != nil {
 				return err
 			}
-			into[Instant{at, second}] = o
+			into[fold.Instant{Target: at, Second: second}] = o
 		}
 		wanted = wanted[n:]
 	}
@@ -120,7 +122,7 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 
 // loadEarlier loads what is stored of the findings that the board speaks of, and
 // the peaks that their forecasts are made of.
-func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *State) error {
+func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State) error {
 	for _, fingerprint := range s.Unknown() {
 		row, err := findings.Finding(ctx, fingerprint)
 		if errors.Is(err, store.ErrNotFound) {
@@ -150,7 +152,7 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 }
 
 // loadGrowth loads the growing keys of tables.
-func loadGrowth(ctx context.Context, st peakStore, s *State, tables []detect.Table) error {
+func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []detect.Table) error {
 	for _, at := range s.Views.Ungrown(tables, s.Newest) {
 		keys, err := growingOf(ctx, st, at, s.Newest)
 		if err != nil {
@@ -167,7 +169,7 @@ const growingKeys, warmKeys = 5, 25
 
 // growingOf are the warm keys of a target with a forecast.
 func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
-	warm, err := st.WarmKeys(ctx, at.Table, at.Index, ForecastFrom(newest), warmKeys)
+	warm, err := st.WarmKeys(ctx, at.Table, at.Index, verdict.ForecastFrom(newest), warmKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +178,11 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 		if len(keys) == growingKeys {
 			break
 		}
-		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, ForecastFrom(newest))
+		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, verdict.ForecastFrom(newest))
 		if err != nil {
 			return nil, err
 		}
-		if f := Foresee(rows, warmKind(at, k), newest); f != nil {
+		if f := verdict.Foresee(rows, warmKind(at, k), newest); f != nil {
 			keys = append(keys, detect.GrowingKey{
 				Key: k.Key, KeyType: k.KeyType, Forecast: *f,
 				WCU: float64(k.WriteMilli) / 1000, RCU: float64(k.ReadMilli) / 1000,
@@ -194,7 +196,7 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
 	var all []detect.Finding
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {
-		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: MaxKnown})
+		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown})
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +224,7 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 			continue
 		}
 		rows, err := st.Windows(ctx, store.WindowQuery{
-			Table: at.Table, Index: at.Index, From: newest.Add(-Replay), Limit: int(Replay/time.Second) + 1,
+			Table: at.Table, Index: at.Index, From: newest.Add(-verdict.Replay), Limit: int(verdict.Replay/time.Second) + 1,
 		})
 		if err != nil {
 			return nil, err

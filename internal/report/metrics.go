@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -41,7 +42,7 @@ func newMetrics() *metrics {
 	}
 }
 
-func (m *metrics) pass(l *Windows, deltas int, took time.Duration, err error) {
+func (m *metrics) pass(l *fold.Windows, deltas int, took time.Duration, err error) {
 	m.openWindows.Set(float64(l.Len()))
 	m.openKeys.Set(float64(l.Keys))
 	m.deltas.Add(float64(deltas))

@@ -8,6 +8,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -18,7 +20,7 @@ type term struct {
 	judge   *Judge
 	lease   store.Lease
 	renewed time.Time
-	state   *State
+	state   *verdict.State
 	// fingerprint tells the installation's hash seed; deltas of another seed
 	// are not read.
 	fingerprint uint64
@@ -50,11 +52,11 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	windows, err := loadRecent(ctx, j.store, Targets(findings))
+	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings))
 	if err != nil {
 		return nil, err
 	}
-	s := NewState(j.config.state(), seed, cursors)
+	s := verdict.NewState(j.config.state(), seed, cursors)
 	s.Views.Restore(views)
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
@@ -72,7 +74,7 @@ func (t *term) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
+	h := fold.NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
 	closing := t.state.Closing(h)
 	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
 		return err
@@ -108,7 +110,7 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 		return snap, err
 	}
 	t.state.Fold(deltas, snap.Now)
-	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: MaxGaps})
+	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
 	if err != nil {
 		return snap, err
 	}
@@ -128,8 +130,8 @@ func (t *term) after() map[string]int64 {
 
 // decode reads the deltas' bodies. One that cannot be read stays in the store,
 // with all of its writer's that follow.
-func (t *term) decode(rows []store.Delta) []Delta {
-	deltas := make([]Delta, 0, len(rows))
+func (t *term) decode(rows []store.Delta) []fold.Delta {
+	deltas := make([]fold.Delta, 0, len(rows))
 	for _, row := range rows {
 		if t.unreadable[row.Writer] != nil {
 			continue
@@ -143,7 +145,7 @@ func (t *term) decode(rows []store.Delta) []Delta {
 			t.refuse(row, err)
 			continue
 		}
-		deltas = append(deltas, NewDelta(row.Writer, row.Seq, &d))
+		deltas = append(deltas, fold.NewDelta(row.Writer, row.Seq, &d))
 	}
 	return deltas
 }
@@ -164,7 +166,7 @@ func (t *term) refuse(row store.Delta, err error) {
 // decide has the state look at the closing seconds, and compare what it sees
 // with what is stored of it, which is loaded in between. It begins with what
 // was seen in a pass that the store failed.
-func (t *term) decide(ctx context.Context, closing []Instant, h Horizon, now time.Time) error {
+func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
 		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state); err != nil {
 			return err
@@ -177,7 +179,7 @@ func (t *term) decide(ctx context.Context, closing []Instant, h Horizon, now tim
 
 // write stores what is due, if there is anything to store, and then forgets
 // what is stored.
-func (t *term) write(ctx context.Context, closing []Instant, h Horizon, now time.Time) error {
+func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	tables := t.state.Tables(now)
 	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
 		return err

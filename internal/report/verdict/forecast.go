@@ -1,9 +1,10 @@
-package report
+package verdict
 
 import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -31,7 +32,7 @@ func (s *State) Unforeseen() []PeakQuery {
 	for i := range s.sightings {
 		seen := &s.sightings[i]
 		f := &seen.finding
-		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == hourOf(seen.newest) {
+		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == fold.HourOf(seen.newest) {
 			continue
 		}
 		since := ForecastFrom(seen.newest)
@@ -53,9 +54,6 @@ func (s *State) Unforeseen() []PeakQuery {
 // SetPeaks notes the stored peaks of a finding's key, until the next Compare.
 func (s *State) SetPeaks(fingerprint string, rows []store.HourPeak) { s.rows[fingerprint] = rows }
 
-// hourOf is the beginning of a second's hour.
-func hourOf(second int64) int64 { return second - second%3600 }
-
 // ForecastFrom is the earliest peak that a forecast at a second uses.
 func ForecastFrom(second int64) time.Time {
 	return time.Unix(second, 0).UTC().Add(-detect.ForecastMemory)
@@ -63,14 +61,14 @@ func ForecastFrom(second int64) time.Time {
 
 // forecastOf is the forecast of a finding's key at the newest second of then.
 func (s *State) forecastOf(f *detect.Finding, newest int64) *detect.Forecast {
-	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == hourOf(newest) {
+	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == fold.HourOf(newest) {
 		return known.growth
 	}
 	growth := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
 	if len(s.forecasts) > MaxKnown {
 		clear(s.forecasts)
 	}
-	s.forecasts[f.Fingerprint] = forecast{hourOf(newest), growth}
+	s.forecasts[f.Fingerprint] = forecast{fold.HourOf(newest), growth}
 	return growth
 }
 

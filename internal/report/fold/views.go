@@ -1,4 +1,4 @@
-package report
+package fold
 
 import (
 	"cmp"
@@ -189,7 +189,7 @@ func (v *Views) Ungrown(tables []detect.Table, newest int64) []sample.Target {
 	var all []sample.Target
 	for _, t := range tables {
 		at := sample.Target{Table: t.Table, Index: t.Index}
-		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == hourOf(newest)) {
+		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == HourOf(newest)) {
 			all = append(all, at)
 		}
 	}
@@ -201,7 +201,7 @@ func (v *Views) Grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
 	if len(v.growing) > maxTargets {
 		clear(v.growing)
 	}
-	v.growing[at] = growing{hourOf(newest), keys}
+	v.growing[at] = growing{HourOf(newest), keys}
 }
 
 // Rows are tables in the store's form.
@@ -218,3 +218,6 @@ func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 	}
 	return rows, nil
 }
+
+// HourOf is the beginning of a second's hour.
+func HourOf(second int64) int64 { return second - second%3600 }

@@ -1,4 +1,4 @@
-package report
+package verdict
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -21,7 +22,7 @@ const Replay = 15 * time.Minute
 func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
 	s.takeUp(findings, windows)
 	for i, row := range windows {
-		w, err := Sketch(row)
+		w, err := fold.Sketch(row)
 		if err != nil {
 			return err
 		}

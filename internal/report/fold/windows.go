@@ -1,4 +1,9 @@
-package report
+// Package fold adds up in memory what collectors have counted: their deltas
+// become seconds of tables and indexes, minutes of distinct keys, the hourly
+// peaks of warm keys and the hourly views of tables. It knows no store: rows are
+// passed in and returned, and each part tells up to where a writer's deltas are
+// in what was written, so that cursors wait for the rest.
+package fold
 
 import (
 	"fmt"
@@ -62,7 +67,8 @@ type Delta struct {
 	// windows are those of the same second together: a delta has one for each
 	// shard and each time that a second was sealed.
 	windows     map[Instant][]*sketch.Window
-	cardinality []sketch.Registers
+	// Cardinality are the distinct keys of minutes.
+	Cardinality []sketch.Registers
 }
 
 // NewDelta returns a writer's delta with its windows by second.
@@ -73,7 +79,7 @@ func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
 		at := Instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
 		all[at] = append(all[at], w)
 	}
-	return Delta{writer: writer, seq: seq, windows: all, cardinality: d.Cardinality}
+	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality}
 }
 
 // Missing are the seconds that these deltas add to and that are not in memory,

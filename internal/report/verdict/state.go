@@ -1,4 +1,12 @@
-package report
+// Package verdict is the pure part of the judge. A State folds deltas, shows the
+// closed seconds to detect's board, compares what the board says with what is
+// stored, and returns everything that follows as one value to write. It calls no
+// store and reads no clock: who calls it loads what it asks for and says what
+// time it is.
+//
+// One pass is: Fold, Closing, Observe, then with what Unknown and Unforeseen ask
+// for loaded Compare, Tables, Pending, and Written once it is stored.
+package verdict
 
 import (
 	"bytes"
@@ -10,6 +18,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -38,13 +47,13 @@ type Options struct {
 type State struct {
 	options Options
 	// Windows and Minutes are the open ones, Views what tables look like.
-	Windows *Windows
-	Minutes Minutes
-	Views   *Views
+	Windows *fold.Windows
+	Minutes fold.Minutes
+	Views   *fold.Views
 	// Newest is the newest second that was closed.
 	Newest int64
 
-	peaks *Peaks
+	peaks *fold.Peaks
 	board *detect.Board
 	// facts are what is stored of tables, by name.
 	facts map[string]*detect.TableFacts
@@ -78,7 +87,7 @@ type sighting struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: NewWindows(cursors), Minutes: make(Minutes), Views: NewViews(), peaks: NewPeaks(o.PeakDelay),
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
 		known: make(known), draft: newDraft(), takenUp: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]forecast), rows: make(map[string][]store.HourPeak),
 	}
@@ -114,11 +123,11 @@ func (s *State) policy(table, index string) detect.Policy {
 }
 
 // Fold takes deltas into memory whose seconds and minutes are loaded.
-func (s *State) Fold(deltas []Delta, now time.Time) {
+func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 	s.Windows.Fold(deltas)
 	s.Minutes.Fold(deltas, now)
 	for i := range deltas {
-		for _, r := range deltas[i].cardinality {
+		for _, r := range deltas[i].Cardinality {
 			s.Views.Count(r)
 		}
 	}
@@ -126,8 +135,8 @@ func (s *State) Fold(deltas []Delta, now time.Time) {
 
 // Closing are the seconds to write now: those that are over, and beyond the
 // bound of memory the oldest of the others.
-func (s *State) Closing(h Horizon) []Instant {
-	var closing []Instant
+func (s *State) Closing(h fold.Horizon) []fold.Instant {
+	var closing []fold.Instant
 	keys := s.Windows.Keys
 	for _, at := range s.Windows.Oldest() {
 		over, _ := h.IsOver(at.Second)
@@ -153,7 +162,7 @@ const (
 // Observe shows the board everything that it has not seen, lets time pass, and
 // notes what it says on the way. It returns the seconds that are left, for
 // another call, when there is much to note; done reports that all was shown.
-func (s *State) Observe(closing []Instant, h Horizon, now time.Time) (left []Instant, done bool) {
+func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
 	for len(closing) > 0 {
 		if len(s.sightings) >= maxSightings {
 			return closing, false
@@ -189,7 +198,7 @@ func (s *State) Observe(closing []Instant, h Horizon, now time.Time) (left []Ins
 // settle lets event time pass up to a second, as far as the horizon allows.
 // Where no watermark promises anything more it passes with the clock; without
 // all watermarks, only with what was counted.
-func (s *State) settle(second int64, h Horizon, now time.Time) {
+func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
 		s.board.Settle(complete, true)
 	}
@@ -287,13 +296,13 @@ func (s *State) Tables(now time.Time) []detect.Table {
 // Pending is what a pass has to write, and of what it is forgotten then.
 type Pending struct {
 	store.Judgement
-	closing, minutes []Instant
+	closing, minutes []fold.Instant
 	hours, views     bool
-	horizon          Horizon
+	horizon          fold.Horizon
 }
 
 // Pending is everything that is to be written now.
-func (s *State) Pending(closing []Instant, tables []detect.Table, h Horizon, now time.Time) (p Pending, err error) {
+func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	p = Pending{closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now), views: s.Views.Due(now, s.options.PeakDelay), horizon: h}
 	p.Cardinality = s.Minutes.Rows(p.minutes)
 	for _, at := range closing {

@@ -1,4 +1,4 @@
-package report
+package fold
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ const minuteDelay = 10 * time.Second
 func (m Minutes) Missing(deltas []Delta) []Instant {
 	var all []Instant
 	for i := range deltas {
-		for _, r := range deltas[i].cardinality {
+		for _, r := range deltas[i].Cardinality {
 			if at := minuteOf(r); m[at] == nil {
 				all = append(all, at)
 			}
@@ -61,7 +61,7 @@ func (m Minutes) Reopen(at Instant, stored []store.Cardinality) (err error) {
 func (m Minutes) Fold(deltas []Delta, now time.Time) {
 	for i := range deltas {
 		d := &deltas[i]
-		for _, r := range d.cardinality {
+		for _, r := range d.Cardinality {
 			o := m[minuteOf(r)]
 			o.registers.Merge(r)
 			if _, already := o.unsaved[d.writer]; !already {

@@ -1,4 +1,4 @@
-package report
+package fold
 
 import (
 	"cmp"
