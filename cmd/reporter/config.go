@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -94,7 +95,7 @@ func (r Retention) check(f *config.Faults) {
 	}{
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
-		{"peaks", r.Peaks, 21 * 24 * time.Hour}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
+		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
 	} {

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -163,9 +165,9 @@ func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []de
 	return nil
 }
 
-// growingKeys is how many growing keys a view lists, of the warmKeys that are
-// highest.
-const growingKeys, warmKeys = 5, 25
+// warmKeys is how many of the highest warm keys are looked at for the growing
+// keys of a view.
+const warmKeys = 25
 
 // growingOf are the warm keys of a target with a forecast.
 func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
@@ -175,18 +177,16 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 	}
 	var keys []detect.GrowingKey
 	for _, k := range warm {
-		if len(keys) == growingKeys {
+		if len(keys) == growth.Listed {
 			break
 		}
 		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, verdict.ForecastFrom(newest))
 		if err != nil {
 			return nil, err
 		}
-		if f := verdict.Foresee(rows, warmKind(at, k), newest); f != nil {
-			keys = append(keys, detect.GrowingKey{
-				Key: k.Key, KeyType: k.KeyType, Forecast: *f,
-				WCU: float64(k.WriteMilli) / 1000, RCU: float64(k.ReadMilli) / 1000,
-			})
+		most := sketch.Load{Write: sample.Milli(k.WriteMilli), Read: sample.Milli(k.ReadMilli)}
+		if f := verdict.Foresee(rows, growth.Kind(at.Index, most), newest); f != nil {
+			keys = append(keys, growth.Key(sample.Key{Type: k.KeyType, Text: k.Key}, most, f))
 		}
 	}
 	return keys, nil
@@ -233,15 +233,4 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 	}
 	slices.SortStableFunc(all, func(a, b store.Window) int { return a.Second.Compare(b.Second) })
 	return all, nil
-}
-
-// warmKind is what a warm key is nearer to the limit with.
-func warmKind(at sample.Target, k store.WarmKey) detect.Kind {
-	switch {
-	case sample.Milli(k.ReadMilli) > detect.WritesInReads*sample.Milli(k.WriteMilli):
-		return detect.HotKeyRead
-	case at.Index != "":
-		return detect.HotGSIKey
-	}
-	return detect.HotKeyWrite
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -51,7 +52,7 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	raised := false
 	for i := range o.Window.Keys {
 		k := &o.Window.Keys[i]
-		if k.Low.Write >= detect.PartitionWrite/judgedShare || k.Low.Read >= detect.PartitionRead/judgedShare {
+		if growth.Warm(k.Low) {
 			raised = h.raise(at, k) || raised
 		}
 	}
@@ -68,13 +69,13 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 
 // raise says whether the key's hour has become higher.
 func (h *Peaks) raise(at Instant, k *sketch.KeyLoad) bool {
-	id := peakID{at.Target, k.Hash, at.Second - at.Second%3600}
+	id := peakID{at.Target, k.Hash, growth.HourOf(at.Second)}
 	p := h.peaks[id]
 	if p == nil {
 		p = &openPeak{keyType: k.Key.Type, key: k.Key.Text}
 		h.peaks[id] = p
 	}
-	higher := sketch.Load{Read: max(p.load.Read, k.Low.Read), Write: max(p.load.Write, k.Low.Write)}
+	higher := growth.Higher(p.load, k.Low)
 	if higher == p.load {
 		return false
 	}

@@ -2,16 +2,16 @@ package fold
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // Of a closed second the keys above a fiftieth of a limit are kept for the
-// pictures, at most so many; and every key above a tenth of one, however many
-// there are: the verdict may be about it.
+// charts, at most so many; and every warm key, however many there are: the
+// verdict may be about it.
 const (
-	keptShare   = 50
-	keptKeys    = 512
-	judgedShare = 10
+	keptShare = 50
+	keptKeys  = 512
 )
 
 // Trim drops what is not kept of a second that is about to be stored.
@@ -26,7 +26,7 @@ func (l *Windows) Trim(o *OpenWindow) {
 // that Trim orders keys by: both limits weigh the same in them.
 func judged(w *sketch.Window) (n int) {
 	for i := range w.Keys {
-		if high := w.Keys[i].High(); detect.WritesInReads*high.Write+high.Read >= detect.PartitionRead/judgedShare {
+		if high := w.Keys[i].High(); detect.WritesInReads*high.Write+high.Read >= detect.PartitionRead/growth.WarmShare {
 			n++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -59,10 +60,10 @@ func NewViews() *Views {
 
 // at is the hour of a second; nil when it is past.
 func (v *Views) at(second int64) *hourView {
-	hour := second - second%3600
+	hour := growth.HourOf(second)
 	h := v.hours[hour]
 	if h == nil {
-		if hour < v.newest-v.newest%3600 {
+		if hour < growth.HourOf(v.newest) {
 			return nil
 		}
 		h = &hourView{census: detect.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64}
@@ -86,7 +87,7 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 		v.dirty = now
 	}
 	for hour, old := range v.hours {
-		if old != v.shown() && hour < v.newest-v.newest%3600 {
+		if old != v.shown() && hour < growth.HourOf(v.newest) {
 			delete(v.hours, hour)
 		}
 	}
@@ -189,7 +190,7 @@ func (v *Views) Ungrown(tables []detect.Table, newest int64) []sample.Target {
 	var all []sample.Target
 	for _, t := range tables {
 		at := sample.Target{Table: t.Table, Index: t.Index}
-		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == HourOf(newest)) {
+		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == growth.HourOf(newest)) {
 			all = append(all, at)
 		}
 	}
@@ -201,7 +202,7 @@ func (v *Views) Grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
 	if len(v.growing) > maxTargets {
 		clear(v.growing)
 	}
-	v.growing[at] = growing{HourOf(newest), keys}
+	v.growing[at] = growing{growth.HourOf(newest), keys}
 }
 
 // Rows are tables in the store's form.
@@ -218,6 +219,3 @@ func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 	}
 	return rows, nil
 }
-
-// HourOf is the beginning of a second's hour.
-func HourOf(second int64) int64 { return second - second%3600 }

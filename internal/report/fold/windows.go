@@ -66,7 +66,7 @@ type Delta struct {
 	seq    int64
 	// windows are those of the same second together: a delta has one for each
 	// shard and each time that a second was sealed.
-	windows     map[Instant][]*sketch.Window
+	windows map[Instant][]*sketch.Window
 	// Cardinality are the distinct keys of minutes.
 	Cardinality []sketch.Registers
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -32,7 +32,7 @@ func (s *State) Unforeseen() []PeakQuery {
 	for i := range s.sightings {
 		seen := &s.sightings[i]
 		f := &seen.finding
-		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == fold.HourOf(seen.newest) {
+		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == growth.HourOf(seen.newest) {
 			continue
 		}
 		since := ForecastFrom(seen.newest)
@@ -61,15 +61,15 @@ func ForecastFrom(second int64) time.Time {
 
 // forecastOf is the forecast of a finding's key at the newest second of then.
 func (s *State) forecastOf(f *detect.Finding, newest int64) *detect.Forecast {
-	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == fold.HourOf(newest) {
+	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == growth.HourOf(newest) {
 		return known.growth
 	}
-	growth := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
+	found := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
 	if len(s.forecasts) > MaxKnown {
 		clear(s.forecasts)
 	}
-	s.forecasts[f.Fingerprint] = forecast{fold.HourOf(newest), growth}
-	return growth
+	s.forecasts[f.Fingerprint] = forecast{growth.HourOf(newest), found}
+	return found
 }
 
 // Foresee follows the stored peaks of a key.
@@ -78,9 +78,8 @@ func Foresee(rows []store.HourPeak, k detect.Kind, newest int64) *detect.Forecas
 	peaks := make([]detect.HourPeak, 0, len(rows))
 	for _, r := range rows {
 		if !r.Hour.Before(from) {
-			peaks = append(peaks, detect.HourPeak{
-				Hour: r.Hour, WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
-			})
+			load := sketch.Load{Write: sample.Milli(r.WriteMilli), Read: sample.Milli(r.ReadMilli)}
+			peaks = append(peaks, growth.Peak(r.Hour, load))
 		}
 	}
 	return detect.NewForecast(peaks, k, time.Unix(newest, 0).UTC())
