@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -19,10 +20,10 @@ func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
 		second := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second).UTC() }
 		c := collect(t, s, "a", 0, start)
 		c.lose(
-			store.Gap{From: "1", To: "2", Since: second(-90), Until: second(-60), Reason: "before"},
-			store.Gap{From: "3", To: "4", Since: second(-5), Until: second(1), Reason: "over its beginning"},
-			store.Gap{From: "5", To: "6", Since: second(200), Until: second(230), Reason: "after"},
-			store.Gap{From: "7", To: "8", Until: second(-60), Reason: "from nobody knows when, before"},
+			store.Gap{Gap: sample.Gap{From: "1", To: "2", Since: second(-90), Until: second(-60), Reason: "before"}},
+			store.Gap{Gap: sample.Gap{From: "3", To: "4", Since: second(-5), Until: second(1), Reason: "over its beginning"}},
+			store.Gap{Gap: sample.Gap{From: "5", To: "6", Since: second(200), Until: second(230), Reason: "after"}},
+			store.Gap{Gap: sample.Gap{From: "7", To: "8", Until: second(-60), Reason: "from nobody knows when, before"}},
 		)
 		j := run(t, quick(), &probe{Store: s})
 		c.commit(20, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 20)...)...)
@@ -34,7 +35,7 @@ func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
 		}})
 		// One that comes to light later, of unknown bounds, is told too, and is
 		// no change that anybody is woken for.
-		c.lose(store.Gap{From: "9", To: "10", Reason: "later"})
+		c.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "later"}})
 		c.commit(21)
 		j.quiet(t)
 		f = only(t, s)
@@ -64,7 +65,7 @@ func TestWhatIsToldFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
 	c := collect(t, s, "a", 0, begin())
-	c.lose(store.Gap{From: "9", To: "10", Reason: "of unknown bounds"})
+	c.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "of unknown bounds"}})
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(100, append(hot("hot", 1200, 0, 3), hot("warm", 900, 0, 3)...)...)
 	j.quiet(t)

@@ -123,7 +123,7 @@ func (c *collector) lose(gaps ...store.Gap) {
 	c.t.Helper()
 	c.seq++
 	for i := range gaps {
-		gaps[i].PartitionID = c.claim.PartitionID
+		gaps[i].Source, gaps[i].Partition = c.claim.Source, c.claim.Name
 	}
 	must(c.t, c.store.Commit(c.t.Context(), store.Commit{Writer: c.name, Seq: c.seq, Gaps: gaps}))
 }

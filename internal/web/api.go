@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -57,35 +58,21 @@ func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
 }
 
-// gap is a stretch that was not counted, in the API's form.
+// gap is a range that was not counted, in the API's form: times that are not
+// known are left out.
 type gap struct {
-	Source    string     `json:"source"`
-	Partition string     `json:"partition"`
-	From      string     `json:"from"`
-	To        string     `json:"to"`
-	Since     *time.Time `json:"since,omitempty"`
-	Until     *time.Time `json:"until,omitempty"`
-	Reason    string     `json:"reason"`
-	Noticed   time.Time  `json:"noticed"`
+	sample.Gap
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
+	Noticed time.Time `json:"noticed"`
 }
 
 func gaps(rows []store.Gap) []gap {
 	all := make([]gap, len(rows))
 	for i, g := range rows {
-		all[i] = gap{
-			Source: g.Source, Partition: g.Name, From: g.From, To: g.To,
-			Since: known(g.Since), Until: known(g.Until), Reason: g.Reason, Noticed: g.Noticed,
-		}
+		all[i] = gap{Gap: g.Gap, Since: g.Since, Until: g.Until, Noticed: g.Noticed}
 	}
 	return all
-}
-
-// known is a time, or nothing when it is not known.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {

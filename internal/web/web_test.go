@@ -312,7 +312,7 @@ func TestGapsAndLagAreToldOnEveryPage(t *testing.T) {
 	must(t, err)
 	must(t, s.Commit(t.Context(), store.Commit{
 		Writer: "w", Seq: 1,
-		Gaps:       []store.Gap{{PartitionID: id, From: "5", To: "9", Reason: "retention was shorter"}},
+		Gaps:       []store.Gap{{Gap: sample.Gap{Source: id.Source, Partition: id.Name, From: "5", To: "9", Reason: "retention was shorter"}}},
 		Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: time.Now().Add(-time.Hour), Lag: 7}},
 	}))
 	address := serve(t, s)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -52,7 +53,7 @@ func allOrNothing(t *testing.T, s *store.Store) {
 	err := s.Commit(t.Context(), store.Commit{
 		Writer: "a", Seq: 1, Body: []byte("x"), Moves: moves,
 		Watermarks: []store.Watermark{{PartitionID: partition(0), Epoch: 1, Time: noon}},
-		Gaps:       []store.Gap{{PartitionID: partition(0), Reason: "lost"}},
+		Gaps:       []store.Gap{gap(0, sample.Gap{Reason: "lost"})},
 		Bad:        []store.BadSample{{Hour: noon, Source: "s", Reason: "r", Count: 1}},
 	})
 	var fenced *store.FencedError

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -38,7 +39,7 @@ func retentionUnread(t *testing.T, s *store.Store) {
 func everything(t *testing.T, s *store.Store) {
 	t.Helper()
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte("x"),
-		Gaps: []store.Gap{{PartitionID: partition(1), Reason: "lost"}},
+		Gaps: []store.Gap{gap(1, sample.Gap{Reason: "lost"})},
 		Bad: []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "now", Count: 1},
 			{Hour: noon.AddDate(-1, 0, 0), Source: "s", Reason: "old", Count: 1, Excerpts: []string{"x"}}},
 	}))

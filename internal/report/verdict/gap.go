@@ -18,10 +18,7 @@ func gapsOf(f *detect.Finding, lost []store.Gap) []detect.Gap {
 	over := make([]detect.Gap, 0)
 	for _, g := range slices.Backward(lost) {
 		if overlaps(g, f.FirstSeen, until.Add(time.Second)) {
-			over = append(over, detect.Gap{
-				Source: g.Source, Partition: g.Name, From: g.From, To: g.To,
-				Since: g.Since, Until: g.Until, Reason: g.Reason,
-			})
+			over = append(over, detect.Gap(g.Gap))
 		}
 	}
 	return over
