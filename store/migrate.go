@@ -10,6 +10,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/migrations"
 )
 
@@ -77,7 +78,7 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	}
 	held, err := db.BeginTx(ctx, nil)
 	for ; busy(err) && ctx.Err() == nil; held, err = db.BeginTx(ctx, nil) {
-		pause(ctx, lockEvery)
+		retry.Pause(ctx, lockEvery)
 	}
 	if err != nil {
 		return nil, errors.Join(wrap(ctx, "wait for another migration", err), db.Close())

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 // Every commit wakes the listeners on Postgres; they look by themselves too,
@@ -40,7 +42,7 @@ func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 		for ctx.Err() == nil {
 			s.listen(ctx, wake)
 			wakeUp(wake)
-			pause(ctx, pollEvery)
+			retry.Pause(ctx, pollEvery)
 		}
 	}()
 	return wake
@@ -53,16 +55,9 @@ func wakeUp(wake chan<- struct{}) {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 func tick(ctx context.Context, wake chan<- struct{}) {
 	for ctx.Err() == nil {
-		pause(ctx, pollEvery)
+		retry.Pause(ctx, pollEvery)
 		wakeUp(wake)
 	}
 }

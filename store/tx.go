@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 // DefaultTries is how often a transaction is tried that fails only because of
@@ -47,7 +49,7 @@ func repeat(ctx context.Context, f func() error) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 5*time.Millisecond, 500*time.Millisecond
 	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(DefaultTries))
-	return unwrapPermanent(err)
+	return retry.Cause(err)
 }
 
 // once runs and commits one writing transaction.
@@ -93,12 +95,3 @@ func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, e
 // end rolls back what was not committed. Its own error says nothing that the
 // one before it did not.
 func (t *tx) end() { _ = t.Rollback() }
-
-// unwrapPermanent takes off what told the retry to stop.
-func unwrapPermanent(err error) error {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
-		return permanent.Unwrap()
-	}
-	return err
-}

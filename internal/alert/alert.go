@@ -24,6 +24,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/metrics"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -53,13 +55,14 @@ const most = 100
 
 // Webhook delivers one route of the outbox to one URL.
 type Webhook struct {
+	metrics.Set
 	config Config
 	store  Store
 	logger *slog.Logger
 	sender *sender
 	// outbox and receiver are what is wrong with either now.
-	outbox, receiver health
-	metrics          *metrics
+	outbox, receiver health.Status
+	measures         *measures
 }
 
 // New returns a webhook that is ready to Run. The holder names this process
@@ -74,8 +77,9 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Webhook, erro
 		return nil, err
 	}
 	c.holder = holder
+	m := newMeasures(c.Route)
 	return &Webhook{
-		config: c, store: st, sender: s, metrics: newMetrics(c.Route),
+		Set: m.set(), config: c, store: st, sender: s, measures: m,
 		logger: logger.With("route", c.Route),
 	}, nil
 }
@@ -87,9 +91,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := w.pass(ctx); err == nil {
-			w.outbox.heal()
+			w.outbox.Heal(health.Whole)
 		} else if ctx.Err() == nil {
-			w.metrics.outbox.Inc()
+			w.measures.outbox.Inc()
 			w.report(&w.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
 		}
 		select {
@@ -154,18 +158,18 @@ func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bo
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	w.metrics.seconds.Observe(time.Since(started).Seconds())
+	w.measures.seconds.Observe(time.Since(started).Seconds())
 	v := judge(w.config, n, answer, time.Now())
-	w.metrics.attempts.WithLabelValues(string(v.outcome)).Inc()
+	w.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	switch v.outcome {
 	case delivered:
-		w.receiver.heal()
+		w.receiver.Heal(health.Whole)
 		err = w.store.MarkDelivered(ctx, n.ID)
 	case failed:
 		w.report(&w.receiver, v.cause)
 		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause)
 	case dead:
-		w.receiver.heal() // nothing waits for it any more
+		w.receiver.Heal(health.Whole) // nothing waits for it any more
 		w.logger.Error("notification given up", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
 		err = w.store.MarkDead(ctx, n.ID, v.cause)
 	}
@@ -176,8 +180,8 @@ func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bo
 }
 
 // report notes what is wrong, and logs it when that is news.
-func (w *Webhook) report(h *health, cause string) {
-	if h.fail(cause) {
+func (w *Webhook) report(h *health.Status, cause string) {
+	if h.Fail(health.Whole, cause) {
 		w.logger.Warn("webhook does not get through; trying again", "cause", cause)
 	}
 }
@@ -185,8 +189,8 @@ func (w *Webhook) report(h *health, cause string) {
 // Ready answers why the webhook is not ready; nothing when it is.
 func (w *Webhook) Ready() []string {
 	var reasons []string
-	for _, h := range []*health{&w.outbox, &w.receiver} {
-		if cause := h.wrong(); cause != "" {
+	for _, h := range []*health.Status{&w.outbox, &w.receiver} {
+		for _, cause := range h.Reasons() {
 			reasons = append(reasons, fmt.Sprintf("webhook %s: %s", w.config.Route, cause))
 		}
 	}

@@ -37,6 +37,9 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -78,12 +81,13 @@ const leaseName = "judge"
 
 // Judge is the reporter's judge.
 type Judge struct {
-	config  Config
-	store   Store
-	holder  string
-	logger  *slog.Logger
-	health  health
-	metrics *metrics
+	metrics.Set
+	config   Config
+	store    Store
+	holder   string
+	logger   *slog.Logger
+	health   health.Status
+	measures *measures
 }
 
 // New returns a judge that is ready to Run. The holder names this process for
@@ -93,7 +97,8 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Judge{config: c, store: st, holder: holder, logger: logger, metrics: newMetrics()}, nil
+	m := newMeasures()
+	return &Judge{Set: m.set(), config: c, store: st, holder: holder, logger: logger, measures: m}, nil
 }
 
 // Run judges, and prunes what is older than its retention, until ctx ends. It
@@ -118,12 +123,12 @@ func (j *Judge) judge(ctx context.Context) error {
 		term = next
 		switch {
 		case err == nil:
-			j.health.heal(partStore)
+			j.health.Heal(health.Whole)
 			wait.Reset()
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
 			j.trouble(err)
-			pause(ctx, wait.NextBackOff())
+			retry.Pause(ctx, wait.NextBackOff())
 		}
 	}
 	return nil
@@ -141,11 +146,11 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 			return nil, fmt.Errorf("begin to judge: %w", err)
 		}
 		j.logger.Info("judging", "holder", j.holder, "token", lease.Token)
-		j.metrics.leader.Set(1)
+		j.measures.leader.Set(1)
 	}
 	err := t.pass(ctx)
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) {
-		j.metrics.leader.Set(0)
+		j.measures.leader.Set(0)
 		j.logger.Warn("starting over from what is stored", "cause", err)
 		return nil, nil
 	}
@@ -172,7 +177,7 @@ func (j *Judge) resign(ctx context.Context, t *term) {
 	if t == nil {
 		return
 	}
-	j.metrics.leader.Set(0)
+	j.measures.leader.Set(0)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
 	defer cancel()
 	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {
@@ -181,8 +186,8 @@ func (j *Judge) resign(ctx context.Context, t *term) {
 }
 
 func (j *Judge) trouble(err error) {
-	j.metrics.errors.Inc()
-	if j.health.fail(partStore, fmt.Sprintf("judging fails: %v", err)) {
+	j.measures.errors.Inc()
+	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
 		j.logger.Error("judging fails; trying again", "error", err)
 	}
 }
@@ -199,7 +204,7 @@ func (j *Judge) keep(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
-			j.metrics.errors.Inc()
+			j.measures.errors.Inc()
 			j.logger.Warn("pruning fails; trying again later", "error", err)
 		}
 	}
@@ -216,11 +221,6 @@ func (j *Judge) prune(ctx context.Context) error {
 	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
+// Ready returns why the judge is not ready; nothing when it is. A judge that
+// waits for the lease is ready.
+func (j *Judge) Ready() []string { return j.health.Reasons() }

@@ -80,7 +80,7 @@ func (t *term) pass(ctx context.Context) error {
 		return err
 	}
 	err = t.write(ctx, closing, h, snap.Now)
-	t.judge.metrics.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
+	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	return err
 }
 
@@ -158,7 +158,7 @@ func (t *term) refuse(row store.Delta, err error) {
 	}
 	reason := fmt.Sprintf("delta %d (version %d) cannot be read and waits in the store with all that follow: %v: %s",
 		row.Seq, row.Version, err, todo)
-	if t.judge.health.fail("collector "+row.Writer, reason) {
+	if t.judge.health.Fail("collector "+row.Writer, reason) {
 		t.judge.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
 	}
 }
@@ -194,6 +194,6 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 		}
 	}
 	t.state.Written(p)
-	t.judge.metrics.wrote(p.Judgement)
+	t.judge.measures.wrote(p.Judgement)
 	return nil
 }

@@ -1,44 +1,21 @@
 package alert
 
 import (
-	"sync"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/metrics"
 )
 
-// health is what is wrong now. It is safe for use by many goroutines.
-type health struct {
-	mu    sync.Mutex
-	cause string
-}
-
-// fail notes what is wrong, and says whether that is news.
-func (h *health) fail(cause string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	news := h.cause != cause
-	h.cause = cause
-	return news
-}
-
-func (h *health) heal() { h.fail("") }
-
-func (h *health) wrong() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.cause
-}
-
-// metrics counts attempts. They belong to one route.
-type metrics struct {
+// measures are the metrics of one route.
+type measures struct {
 	attempts *prometheus.CounterVec
 	outbox   prometheus.Counter
 	seconds  prometheus.Histogram
 }
 
-func newMetrics(route string) *metrics {
+func newMeasures(route string) *measures {
 	labels := prometheus.Labels{"route": route}
-	m := &metrics{
+	m := &measures{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "alert", Name: "attempts_total", ConstLabels: labels,
 			Help: "Attempts to deliver a notification, by what came of them.",
@@ -59,16 +36,4 @@ func newMetrics(route string) *metrics {
 	return m
 }
 
-// Describe implements prometheus.Collector.
-func (w *Webhook) Describe(ch chan<- *prometheus.Desc) {
-	w.metrics.attempts.Describe(ch)
-	w.metrics.outbox.Describe(ch)
-	w.metrics.seconds.Describe(ch)
-}
-
-// Collect implements prometheus.Collector.
-func (w *Webhook) Collect(ch chan<- prometheus.Metric) {
-	w.metrics.attempts.Collect(ch)
-	w.metrics.outbox.Collect(ch)
-	w.metrics.seconds.Collect(ch)
-}
+func (m *measures) set() metrics.Set { return metrics.Set{m.attempts, m.outbox, m.seconds} }
