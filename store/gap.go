@@ -21,7 +21,7 @@ type GapQuery struct {
 	// From and To choose the gaps that may overlap this range of event time,
 	// both inclusive; zero is open. A gap of unknown bounds may overlap any.
 	From, To time.Time
-	// Limit is the most gaps to answer, 0 for DefaultLimit.
+	// Limit is the most gaps to return, 0 for DefaultLimit.
 	Limit int
 }
 
@@ -44,7 +44,7 @@ func until(t time.Time) time.Time {
 	return utc(t)
 }
 
-// Gaps answers the gaps that a query chooses, the newest first.
+// Gaps returns the gaps that a query chooses, the newest first.
 func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 	unknown := utc(time.Time{})
 	rows, err := s.read.QueryContext(ctx, `

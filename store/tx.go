@@ -21,7 +21,7 @@ type tx struct {
 	now time.Time
 }
 
-// exec runs a statement and answers how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	result, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) err
 func repeat(ctx context.Context, f func() error) error {
 	attempt := func() (struct{}, error) {
 		err := f()
-		if err != nil && !again(err) {
+		if err != nil && !retryable(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
@@ -92,6 +92,6 @@ func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, e
 	return &tx{Tx: t, now: now}, nil
 }
 
-// end rolls back what was not committed. Its own error says nothing that the
-// one before it did not.
+// end rolls back what was not committed. Its own error adds nothing to the one
+// before it.
 func (t *tx) end() { _ = t.Rollback() }

@@ -1,15 +1,15 @@
-// Package alert tells people about findings. It empties the outbox, which a
-// judge fills in the same transaction as the findings themselves, so that no
-// transition is told without being stored, or stored without being told.
+// Package alert delivers notifications about findings. It empties the outbox, which
+// a judge fills in the same transaction as the findings themselves, so that no
+// transition is notified without being stored, or stored without being notified.
 //
 // # What a receiver may rely on
 //
 // Every notification arrives at least once: after a crash, a timeout or a lost
-// answer it is sent again, with the same id and the same body, so that a
+// response it is sent again, with the same id and the same body, so that a
 // receiver recognises a repetition by the header webhook-id. Notifications of
 // one finding arrive in their order; those of different findings may overtake
-// each other. A receiver that is away is tried again after growing pauses,
-// which stand in the outbox and so outlive this process.
+// each other. A receiver that is unavailable is retried after growing
+// pauses, which are kept in the outbox and so outlive this process.
 //
 // The form is Standard Webhooks (https://www.standardwebhooks.com): headers
 // webhook-id and webhook-timestamp, and webhook-signature where a secret is
@@ -121,7 +121,7 @@ func (w *Webhook) pass(ctx context.Context) error {
 		if due, err = w.store.DueNotifications(ctx, w.config.Route, most); err != nil {
 			return err
 		}
-		if more, err := w.deliverAll(ctx, due); err != nil || !more {
+		if again, err := w.deliverAll(ctx, due); err != nil || !again {
 			return err
 		}
 	}
@@ -133,10 +133,10 @@ func (w *Webhook) lease(ctx context.Context) (bool, error) {
 	return mine, err
 }
 
-// deliverAll delivers a few notifications, and says whether there may be more.
-// When the receiver cannot be reached the rest waits for the next pass: trying
-// a dead receiver a hundred times at once helps nobody.
-func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (more bool, err error) {
+// deliverAll delivers a few notifications, and reports whether there may be more.
+// When the receiver cannot be reached the rest waits for the next pass, so that an
+// unavailable receiver is not tried a hundred times at once.
+func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
 	for _, n := range due {
 		mine, err := w.lease(ctx)
 		if err != nil || !mine {
@@ -150,16 +150,16 @@ func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (mor
 	return len(due) > 0, nil
 }
 
-// deliver makes one attempt and writes down what came of it. An attempt that
+// deliver makes one attempt and records its outcome. An attempt that
 // ctx ended is no attempt: it is made again after the restart.
 func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
 	started := time.Now()
-	answer := w.sender.send(ctx, n)
+	response := w.sender.send(ctx, n)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	w.measures.seconds.Observe(time.Since(started).Seconds())
-	v := judge(w.config, n, answer, time.Now())
+	v := judge(w.config, n, response, time.Now())
 	w.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	switch v.outcome {
 	case delivered:
@@ -169,24 +169,24 @@ func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bo
 		w.report(&w.receiver, v.cause)
 		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause)
 	case dead:
-		w.receiver.Heal(health.Whole) // nothing waits for it any more
-		w.logger.Error("notification given up", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
+		w.receiver.Heal(health.Whole) // no notification waits for it
+		w.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
 		err = w.store.MarkDead(ctx, n.ID, v.cause)
 	}
 	if errors.Is(err, store.ErrNotFound) { // another process was quicker
 		err = nil
 	}
-	return answer.err == nil, err
+	return response.err == nil, err
 }
 
-// report notes what is wrong, and logs it when that is news.
+// report records what is wrong, and logs it when that is new.
 func (w *Webhook) report(h *health.Status, cause string) {
 	if h.Fail(health.Whole, cause) {
-		w.logger.Warn("webhook does not get through; trying again", "cause", cause)
+		w.logger.Warn("webhook delivery fails; retrying", "cause", cause)
 	}
 }
 
-// Ready answers why the webhook is not ready; nothing when it is.
+// Ready returns why the webhook is not ready; nothing when it is.
 func (w *Webhook) Ready() []string {
 	var reasons []string
 	for _, h := range []*health.Status{&w.outbox, &w.receiver} {

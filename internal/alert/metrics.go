@@ -18,11 +18,11 @@ func newMeasures(route string) *measures {
 	m := &measures{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "alert", Name: "attempts_total", ConstLabels: labels,
-			Help: "Attempts to deliver a notification, by what came of them.",
+			Help: "Attempts to deliver a notification, by outcome.",
 		}, []string{"outcome"}),
 		outbox: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "alert", Name: "outbox_errors_total", ConstLabels: labels,
-			Help: "Passes that the outbox failed; all are made again.",
+			Help: "Passes that failed to read or write the outbox and were retried.",
 		}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "keyheat", Subsystem: "alert", Name: "attempt_seconds", ConstLabels: labels,

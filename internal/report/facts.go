@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// factsEvery is the pause between two looks at what is stored of tables:
-// billing and indexes seldom change.
+// factsEvery is the pause between two loads of tables' facts: billing and indexes
+// seldom change.
 const factsEvery = time.Minute
 
 // loadFacts reads what is stored of tables, now and then. Facts that cannot be

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
+func TestAFindingListsTheGapsOfItsTime(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		start := begin()
@@ -23,7 +23,7 @@ func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
 			store.Gap{Gap: sample.Gap{From: "1", To: "2", Since: second(-90), Until: second(-60), Reason: "before"}},
 			store.Gap{Gap: sample.Gap{From: "3", To: "4", Since: second(-5), Until: second(1), Reason: "over its beginning"}},
 			store.Gap{Gap: sample.Gap{From: "5", To: "6", Since: second(200), Until: second(230), Reason: "after"}},
-			store.Gap{Gap: sample.Gap{From: "7", To: "8", Until: second(-60), Reason: "from nobody knows when, before"}},
+			store.Gap{Gap: sample.Gap{From: "7", To: "8", Until: second(-60), Reason: "from an unknown time, before"}},
 		)
 		j := run(t, quick(), &probe{Store: s})
 		c.commit(20, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 20)...)...)
@@ -33,8 +33,8 @@ func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
 			Source: "test", Partition: "0", From: "3", To: "4",
 			Since: second(-5), Until: second(1), Reason: "over its beginning",
 		}})
-		// One that comes to light later, of unknown bounds, is told too, and is
-		// no change that anybody is woken for.
+		// One that comes to light later, of unknown bounds, is listed too, and
+		// is no change that is notified.
 		c.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "later"}})
 		c.commit(21)
 		j.quiet(t)
@@ -42,7 +42,7 @@ func TestAFindingMadeOverAGapSaysSo(t *testing.T) {
 		if len(f.Gaps) != 2 || f.Gaps[1].Reason != "later" || !f.Gaps[1].Since.IsZero() {
 			t.Errorf("gaps %+v, want the later one too", f.Gaps)
 		}
-		equal(t, "told", left(t, s).Told, []string{"hot firing"})
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
 	})
 }
 
@@ -59,9 +59,9 @@ func only(t *testing.T, s *store.Store) detect.Finding {
 	return f
 }
 
-// TestWhatIsToldFollowsTheSchema holds the document that is stored, answered by
+// TestDocumentsFollowTheSchema holds the document that is stored, returned by
 // the API and posted to webhooks to the form that analyze prints.
-func TestWhatIsToldFollowsTheSchema(t *testing.T) {
+func TestDocumentsFollowTheSchema(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
 	c := collect(t, s, "a", 0, begin())

@@ -136,7 +136,7 @@ type probe struct {
 	judged atomic.Int64
 	killAt int64
 	late   bool // the killed call is carried out first
-	// fault, when set, says what goes wrong with the n-th call to Judge, and
+	// fault, when set, returns what goes wrong with the n-th call to Judge, and
 	// whether it is carried out all the same.
 	fault func(n int64) (err error, carried bool)
 	dead  atomic.Bool

@@ -37,15 +37,15 @@ type peakStore interface {
 	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
 }
 
-// tableStore is where it is kept what tables look like, and what was lost.
+// tableStore is where tables' views, their facts and the gaps are.
 type tableStore interface {
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 }
 
-// loadOpen brings the stored windows and minutes that deltas add to into memory.
-// When the store fails it, no window is.
+// loadOpen loads the stored windows and minutes that deltas add to. When the store
+// fails, no window is loaded.
 func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fold.Delta) error {
 	for _, at := range s.Minutes.Missing(deltas) {
 		minute := time.Unix(at.Second, 0)
@@ -122,7 +122,7 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 	return nil
 }
 
-// loadEarlier loads what is stored of the findings that the board speaks of, and
+// loadEarlier loads what is stored of the findings that the board has, and
 // the peaks that their forecasts are made of.
 func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State) error {
 	for _, fingerprint := range s.Unknown() {
@@ -155,21 +155,21 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 
 // loadGrowth loads the growing keys of tables.
 func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []detect.Table) error {
-	for _, at := range s.Views.Ungrown(tables, s.Newest) {
+	for _, at := range s.Views.WithoutGrowth(tables, s.Newest) {
 		keys, err := growingOf(ctx, st, at, s.Newest)
 		if err != nil {
 			return err
 		}
-		s.Views.Grow(at, s.Newest, keys)
+		s.Views.SetGrowing(at, s.Newest, keys)
 	}
 	return nil
 }
 
-// warmKeys is how many of the highest warm keys are looked at for the growing
-// keys of a view.
+// warmKeys is how many of the highest warm keys are tried for the growing keys of
+// a view.
 const warmKeys = 25
 
-// growingOf are the warm keys of a target with a forecast.
+// growingOf returns the warm keys of a target with a forecast.
 func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
 	warm, err := st.WarmKeys(ctx, at.Table, at.Index, verdict.ForecastFrom(newest), warmKeys)
 	if err != nil {
@@ -192,7 +192,7 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 	return keys, nil
 }
 
-// loadUnresolved loads the stored findings that are not over.
+// loadUnresolved loads the stored findings that are not resolved.
 func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
 	var all []detect.Finding
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {

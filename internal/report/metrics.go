@@ -27,14 +27,14 @@ func newMeasures() *measures {
 			Namespace: "keyheat", Subsystem: "report", Name: name, Help: help})
 	}
 	return &measures{
-		leader:        gauge("leader", "1 while this process judges, 0 while it waits."),
-		openWindows:   gauge("open_windows", "Seconds of tables and indexes that are folded in memory."),
-		openKeys:      gauge("open_keys", "Keys that the open seconds list."),
+		leader:        gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
+		openWindows:   gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
+		openKeys:      gauge("open_keys", "Keys in the open seconds."),
 		deltas:        counter("deltas_total", "Deltas that were read."),
 		windows:       counter("windows_written_total", "Seconds written, again for late samples."),
-		transitions:   counter("transitions_total", "Changes of findings that were written."),
+		transitions:   counter("transitions_total", "State and severity changes of findings that were written."),
 		notifications: counter("notifications_total", "Notifications put into the outbox."),
-		errors:        counter("errors_total", "Passes that failed; all are made again."),
+		errors:        counter("errors_total", "Passes that failed and were retried."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "keyheat", Subsystem: "report", Name: "pass_seconds",
 			Help:    "Time from reading the deltas to the stored judgement, in seconds.",

@@ -76,7 +76,7 @@ type Store interface {
 	judgementStore
 }
 
-// leaseName is what the judges take turns by.
+// leaseName is the lease that the judges share.
 const leaseName = "judge"
 
 // Judge is the reporter's judge.
@@ -102,22 +102,22 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 }
 
 // Run judges, and prunes what is older than its retention, until ctx ends. It
-// waits for a store that is away.
+// waits for a store that is unavailable.
 func (j *Judge) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.judge(ctx) })
-	group.Go(func() error { return j.keep(ctx) })
+	group.Go(func() error { return j.pruneAtIntervals(ctx) })
 	return group.Wait()
 }
 
-// judge leads whenever it can. The memory lives as long as the lease, and
+// judge judges whenever it holds the lease. The memory lives as long as the lease, and
 // through an outage of the store.
 func (j *Judge) judge(ctx context.Context) error {
 	wake := j.store.Listen(ctx)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = j.config.Poll/4, 10*j.config.Poll
 	var term *term
-	defer func() { j.resign(ctx, term) }()
+	defer func() { j.release(ctx, term) }()
 	for ctx.Err() == nil {
 		next, err := j.turn(ctx, term)
 		term = next
@@ -127,14 +127,14 @@ func (j *Judge) judge(ctx context.Context) error {
 			wait.Reset()
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
-			j.trouble(err)
+			j.recordFailure(err)
 			retry.Pause(ctx, wait.NextBackOff())
 		}
 	}
 	return nil
 }
 
-// turn takes the lease if it must, and makes one pass. It answers the term to
+// turn takes the lease if it must, and makes one pass. It returns the term to
 // go on with, nil when there is none.
 func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	if t == nil {
@@ -151,13 +151,13 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	err := t.pass(ctx)
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) {
 		j.measures.leader.Set(0)
-		j.logger.Warn("starting over from what is stored", "cause", err)
+		j.logger.Warn("restarting from what is stored", "cause", err)
 		return nil, nil
 	}
 	return t, err
 }
 
-// sleep waits for news: a wake-up, or the poll interval, or not at all while
+// sleep waits for new deltas: a wake-up, or the poll interval, or not at all while
 // there is more to read.
 func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	if t != nil && t.behind {
@@ -172,8 +172,8 @@ func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	}
 }
 
-// resign lets another judge at once, within a bound.
-func (j *Judge) resign(ctx context.Context, t *term) {
+// release lets another judge take over at once; it takes no longer than a poll.
+func (j *Judge) release(ctx context.Context, t *term) {
 	if t == nil {
 		return
 	}
@@ -181,20 +181,20 @@ func (j *Judge) resign(ctx context.Context, t *term) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
 	defer cancel()
 	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {
-		j.logger.Warn("the lease runs out by itself", "cause", err)
+		j.logger.Warn("could not release the lease; it expires by itself", "cause", err)
 	}
 }
 
-func (j *Judge) trouble(err error) {
+func (j *Judge) recordFailure(err error) {
 	j.measures.errors.Inc()
 	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
-		j.logger.Error("judging fails; trying again", "error", err)
+		j.logger.Error("judging fails; retrying", "error", err)
 	}
 }
 
-// keep prunes at intervals. Any process may: what is too old for one is too
-// old for all.
-func (j *Judge) keep(ctx context.Context) error {
+// pruneAtIntervals prunes at intervals. Any process may, whether it judges or
+// not.
+func (j *Judge) pruneAtIntervals(ctx context.Context) error {
 	tick := time.NewTicker(j.config.PruneEvery)
 	defer tick.Stop()
 	for {
@@ -205,12 +205,12 @@ func (j *Judge) keep(ctx context.Context) error {
 		}
 		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
 			j.measures.errors.Inc()
-			j.logger.Warn("pruning fails; trying again later", "error", err)
+			j.logger.Warn("pruning fails; retrying later", "error", err)
 		}
 	}
 }
 
-// prune deletes what is too old, if no other process is at it.
+// prune deletes what is too old, unless another process does.
 func (j *Judge) prune(ctx context.Context) error {
 	lease, mine, err := j.store.AcquireLease(ctx, "prune", j.holder, j.config.PruneEvery)
 	if err != nil || !mine {

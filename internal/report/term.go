@@ -14,27 +14,27 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// term is the time of one lease: it loads what a pass needs, has the state
-// judge it, and writes what follows.
+// term is what the judge has while it holds one lease. It loads what a pass needs, has the state judge it,
+// and writes what follows.
 type term struct {
 	judge   *Judge
 	lease   store.Lease
 	renewed time.Time
 	state   *verdict.State
-	// fingerprint tells the installation's hash seed; deltas of another seed
+	// fingerprint identifies the installation's hash seed; deltas of another seed
 	// are not read.
 	fingerprint uint64
 	// unreadable are the writers with a delta that could not be read, and why.
 	// Nothing after that delta is read of them either: the cursor could not
-	// say that one was left out.
+	// express that one was left out.
 	unreadable map[string]error
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
-	// behind says that there was more to read.
+	// behind reports that there was more to read.
 	behind bool
 }
 
-// begin loads what the judge before has left.
+// begin loads what the judge before has stored.
 func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	seed, err := j.store.HashSeed(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	return snap, t.loadFacts(ctx, snap.Now)
 }
 
-// after is from where each writer is read.
+// after returns from where each writer is read.
 func (t *term) after() map[string]int64 {
 	after := maps.Clone(t.state.Windows.Read)
 	for writer := range t.unreadable {
@@ -142,7 +142,7 @@ func (t *term) decode(rows []store.Delta) []fold.Delta {
 			err = sketch.ErrSeed
 		}
 		if err != nil {
-			t.refuse(row, err)
+			t.setAside(row, err)
 			continue
 		}
 		deltas = append(deltas, fold.NewDelta(row.Writer, row.Seq, &d))
@@ -150,22 +150,22 @@ func (t *term) decode(rows []store.Delta) []fold.Delta {
 	return deltas
 }
 
-func (t *term) refuse(row store.Delta, err error) {
+func (t *term) setAside(row store.Delta, err error) {
 	t.unreadable[row.Writer] = err
 	todo := "restore or delete that row, and restart the reporter"
 	if errors.Is(err, sketch.ErrVersion) {
 		todo = "upgrade the reporter"
 	}
-	reason := fmt.Sprintf("delta %d (version %d) cannot be read and waits in the store with all that follow: %v: %s",
+	reason := fmt.Sprintf("delta %d (version %d) cannot be read; it and the deltas after it stay in the store: %v: %s",
 		row.Seq, row.Version, err, todo)
 	if t.judge.health.Fail("collector "+row.Writer, reason) {
 		t.judge.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
 	}
 }
 
-// decide has the state look at the closing seconds, and compare what it sees
-// with what is stored of it, which is loaded in between. It begins with what
-// was seen in a pass that the store failed.
+// decide has the state observe the closing seconds, and compare what it finds with
+// what is stored of it, which is loaded in between. It begins with what was
+// observed in a pass that could not load that.
 func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
 		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state); err != nil {

@@ -26,7 +26,7 @@ func (s *Site) apiFindings(w http.ResponseWriter, r *http.Request) {
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"findings": documents})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"findings": documents})
 }
 
 // change is one transition in the API's form.
@@ -55,7 +55,7 @@ func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
 	for i, t := range history {
 		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
 }
 
 // gap is a range that was not counted, in the API's form: times that are not
@@ -88,28 +88,28 @@ func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {
 		s.apiError(w, r, err)
 		return
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
 }
 
 func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {
-	code, tell := status(err)
+	code, message := status(err)
 	s.log(r, code, err)
-	s.answer(w, r, code, map[string]string{"error": tell})
+	s.writeJSON(w, r, code, map[string]string{"error": message})
 }
 
-func (s *Site) answer(w http.ResponseWriter, r *http.Request, code int, v any) {
+func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		s.log(r, http.StatusInternalServerError, err)
-		http.Error(w, `{"error":"the stored finding is no JSON: see the reporter's log"}`, http.StatusInternalServerError)
+		http.Error(w, `{"error":"the stored finding is not valid JSON: see the reporter's log"}`, http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(body, '\n')) // whoever asked is gone
+	_, _ = w.Write(append(body, '\n')) // the client is gone
 }
 
-// log tells the operator of what is not the visitor's fault.
+// log logs an error that the client did not cause.
 func (s *Site) log(r *http.Request, code int, err error) {
 	if code >= http.StatusInternalServerError && r.Context().Err() == nil {
 		s.logger.Error("request failed", "path", r.URL.Path, "error", err)

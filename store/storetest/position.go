@@ -58,7 +58,7 @@ func allOrNothing(t *testing.T, s *store.Store) {
 	})
 	var fenced *store.FencedError
 	if !errors.Is(err, store.ErrFenced) || !errors.As(err, &fenced) {
-		t.Fatalf("the commit answers %v, want a FencedError", err)
+		t.Fatalf("the commit returns %v, want a FencedError", err)
 	}
 	equal(t, "lost", fenced.Lost, []store.PartitionID{partition(1), partition(3)})
 
@@ -76,7 +76,7 @@ func olderClaim(t *testing.T, s *store.Store) {
 	fresh := claim(t, s, "b", 1)
 	err := s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Moves: []store.Move{move(old, "9")}})
 	if !errors.Is(err, store.ErrFenced) {
-		t.Errorf("the older claim's commit answers %v, want ErrFenced", err)
+		t.Errorf("the older claim's commit returns %v, want ErrFenced", err)
 	}
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "b", Seq: 1, Moves: []store.Move{move(fresh, "5")}}))
 	equal(t, "position", claim(t, s, "b", 1).Next, "5")

@@ -103,11 +103,11 @@ func retentionWriters(t *testing.T, s *store.Store) {
 	value[store.Pruned](t)(s.Prune(t.Context(), long))
 	marks := read(t, s, nil).Watermarks
 	if len(marks) != 1 || marks[0].PartitionID != p.PartitionID {
-		t.Errorf("known are %+v, want only the partition that was spoken for", marks)
+		t.Errorf("known are %+v, want only the partition that is still reported", marks)
 	}
 	left := value[[]store.Position](t)(s.Positions(t.Context(), ""))
 	if len(left) != 1 || left[0].PartitionID != p.PartitionID {
-		t.Errorf("positions are %+v, want only that of the partition that was spoken for", left)
+		t.Errorf("positions are %+v, want only that of the partition that is still reported", left)
 	}
 }
 

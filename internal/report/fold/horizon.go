@@ -13,8 +13,8 @@ func (i Instant) Compare(o Instant) int {
 	return cmp.Or(cmp.Compare(i.Second, o.Second), i.Target.Compare(o.Target))
 }
 
-// Horizon says which seconds are over, in Unix seconds: those that begin
-// before it.
+// Horizon is up to where seconds are over, in Unix seconds: those that begin before
+// it.
 type Horizon struct {
 	// Complete: the watermark of every known partition has passed them.
 	Complete int64
@@ -24,13 +24,13 @@ type Horizon struct {
 	Over int64
 }
 
-// nothingOver closes nothing.
+// nothingOver is the horizon that closes nothing.
 var nothingOver = Horizon{Complete: NothingStored, Over: NothingStored}
 
-// NewHorizon judges by the watermarks of a snapshot that had everything which
+// NewHorizon returns the horizon that follows from the watermarks of a snapshot that had everything which
 // the watermarks promise. A partition is stalled when its watermark has not
-// moved for stall, or when its deltas cannot be read. One that nobody has
-// spoken for in forget is gone, and says nothing any more.
+// moved for stall, or when its deltas cannot be read. One that
+// no collector has reported in forget is gone, and is not waited for.
 func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable func(writer string) bool) Horizon {
 	if snap.Behind {
 		return nothingOver
@@ -40,11 +40,11 @@ func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable fun
 	})
 	all, moving := store.Infinity, store.Infinity
 	for _, m := range marks {
-		blind := unreadable(m.Writer)
-		if stalled := blind || snap.Now.Sub(m.Moved) > stall; !stalled {
+		unread := unreadable(m.Writer)
+		if stalled := unread || snap.Now.Sub(m.Moved) > stall; !stalled {
 			moving = earlier(moving, m.Time)
 		}
-		if blind {
+		if unread {
 			all = store.Beginning
 		}
 		all = earlier(all, m.Time)
@@ -62,7 +62,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// IsOver says whether a second has ended, and whether all of it was counted.
+// IsOver reports whether a second has ended, and whether all of it was counted.
 // A watermark is a time before which nothing more is expected, so a second is
 // over when its end is not after it.
 func (h Horizon) IsOver(second int64) (over, complete bool) {

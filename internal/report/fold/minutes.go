@@ -11,8 +11,8 @@ import (
 )
 
 // openMinute is one minute's distinct keys of a target, in memory until its
-// end. Merging is by maximum, so reading a delta twice does no harm and no
-// vector is needed.
+// end. Merging is by maximum, so that a delta may be read twice and no vector is
+// needed.
 type openMinute struct {
 	registers *sketch.Cardinality
 	unsaved   map[string]int64
@@ -26,7 +26,7 @@ type Minutes map[Instant]*openMinute
 // 4 KiB a target would be much to write at every wake-up.
 const minuteDelay = 10 * time.Second
 
-// Missing are the minutes that these deltas add to and that are not in memory.
+// Missing returns the minutes that these deltas add to and that are not in memory.
 func (m Minutes) Missing(deltas []Delta) []Instant {
 	var all []Instant
 	for i := range deltas {
@@ -74,7 +74,7 @@ func (m Minutes) Fold(deltas []Delta, now time.Time) {
 	}
 }
 
-// Due are the minutes to write now: those that are over, and those that wait
+// Due returns the minutes to write now: those that are over, and those that wait
 // too long.
 func (m Minutes) Due(h Horizon, now time.Time) []Instant {
 	var all []Instant
@@ -88,7 +88,7 @@ func (m Minutes) Due(h Horizon, now time.Time) []Instant {
 	return all
 }
 
-// Rows are minutes in the store's form.
+// Rows returns minutes in the store's form.
 func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	var rows []store.Cardinality
 	for _, at := range due {
@@ -102,7 +102,7 @@ func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	return rows
 }
 
-// Unsaved is the lowest sequence number of each writer in the minutes that are
+// Unsaved returns the lowest sequence number of each writer in the minutes that are
 // not due.
 func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 	lowest := make(map[string]int64)
@@ -117,7 +117,7 @@ func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 	return lowest
 }
 
-// Written forgets minutes that are over, and notes the others as stored.
+// Written drops minutes that are over, and marks the others as stored.
 func (m Minutes) Written(due []Instant, h Horizon) {
 	for _, at := range due {
 		if over, _ := h.IsOver(at.Second + 59); over {

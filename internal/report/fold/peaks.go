@@ -30,7 +30,7 @@ type openPeak struct {
 	raised       bool // since it was written
 }
 
-// Peaks are the peaks of warm keys: of those at or above a tenth of a limit.
+// Peaks are the hourly peaks of warm keys; see [growth.Warm].
 type Peaks struct {
 	delay time.Duration
 	peaks map[peakID]*openPeak
@@ -46,7 +46,7 @@ func NewPeaks(delay time.Duration) *Peaks {
 	return &Peaks{delay: delay, peaks: make(map[peakID]*openPeak), Unsaved: make(map[string]int64)}
 }
 
-// Observe takes a second that is about to be stored.
+// Observe records the peaks of a second that is about to be stored.
 func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h.newest = max(h.newest, at.Second)
 	raised := false
@@ -67,7 +67,7 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	}
 }
 
-// raise says whether the key's hour has become higher.
+// raise reports whether the key's hour has become higher.
 func (h *Peaks) raise(at Instant, k *sketch.KeyLoad) bool {
 	id := peakID{at.Target, k.Hash, growth.HourOf(at.Second)}
 	p := h.peaks[id]
@@ -83,7 +83,7 @@ func (h *Peaks) raise(at Instant, k *sketch.KeyLoad) bool {
 	return true
 }
 
-// Due says whether it is time to write: a while after the first raise, or when
+// Due reports whether it is time to write: a while after the first raise, or when
 // an hour is over.
 func (h *Peaks) Due(now time.Time) bool {
 	if h.dirty.IsZero() {
@@ -94,7 +94,7 @@ func (h *Peaks) Due(now time.Time) bool {
 		len(h.peaks) > 8*store.DefaultWarmKeys
 }
 
-// Rows are the raised peaks in the store's form: of each hour of a target the
+// Rows returns the raised peaks in the store's form: of each hour of a target the
 // highest keys.
 func (h *Peaks) Rows() []store.HourPeak {
 	var rows []store.HourPeak
@@ -123,7 +123,7 @@ func (h *Peaks) Rows() []store.HourPeak {
 	return kept
 }
 
-// Written forgets hours long past, and notes the others as stored.
+// Written drops hours that are long over, and marks the others as stored.
 func (h *Peaks) Written() {
 	for id, p := range h.peaks {
 		if p.raised = false; id.hour+3600+peakMemory <= h.newest || len(h.peaks) > 8*store.DefaultWarmKeys {

@@ -19,12 +19,12 @@ const (
 	// viewSettled is how many seconds of an hour must be seen before its view
 	// takes the place of the one of the hour before.
 	viewSettled = 600
-	// growingTargets is for how many tables growing keys are looked for at one
-	// writing: each is some queries.
+	// growingTargets is for how many tables growing keys are loaded at one
+	// writing: each takes some queries.
 	growingTargets = 20
 )
 
-// Views count what tables' keys look like, an hour of event time at once.
+// Views are what tables' keys look like in each hour of event time.
 type Views struct {
 	hours   map[int64]*hourView // by the hour's beginning
 	newest  int64               // second
@@ -58,7 +58,7 @@ func NewViews() *Views {
 	}
 }
 
-// at is the hour of a second; nil when it is past.
+// at returns the hour of a second; nil when it is past.
 func (v *Views) at(second int64) *hourView {
 	hour := growth.HourOf(second)
 	h := v.hours[hour]
@@ -72,8 +72,8 @@ func (v *Views) at(second int64) *hourView {
 	return h
 }
 
-// Observe takes a second that closes, before it is trimmed. One that closes
-// again, for late samples, is in already.
+// Observe counts a second that closes, before it is trimmed. One that closes
+// again, for late samples, is counted already.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h := v.at(at.Second)
 	if h == nil || o.reopened {
@@ -108,14 +108,14 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t.Unseen.RCU = max(t.Unseen.RCU, float64(w.Unseen.Read)/1000)
 }
 
-// Count takes registers of distinct keys.
+// Count adds registers of distinct keys.
 func (v *Views) Count(r sketch.Registers) {
 	if h := v.at(r.Minute); h != nil {
 		h.census.Count(r)
 	}
 }
 
-// Restore notes which views are stored.
+// Restore records which views are stored.
 func (v *Views) Restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
@@ -126,7 +126,7 @@ func (v *Views) Restore(rows []store.TableView) {
 	}
 }
 
-// keeps says that the stored view of a target is better than what h has seen:
+// keeps reports whether the stored view of a target is better than what h has seen:
 // it is recent, and of more time.
 func (v *Views) keeps(at sample.Target, h *hourView) bool {
 	stored, any := v.kept[at]
@@ -134,16 +134,16 @@ func (v *Views) keeps(at sample.Target, h *hourView) bool {
 	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
 }
 
-// Due says whether it is time to write: at once when nothing was written yet,
+// Due reports whether it is time to write: at once when nothing was written yet,
 // then after a while.
 func (v *Views) Due(now time.Time, delay time.Duration) bool {
 	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
-// Written notes that what was due is stored.
+// Written records that what was due is stored.
 func (v *Views) Written() { v.dirty, v.written = time.Time{}, true }
 
-// shown is the hour whose view is written: the newest, or for its first minutes
+// shown returns the hour whose view is written: the newest, or for its first minutes
 // the one before.
 func (v *Views) shown() *hourView {
 	hour := v.newest - v.newest%3600
@@ -154,7 +154,7 @@ func (v *Views) shown() *hourView {
 	return now
 }
 
-// Tables are what the keys of each target look like, as far as it is to be
+// Tables returns what the keys of each target look like, as far as it is to be
 // written, ordered by target.
 func (v *Views) Tables(policy func(table, index string) detect.Policy) []detect.Table {
 	h := v.shown()
@@ -184,9 +184,9 @@ func (v *Views) Settled() bool {
 	return h != nil && v.newest-h.first >= viewSettled
 }
 
-// Ungrown are the targets of tables whose growing keys are to be loaded, once
+// WithoutGrowth returns the targets of tables whose growing keys are to be loaded, once
 // an hour of event time, and not of too many at once.
-func (v *Views) Ungrown(tables []detect.Table, newest int64) []sample.Target {
+func (v *Views) WithoutGrowth(tables []detect.Table, newest int64) []sample.Target {
 	var all []sample.Target
 	for _, t := range tables {
 		at := sample.Target{Table: t.Table, Index: t.Index}
@@ -197,15 +197,15 @@ func (v *Views) Ungrown(tables []detect.Table, newest int64) []sample.Target {
 	return all
 }
 
-// Grow notes the growing keys of a target.
-func (v *Views) Grow(at sample.Target, newest int64, keys []detect.GrowingKey) {
+// SetGrowing records the growing keys of a target.
+func (v *Views) SetGrowing(at sample.Target, newest int64, keys []detect.GrowingKey) {
 	if len(v.growing) > maxTargets {
 		clear(v.growing)
 	}
 	v.growing[at] = growing{growth.HourOf(newest), keys}
 }
 
-// Rows are tables in the store's form.
+// Rows returns tables in the store's form.
 func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 	rows := make([]store.TableView, len(tables))
 	for i, t := range tables {

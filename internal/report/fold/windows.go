@@ -1,8 +1,8 @@
 // Package fold adds up in memory what collectors have counted: their deltas
 // become seconds of tables and indexes, minutes of distinct keys, the hourly
 // peaks of warm keys and the hourly views of tables. It knows no store: rows are
-// passed in and returned, and each part tells up to where a writer's deltas are
-// in what was written, so that cursors wait for the rest.
+// passed in and returned, and each part knows which deltas of a writer are not
+// written yet, so that cursors wait for them.
 package fold
 
 import (
@@ -30,24 +30,24 @@ type OpenWindow struct {
 	// unsaved is the lowest sequence number of each writer that the stored
 	// window, if there is one, does not hold yet.
 	unsaved map[string]int64
-	// Reopened says that it was closed before, and is for late samples.
+	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
-	// news says that the board has not seen all of it.
+	// Unjudged reports that the board has not seen all of it.
 	Unjudged bool
 }
 
-// Windows holds the seconds that are open, and how far each writer was read. It
-// begins empty at the stored cursors, and may be dropped at any time: all it
-// holds is in deltas beyond the cursors, or stored.
+// Windows are the open seconds, and how far each writer was read. They
+// begin empty at the stored cursors, and may be dropped at any time: all that they
+// hold is in deltas beyond the cursors, or stored.
 type Windows struct {
 	open map[Instant]*OpenWindow
 	// keys is how many keys all open windows list, the measure of memory.
 	Keys int
 	// read is the highest sequence number of each writer that is folded, or
-	// was before the ledger began.
+	// was before the first pass.
 	Read map[string]int64
 	// stored is the newest second of each target that may be in the store. A
-	// window beyond it need not be looked for.
+	// window beyond it need not be loaded.
 	stored map[sample.Target]int64
 }
 
@@ -82,7 +82,7 @@ func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
 	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality}
 }
 
-// Missing are the seconds that these deltas add to and that are not in memory,
+// Missing returns the seconds that these deltas add to and that are not in memory,
 // of each target in order. They are loaded before the deltas are folded.
 func (l *Windows) Missing(deltas []Delta) map[sample.Target][]int64 {
 	seconds := make(map[sample.Target][]int64)
@@ -146,7 +146,7 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 }
 
 // maxTargets bounds what is remembered of targets. What is forgotten costs a
-// look into the store.
+// query.
 const maxTargets = 16 << 10
 
 // NothingStored is before every second.
@@ -159,7 +159,7 @@ func (l *Windows) Newest(at sample.Target) (int64, bool) {
 	return second, known
 }
 
-// SetNewest notes the newest stored second of a target; nothingStored for none.
+// SetNewest records the newest stored second of a target; nothingStored for none.
 func (l *Windows) SetNewest(at sample.Target, second int64) {
 	if len(l.stored) > maxTargets {
 		clear(l.stored)
@@ -176,7 +176,7 @@ func Reopened(row store.Window) (*OpenWindow, error) {
 	return &OpenWindow{Window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
 }
 
-// Sketch reads a stored window's sketch.
+// Sketch returns a stored window's sketch.
 func Sketch(row store.Window) (sketch.Window, error) {
 	var w sketch.Window
 	if err := w.UnmarshalBinary(row.Body); err != nil {
@@ -191,7 +191,7 @@ func (l *Windows) Len() int { return len(l.open) }
 // At returns the open window of a second, nil when there is none.
 func (l *Windows) At(at Instant) *OpenWindow { return l.open[at] }
 
-// Cursors are how far each writer's deltas are wholly stored, once the windows
+// Cursors returns how far each writer's deltas are wholly stored, once the windows
 // in closing are.
 func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[string]int64 {
 	cursors := maps.Clone(l.Read)
@@ -213,7 +213,7 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 	return cursors
 }
 
-// Closed forgets windows that are stored now.
+// Closed drops windows that are stored now.
 func (l *Windows) Closed(closing []Instant) {
 	for _, at := range closing {
 		l.Keys -= len(l.open[at].Window.Keys)
@@ -224,13 +224,13 @@ func (l *Windows) Closed(closing []Instant) {
 	}
 }
 
-// Oldest are the open seconds, the oldest first, in an order that is always
+// Oldest returns the open seconds, the oldest first, in an order that is always
 // the same.
 func (l *Windows) Oldest() []Instant {
 	return slices.SortedFunc(maps.Keys(l.open), Instant.Compare)
 }
 
-// Row is an open window in the store's form.
+// Row returns an open window in the store's form.
 func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 	o := l.open[at]
 	body, err := o.Window.MarshalBinary()

@@ -17,19 +17,19 @@ const (
 	EventResolved = "resolved"
 )
 
-// noteOld marks in the history that nobody was told, because it came to light
-// long after it happened. Its end is not told either.
-const noteOld = "too old to notify"
+// noteTooOld marks in the history that no notification was sent, because the
+// finding was made long after it happened. None is sent of its end either.
+const noteTooOld = "too old to notify"
 
 // stored is what the store has of a finding.
 type stored struct {
 	finding  detect.Finding
 	document []byte
-	// told says that firing was told, so that the end will be.
-	told bool
+	// notified reports that firing was notified, so that the end will be.
+	notified bool
 }
 
-// known is the stored findings, as far as the board speaks of them.
+// known is what is stored of the findings that the board has.
 type known map[string]stored
 
 // newStored reads a stored finding and its history.
@@ -38,11 +38,11 @@ func newStored(row store.Finding, history []store.Transition) (stored, error) {
 	if err := json.Unmarshal(row.Document, &s.finding); err != nil {
 		return stored{}, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 	}
-	s.told = s.finding.State == detect.Firing && wasTold(history)
+	s.notified = s.finding.State == detect.Firing && wasNotified(history)
 	return s, nil
 }
 
-// SetEarlier notes what is stored of a finding.
+// SetEarlier records what is stored of a finding.
 func (s *State) SetEarlier(row store.Finding, history []store.Transition) error {
 	earlier, err := newStored(row, history)
 	if err == nil {
@@ -51,15 +51,15 @@ func (s *State) SetEarlier(row store.Finding, history []store.Transition) error 
 	return err
 }
 
-// wasTold says whether a finding's last beginning was told.
-func wasTold(history []store.Transition) bool {
-	told := true
+// wasNotified reports whether a finding's last change to firing was notified.
+func wasNotified(history []store.Transition) bool {
+	notified := true
 	for _, t := range history {
 		if t.To == string(detect.Firing) && t.From != t.To {
-			told = t.Note != noteOld
+			notified = t.Note != noteTooOld
 		}
 	}
-	return told
+	return notified
 }
 
 // draft is what is to be written of findings: everything since the last
@@ -90,9 +90,9 @@ func (d *draft) put(f store.Finding) {
 	d.findings = append(d.findings, f)
 }
 
-// isOlder says that what the board says of a finding is not news but a part of
-// what is stored. After a restart the board is shown the past again, and says
-// for a while what was true then.
+// isOlder reports whether the board's finding is not newer than the stored one.
+// After a restart the board observes stored windows again, and its findings are
+// for a while those of that time.
 func isOlder(f detect.Finding, before stored) bool {
 	old := before.finding
 	if f.LastSeen.Before(old.LastSeen) {
@@ -107,8 +107,8 @@ func isOlder(f detect.Finding, before stored) bool {
 	case f.LastSeen.Equal(old.LastSeen) && rank(f.State) < rank(old.State):
 		return true
 	}
-	// The beginning of an episode that is over is not shown again when it is
-	// too long ago.
+	// The beginning of a resolved episode is not replayed when it is too long
+	// ago.
 	return f.State == detect.Resolved && old.State == detect.Resolved && f.FirstSeen.After(old.FirstSeen)
 }
 
@@ -127,38 +127,38 @@ func row(f detect.Finding, document []byte) store.Finding {
 
 // compare adds the steps from what was stored to what is.
 func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
-	after := stored{finding: f, document: document, told: before.told}
+	after := stored{finding: f, document: document, notified: before.notified}
 	switch {
 	case f.State != before.finding.State && f.State == detect.Firing:
-		after.told = d.begin(f, before.finding.State, document, o, now)
+		after.notified = d.fire(f, before.finding.State, document, o, now)
 	case f.State != before.finding.State:
 		d.step(f, before.finding.State, now, "")
-		if f.State == detect.Resolved && before.told {
-			d.tell(f, EventResolved, document, o)
+		if f.State == detect.Resolved && before.notified {
+			d.notify(f, EventResolved, document, o)
 		}
-		after.told = false
+		after.notified = false
 	case worse(f.Severity, before.finding.Severity):
 		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
-		if before.told && !isOld(f, o, now) {
-			d.tell(f, EventUpdated, document, o)
+		if before.notified && !tooOld(f, o, now) {
+			d.notify(f, EventUpdated, document, o)
 		}
 	}
 	return after
 }
 
-// begin writes that a finding fires, and tells it unless it is long past.
-func (d *draft) begin(f detect.Finding, from detect.State, document []byte, o Options, now time.Time) (told bool) {
-	if isOld(f, o, now) {
-		d.step(f, from, now, noteOld)
+// fire records that a finding fires, and notifies unless that is too long ago.
+func (d *draft) fire(f detect.Finding, from detect.State, document []byte, o Options, now time.Time) (notified bool) {
+	if tooOld(f, o, now) {
+		d.step(f, from, now, noteTooOld)
 		return false
 	}
 	d.step(f, from, now, "")
-	d.tell(f, EventFiring, document, o)
+	d.notify(f, EventFiring, document, o)
 	return true
 }
 
-// isOld says that the finding's newest second is too long past to wake anybody.
-func isOld(f detect.Finding, o Options, now time.Time) bool {
+// tooOld reports whether the finding's newest second is too long ago to notify.
+func tooOld(f detect.Finding, o Options, now time.Time) bool {
 	return now.Sub(f.LastSeen) > o.PageWithin
 }
 
@@ -169,7 +169,7 @@ func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note st
 	})
 }
 
-func (d *draft) tell(f detect.Finding, event string, document []byte, o Options) {
+func (d *draft) notify(f detect.Finding, event string, document []byte, o Options) {
 	for _, route := range o.Routes {
 		d.notifications = append(d.notifications, store.Notification{
 			Fingerprint: f.Fingerprint, Event: event, Route: route, Payload: document,
@@ -180,7 +180,7 @@ func (d *draft) tell(f detect.Finding, event string, document []byte, o Options)
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }
 
 // MaxKnown bounds what is remembered of stored findings. What is forgotten is
-// looked up again.
+// loaded again.
 const MaxKnown = 64 << 10
 
 // apply takes over what was written.

@@ -24,13 +24,13 @@ type PeakQuery struct {
 	Since       time.Time
 }
 
-// Unforeseen are the keys of sightings whose forecast has to be made anew, once
-// an hour of event time, each with the earliest peak that this needs.
+// Unforeseen returns the keys of observations whose forecast is to be made anew,
+// once an hour of event time, each with the earliest peak that this needs.
 func (s *State) Unforeseen() []PeakQuery {
 	var all []PeakQuery
 	at := make(map[string]int)
-	for i := range s.sightings {
-		seen := &s.sightings[i]
+	for i := range s.observations {
+		seen := &s.observations[i]
 		f := &seen.finding
 		if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == growth.HourOf(seen.newest) {
 			continue
@@ -51,28 +51,29 @@ func (s *State) Unforeseen() []PeakQuery {
 	return all
 }
 
-// SetPeaks notes the stored peaks of a finding's key, until the next Compare.
+// SetPeaks records the stored peaks of a finding's key, until the next Compare.
 func (s *State) SetPeaks(fingerprint string, rows []store.HourPeak) { s.rows[fingerprint] = rows }
 
-// ForecastFrom is the earliest peak that a forecast at a second uses.
+// ForecastFrom returns the earliest peak that a forecast at a second uses.
 func ForecastFrom(second int64) time.Time {
 	return time.Unix(second, 0).UTC().Add(-detect.ForecastMemory)
 }
 
-// forecastOf is the forecast of a finding's key at the newest second of then.
+// forecastOf returns the forecast of a finding's key at the newest second of then.
 func (s *State) forecastOf(f *detect.Finding, newest int64) *detect.Forecast {
 	if known, ok := s.forecasts[f.Fingerprint]; ok && known.hour == growth.HourOf(newest) {
 		return known.growth
 	}
-	found := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
+	next := Foresee(s.rows[f.Fingerprint], f.Kind, newest)
 	if len(s.forecasts) > MaxKnown {
 		clear(s.forecasts)
 	}
-	s.forecasts[f.Fingerprint] = forecast{growth.HourOf(newest), found}
-	return found
+	s.forecasts[f.Fingerprint] = forecast{growth.HourOf(newest), next}
+	return next
 }
 
-// Foresee follows the stored peaks of a key.
+// Foresee returns the forecast that follows from the stored peaks of a key; nil for
+// none.
 func Foresee(rows []store.HourPeak, k detect.Kind, newest int64) *detect.Forecast {
 	from := ForecastFrom(newest)
 	peaks := make([]detect.HourPeak, 0, len(rows))

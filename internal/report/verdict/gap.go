@@ -8,15 +8,15 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// gapsOf are the gaps that a finding was made over, the oldest first: its load
+// gapsOf returns the gaps that a finding was made over, the oldest first: its load
 // may be higher than what was counted, and it may have begun earlier.
-func gapsOf(f *detect.Finding, lost []store.Gap) []detect.Gap {
+func gapsOf(f *detect.Finding, gaps []store.Gap) []detect.Gap {
 	until := f.LastSeen
 	if f.Through.After(until) {
 		until = f.Through
 	}
 	over := make([]detect.Gap, 0)
-	for _, g := range slices.Backward(lost) {
+	for _, g := range slices.Backward(gaps) {
 		if overlaps(g, f.FirstSeen, until.Add(time.Second)) {
 			over = append(over, detect.Gap(g.Gap))
 		}
@@ -24,7 +24,7 @@ func gapsOf(f *detect.Finding, lost []store.Gap) []detect.Gap {
 	return over
 }
 
-// overlaps says whether a record of the gap can lie within [from, to). What is
+// overlaps reports whether a record of the gap can lie within [from, to). What is
 // lost without a known end was written before that was noticed.
 func overlaps(g store.Gap, from, to time.Time) bool {
 	end := g.Until

@@ -11,23 +11,23 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Replay is how much event time the board is shown again after a restart: as
-// much as it keeps second by second.
+// Replay is how much event time the board observes again after a restart: as much
+// as it keeps second by second.
 const Replay = 15 * time.Minute
 
-// Restore shows the board what the judge before has seen of the targets that
-// have findings which are not over. A finding that began within the replayed
-// time follows from the windows alone, exactly as before; of an older one the
-// board takes up what is stored.
+// Restore has the board observe again what the judge before has stored of the
+// targets that have unresolved findings. A finding that began within the replayed
+// time follows from the windows alone, exactly as before; an older one the board
+// takes over as it is stored.
 func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
-	s.takeUp(findings, windows)
+	s.restoreOld(findings, windows)
 	for i, row := range windows {
 		w, err := fold.Sketch(row)
 		if err != nil {
 			return err
 		}
-		// Nothing tells whether seconds without a window were quiet, or not seen:
-		// they resolve nothing.
+		// It is not known whether seconds without a window were quiet or not
+		// seen: they resolve nothing.
 		s.board.Settle(w.Second-1, false)
 		s.board.Observe(&w)
 		if i+1 == len(windows) || windows[i+1].Second.After(row.Second) {
@@ -37,8 +37,8 @@ func (s *State) Restore(findings []detect.Finding, windows []store.Window) error
 	return nil
 }
 
-// complete says whether the last second of these windows was wholly seen, of
-// every target that has one.
+// complete reports whether the last second of these windows is complete for every
+// target that has one.
 func complete(windows []store.Window) bool {
 	last := windows[len(windows)-1].Second
 	for _, w := range slices.Backward(windows) {
@@ -52,7 +52,7 @@ func complete(windows []store.Window) bool {
 	return true
 }
 
-// Targets are the targets of findings, each once, in order.
+// Targets returns the targets of findings, each once, in order.
 func Targets(findings []detect.Finding) []sample.Target {
 	targets := make(map[sample.Target]bool)
 	for _, f := range findings {
@@ -61,8 +61,8 @@ func Targets(findings []detect.Finding) []sample.Target {
 	return slices.SortedFunc(maps.Keys(targets), sample.Target.Compare)
 }
 
-// takeUp restores the findings that began before the windows do.
-func (s *State) takeUp(findings []detect.Finding, windows []store.Window) {
+// restoreOld restores the findings that began before the windows do.
+func (s *State) restoreOld(findings []detect.Finding, windows []store.Window) {
 	begin := make(map[sample.Target]time.Time)
 	for _, w := range slices.Backward(windows) {
 		begin[sample.Target{Table: w.Table, Index: w.Index}] = w.Second
@@ -74,7 +74,7 @@ func (s *State) takeUp(findings []detect.Finding, windows []store.Window) {
 			continue
 		}
 		old = append(old, f)
-		s.takenUp[f.Fingerprint] = f
+		s.restored[f.Fingerprint] = f
 	}
 	s.board.Restore(old, s.seed)
 }

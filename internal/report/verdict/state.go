@@ -1,8 +1,7 @@
 // Package verdict is the pure part of the judge. A State folds deltas, shows the
-// closed seconds to detect's board, compares what the board says with what is
+// closed seconds to detect's board, compares the board's findings with what is
 // stored, and returns everything that follows as one value to write. It calls no
-// store and reads no clock: who calls it loads what it asks for and says what
-// time it is.
+// store and reads no clock: the caller loads what it asks for and passes the time.
 //
 // One pass is: Fold, Closing, Observe, then with what Unknown and Unforeseen ask
 // for loaded Compare, Tables, Pending, and Written once it is stored.
@@ -22,18 +21,18 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Options say how a State judges. A nil Policy or Facts means none of its own.
+// Options are how a State judges.
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
 	Policy func(table, index string) detect.Policy
-	// Facts returns what an operator says of a table, nil for nothing. It takes
-	// precedence over what is stored.
+	// Facts returns what an operator has configured of a table, nil for nothing.
+	// It takes precedence over what is stored. Nil for none.
 	Facts func(table string) *detect.TableFacts
 	// Routes are where notifications go.
 	Routes []string
 	// PageWithin is how old, by event time, a finding's newest second may be to
-	// notify anybody.
+	// be notified.
 	PageWithin time.Duration
 	// PeakDelay is how long a raised peak or a view may stay unwritten.
 	PeakDelay time.Duration
@@ -41,9 +40,9 @@ type Options struct {
 	MaxKeys int
 }
 
-// State is what the judge knows between two passes, and all that decides. It
-// knows no store and no clock: what it needs is loaded before and passed in,
-// and what follows from it is a value to write. It may be dropped at any time.
+// State is what the judge keeps in memory between two passes, and everything that
+// decides. It may be dropped at any time: what it holds is stored, or follows from
+// deltas beyond the cursors.
 type State struct {
 	options Options
 	// Windows and Minutes are the open ones, Views what tables look like.
@@ -59,11 +58,11 @@ type State struct {
 	facts map[string]*detect.TableFacts
 	known known
 	draft *draft
-	// takenUp are the findings that the board took up as they were stored, by
-	// fingerprint, until they are over.
-	takenUp map[string]detect.Finding
-	// sightings are what the board said and what is not in the draft yet.
-	sightings []sighting
+	// restored are the findings that the board took over from the store, by
+	// fingerprint, until they are resolved.
+	restored map[string]detect.Finding
+	// observations are what the board found and what is not in the draft yet.
+	observations []observation
 	// gaps are the newest ones, the newest first.
 	gaps []store.Gap
 	// cursors are the stored ones.
@@ -76,9 +75,9 @@ type State struct {
 	rows      map[string][]store.HourPeak
 }
 
-// sighting is what the board says of a finding at one moment: when newest was
-// the newest second that was closed.
-type sighting struct {
+// observation is a finding of the board at one moment: when newest was the newest
+// second that was closed.
+type observation struct {
 	finding detect.Finding
 	newest  int64
 }
@@ -88,7 +87,7 @@ type sighting struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
-		known: make(known), draft: newDraft(), takenUp: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		known: make(known), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]forecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = detect.NewBoard(detect.Options{Policy: o.Policy, Facts: s.factsOf})
@@ -98,7 +97,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 // SetFacts replaces what is stored of tables.
 func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
 
-// factsOf returns what an operator says of a table, or what is stored of it.
+// factsOf returns what an operator has configured of a table, or what is stored.
 func (s *State) factsOf(table string) *detect.TableFacts {
 	if s.options.Facts != nil {
 		if own := s.options.Facts(table); own != nil {
@@ -108,8 +107,8 @@ func (s *State) factsOf(table string) *detect.TableFacts {
 	return s.facts[table]
 }
 
-// MaxGaps bounds the gaps that are looked at, the newest of them: a log that
-// loses records again and again makes one each time.
+// MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
+// records again and again makes one each time.
 const MaxGaps = 256
 
 // SetGaps replaces the newest gaps, the newest first.
@@ -133,7 +132,7 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 	}
 }
 
-// Closing are the seconds to write now: those that are over, and beyond the
+// Closing returns the seconds to write now: those that are over, and beyond the
 // bound of memory the oldest of the others.
 func (s *State) Closing(h fold.Horizon) []fold.Instant {
 	var closing []fold.Instant
@@ -150,27 +149,27 @@ func (s *State) Closing(h fold.Horizon) []fold.Instant {
 }
 
 const (
-	// stride is how much event time passes between two looks at the findings:
+	// stride is how much event time passes between two readings of the findings:
 	// less than a finding takes to resolve, so that a long reading does not step
 	// over its beginning.
 	stride = detect.ResolveSeconds / 2
-	// maxSightings bounds the sightings of one look, some KB each: a long
+	// maxObservations bounds the observations of one call, some KB each: a long
 	// reading is many strides.
-	maxSightings = 4096
+	maxObservations = 4096
 )
 
-// Observe shows the board everything that it has not seen, lets time pass, and
-// notes what it says on the way. It returns the seconds that are left, for
-// another call, when there is much to note; done reports that all was shown.
+// Observe has the board observe everything that is new, lets event time pass, and
+// records the board's findings on the way. When these are many it returns the
+// seconds that are left, for another call; done reports that none is left.
 func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
 	for len(closing) > 0 {
-		if len(s.sightings) >= maxSightings {
+		if len(s.observations) >= maxObservations {
 			return closing, false
 		}
-		// What lies close together is one step; a quiet stretch before it has
-		// passed first.
+		// Seconds that lie close together are one step; the quiet time before
+		// them passes first.
 		s.settle(closing[0].Second-1, h, now)
-		s.note()
+		s.record()
 		end := closing[0].Second + stride
 		for len(closing) > 0 && closing[0].Second <= end {
 			o := s.Windows.At(closing[0])
@@ -182,7 +181,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 			s.Newest = max(s.Newest, closing[0].Second)
 			closing = closing[1:]
 		}
-		s.note()
+		s.record()
 	}
 	for _, at := range s.Windows.Oldest() {
 		if o := s.Windows.At(at); o.Unjudged {
@@ -191,7 +190,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		}
 	}
 	s.settle(math.MaxInt64, h, now)
-	s.note()
+	s.record()
 	return nil, true
 }
 
@@ -207,21 +206,21 @@ func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 	}
 }
 
-// note keeps what the board says now.
-func (s *State) note() {
+// record keeps what the board finds now.
+func (s *State) record() {
 	for _, f := range s.findings() {
-		s.sightings = append(s.sightings, sighting{f, s.Newest})
+		s.observations = append(s.observations, observation{f, s.Newest})
 	}
 }
 
-// findings are the board's, and those of a judge before that were taken up and
-// that the board has let go of: it does so when they are over.
+// findings returns the board's, and the restored ones that the board has dropped:
+// it drops a finding when it is over.
 func (s *State) findings() []detect.Finding {
 	found := s.board.Findings()
-	if len(s.takenUp) == 0 {
+	if len(s.restored) == 0 {
 		return found
 	}
-	gone := maps.Clone(s.takenUp)
+	gone := maps.Clone(s.restored)
 	for i := range found {
 		delete(gone, found[i].Fingerprint)
 	}
@@ -232,13 +231,13 @@ func (s *State) findings() []detect.Finding {
 	return found
 }
 
-// Unknown are the fingerprints of sightings of which it is not known whether
-// anything is stored, each once.
+// Unknown returns the fingerprints of observations of which it is not known
+// whether anything is stored, each once.
 func (s *State) Unknown() []string {
 	var all []string
 	asked := make(map[string]bool)
-	for i := range s.sightings {
-		fingerprint := s.sightings[i].finding.Fingerprint
+	for i := range s.observations {
+		fingerprint := s.observations[i].finding.Fingerprint
 		_, drafted := s.draft.after[fingerprint]
 		_, known := s.known[fingerprint]
 		if !drafted && !known && !asked[fingerprint] {
@@ -249,16 +248,16 @@ func (s *State) Unknown() []string {
 	return all
 }
 
-// Compare drafts what the sightings change of what is stored, or about to be.
-// Everything that is unknown and unforeseen must be loaded.
+// Compare drafts what the observations change of what is stored, or about to be.
+// What [State.Unknown] and [State.Unforeseen] return must be loaded before.
 func (s *State) Compare(now time.Time) error {
-	sightings := s.sightings
-	s.sightings = nil
+	observations := s.observations
+	s.observations = nil
 	defer clear(s.rows)
-	for i := range sightings {
-		f := sightings[i].finding
+	for i := range observations {
+		f := observations[i].finding
 		f.Gaps = gapsOf(&f, s.gaps)
-		f.Foresee(s.forecastOf(&f, sightings[i].newest), s.policy(f.Table, f.Index).Headroom)
+		f.Foresee(s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
@@ -272,14 +271,14 @@ func (s *State) Compare(now time.Time) error {
 			s.draft.after[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
 		}
 		if f.State == detect.Resolved {
-			delete(s.takenUp, f.Fingerprint) // only now that what is stored of it is loaded
+			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
 		}
 	}
 	return nil
 }
 
-// Tables are the views that are due, for which the growing keys are to be
-// loaded. The board learns from them what tables' keys look like.
+// Tables returns the views that are due, for which the growing keys are to be
+// loaded. The board sees from them what tables' keys look like.
 func (s *State) Tables(now time.Time) []detect.Table {
 	if !s.Views.Due(now, s.options.PeakDelay) {
 		return nil
@@ -293,7 +292,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	return tables
 }
 
-// Pending is what a pass has to write, and of what it is forgotten then.
+// Pending is what a pass has to write, and what to release once it is written.
 type Pending struct {
 	store.Judgement
 	closing, minutes []fold.Instant
@@ -301,7 +300,7 @@ type Pending struct {
 	horizon          fold.Horizon
 }
 
-// Pending is everything that is to be written now.
+// Pending returns everything that is to be written now.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	p = Pending{closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now), views: s.Views.Due(now, s.options.PeakDelay), horizon: h}
 	p.Cardinality = s.Minutes.Rows(p.minutes)
@@ -327,7 +326,7 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	return p, nil
 }
 
-// Written forgets what is stored now.
+// Written releases what is stored now.
 func (s *State) Written(p Pending) {
 	s.Windows.Closed(p.closing)
 	s.Minutes.Written(p.minutes, p.horizon)
