@@ -139,7 +139,7 @@ func openSQLite(path string) (*Store, error) {
 }
 
 // patient lets SQLite wait for another process's transaction, in milliseconds,
-// at each of DefaultTries.
+// at each of maxTries.
 const patient = "_pragma=busy_timeout(2000)"
 
 // sqliteReaders is how many snapshots of a file may be read at once.

@@ -58,9 +58,6 @@ type Store struct {
 	path string
 }
 
-// Engine names the engine: "postgres" or "sqlite".
-func (s *Store) Engine() string { return s.dialect.name }
-
 // Ping checks that the database can be reached.
 func (s *Store) Ping(ctx context.Context) error {
 	// SQLite refuses the first two connections to a new file, which both turn

@@ -11,9 +11,9 @@ import (
 	"github.com/keyheat/keyheat/internal/retry"
 )
 
-// DefaultTries is how often a transaction is tried that fails only because of
+// maxTries is how often a transaction is tried that fails only because of
 // what runs beside it: serialization failures, deadlocks, SQLite's "busy".
-const DefaultTries = 8
+const maxTries = 8
 
 // tx is one running transaction and the database's time at its start.
 type tx struct {
@@ -37,7 +37,7 @@ func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) err
 }
 
 // repeat calls f again while only what runs beside it makes it fail, up to
-// DefaultTries times.
+// maxTries times.
 func repeat(ctx context.Context, f func() error) error {
 	attempt := func() (struct{}, error) {
 		err := f()
@@ -48,7 +48,7 @@ func repeat(ctx context.Context, f func() error) error {
 	}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 5*time.Millisecond, 500*time.Millisecond
-	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(DefaultTries))
+	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries))
 	return retry.Cause(err)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Compare orders seconds by time, and then by target.
-func (i Instant) Compare(o Instant) int {
+// compare orders seconds by time, and then by target.
+func (i Instant) compare(o Instant) int {
 	return cmp.Or(cmp.Compare(i.Second, o.Second), i.Target.Compare(o.Target))
 }
 

@@ -36,7 +36,7 @@ func (m Minutes) Missing(deltas []Delta) []Instant {
 			}
 		}
 	}
-	slices.SortFunc(all, Instant.Compare)
+	slices.SortFunc(all, Instant.compare)
 	return slices.Compact(all)
 }
 
@@ -84,7 +84,7 @@ func (m Minutes) Due(h Horizon, now time.Time) []Instant {
 			all = append(all, at)
 		}
 	}
-	slices.SortFunc(all, Instant.Compare)
+	slices.SortFunc(all, Instant.compare)
 	return all
 }
 
@@ -107,7 +107,7 @@ func (m Minutes) Rows(due []Instant) []store.Cardinality {
 func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 	lowest := make(map[string]int64)
 	for at, o := range m {
-		if _, written := slices.BinarySearchFunc(due, at, Instant.Compare); written {
+		if _, written := slices.BinarySearchFunc(due, at, Instant.compare); written {
 			continue
 		}
 		for writer, seq := range o.unsaved {

@@ -227,7 +227,7 @@ func (l *Windows) Closed(closing []Instant) {
 // Oldest returns the open seconds, the oldest first, in an order that is always
 // the same.
 func (l *Windows) Oldest() []Instant {
-	return slices.SortedFunc(maps.Keys(l.open), Instant.Compare)
+	return slices.SortedFunc(maps.Keys(l.open), Instant.compare)
 }
 
 // Row returns an open window in the store's form.

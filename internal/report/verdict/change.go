@@ -12,9 +12,9 @@ import (
 
 // The events of notifications.
 const (
-	EventFiring   = "firing"
-	EventUpdated  = "updated"
-	EventResolved = "resolved"
+	eventFiring   = "firing"
+	eventUpdated  = "updated"
+	eventResolved = "resolved"
 )
 
 // noteTooOld marks in the history that no notification was sent, because the
@@ -134,13 +134,13 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, o Opti
 	case f.State != before.finding.State:
 		d.step(f, before.finding.State, now, "")
 		if f.State == detect.Resolved && before.notified {
-			d.notify(f, EventResolved, document, o)
+			d.notify(f, eventResolved, document, o)
 		}
 		after.notified = false
 	case worse(f.Severity, before.finding.Severity):
 		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
 		if before.notified && !tooOld(f, o, now) {
-			d.notify(f, EventUpdated, document, o)
+			d.notify(f, eventUpdated, document, o)
 		}
 	}
 	return after
@@ -153,7 +153,7 @@ func (d *draft) fire(f detect.Finding, from detect.State, document []byte, o Opt
 		return false
 	}
 	d.step(f, from, now, "")
-	d.notify(f, EventFiring, document, o)
+	d.notify(f, eventFiring, document, o)
 	return true
 }
 
