@@ -180,17 +180,6 @@ type Step struct {
 	Text string `json:"text"`
 }
 
-// Gap is a stretch of a source that was not counted while the finding was made.
-type Gap struct {
-	Source    string    `json:"source"`
-	Partition string    `json:"partition"`
-	From      string    `json:"from"`
-	To        string    `json:"to"`
-	Since     time.Time `json:"since"`
-	Until     time.Time `json:"until"`
-	Reason    string    `json:"reason"`
-}
-
 // Finding is one verdict: one kind, one target. Its JSON form is the one that
 // analyze, the API, the webhook and the reports share.
 type Finding struct {
@@ -255,14 +244,14 @@ type Finding struct {
 	// Forecast is the growth of the key; null when the data do not say.
 	Forecast *Forecast `json:"forecast"`
 	// Gaps were open while the finding was made.
-	Gaps []Gap `json:"gaps"`
+	Gaps []sample.Gap `json:"gaps"`
 }
 
 // NewFinding is a finding about a target, or a key of it, that says nothing yet.
 func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	return Finding{
 		Fingerprint: fingerprint(k, t, key), Kind: k, Table: t.Table, Index: t.Index,
-		Key: key.Text, KeyType: key.Type, State: Pending, Seen: SeenRequests, Gaps: []Gap{},
+		Key: key.Text, KeyType: key.Type, State: Pending, Seen: SeenRequests, Gaps: []sample.Gap{},
 	}
 }
 

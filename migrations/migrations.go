@@ -3,8 +3,8 @@
 // in both. Package store runs them.
 //
 // A migration that was released is never edited; the next change is the next
-// number, in both folders. There is no way back but a backup: a step down would
-// have to throw away what was counted. The folders differ only in the names of types
+// number, in both folders. To go back, restore a backup: a step down would have
+// to delete what was counted. The folders differ only in the names of types
 // (BYTEA and BLOB, identity columns) and in storage settings, so that one text
 // of every later statement runs on both.
 package migrations
@@ -20,7 +20,7 @@ import (
 //go:embed postgres/*.sql sqlite/*.sql
 var files embed.FS
 
-// FS answers the migrations of an engine, "postgres" or "sqlite", as a flat
+// FS returns the migrations of an engine, "postgres" or "sqlite", as a flat
 // folder in goose's naming.
 func FS(engine string) (fs.FS, error) {
 	if _, err := fs.Stat(files, engine); err != nil {

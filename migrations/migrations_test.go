@@ -32,7 +32,7 @@ func TestEnginesHaveTheSameSteps(t *testing.T) {
 func TestUnknownEngineIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, err := migrations.FS("oracle"); err == nil || !strings.Contains(err.Error(), "oracle") {
-		t.Errorf("an unknown engine answers %v, want an error that names it", err)
+		t.Errorf("an unknown engine returns %v, want an error that names it", err)
 	}
 }
 
@@ -44,6 +44,6 @@ func TestLatestIsTheHighestNumber(t *testing.T) {
 	}
 	dir["first.sql"] = &fstest.MapFile{}
 	if _, err := migrations.Latest(dir); err == nil || !strings.Contains(err.Error(), "first.sql") {
-		t.Errorf("a step without a number answers %v, want an error that names it", err)
+		t.Errorf("a step without a number returns %v, want an error that names it", err)
 	}
 }

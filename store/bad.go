@@ -10,9 +10,9 @@ import (
 // messages fills nothing.
 const DefaultExcerpts = 5
 
-// BadSample counts the messages of one source that one reason refused.
+// BadSample counts the messages of one source that were rejected for one reason.
 type BadSample struct {
-	// Hour is when they were met, cut to the hour.
+	// Hour is when they were read, cut to the hour.
 	Hour time.Time
 	// Source is where they came from, Reason one of a bounded set of words.
 	Source, Reason string
@@ -32,11 +32,11 @@ type BadQuery struct {
 	Source string
 	// From and To bound the hour, both inclusive; zero is open.
 	From, To time.Time
-	// Limit is the most rows to answer, 0 for DefaultLimit.
+	// Limit is the most rows to return, 0 for DefaultLimit.
 	Limit int
 }
 
-// BadSamples answers counts with their excerpts, the newest hour first, then
+// BadSamples returns counts with their excerpts, the newest hour first, then
 // by writer, source and reason.
 func (s *Store) BadSamples(ctx context.Context, q BadQuery) ([]BadSample, error) {
 	var all []BadSample
@@ -98,8 +98,8 @@ func (t *tx) putBad(ctx context.Context, writer string, all []BadSample) error {
 	return nil
 }
 
-// putExcerpts fills the slots that are still free. Nobody else writes a
-// writer's rows, so the count cannot be overtaken.
+// putExcerpts fills the slots that are still free. No other process writes
+// a writer's rows, so the count cannot be overtaken.
 func (t *tx) putExcerpts(ctx context.Context, writer string, b BadSample) error {
 	if len(b.Excerpts) == 0 {
 		return nil

@@ -22,11 +22,11 @@ type CardinalityQuery struct {
 	// From and To bound the minute, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
-	// Limit is the most minutes to answer, 0 for DefaultLimit.
+	// Limit is the most minutes to return, 0 for DefaultLimit.
 	Limit int
 }
 
-// Cardinalities answers the minutes that a query chooses, in the order of
+// Cardinalities returns the minutes that a query chooses, in the order of
 // time.
 func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardinality, error) {
 	rows, err := s.read.QueryContext(ctx, `

@@ -22,7 +22,7 @@ type Commit struct {
 	// Watermarks are those of every partition that the writer owns, idle ones
 	// too, each once.
 	Watermarks []Watermark
-	// Gaps and Bad are what was lost or refused on the way.
+	// Gaps and Bad are what was lost or rejected on the way.
 	Gaps []Gap
 	Bad  []BadSample
 }
@@ -31,7 +31,7 @@ type Commit struct {
 //
 // It fails with a *FencedError (ErrFenced) when any position was not where the
 // caller believed or not the caller's: nothing is stored then, for no
-// partition, and what was folded has to be thrown away and read again. It
+// partition, and what was folded has to be discarded and read again. It
 // fails with ErrDuplicate when the writer has committed this Seq or a later
 // one already. With ErrAmbiguous, ask Committed before anything else.
 func (s *Store) Commit(ctx context.Context, c Commit) error {
@@ -47,12 +47,12 @@ func (s *Store) Commit(ctx context.Context, c Commit) error {
 	return err
 }
 
-// Committed reports whether a writer's commit is stored: the answer to
-// ErrAmbiguous. It is certain, because a COMMIT that is still under way holds
+// Committed reports whether a writer's commit is stored: the remedy for
+// ErrAmbiguous. It is certain, because a COMMIT that is still in flight holds
 // the writer's row, and Committed waits for its end.
 func (s *Store) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
 	var last int64
-	err := s.change(ctx, fmt.Sprintf("look for commit %s/%d", writer, seq), func(t *tx) error {
+	err := s.change(ctx, fmt.Sprintf("check commit %s/%d", writer, seq), func(t *tx) error {
 		// Not a select, which would not wait, and not an update, which would
 		// not see the row that a first commit is about to insert.
 		return t.QueryRowContext(ctx, `
@@ -72,7 +72,7 @@ func (c Commit) check() error {
 }
 
 func (t *tx) commit(ctx context.Context, c Commit) error {
-	if err := t.take(ctx, c); err != nil {
+	if err := t.advanceWriter(ctx, c); err != nil {
 		return err
 	}
 	if err := t.move(ctx, c.Writer, c.Moves); err != nil {
@@ -90,9 +90,9 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 	return t.putBad(ctx, c.Writer, c.Bad)
 }
 
-// take draws the commit's number: once, and never below an earlier one. The
+// advanceWriter records the commit's number: once, and never below an earlier one. The
 // writer's row is locked from here to the end of the transaction.
-func (t *tx) take(ctx context.Context, c Commit) error {
+func (t *tx) advanceWriter(ctx context.Context, c Commit) error {
 	var delta int64
 	if c.Body != nil {
 		delta = c.Seq

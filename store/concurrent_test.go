@@ -29,7 +29,7 @@ func TestBusyFileIsWaitedFor(t *testing.T) {
 	}
 	release()
 	if err := <-done; err != nil {
-		t.Errorf("a commit beside a short transaction answers %v", err)
+		t.Errorf("a commit beside a short transaction returns %v", err)
 	}
 
 	lock()
@@ -37,7 +37,7 @@ func TestBusyFileIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := s.Commit(ctx, store.Commit{Writer: "a", Seq: 2}); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("a commit that waited until its deadline answers %v, want ErrUnavailable", err)
+		t.Errorf("a commit that waited until its deadline returns %v, want ErrUnavailable", err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestDeadlockIsRetried(t *testing.T) {
 	check(t, err)
 	check(t, other.Commit())
 	if err := <-done; err != nil {
-		t.Errorf("the commit that lost a deadlock answers %v", err)
+		t.Errorf("the commit that lost a deadlock returns %v", err)
 	}
 	all, err := s.BadSamples(t.Context(), store.BadQuery{})
 	check(t, err)
@@ -85,7 +85,7 @@ func TestEndedContextIsNotTheDatabasesFault(t *testing.T) {
 		_, gapErr := s.Gaps(ctx, store.GapQuery{})
 		for _, err := range []error{readErr, gapErr, s.Commit(ctx, store.Commit{Writer: "a", Seq: 1}), s.Ping(ctx)} {
 			if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {
-				t.Errorf("an ended context answers %v, want context.Canceled alone", err)
+				t.Errorf("an ended context returns %v, want context.Canceled alone", err)
 			}
 		}
 	})

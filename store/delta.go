@@ -48,18 +48,18 @@ type Snapshot struct {
 	// Deltas are the ones beyond the cursors, ordered by writer and sequence
 	// number.
 	Deltas []Delta
-	// Behind says that the limit left some out. The watermarks promise more
+	// Behind reports that the limit left some out. The watermarks promise more
 	// than was read then, and must not close a second.
 	Behind bool
 }
 
-// Read answers the deltas beyond a cursor for each writer, and the watermarks
+// Read returns the deltas beyond a cursor for each writer, and the watermarks
 // of the same state of the database: every delta that a watermark covers is
 // either read before or in Deltas, unless Behind. Writers that are missing in
 // after are read from their first delta.
 //
 // Deltas of one writer become visible in the order of their numbers, because a
-// writer has one commit under way at a time; nothing of the kind holds between
+// writer has one commit in flight at a time; nothing of the kind holds between
 // writers, and nothing here relies on it.
 func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (Snapshot, error) {
 	var snap Snapshot
@@ -77,29 +77,29 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 	return snap, err
 }
 
-// stretch is what is to be read of one writer: the deltas in (after, last].
-type stretch struct {
+// seqRange is the range of sequence numbers to read of one writer: (after, last].
+type seqRange struct {
 	writer      string
 	after, last int64
 }
 
-// ahead answers the writers that have more than their cursor says.
-func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]stretch, error) {
+// ahead returns the writers that have more than their cursor says.
+func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
 	rows, err := t.QueryContext(ctx, `
 		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
 	if err != nil {
 		return nil, err
 	}
-	all, err := collect(rows, func(s *stretch) []any { return []any{&s.writer, &s.last} })
+	all, err := collect(rows, func(s *seqRange) []any { return []any{&s.writer, &s.last} })
 	for i := range all {
 		all[i].after = after[all[i].writer]
 	}
-	return slices.DeleteFunc(all, func(s stretch) bool { return s.last <= s.after }), err
+	return slices.DeleteFunc(all, func(s seqRange) bool { return s.last <= s.after }), err
 }
 
 // readDeltas gives every writer its share of the limit, so that one with a
 // long backlog does not keep the others' newest seconds from being seen.
-func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []stretch, l ReadLimit) error {
+func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l ReadLimit) error {
 	for i, s := range ahead {
 		left := len(ahead) - i
 		deltas, err := t.deltas(ctx, s, ReadLimit{
@@ -117,7 +117,7 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []stretch, l 
 	return nil
 }
 
-func (t *tx) deltas(ctx context.Context, s stretch, l ReadLimit) ([]Delta, error) {
+func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, error) {
 	rows, err := t.QueryContext(ctx, `
 		SELECT writer, seq, version, body, committed FROM deltas
 		WHERE writer = $1 AND seq > $2 ORDER BY seq LIMIT $3`, s.writer, s.after, l.Deltas)

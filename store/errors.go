@@ -30,7 +30,7 @@ var (
 	ErrSchemaNewer = errors.New("the database's schema is newer than this program")
 	// ErrSchemaOlder: the database has not been migrated yet.
 	ErrSchemaOlder = errors.New("the database's schema is older than this program")
-	// ErrUnavailable: the database is away, starting, stopping or overloaded.
+	// ErrUnavailable: the database is unreachable, starting, stopping or overloaded.
 	// Wait and try again.
 	ErrUnavailable = errors.New("the database is unavailable")
 	// ErrAmbiguous: the connection was lost during COMMIT, so that the
@@ -42,7 +42,7 @@ var (
 	ErrNotFound = errors.New("not found")
 )
 
-// FencedError says which positions a Commit could not move.
+// FencedError lists the positions that a Commit could not move.
 type FencedError struct {
 	// Lost are the partitions whose compare-and-swap changed no row, in key
 	// order. Nothing of the Commit is stored, for the other partitions either.
@@ -61,14 +61,14 @@ func (e *FencedError) Error() string {
 // Is makes errors.Is(err, ErrFenced) hold.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
-// wrap says what was being done, and why it failed when the statement is not to
-// blame: the caller stopped, or the database is away, which a deadline that
+// wrap adds what was being done, and why it failed when the statement is not the
+// cause: the caller stopped, or the database is unavailable, which a deadline that
 // passed means too.
 func wrap(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case decided(err):
+	case classified(err):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("%s: %w: %w", doing, context.Canceled, err)
@@ -78,15 +78,15 @@ func wrap(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// decided reports whether an error is this package's own verdict already.
-func decided(err error) bool {
+// classified reports whether an error is one of this package's sentinels already.
+func classified(err error) bool {
 	return slices.ContainsFunc([]error{
 		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrSchemaNewer, ErrSchemaOlder,
 		ErrUnavailable, ErrNotFound, sql.ErrNoRows,
 	}, func(own error) bool { return errors.Is(err, own) })
 }
 
-// ambiguous wraps the error of a COMMIT. Only an answer of the server that the
+// ambiguous wraps the error of a COMMIT. Only a response of the server that the
 // transaction failed is certain: everything else, the end of the caller's
 // context too, leaves open whether the server received the COMMIT.
 func ambiguous(err error) error {
@@ -101,9 +101,9 @@ func ambiguous(err error) error {
 	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrAmbiguous, err)
 }
 
-// again reports whether the same transaction may succeed at once: it was
+// retryable reports whether the same transaction may succeed at once: it was
 // rolled back only because of what ran beside it.
-func again(err error) bool {
+func retryable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Code == "40001" || pg.Code == "40P01"

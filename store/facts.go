@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TableFacts are what DynamoDB says of a table, as JSON: who writes and who
-// reads it agree on its form.
+// TableFacts are what DescribeTable returns of a table, as JSON. Writer and reader
+// agree on its form.
 type TableFacts struct {
 	Table string
 	JSON  []byte

@@ -42,7 +42,7 @@ func TestAmbiguousCommitIsResolved(t *testing.T) {
 				line.plan.Store(c.plan)
 				err = s.Commit(t.Context(), delta)
 				if !errors.Is(err, store.ErrAmbiguous) || !errors.Is(err, store.ErrUnavailable) {
-					t.Fatalf("a line cut at COMMIT answers %v, want ErrAmbiguous and ErrUnavailable", err)
+					t.Fatalf("a line cut at COMMIT returns %v, want ErrAmbiguous and ErrUnavailable", err)
 				}
 				if line.cuts.Load() != 1 {
 					t.Fatalf("the line was cut %d times, want once", line.cuts.Load())
@@ -54,7 +54,7 @@ func TestAmbiguousCommitIsResolved(t *testing.T) {
 				}
 				again := s.Commit(t.Context(), delta)
 				if c.stored != errors.Is(again, store.ErrDuplicate) || !c.stored && again != nil {
-					t.Errorf("the same commit again answers %v", again)
+					t.Errorf("the same commit again returns %v", again)
 				}
 				expectOnce(t, s, "7")
 			})
@@ -96,7 +96,7 @@ func TestCommittedWaitsForACommitUnderWay(t *testing.T) {
 	waitForLock(t, url)
 	select {
 	case stored := <-answer:
-		t.Fatalf("Committed answered %t while the commit was under way", stored)
+		t.Fatalf("Committed returned %t while the commit was under way", stored)
 	default:
 	}
 	check(t, other.Commit())
@@ -167,7 +167,7 @@ func waitForLock(t *testing.T, url string) {
 			return
 		}
 	}
-	t.Fatal("nobody waits for a lock")
+	t.Fatal("no transaction waits for a lock")
 }
 
 // TestKilledServerIsWaitedFor kills Postgres under commits that go on. Every

@@ -10,7 +10,7 @@ import (
 type Finding struct {
 	// Fingerprint names the finding: one for each kind and target.
 	Fingerprint string
-	// Kind, Table, Index and Key say what it is about. Key is for people and
+	// Kind, Table, Index and Key are what it is about. Key is for people and
 	// for searching; what SQL text cannot hold is replaced in it, and the
 	// document has it exactly.
 	Kind, Table, Index, Key string
@@ -29,13 +29,13 @@ type Finding struct {
 // Transition is one change of a finding.
 type Transition struct {
 	Fingerprint string
-	// At is when it happened, by the judge's reckoning.
+	// At is when it happened, by the judge's clock.
 	At time.Time
 	// From and To are states; From is empty at the first.
 	From, To string
 	// Severity is the one at that time.
 	Severity string
-	// Note says why, for a person.
+	// Note is why, for a person.
 	Note string
 }
 
@@ -43,7 +43,7 @@ type Transition struct {
 // chooses any.
 type FindingQuery struct {
 	State, Severity, Table, Kind string
-	// Limit is the most findings to answer, 0 for DefaultLimit.
+	// Limit is the most findings to return, 0 for DefaultLimit.
 	Limit int
 }
 
@@ -55,7 +55,7 @@ func (f *Finding) fields() []any {
 		&f.Utilization, &f.FirstSeen, &f.LastSeen, &f.UpdatedAt, &f.Document}
 }
 
-// Findings answers the findings that a query chooses, the most utilised first.
+// Findings returns the findings that a query chooses, the most utilised first.
 func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT `+findingColumns+` FROM findings
@@ -70,7 +70,7 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 	return all, wrap(ctx, "read findings", err)
 }
 
-// Finding answers one finding, or ErrNotFound.
+// Finding returns one finding, or ErrNotFound.
 func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT `+findingColumns+` FROM findings WHERE fingerprint = $1`, fingerprint)
@@ -87,7 +87,7 @@ func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error
 	return found[0], nil
 }
 
-// FindingHistory answers a finding's transitions in the order they were
+// FindingHistory returns a finding's transitions in the order they were
 // written.
 func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Transition, error) {
 	rows, err := s.read.QueryContext(ctx, `

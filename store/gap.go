@@ -3,17 +3,13 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
-// Gap is a stretch of a partition that was not, and will never be, counted.
+// Gap is a range of a partition that was not, and will never be, counted.
 type Gap struct {
-	PartitionID
-	// From and To are positions, To exclusive; empty when not known.
-	From, To string
-	// Since and Until bound the missing records in time; zero when not known.
-	Since, Until time.Time
-	// Reason says in words why, for a person.
-	Reason string
+	sample.Gap
 	// Noticed is when it was found; the database's time when zero.
 	Noticed time.Time
 }
@@ -22,10 +18,10 @@ type Gap struct {
 type GapQuery struct {
 	// Source is a source's name, or empty for all.
 	Source string
-	// From and To choose the gaps that may overlap this stretch of event time,
+	// From and To choose the gaps that may overlap this range of event time,
 	// both inclusive; zero is open. A gap of unknown bounds may overlap any.
 	From, To time.Time
-	// Limit is the most gaps to answer, 0 for DefaultLimit.
+	// Limit is the most gaps to return, 0 for DefaultLimit.
 	Limit int
 }
 
@@ -48,7 +44,7 @@ func until(t time.Time) time.Time {
 	return utc(t)
 }
 
-// Gaps answers the gaps that a query chooses, the newest first.
+// Gaps returns the gaps that a query chooses, the newest first.
 func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 	unknown := utc(time.Time{})
 	rows, err := s.read.QueryContext(ctx, `
@@ -62,7 +58,7 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 		return nil, wrap(ctx, "read gaps", err)
 	}
 	all, err := collect(rows, func(g *Gap) []any {
-		return []any{&g.Source, &g.Name, &g.From, &g.To, &g.Since, &g.Until, &g.Reason, &g.Noticed}
+		return []any{&g.Source, &g.Partition, &g.From, &g.To, &g.Since, &g.Until, &g.Reason, &g.Noticed}
 	})
 	return all, wrap(ctx, "read gaps", err)
 }
@@ -74,7 +70,7 @@ func (t *tx) putGaps(ctx context.Context, writer string, gaps []Gap) error {
 		if !g.Noticed.IsZero() {
 			noticed = utc(g.Noticed)
 		}
-		rows[i] = []any{writer, g.Source, g.Name, clean(g.From), clean(g.To),
+		rows[i] = []any{writer, g.Source, g.Partition, clean(g.From), clean(g.To),
 			utc(g.Since), utc(g.Until), clean(g.Reason), noticed}
 	}
 	return t.insert(ctx,

@@ -10,7 +10,7 @@ import (
 // Lease is the right to do something alone, until it expires. All its times
 // are the database's.
 type Lease struct {
-	// Name says what for, Holder who has it.
+	// Name is what the lease is for, Holder who has it.
 	Name, Holder string
 	// Token rises whenever the lease is taken: the fencing token that Judge
 	// checks, because a process may sleep through the end of its lease.
@@ -20,7 +20,7 @@ type Lease struct {
 }
 
 // AcquireLease takes a lease that is free or expired, or takes one's own
-// again. It answers false, and no error, while another holds it. A process
+// again. It returns false, and no error, while another holds it. A process
 // that restarts under an old name is a new holder: the token rises for it too.
 func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (Lease, bool, error) {
 	l := Lease{Name: name, Holder: holder}
@@ -43,7 +43,7 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 }
 
 // RenewLease prolongs a lease by ttl from now. It fails with ErrLeaseLost when
-// another has taken it; an expired lease that nobody took is renewed.
+// another has taken it; an expired lease that was not taken is renewed.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
 		l.Expires = utc(t.now.Add(ttl))

@@ -8,10 +8,10 @@ import (
 // memberMemory is how long an expired member's row stays.
 const memberMemory = time.Hour
 
-// Attend says that a process which shares the shards of a source is alive, for
-// ttl from now, and answers all that are, in order of their names. What a
-// member owns stays its own as long as it attends in time; it is nobody's
-// beyond that, until it attends again and nobody took it.
+// Attend records that a process which shares the shards of a source is alive, for
+// ttl from now, and returns all that are, in order of their names. A member keeps
+// what it owns as long as it attends in time. After that any member may take it;
+// what was not taken is its own again when it attends.
 func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
 	var all []string
 	err := s.change(ctx, "attend as "+member, func(t *tx) error {
@@ -37,7 +37,7 @@ func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Dura
 	return all, err
 }
 
-// Leave ends a membership: what the member owns is anybody's at once.
+// Leave ends a membership: other members may take what the member owns at once.
 func (s *Store) Leave(ctx context.Context, source, member string) error {
 	return s.change(ctx, "leave as "+member, func(t *tx) error {
 		if _, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND owner = $2`, source, member); err != nil {

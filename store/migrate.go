@@ -10,10 +10,11 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/migrations"
 )
 
-// Migrate brings the schema of the database at a URL up to date and answers
+// Migrate brings the schema of the database at a URL up to date and returns
 // how many steps it applied: 0 when there was nothing to do, or when another
 // process did it meanwhile. Any number of processes may start at once: exactly
 // one does each step, the others wait for it. It fails with ErrSchemaNewer
@@ -44,8 +45,8 @@ func (s *Store) migrate(ctx context.Context) (int, error) {
 	return len(results), wrap(ctx, "migrate the store", err)
 }
 
-// provider is goose on this engine. Postgres's starters meet at an advisory
-// lock, asked for every second for ten minutes; goose has none for SQLite,
+// provider is goose on this engine. On Postgres, starting processes wait at an
+// advisory lock, tried every second for ten minutes; goose has none for SQLite,
 // see lockFile.
 func (s *Store) provider() (*goose.Provider, error) {
 	dir, err := migrations.FS(s.dialect.name)
@@ -62,10 +63,10 @@ func (s *Store) provider() (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, s.write, dir, goose.WithSessionLocker(locker))
 }
 
-// lockFile makes SQLite's starters wait for each other: a second database
+// lockFile makes processes that start on SQLite wait for each other: a second database
 // beside the first, locked exclusively while the first is migrated. SQLite
 // drops its locks when their process dies, on every system. The file stays,
-// empty, because removing it would let two starters lock two files of one
+// empty, because removing it would let two processes lock two files of one
 // name.
 func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	if s.path == "" {
@@ -77,7 +78,7 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	}
 	held, err := db.BeginTx(ctx, nil)
 	for ; busy(err) && ctx.Err() == nil; held, err = db.BeginTx(ctx, nil) {
-		pause(ctx, lockEvery)
+		retry.Pause(ctx, lockEvery)
 	}
 	if err != nil {
 		return nil, errors.Join(wrap(ctx, "wait for another migration", err), db.Close())
@@ -85,7 +86,7 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	return func() { _ = held.Rollback(); _ = db.Close() }, nil
 }
 
-// lockEvery is how often a starter looks whether another's migration is over.
+// lockEvery is how often a process checks whether another's migration is over.
 const lockEvery = 50 * time.Millisecond
 
 // checkSchema compares the database's version with what this program knows.

@@ -169,7 +169,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		for _, err := range []error{openErr, migratingErr, migrateErr} {
 			if !errors.Is(err, store.ErrSchemaNewer) || !strings.Contains(err.Error(), "version 9000") ||
 				!strings.Contains(err.Error(), "start a newer version of Keyheat") {
-				t.Errorf("a newer schema answers %v, want ErrSchemaNewer with a sentence", err)
+				t.Errorf("a newer schema returns %v, want ErrSchemaNewer with a sentence", err)
 			}
 		}
 	})

@@ -18,10 +18,10 @@ type Notification struct {
 	// ID is the same on every attempt, so that a receiver can recognise a
 	// repetition. Made by the store when empty.
 	ID string
-	// Fingerprint is the finding that it tells of, Event what happened to it,
-	// Route where it goes.
+	// Fingerprint is the finding that it is about, Event what happened to the
+	// finding, Route where the notification goes.
 	Fingerprint, Event, Route string
-	// Payload is what the route needs to tell it.
+	// Payload is what the route delivers.
 	Payload []byte
 	// Created is when it was put into the outbox; set by the store.
 	Created time.Time
@@ -41,9 +41,9 @@ func (n *Notification) fields() []any {
 		&n.NextAttempt, &n.Attempts, &n.State, &n.LastError}
 }
 
-// DueNotifications answers what a route has to deliver now, the oldest first.
+// DueNotifications returns what a route has to deliver now, the oldest first.
 // On one route a finding's later notification is not due before its earlier
-// one is delivered or dead: a receiver never hears of the end before the
+// one is delivered or dead: a receiver never gets the end before the
 // beginning.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
 	var due []Notification
@@ -65,7 +65,7 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 	return due, err
 }
 
-// Notifications answers all notifications of a finding that are kept, in their
+// Notifications returns all notifications of a finding that are kept, in their
 // order.
 func (s *Store) Notifications(ctx context.Context, fingerprint string) ([]Notification, error) {
 	rows, err := s.read.QueryContext(ctx, `
@@ -81,14 +81,14 @@ func (s *Store) Notifications(ctx context.Context, fingerprint string) ([]Notifi
 // MarkDelivered notes that a notification arrived. It fails with ErrNotFound
 // when none is pending under this id.
 func (s *Store) MarkDelivered(ctx context.Context, id string) error {
-	return s.settle(ctx, id, `
+	return s.setNotification(ctx, id, `
 		UPDATE notifications SET state = 'delivered', last_error = ''
 		WHERE id = $1 AND state = 'pending'`)
 }
 
 // MarkFailed notes a failed attempt and when to try again.
 func (s *Store) MarkFailed(ctx context.Context, id string, next time.Time, cause string) error {
-	return s.settle(ctx, id, `
+	return s.setNotification(ctx, id, `
 		UPDATE notifications SET attempts = attempts + 1, next_attempt = $2, last_error = $3
 		WHERE id = $1 AND state = 'pending'`, utc(next), clean(cause))
 }
@@ -96,13 +96,13 @@ func (s *Store) MarkFailed(ctx context.Context, id string, next time.Time, cause
 // MarkDead gives a notification up after a last failed attempt, and lets the
 // finding's next one become due.
 func (s *Store) MarkDead(ctx context.Context, id, cause string) error {
-	return s.settle(ctx, id, `
+	return s.setNotification(ctx, id, `
 		UPDATE notifications SET state = 'dead', attempts = attempts + 1, last_error = $2
 		WHERE id = $1 AND state = 'pending'`, clean(cause))
 }
 
-func (s *Store) settle(ctx context.Context, id, update string, args ...any) error {
-	return s.change(ctx, "settle notification "+id, func(t *tx) error {
+func (s *Store) setNotification(ctx context.Context, id, update string, args ...any) error {
+	return s.change(ctx, "update notification "+id, func(t *tx) error {
 		n, err := t.exec(ctx, update, append([]any{id}, args...)...)
 		if err == nil && n == 0 {
 			return ErrNotFound

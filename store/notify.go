@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
-// Every commit wakes the listeners on Postgres; they look by themselves too,
-// seldom where they are woken, because a notification may be lost (a
-// connection that breaks, a pooler between).
+// Every commit wakes the listeners on Postgres. They poll too, less often where
+// they are woken, because a notification may be lost (a connection that breaks,
+// a pooler between).
 const (
 	channel      = "keyheat_commit"
 	pollEvery    = time.Second
@@ -18,16 +20,16 @@ const (
 
 // notify wakes the listeners after a commit. It is outside of the transaction,
 // because NOTIFY inside makes Postgres commit one transaction at a time. Its
-// failure costs a moment and nothing else, so nobody is told.
+// failure delays the listeners until they poll, so it is not reported.
 func (s *Store) notify(ctx context.Context) {
 	if s.pool != nil {
 		_, _ = s.pool.Exec(ctx, `SELECT pg_notify($1, '')`, channel)
 	}
 }
 
-// Listen answers a channel that receives when there may be something new to
-// Read: after a Commit on Postgres, every second on SQLite. Wakes that nobody
-// took are one. The channel is closed when ctx ends.
+// Listen returns a channel that receives when there may be something new to
+// Read: after a Commit on Postgres, every second on SQLite. Wakes that were not
+// received are merged into one. The channel is closed when ctx ends.
 func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	go func() {
@@ -40,7 +42,7 @@ func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 		for ctx.Err() == nil {
 			s.listen(ctx, wake)
 			wakeUp(wake)
-			pause(ctx, pollEvery)
+			retry.Pause(ctx, pollEvery)
 		}
 	}()
 	return wake
@@ -53,16 +55,9 @@ func wakeUp(wake chan<- struct{}) {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 func tick(ctx context.Context, wake chan<- struct{}) {
 	for ctx.Err() == nil {
-		pause(ctx, pollEvery)
+		retry.Pause(ctx, pollEvery)
 		wakeUp(wake)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // Options are what code may choose about a store.
 type Options struct {
 	// Migrate brings the schema up to date when the store is opened. Without
-	// it Open refuses a schema that is not this program's. A database in
+	// it Open rejects a schema that is not this program's. A database in
 	// memory is always migrated.
 	Migrate bool
 }
@@ -53,7 +53,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return s.checkSchema(ctx)
 }
 
-// Close lets go of the database.
+// Close closes the database.
 func (s *Store) Close() error {
 	err := s.write.Close()
 	if s.read != s.write {
@@ -139,7 +139,7 @@ func openSQLite(path string) (*Store, error) {
 }
 
 // patient lets SQLite wait for another process's transaction, in milliseconds,
-// at each of DefaultTries.
+// at each of maxTries.
 const patient = "_pragma=busy_timeout(2000)"
 
 // sqliteReaders is how many snapshots of a file may be read at once.

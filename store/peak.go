@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // HourPeak is the highest second of one key in one hour of event time, in
@@ -11,8 +13,8 @@ import (
 type HourPeak struct {
 	// Table and Index name the target; Index is empty for the table itself.
 	Table, Index string
-	// Hash names the key, as in the windows. KeyType and Key say it; what SQL
-	// text cannot hold is replaced in Key.
+	// Hash names the key, as in the windows. KeyType and Key are its text; what SQL
+	// cannot hold is replaced in Key.
 	Hash         uint64
 	KeyType, Key string
 	// Hour is the hour's beginning.
@@ -21,7 +23,7 @@ type HourPeak struct {
 	WriteMilli, ReadMilli int64
 }
 
-// keyHash is stored as the signed number of the same bits: SQL has no other.
+// keyHash is stored as the signed number of the same bits: SQL has no unsigned one.
 type keyHash uint64
 
 // Scan implements sql.Scanner.
@@ -34,7 +36,7 @@ func (h *keyHash) Scan(v any) error {
 	return nil
 }
 
-// HourPeaks answers the stored hours of one key since a time, the zero time for
+// HourPeaks returns the stored hours of one key since a time, the zero time for
 // all, in their order.
 func (s *Store) HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]HourPeak, error) {
 	rows, err := s.read.QueryContext(ctx, `
@@ -61,7 +63,7 @@ type WarmKey struct {
 	Hours                 int64
 }
 
-// WarmKeys answers the keys of a table or index with stored hours since a time,
+// WarmKeys returns the keys of a table or index with stored hours since a time,
 // the highest first. At most so many, 0 for DefaultLimit.
 func (s *Store) WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]WarmKey, error) {
 	rows, err := s.read.QueryContext(ctx, `
@@ -105,12 +107,9 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak) error {
 // with the highest.
 const DefaultWarmKeys = 1000
 
-// crowd is a table or index with peaks of too many keys.
-type crowd struct{ table, index string }
-
-// crowded answers where peaks of more than the most keys are kept. It scans the
+// overfull returns the targets with peaks of more than the most keys. It scans the
 // hours without a lock, which is why it stands apart from the deleting.
-func (s *Store) crowded(ctx context.Context, most int) ([]crowd, error) {
+func (s *Store) overfull(ctx context.Context, most int) ([]sample.Target, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT table_name, index_name
 		FROM (SELECT DISTINCT table_name, index_name, key_hash FROM hourly_peaks) AS kept
@@ -118,13 +117,13 @@ func (s *Store) crowded(ctx context.Context, most int) ([]crowd, error) {
 	if err != nil {
 		return nil, wrap(ctx, "count warm keys", err)
 	}
-	all, err := collect(rows, func(c *crowd) []any { return []any{&c.table, &c.index} })
+	all, err := collect(rows, func(c *sample.Target) []any { return []any{&c.Table, &c.Index} })
 	return all, wrap(ctx, "count warm keys", err)
 }
 
 // pruneKeys deletes hours of the keys beyond the most of a table or index, one
 // batch.
-func (s *Store) pruneKeys(ctx context.Context, c crowd, most int) (deleted int64, err error) {
+func (s *Store) pruneKeys(ctx context.Context, at sample.Target, most int) (deleted int64, err error) {
 	err = s.change(ctx, "prune hourly_peaks", func(t *tx) error {
 		deleted, err = t.exec(ctx, `
 			DELETE FROM hourly_peaks
@@ -135,7 +134,7 @@ func (s *Store) pruneKeys(ctx context.Context, c crowd, most int) (deleted int64
 					FROM hourly_peaks WHERE table_name = $1 AND index_name = $2 GROUP BY key_hash) AS ranked
 				ON ranked.key_hash = p.key_hash
 				WHERE p.table_name = $1 AND p.index_name = $2 AND ranked.place > $3 LIMIT $4)`,
-			c.table, c.index, most, pruneBatch)
+			at.Table, at.Index, most, pruneBatch)
 		return err
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ type Position struct {
 	Next string
 	// Epoch rises with every claim; only the newest may move the position.
 	Epoch int64
-	// Ended says that the partition was counted to its end and will not grow.
+	// Ended reports that the partition was counted to its end and will not grow.
 	Ended bool
 	// Writer made the newest claim.
 	Writer string
@@ -49,15 +49,15 @@ type Move struct {
 	Ended bool
 }
 
-// Claim makes a writer the owner of a partition: it raises the epoch, so that
-// nobody with an older claim can move the position again, and answers where to
-// read on. A partition that is not known yet begins at first, and its
-// watermark at Beginning: no second is complete before it has been heard of.
+// Claim makes a writer the owner of a partition: it raises the epoch, so that no
+// writer with an older claim can move the position again, and returns where to
+// read on. A partition that is not known yet begins at first, and its watermark
+// at Beginning: no second is complete before the partition's first commit.
 //
 // Claim only when the right to the partition is certain, after a successful
 // heartbeat of the group's generation for example: a late zombie that claims
 // takes the partition from its rightful owner. After ErrUnavailable, claim
-// again: an answer that was lost costs an epoch and nothing else.
+// again: a response that was lost costs an epoch and nothing else.
 func (s *Store) Claim(ctx context.Context, writer string, id PartitionID, first string) (Position, error) {
 	p := Position{PartitionID: id, Writer: writer}
 	err := s.change(ctx, "claim "+id.String(), func(t *tx) error {

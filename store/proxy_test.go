@@ -26,7 +26,7 @@ type proxy struct {
 	cuts   atomic.Int32
 }
 
-// newProxy answers a proxy and the database's URL through it.
+// newProxy returns a proxy and the database's URL through it.
 func newProxy(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)

@@ -28,8 +28,8 @@ type Retention struct {
 	// peaks of WarmKeys keys are kept, those with the highest.
 	Peaks, Views time.Duration
 	WarmKeys     int
-	// Positions go, with their watermarks, when nobody spoke for their
-	// partition this long. A partition that comes back later begins anew, so
+	// Positions go, with their watermarks, when no collector reported their
+	// partition for this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
 	Positions time.Duration
 	// Shards go, with their positions and watermarks, this long after they were
@@ -139,10 +139,10 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 		}
 	}
 	most := cmp.Or(r.WarmKeys, DefaultWarmKeys)
-	crowds, err := s.crowded(ctx, most)
-	for _, c := range crowds {
+	targets, err := s.overfull(ctx, most)
+	for _, at := range targets {
 		if err == nil {
-			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, c, most) })
+			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, at, most) })
 		}
 	}
 	return p, err

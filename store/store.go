@@ -9,7 +9,7 @@
 // exactly once however often processes die: either the delta is stored and the
 // position moved, or neither.
 //
-// The reporter reads. Read answers the deltas beyond a cursor for each writer,
+// The reporter reads. Read returns the deltas beyond a cursor for each writer,
 // with the watermarks of the same snapshot; Judge writes everything that
 // follows from them in one transaction, which its lease guards. There is one
 // cursor for each writer because a single one ("id > last") loses rows that
@@ -58,10 +58,7 @@ type Store struct {
 	path string
 }
 
-// Engine names the engine: "postgres" or "sqlite".
-func (s *Store) Engine() string { return s.dialect.name }
-
-// Ping says whether the database answers.
+// Ping checks that the database can be reached.
 func (s *Store) Ping(ctx context.Context) error {
 	// SQLite refuses the first two connections to a new file, which both turn
 	// the write-ahead log on, without waiting for its busy timeout.
@@ -79,7 +76,7 @@ func (s *Store) HashSeed(ctx context.Context) (uint64, error) {
 // utc is a time as the store keeps it.
 func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// collect reads all rows and closes them; fields answers where the columns of
+// collect reads all rows and closes them; fields returns where the columns of
 // one row go.
 func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {
 	defer rows.Close()

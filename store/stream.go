@@ -18,7 +18,7 @@ type NewShard struct {
 	// After is the name of the shard that has to end before this one is read;
 	// empty for none.
 	After string
-	// UnseenSince is, when the parent vanished before anybody saw it, the last
+	// UnseenSince is, when the parent was trimmed before it was seen, the last
 	// time at which all shards were known; else zero.
 	UnseenSince time.Time
 }
@@ -28,13 +28,13 @@ type Shard struct {
 	Name string
 	// Stream is the stream that it belongs to, as its finder named it.
 	Stream string
-	// After is NewShard's; Ready says that that shard, if there is one, has ended.
+	// After is NewShard's; Ready reports that that shard, if there is one, has ended.
 	After string
 	Ready bool
-	// Owner is the member that reads it; empty when nobody does, or when the
+	// Owner is the member that reads it; empty when there is none, or when the
 	// owner is no longer alive.
 	Owner string
-	// Watermark is up to where it is counted: Beginning before it was heard of.
+	// Watermark is up to where it is counted: Beginning before its first commit.
 	Watermark time.Time
 	// Found is when it was registered.
 	Found time.Time
@@ -52,13 +52,14 @@ type Lineage struct {
 	Names []string
 }
 
-// RegisterShards makes shards of a stream known, each with its position at
+// RegisterShards records shards of a stream, each with its position at
 // First and its watermark where that of the shard before it is, since what it
 // holds was written later; or at Beginning, where that has ended or there is
 // none. What is known already is left alone.
 // Register the children before the end of their parent is committed: then no
-// second is complete before they were read. listed says that all shards of the
-// stream were looked at; those that wait to be read are spoken for by that.
+// second is complete before they were read. listed means that all shards of the
+// stream were listed, which also keeps those that wait to be read from being
+// forgotten.
 func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []NewShard, listed bool) error {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b NewShard) int {
@@ -74,7 +75,7 @@ func (s *Store) RegisterShards(ctx context.Context, source, stream string, all [
 		if err != nil {
 			return err
 		}
-		return t.speakFor(ctx, source, stream)
+		return t.refreshSeen(ctx, source, stream)
 	})
 }
 
@@ -112,9 +113,9 @@ func (t *tx) register(ctx context.Context, source, stream string, all []NewShard
 	return err
 }
 
-// speakFor keeps the judge from forgetting shards that wait for their turn,
+// refreshSeen keeps the judge from forgetting shards that wait for their turn,
 // which may be hours while a backlog is read.
-func (t *tx) speakFor(ctx context.Context, source, stream string) error {
+func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
 	_, err := t.exec(ctx, `
 		UPDATE watermarks SET seen = $1
 		WHERE source = $2 AND watermark < $3 AND seen < $4 AND EXISTS (
@@ -124,7 +125,7 @@ func (t *tx) speakFor(ctx context.Context, source, stream string) error {
 	return err
 }
 
-// Lineage answers what is known of a stream.
+// Lineage returns what is known of a stream.
 func (s *Store) Lineage(ctx context.Context, source, stream string) (Lineage, error) {
 	var l Lineage
 	err := s.snapshot(ctx, "read the shards of "+stream, func(t *tx) error {
@@ -144,7 +145,7 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (Lineage, er
 	return l, err
 }
 
-// LastListed answers when all shards of a stream whose name has this prefix were
+// LastListed returns when all shards of a stream whose name has this prefix were
 // listed last; zero when there is none.
 func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Time, error) {
 	var last time.Time
@@ -155,7 +156,7 @@ func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Tim
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, nil
 	}
-	return last, wrap(ctx, "look when "+prefix+" was listed last", err)
+	return last, wrap(ctx, "read when "+prefix+" was listed last", err)
 }
 
 // OpenShards are the shards of a source that are not counted to their end, in
@@ -184,8 +185,8 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 	return all, err
 }
 
-// TakeShards makes a member the owner of those of the named shards that nobody
-// who is alive owns and that have not ended, and answers which.
+// TakeShards makes a member the owner of those of the named shards that have not
+// ended and that no living member owns, and returns which.
 func (s *Store) TakeShards(ctx context.Context, source, member string, names []string) ([]string, error) {
 	names = slices.Sorted(slices.Values(names))
 	var taken []string
@@ -214,8 +215,8 @@ func (s *Store) TakeShards(ctx context.Context, source, member string, names []s
 	return taken, err
 }
 
-// FreeShard lets others take a shard at once. One that is another's by now is
-// left alone.
+// FreeShard lets others take a shard at once. A shard that another member owns by
+// now is left alone.
 func (s *Store) FreeShard(ctx context.Context, source, member, name string) error {
 	return s.change(ctx, "free shard "+name, func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND name = $2 AND owner = $3`,

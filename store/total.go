@@ -15,7 +15,7 @@ type Total struct {
 	Seconds int64
 }
 
-// Totals answers the stored totals by table and index, from the view
+// Totals returns the stored totals by table and index, from the view
 // keyheat_totals, which an operator may query too.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
 	rows, err := s.read.QueryContext(ctx, `

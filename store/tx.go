@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
-// DefaultTries is how often a transaction is tried that fails only because of
+// maxTries is how often a transaction is tried that fails only because of
 // what runs beside it: serialization failures, deadlocks, SQLite's "busy".
-const DefaultTries = 8
+const maxTries = 8
 
 // tx is one running transaction and the database's time at its start.
 type tx struct {
@@ -19,7 +21,7 @@ type tx struct {
 	now time.Time
 }
 
-// exec runs a statement and answers how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	result, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -35,19 +37,19 @@ func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) err
 }
 
 // repeat calls f again while only what runs beside it makes it fail, up to
-// DefaultTries times.
+// maxTries times.
 func repeat(ctx context.Context, f func() error) error {
 	attempt := func() (struct{}, error) {
 		err := f()
-		if err != nil && !again(err) {
+		if err != nil && !retryable(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
 	}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 5*time.Millisecond, 500*time.Millisecond
-	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(DefaultTries))
-	return unwrapPermanent(err)
+	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries))
+	return retry.Cause(err)
 }
 
 // once runs and commits one writing transaction.
@@ -90,15 +92,6 @@ func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, e
 	return &tx{Tx: t, now: now}, nil
 }
 
-// end rolls back what was not committed. Its own error says nothing that the
-// one before it did not.
+// end rolls back what was not committed. Its own error adds nothing to the one
+// before it.
 func (t *tx) end() { _ = t.Rollback() }
-
-// unwrapPermanent takes off what told the retry to stop.
-func unwrapPermanent(err error) error {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
-		return permanent.Unwrap()
-	}
-	return err
-}

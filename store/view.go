@@ -16,7 +16,7 @@ type TableView struct {
 	Document []byte
 }
 
-// TableViews answers the views of all tables and indexes, by name.
+// TableViews returns the views of all tables and indexes, by name.
 func (s *Store) TableViews(ctx context.Context) ([]TableView, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT table_name, index_name, updated, document

@@ -7,14 +7,14 @@ import (
 )
 
 // The ends of time. Beginning is the watermark of a partition that was claimed
-// and not heard of since; Infinity that of one which is read to its end and
+// and has no commit since; Infinity that of one which is read to its end and
 // will not grow, such as a file or a closed shard.
 var (
 	Beginning = time.Unix(0, 0).UTC()
 	Infinity  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 )
 
-// Watermark says up to where a partition is counted.
+// Watermark is up to where a partition is counted.
 type Watermark struct {
 	PartitionID
 	// Epoch is the claim it was written under; an older one never overwrites
@@ -32,7 +32,7 @@ type Watermark struct {
 }
 
 // claimWatermark makes a claimed partition known, and keeps writers with an
-// older claim from speaking for it.
+// older claim from moving it.
 func (t *tx) claimWatermark(ctx context.Context, p Position) error {
 	_, err := t.exec(ctx, `
 		INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)

@@ -25,7 +25,7 @@ type Window struct {
 	// Vector is the highest sequence number of each writer that is folded in.
 	// A delta that it covers must not be folded again.
 	Vector map[string]int64
-	// Complete says that the watermark of every partition had passed the
+	// Complete reports that the watermark of every partition had passed the
 	// second when it was closed.
 	Complete bool
 	// Body is the merged sketch.
@@ -38,14 +38,14 @@ type WindowQuery struct {
 	// From and To bound the second, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
-	// Limit is the most windows to answer, 0 for DefaultLimit.
+	// Limit is the most windows to return, 0 for DefaultLimit.
 	Limit int
 }
 
 const windowColumns = `table_name, index_name, second, requests, read_milli, write_milli,
 	throttled_requests, throttled_read_milli, throttled_write_milli, vector, complete, body`
 
-// Window answers one second of a table or index, and whether it is stored.
+// Window returns one second of a table or index, and whether it is stored.
 func (s *Store) Window(ctx context.Context, table, index string, second time.Time) (Window, bool, error) {
 	row := s.read.QueryRowContext(ctx, `
 		SELECT `+windowColumns+` FROM windows
@@ -58,8 +58,8 @@ func (s *Store) Window(ctx context.Context, table, index string, second time.Tim
 	return w, err == nil, wrap(ctx, "read a window", err)
 }
 
-// LastWindow answers the newest second that is stored of a table or index, and
-// whether there is any: no later one has to be looked for.
+// LastWindow returns the newest second that is stored of a table or index, and
+// whether there is any: no later one has to be queried.
 func (s *Store) LastWindow(ctx context.Context, table, index string) (time.Time, bool, error) {
 	var second time.Time
 	err := s.read.QueryRowContext(ctx, `
@@ -72,7 +72,7 @@ func (s *Store) LastWindow(ctx context.Context, table, index string) (time.Time,
 	return second, err == nil, wrap(ctx, "read the newest window", err)
 }
 
-// Windows answers the windows that a query chooses, in the order of time.
+// Windows returns the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT `+windowColumns+` FROM windows

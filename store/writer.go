@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Writer is one incarnation of a collector: a process from its start to its
-// end. A restarted collector is another writer.
+// Writer is one process of a collector, from its start to its end. A restarted collector is another writer.
 type Writer struct {
 	// ID is unique for ever, such as a random name made at the start.
 	ID string
-	// Host says where it runs, for a person.
+	// Host is where it runs, for a person.
 	Host string
 	// Started is when the process began.
 	Started time.Time
-	// Stopped is when it said goodbye; zero while it runs, or when it died.
+	// Stopped is when it shut down; zero while it runs, or when it crashed.
 	Stopped time.Time
-	// Seen is its newest sign of life by the database's clock.
+	// Seen is when it last wrote, by the database's clock.
 	Seen time.Time
 	// LastSeq is the newest sequence number that it committed.
 	LastSeq int64
 }
 
-// StartWriter makes a writer known. It may be repeated.
+// StartWriter registers a writer. It may be repeated.
 func (s *Store) StartWriter(ctx context.Context, w Writer) error {
 	return s.change(ctx, "start writer "+w.ID, func(t *tx) error {
 		_, err := t.exec(ctx, `

@@ -18,10 +18,10 @@ func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Find hot keys in files of samples, without any server",
-		Long: "Reads samples from files, plain, gzip or zstd, and prints the hot keys in them with\n" +
-			"the shards that they need. Nothing is stored. FILE - is standard input. Files hold\n" +
-			"Keyheat JSON, DynamoDB stream records or CloudTrail's DynamoDB data events, which is\n" +
-			"recognised; of the last two, --tables says what they leave open.",
+		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
+			"the number of shards that each needs. Nothing is stored. FILE - is standard input.\n" +
+			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
+			"recognized; the last two need --tables for the keys and indexes of tables.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
 			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
@@ -32,16 +32,16 @@ func analyzeCommand() *cobra.Command {
 	}
 	defaults := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
-	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit from which a key is a warning")
-	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak the advised shards carry")
-	policyFile := c.Flags().String("policy", "", "a YAML `file` with the sections policy and tables of a reporter's: policies and facts")
-	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's: key attributes and indexes")
-	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to look at, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
+	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit at which a key is a warning")
+	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
+	policyFile := c.Flags().String("policy", "", "a YAML `file` with the sections policy and tables of a reporter's configuration")
+	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's configuration: key attributes and indexes")
+	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	for _, flag := range []string{"tables", "policy"} {
 		_ = c.MarkFlagFilename(flag, "yaml", "yml")
 	}
-	explain := c.Flags().StringArray("explain", nil, "tell everything about a `key`, in words and with the arithmetic; may be repeated")
-	whatIf := c.Flags().StringArray("what-if", nil, "how a key would do with N shards, and F times the load: `KEY=N[,xF]`; may be repeated")
+	explain := c.Flags().StringArray("explain", nil, "explain a `key`: all its figures, in words and with the arithmetic; repeatable")
+	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards, and F times the load: `KEY=N[,xF]`; repeatable")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -50,7 +50,7 @@ func analyzeCommand() *cobra.Command {
 		if err != nil {
 			return cli.Wrong(err)
 		}
-		if c.Flags().Changed("warning") { // for tables that have no word of their own
+		if c.Flags().Changed("warning") { // for tables without a policy of their own
 			policies.Policy.Warning = *warning
 		}
 		if c.Flags().Changed("headroom") {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/store"
 )
 
-// Config is everything that an operator may say about a reporter.
+// Config is everything that an operator can configure of a reporter.
 type Config struct {
 	Store   cli.Store `yaml:"store"`
 	Listen  string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
@@ -20,32 +21,32 @@ type Config struct {
 	Log       cli.Log   `yaml:"log"`
 }
 
-// Webhook says who is told about findings.
+// Webhook is where notifications go.
 type Webhook struct {
-	URL        config.Secret `yaml:"url" help:"where findings are posted as JSON; nowhere when empty" flag:"true"`
-	URLFile    string        `yaml:"url_file" help:"a file that holds the URL, where it has a token"`
-	Secret     config.Secret `yaml:"secret" help:"signs what is posted, as Standard Webhooks says; whsec_ and base64"`
-	SecretFile string        `yaml:"secret_file" help:"a file that holds the secret"`
+	URL        config.Secret `yaml:"url" help:"where notifications are posted as JSON; none are sent when empty" flag:"true"`
+	URLFile    string        `yaml:"url_file" help:"a file with the URL, for URLs that contain a token"`
+	Secret     config.Secret `yaml:"secret" help:"signs notifications as Standard Webhooks specifies; whsec_ and base64"`
+	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
 }
 
-// Retention says how long things are kept.
+// Retention is how long data is kept.
 type Retention struct {
-	Deltas        time.Duration `yaml:"deltas" help:"what collectors stored, once it is judged"`
-	Windows       time.Duration `yaml:"windows" help:"each second of each table"`
-	Cardinality   time.Duration `yaml:"cardinality" help:"how many keys each table had, by the minute"`
-	Peaks         time.Duration `yaml:"peaks" help:"the highest second of each hour of warm keys, by which growth is told"`
-	Views         time.Duration `yaml:"views" help:"what each table's keys look like, since it was last written"`
+	Deltas        time.Duration `yaml:"deltas" help:"collectors' deltas, once they are judged"`
+	Windows       time.Duration `yaml:"windows" help:"the seconds of each table"`
+	Cardinality   time.Duration `yaml:"cardinality" help:"the number of distinct keys of each table, by minute"`
+	Peaks         time.Duration `yaml:"peaks" help:"the hourly peaks of warm keys, from which growth is forecast"`
+	Views         time.Duration `yaml:"views" help:"the view of each table's keys, since its last change"`
 	Findings      time.Duration `yaml:"findings" help:"findings, since their last change"`
-	History       time.Duration `yaml:"history" help:"what findings went through"`
-	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or given up"`
-	Gaps          time.Duration `yaml:"gaps" help:"stretches of a log that were lost"`
-	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of refused samples"`
+	History       time.Duration `yaml:"history" help:"the history of findings"`
+	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or dropped"`
+	Gaps          time.Duration `yaml:"gaps" help:"gaps in the samples"`
+	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
 }
 
-// maxHeadroom is more than anybody grows before the advice is made anew.
+// maxHeadroom is more growth than a table sees before the advice is made again.
 const maxHeadroom = 100
 
-// defaults are a reporter's settings where nobody says otherwise.
+// defaults returns a reporter's default configuration.
 func defaults() *Config {
 	return &Config{
 		Listen:   "127.0.0.1:9460",
@@ -82,7 +83,7 @@ func (w Webhook) check(f *config.Faults) {
 	}
 	// The parser's error would repeat the URL, which may hold a token.
 	if u, err := url.Parse(string(w.URL)); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		f.Addf("webhook.url", "this is no URL to post to: write https://host/path")
+		f.Addf("webhook.url", "not a URL to post to: write https://host/path")
 	}
 }
 
@@ -94,7 +95,7 @@ func (r Retention) check(f *config.Faults) {
 	}{
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
-		{"peaks", r.Peaks, 21 * 24 * time.Hour}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
+		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
 	} {
@@ -104,7 +105,7 @@ func (r Retention) check(f *config.Faults) {
 	}
 }
 
-// probes look at what a reporter needs.
+// probes returns the checks of what a reporter needs.
 func (c *Config) probes() []cli.Probe {
 	return []cli.Probe{c.Store.Probe()}
 }

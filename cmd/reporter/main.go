@@ -1,5 +1,5 @@
-// Reporter judges what the collectors stored: which keys are hot, why, and what
-// to do; and tells people.
+// Reporter finds hot keys in what the collectors stored, says why they are hot and
+// what to do, and sends notifications.
 //
 // It exits with 0 after a stop by SIGINT or SIGTERM, with 78 when its
 // configuration is wrong, so that a supervisor need not start it again, and
@@ -21,8 +21,8 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "reporter",
 		Short: "Find hot DynamoDB partition keys in what Keyheat's collectors stored",
-		Long: "The reporter finds the DynamoDB partition keys that throttle a table or soon\n" +
-			"will, and says what to do. Any number may run; one judges at a time.",
+		Long: "The reporter finds the DynamoDB partition keys that cause throttling or soon will,\n" +
+			"and says what to do. Run as many as you like; one judges at a time.",
 	}
 	root.AddCommand(serveCommand(), analyzeCommand(), demoCommand(), checkCommand(), migrateCommand(), cli.VersionCommand("reporter"))
 	return root

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"reporter": main})
 }
 
-// The scripts tell what each command prints, and its exit code.
+// The scripts check what each command prints, and its exit code.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -13,8 +13,8 @@ func migrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the database's schema up to date",
-		Long: "Makes or changes the database's tables for this version. Any number of processes\n" +
-			"may migrate at once: one does it. A schema of a newer version is left alone.",
+		Long: "Creates or changes the database's tables for this version. Any number of processes\n" +
+			"may migrate at once: one does the work. A newer schema is not changed.",
 		Example: "  reporter migrate --config reporter.yaml\n" +
 			"  reporter migrate --store-url sqlite:keyheat.db",
 		Args: cobra.NoArgs,
@@ -29,14 +29,14 @@ func migrateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said := "is up to date"
+		status := "is up to date"
 		switch {
 		case applied == 1:
-			said = "was migrated by 1 step"
+			status = "was migrated by 1 step"
 		case applied > 1:
-			said = fmt.Sprintf("was migrated by %d steps", applied)
+			status = fmt.Sprintf("was migrated by %d steps", applied)
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%s %s\n", config.Store, said)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s %s\n", config.Store, status)
 		return err
 	}
 	return c

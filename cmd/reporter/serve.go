@@ -19,9 +19,10 @@ import (
 func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Judge, alert and show findings until stopped",
-		Long: "Judges what the collectors store, tells the webhook, and serves the pages and the\n" +
-			"API. Any number may run: one judges at a time, all serve.",
+		Short: "Find hot keys, send notifications and serve the pages until stopped",
+		Long: "Finds hot keys in what the collectors store, posts notifications to the webhook,\n" +
+			"and serves the pages and the API. Run as many as you like: one judges at a time,\n" +
+			"all serve.",
 		Example: "  reporter serve --config reporter.yaml\n" +
 			"  reporter serve --store-url postgres://keyheat@db/keyheat",
 		Args: cobra.NoArgs,
@@ -37,13 +38,13 @@ func serveCommand() *cobra.Command {
 	return c
 }
 
-// serve reports until ctx ends: the pages, the judge and, where there is
-// somebody to tell, the webhook.
+// serve reports until ctx ends: the pages, the judge and, where one is
+// configured, the webhook.
 func serve(ctx context.Context, config *Config, logs io.Writer) error {
 	return cli.Serve(ctx, config.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		site, err := web.New(d.Store, d.Log)
 		if err != nil {
-			return fmt.Errorf("make the pages: %w", err)
+			return fmt.Errorf("load the pages: %w", err)
 		}
 		d.Ops.Handle("/", site)
 		holder := rand.Text()

@@ -52,7 +52,7 @@ type Server struct {
 	gates []gate
 }
 
-// gate is one component's answer to whether it is ready.
+// gate is one component and why it is not ready.
 type gate struct {
 	name    string
 	reasons func() []string
@@ -63,7 +63,7 @@ type gate struct {
 func Open(ctx context.Context, address string, logger *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: stop what listens there, or give another address", err)
+		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
 	}
 	s := &Server{listener: listener, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.mux.HandleFunc("GET /-/healthy", healthy)
@@ -96,9 +96,8 @@ func (s *Server) Registry() prometheus.Registerer { return s.registry }
 // Handle adds a page. The pattern is ServeMux's.
 func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
-// Ready adds a component, by name, that says why it is not ready, a sentence
-// each; none when it is. reasons is called for every request, so it must answer
-// at once.
+// Ready adds a component by name. reasons returns why it is not ready, a sentence
+// each; none when it is. It is called for every request, so it must not block.
 func (s *Server) Ready(name string, reasons func() []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +124,7 @@ func (s *Server) Run(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := server.Shutdown(bound); errors.Is(err, context.DeadlineExceeded) {
-		return server.Close() // who still reads then reads too slowly
+		return server.Close() // the remaining clients read too slowly
 	} else if err != nil {
 		return fmt.Errorf("stop serving operations: %w", err)
 	}
@@ -140,22 +139,22 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "healthy")
 }
 
-// readiness is the answer's JSON.
+// readiness is the response's JSON.
 type readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []string `json:"reasons"`
 }
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	answer := readiness{Reasons: s.reasons()}
-	answer.Ready = len(answer.Reasons) == 0
+	status := readiness{Reasons: s.reasons()}
+	status.Ready = len(status.Reasons) == 0
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	if !answer.Ready {
+	if !status.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	if err := json.NewEncoder(w).Encode(answer); err != nil {
-		s.log.Debug("the client left before the answer", "error", err)
+	if err := json.NewEncoder(w).Encode(status); err != nil {
+		s.log.Debug("the client left before the response", "error", err)
 	}
 }
 

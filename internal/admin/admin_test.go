@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open answers a server on a free port of loopback that nobody runs yet.
+// open returns a server on a free port of loopback that is not run yet.
 func open(t *testing.T) *admin.Server {
 	t.Helper()
 	s, err := admin.Open(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -27,7 +27,7 @@ func open(t *testing.T) *admin.Server {
 	return s
 }
 
-// run runs it until stop, which answers what Run did.
+// run runs it until stop, which returns what Run returned.
 func run(t *testing.T, s *admin.Server) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -131,7 +131,7 @@ func TestOpenTakesAnAddressOnce(t *testing.T) {
 	}
 }
 
-// A request under way is answered; one that never ends does not hold the stop.
+// A request in flight is served; one that never ends does not hold the stop.
 func TestStopIsGracefulAndBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -167,6 +167,6 @@ func TestStopIsGracefulAndBounded(t *testing.T) {
 	}
 	close(leave)
 	if first, second := <-body, <-body; first != "done" || second != "cut off" {
-		t.Errorf("got %q and %q, want one answered and one cut off", first, second)
+		t.Errorf("got %q and %q, want one served and one cut off", first, second)
 	}
 }

@@ -1,15 +1,15 @@
-// Package alert tells people about findings. It empties the outbox, which a
-// judge fills in the same transaction as the findings themselves, so that no
-// transition is told without being stored, or stored without being told.
+// Package alert delivers notifications about findings. It empties the outbox, which
+// a judge fills in the same transaction as the findings themselves, so that no
+// transition is notified without being stored, or stored without being notified.
 //
 // # What a receiver may rely on
 //
 // Every notification arrives at least once: after a crash, a timeout or a lost
-// answer it is sent again, with the same id and the same body, so that a
+// response it is sent again, with the same id and the same body, so that a
 // receiver recognises a repetition by the header webhook-id. Notifications of
 // one finding arrive in their order; those of different findings may overtake
-// each other. A receiver that is away is tried again after growing pauses,
-// which stand in the outbox and so outlive this process.
+// each other. A receiver that is unavailable is retried after growing
+// pauses, which are kept in the outbox and so outlive this process.
 //
 // The form is Standard Webhooks (https://www.standardwebhooks.com): headers
 // webhook-id and webhook-timestamp, and webhook-signature where a secret is
@@ -24,6 +24,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/metrics"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -53,13 +55,14 @@ const most = 100
 
 // Webhook delivers one route of the outbox to one URL.
 type Webhook struct {
+	metrics.Set
 	config Config
 	store  Store
 	logger *slog.Logger
 	sender *sender
 	// outbox and receiver are what is wrong with either now.
-	outbox, receiver health
-	metrics          *metrics
+	outbox, receiver health.Status
+	measures         *measures
 }
 
 // New returns a webhook that is ready to Run. The holder names this process
@@ -74,8 +77,9 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Webhook, erro
 		return nil, err
 	}
 	c.holder = holder
+	m := newMeasures(c.Route)
 	return &Webhook{
-		config: c, store: st, sender: s, metrics: newMetrics(c.Route),
+		Set: m.set(), config: c, store: st, sender: s, measures: m,
 		logger: logger.With("route", c.Route),
 	}, nil
 }
@@ -87,9 +91,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := w.pass(ctx); err == nil {
-			w.outbox.heal()
+			w.outbox.Heal(health.Whole)
 		} else if ctx.Err() == nil {
-			w.metrics.outbox.Inc()
+			w.measures.outbox.Inc()
 			w.report(&w.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
 		}
 		select {
@@ -117,7 +121,7 @@ func (w *Webhook) pass(ctx context.Context) error {
 		if due, err = w.store.DueNotifications(ctx, w.config.Route, most); err != nil {
 			return err
 		}
-		if more, err := w.deliverAll(ctx, due); err != nil || !more {
+		if again, err := w.deliverAll(ctx, due); err != nil || !again {
 			return err
 		}
 	}
@@ -129,10 +133,10 @@ func (w *Webhook) lease(ctx context.Context) (bool, error) {
 	return mine, err
 }
 
-// deliverAll delivers a few notifications, and says whether there may be more.
-// When the receiver cannot be reached the rest waits for the next pass: trying
-// a dead receiver a hundred times at once helps nobody.
-func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (more bool, err error) {
+// deliverAll delivers a few notifications, and reports whether there may be more.
+// When the receiver cannot be reached the rest waits for the next pass, so that an
+// unavailable receiver is not tried a hundred times at once.
+func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
 	for _, n := range due {
 		mine, err := w.lease(ctx)
 		if err != nil || !mine {
@@ -146,47 +150,47 @@ func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (mor
 	return len(due) > 0, nil
 }
 
-// deliver makes one attempt and writes down what came of it. An attempt that
+// deliver makes one attempt and records its outcome. An attempt that
 // ctx ended is no attempt: it is made again after the restart.
 func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
 	started := time.Now()
-	answer := w.sender.send(ctx, n)
+	response := w.sender.send(ctx, n)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	w.metrics.seconds.Observe(time.Since(started).Seconds())
-	v := judge(w.config, n, answer, time.Now())
-	w.metrics.attempts.WithLabelValues(string(v.outcome)).Inc()
+	w.measures.seconds.Observe(time.Since(started).Seconds())
+	v := judge(w.config, n, response, time.Now())
+	w.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	switch v.outcome {
 	case delivered:
-		w.receiver.heal()
+		w.receiver.Heal(health.Whole)
 		err = w.store.MarkDelivered(ctx, n.ID)
 	case failed:
 		w.report(&w.receiver, v.cause)
 		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause)
 	case dead:
-		w.receiver.heal() // nothing waits for it any more
-		w.logger.Error("notification given up", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
+		w.receiver.Heal(health.Whole) // no notification waits for it
+		w.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
 		err = w.store.MarkDead(ctx, n.ID, v.cause)
 	}
 	if errors.Is(err, store.ErrNotFound) { // another process was quicker
 		err = nil
 	}
-	return answer.err == nil, err
+	return response.err == nil, err
 }
 
-// report notes what is wrong, and logs it when that is news.
-func (w *Webhook) report(h *health, cause string) {
-	if h.fail(cause) {
-		w.logger.Warn("webhook does not get through; trying again", "cause", cause)
+// report records what is wrong, and logs it when that is new.
+func (w *Webhook) report(h *health.Status, cause string) {
+	if h.Fail(health.Whole, cause) {
+		w.logger.Warn("webhook delivery fails; retrying", "cause", cause)
 	}
 }
 
-// Ready answers why the webhook is not ready; nothing when it is.
+// Ready returns why the webhook is not ready; nothing when it is.
 func (w *Webhook) Ready() []string {
 	var reasons []string
-	for _, h := range []*health{&w.outbox, &w.receiver} {
-		if cause := h.wrong(); cause != "" {
+	for _, h := range []*health.Status{&w.outbox, &w.receiver} {
+		for _, cause := range h.Reasons() {
 			reasons = append(reasons, fmt.Sprintf("webhook %s: %s", w.config.Route, cause))
 		}
 	}

@@ -31,7 +31,7 @@ type call struct {
 	alert.Message
 }
 
-// receiver answers every request by a function and remembers it.
+// receiver returns every request by a function and remembers it.
 type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -128,7 +128,7 @@ func await(t *testing.T, done func() bool) {
 	}
 }
 
-// settled says that a finding has no notification pending.
+// settled reports whether a finding has no notification pending.
 func settled(t *testing.T, s *store.Store, fingerprint string) func() bool {
 	return func() bool {
 		for _, n := range kept(t, s, fingerprint) {
@@ -248,7 +248,7 @@ func TestARefusalIsGivenUpAndLetsTheNextThrough(t *testing.T) {
 		t.Errorf("calls %v, want %v", got, want)
 	}
 	all := kept(t, s, "f")
-	if all[0].State != store.Dead || all[0].LastError != "the receiver answers 404 Not Found: no such channel" {
+	if all[0].State != store.Dead || all[0].LastError != "the receiver returned 404 Not Found: no such channel" {
 		t.Errorf("the refused one: %+v", all[0])
 	}
 	if all[1].State != store.Delivered {
@@ -336,7 +336,7 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 				return
 			}
 		}
-		t.Error("64 MiB of answer were read")
+		t.Error("64 MiB of response were read")
 	})
 	deliver(t, quick(r.URL), s, settled(t, s, "f"))
 	if n := kept(t, s, "f")[0]; n.State != store.Delivered {

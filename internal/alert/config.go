@@ -12,14 +12,14 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultRoute      = "webhook"
-	DefaultTimeout    = 10 * time.Second
-	DefaultPoll       = time.Second
-	DefaultMinPause   = 5 * time.Second
-	DefaultMaxPause   = 15 * time.Minute
-	DefaultRefusals   = 5
-	DefaultGiveUp     = 24 * time.Hour
-	DefaultAnswerSize = 64 << 10
+	DefaultRoute    = "webhook"
+	DefaultTimeout  = 10 * time.Second
+	DefaultPoll     = time.Second
+	DefaultMinPause = 5 * time.Second
+	DefaultMaxPause = 15 * time.Minute
+	DefaultRefusals = 5
+	DefaultGiveUp   = 24 * time.Hour
+	maxResponse     = 64 << 10
 )
 
 // Config is one webhook. A zero field takes its default, except the URL.
@@ -32,19 +32,18 @@ type Config struct {
 	// Secret signs every message: "whsec_" and 24 to 64 bytes in base64, as
 	// Standard Webhooks writes it. Empty for none.
 	Secret string
-	// Timeout bounds one attempt, from dialling to the end of the answer.
+	// Timeout bounds one attempt, from dialling to the end of the response.
 	Timeout time.Duration
-	// Poll is how often the outbox is looked at.
+	// Poll is how often the outbox is read.
 	Poll time.Duration
 	// MinPause and MaxPause bound the pause after a failed attempt, which
 	// doubles every time.
 	MinPause, MaxPause time.Duration
-	// Refusals is how often a receiver may refuse a notification (a status
-	// that is neither success nor a promise to be better later) before it is
-	// given up.
+	// Refusals is how often a receiver may reject a notification (a status that
+	// is neither success nor temporary) before it is dropped.
 	Refusals int
-	// GiveUp is the age at which a notification is given up whatever the
-	// cause; nobody is helped by a page from yesterday.
+	// GiveUp is the age at which a notification is dropped whatever the cause: a
+	// page from yesterday helps no one.
 	GiveUp time.Duration
 
 	holder string
@@ -61,7 +60,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says everything that is wrong with a configuration; no error holds
+// Validate returns everything that is wrong with a configuration; no error holds
 // the secret, nor the URL's password.
 func (c Config) Validate() error {
 	c = c.withDefaults()

@@ -73,7 +73,7 @@ func TestValidateSaysWhatToDo(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "password") {
-			t.Errorf("the error tells a secret: %v", err)
+			t.Errorf("the error contains a secret: %v", err)
 		}
 	}
 }

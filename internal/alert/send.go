@@ -20,7 +20,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// userAgent tells receivers who calls.
+// userAgent identifies Keyheat to receivers.
 const userAgent = "keyheat-reporter"
 
 // sender POSTs notifications.
@@ -31,9 +31,9 @@ type sender struct {
 	client  *http.Client
 }
 
-// answer is what one attempt brought: an error when the receiver was not
-// reached or did not answer, and otherwise its answer.
-type answer struct {
+// response is what one attempt brought: an error when the receiver was not reached
+// or did not respond, and otherwise its response.
+type response struct {
 	err        error
 	status     int
 	retryAfter string
@@ -48,13 +48,13 @@ func newSender(c Config) (*sender, error) {
 	dialer := &net.Dialer{Timeout: c.Timeout, Control: refuseMetadata}
 	return &sender{url: c.URL, key: k, timeout: c.Timeout, client: &http.Client{
 		// No proxy: the address that is dialled has to be the receiver's own,
-		// or its check says nothing.
+		// or its check proves nothing.
 		Transport: &http.Transport{
 			DialContext:            dialer.DialContext,
 			ForceAttemptHTTP2:      true,
 			MaxIdleConnsPerHost:    1,
 			IdleConnTimeout:        time.Minute,
-			MaxResponseHeaderBytes: DefaultAnswerSize,
+			MaxResponseHeaderBytes: maxResponse,
 		},
 		// A redirect could lead a signed message anywhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -63,26 +63,26 @@ func newSender(c Config) (*sender, error) {
 
 func (s *sender) close() { s.client.CloseIdleConnections() }
 
-func (s *sender) send(ctx context.Context, n store.Notification) answer {
+func (s *sender) send(ctx context.Context, n store.Notification) response {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	request, err := s.request(ctx, n, time.Now())
 	if err != nil {
-		return answer{err: err}
+		return response{err: err}
 	}
-	response, err := s.client.Do(request)
+	got, err := s.client.Do(request)
 	if err != nil {
-		return answer{err: withoutURL(err)}
+		return response{err: withoutURL(err)}
 	}
-	defer response.Body.Close()
+	defer got.Body.Close()
 	// Read on, so that the connection can be used again, but not for ever.
-	body, err := io.ReadAll(io.LimitReader(response.Body, DefaultAnswerSize))
+	body, err := io.ReadAll(io.LimitReader(got.Body, maxResponse))
 	if err != nil {
-		return answer{err: fmt.Errorf("read the answer: %w", withoutURL(err))}
+		return response{err: fmt.Errorf("read the response: %w", withoutURL(err))}
 	}
-	return answer{
-		status:     response.StatusCode,
-		retryAfter: response.Header.Get("Retry-After"),
+	return response{
+		status:     got.StatusCode,
+		retryAfter: got.Header.Get("Retry-After"),
 		excerpt:    excerpt(body),
 	}
 }
@@ -122,7 +122,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// excerpt is the beginning of an answer in one line, for a person.
+// excerpt returns the beginning of a response in one line, for a person.
 func excerpt(body []byte) string {
 	const most = 200
 	if len(body) > most {

@@ -19,7 +19,7 @@ const (
 	dead      outcome = "dead"   // given up
 )
 
-// verdict is what to write down after an attempt.
+// verdict is what to record after an attempt.
 type verdict struct {
 	outcome outcome
 	next    time.Time
@@ -27,16 +27,16 @@ type verdict struct {
 }
 
 // judge decides what an attempt means. n.Attempts are the failed ones before.
-func judge(c Config, n store.Notification, a answer, now time.Time) verdict {
-	if a.err == nil && a.status >= 200 && a.status < 300 {
+func judge(c Config, n store.Notification, r response, now time.Time) verdict {
+	if r.err == nil && r.status >= 200 && r.status < 300 {
 		return verdict{outcome: delivered}
 	}
-	v := verdict{outcome: failed, cause: cause(a), next: now.Add(pause(c, n.Attempts))}
-	if asked := retryAfter(a.retryAfter, now); asked.After(v.next) {
+	v := verdict{outcome: failed, cause: cause(r), next: now.Add(pause(c, n.Attempts))}
+	if asked := retryAfter(r.retryAfter, now); asked.After(v.next) {
 		v.next = asked
 	}
 	switch {
-	case refused(a) && n.Attempts+1 >= c.Refusals:
+	case refused(r) && n.Attempts+1 >= c.Refusals:
 		v.outcome = dead
 	case now.Sub(n.Created) >= c.GiveUp:
 		v.outcome, v.cause = dead, fmt.Sprintf("not delivered within %s: %s", c.GiveUp, v.cause)
@@ -44,14 +44,14 @@ func judge(c Config, n store.Notification, a answer, now time.Time) verdict {
 	return v
 }
 
-// refused says that the receiver understood and does not want it, so that
-// another attempt will hardly help. A redirect is a refusal, because it is not
+// refused reports whether the receiver rejected the notification, so that another
+// attempt will hardly help. A redirect is a refusal, because it is not
 // followed.
-func refused(a answer) bool {
-	if a.err != nil || a.status == http.StatusRequestTimeout || a.status == http.StatusTooManyRequests {
+func refused(r response) bool {
+	if r.err != nil || r.status == http.StatusRequestTimeout || r.status == http.StatusTooManyRequests {
 		return false
 	}
-	return a.status < 500
+	return r.status < 500
 }
 
 // pause doubles with every failed attempt; a fifth of it is random, so that
@@ -82,13 +82,13 @@ func retryAfter(header string, now time.Time) time.Time {
 	return at
 }
 
-func cause(a answer) string {
-	if a.err != nil {
-		return a.err.Error()
+func cause(r response) string {
+	if r.err != nil {
+		return r.err.Error()
 	}
-	text := fmt.Sprintf("the receiver answers %d %s", a.status, http.StatusText(a.status))
-	if a.excerpt != "" {
-		text += ": " + a.excerpt
+	text := fmt.Sprintf("the receiver returned %d %s", r.status, http.StatusText(r.status))
+	if r.excerpt != "" {
+		text += ": " + r.excerpt
 	}
 	return text
 }

@@ -156,7 +156,7 @@ type Result struct {
 	Candidates []CandidateView `json:"candidates"`
 	// WhatIf are the answers to questions about other numbers of shards.
 	WhatIf  []whatif.Answer `json:"what_if"`
-	Gaps    []detect.Gap    `json:"gaps"`
+	Gaps    []sample.Gap    `json:"gaps"`
 	Samples Samples         `json:"samples"`
 }
 
@@ -191,7 +191,7 @@ func (f *fold) result(o Options) *Result {
 	r := &Result{
 		Findings: append([]detect.Finding{}, board.Findings()...),
 		Tables:   append([]detect.Table{}, tables...),
-		Gaps:     append([]detect.Gap{}, f.gaps...),
+		Gaps:     append([]sample.Gap{}, f.gaps...),
 		Samples:  Samples{Good: f.good, Bad: f.bad},
 	}
 	for i := range r.Findings {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
@@ -26,7 +25,7 @@ type fold struct {
 	decoder    *form.ByLook
 	good       int64
 	bad        map[sample.Reason]int64
-	gaps       []detect.Gap
+	gaps       []sample.Gap
 	candidates []*candidate
 }
 
@@ -126,7 +125,7 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 
 // Gap implements source.Partition.
 func (f *file) Gap(_ context.Context, g sample.Gap) error {
-	f.gaps = append(f.gaps, detect.Gap{
+	f.gaps = append(f.gaps, sample.Gap{
 		Source: "file", Partition: f.path, From: g.From, To: g.To,
 		Since: g.Since, Until: g.Until, Reason: g.Reason,
 	})

@@ -5,20 +5,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/forecast"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-const (
-	// growthSpan is how many seconds a file must reach over for growth to be
-	// looked for: a forecast asks for three weeks.
-	growthSpan = 21 * 24 * 60 * 60
-	// warmShare of a limit makes a key warm; growthKeys bounds how many are
-	// followed, growingKeys how many of a table are listed.
-	warmShare, growthKeys, growingKeys = 10, 10_000, 5
-)
+// growthKeys bounds how many warm keys are followed.
+const growthKeys = 10_000
 
 // keyID is a key of a table or index.
 type keyID struct {
@@ -42,7 +38,7 @@ type growths struct {
 // growths looks at every second once more; nothing comes of a file of days.
 func (s *seconds) growths(order []instant) growths {
 	g := growths{keys: make(map[keyID]*warm)}
-	if len(order) == 0 || order[len(order)-1].second-order[0].second < growthSpan {
+	if len(order) == 0 || time.Duration(order[len(order)-1].second-order[0].second)*time.Second < growth.Span {
 		return g
 	}
 	g.now = time.Unix(order[len(order)-1].second+1, 0).UTC()
@@ -56,7 +52,7 @@ func (s *seconds) growths(order []instant) growths {
 }
 
 func (g growths) add(w *sketch.Window, k *sketch.KeyLoad) {
-	if k.Low.Write < detect.PartitionWrite/warmShare && k.Low.Read < detect.PartitionRead/warmShare {
+	if !growth.Warm(k.Low) {
 		return
 	}
 	id := keyID{w.Table, w.Index, k.Hash}
@@ -68,13 +64,9 @@ func (g growths) add(w *sketch.Window, k *sketch.KeyLoad) {
 		known = &warm{key: k.Key, hours: make(map[int64]sketch.Load)}
 		g.keys[id] = known
 	}
-	hour := w.Second - w.Second%3600
-	known.hours[hour] = higher(known.hours[hour], k.Low)
-	known.most = higher(known.most, k.Low)
-}
-
-func higher(a, b sketch.Load) sketch.Load {
-	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
+	hour := growth.HourOf(w.Second)
+	known.hours[hour] = growth.Higher(known.hours[hour], k.Low)
+	known.most = growth.Higher(known.most, k.Low)
 }
 
 // of is the forecast of one key; nil when the data do not say.
@@ -85,9 +77,7 @@ func (g growths) of(id keyID, k detect.Kind) *detect.Forecast {
 	}
 	peaks := make([]forecast.HourPeak, 0, len(known.hours))
 	for hour, load := range known.hours {
-		peaks = append(peaks, forecast.HourPeak{
-			Hour: time.Unix(hour, 0).UTC(), WCU: float64(load.Write) / 1000, RCU: float64(load.Read) / 1000,
-		})
+		peaks = append(peaks, growth.Peak(time.Unix(hour, 0).UTC(), load))
 	}
 	return forecast.New(peaks, k, g.now)
 }
@@ -105,19 +95,12 @@ func (g growths) ofTable(table, index string) []detect.GrowingKey {
 		if id.table != table || id.index != index {
 			continue
 		}
-		kind := detect.HotKeyWrite
-		if known.most.Read > detect.WritesInReads*known.most.Write {
-			kind = detect.HotKeyRead
-		}
-		if f := g.of(id, kind); f != nil {
-			all = append(all, detect.GrowingKey{
-				Key: known.key.Text, KeyType: known.key.Type, Forecast: *f,
-				WCU: float64(known.most.Write) / 1000, RCU: float64(known.most.Read) / 1000,
-			})
+		if f := g.of(id, growth.Kind(index, known.most)); f != nil {
+			all = append(all, growth.Key(known.key, known.most, f))
 		}
 	}
 	slices.SortFunc(all, func(a, b detect.GrowingKey) int {
-		return cmp.Or(cmp.Compare(3*b.WCU+b.RCU, 3*a.WCU+a.RCU), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(detect.WritesInReads*b.WCU+b.RCU, detect.WritesInReads*a.WCU+a.RCU), cmp.Compare(a.Key, b.Key))
 	})
-	return all[:min(len(all), growingKeys)]
+	return all[:min(len(all), growth.Listed)]
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
@@ -83,7 +85,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"finding":  {finding.Required, fields(reflect.TypeFor[detect.Finding]())},
 		"what_if":  {s.Defs["what_if"].Required, fields(reflect.TypeFor[whatif.Answer]())},
 		"table":    {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
-		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[detect.Gap]())},
+		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[sample.Gap]())},
 		"kinds":    {finding.Properties["kind"].Enum, texts(detect.Kinds())},
 		"reasons":  {finding.Properties["reason"].Enum, texts(detect.Reasons())},
 		"evidence": {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},

@@ -34,7 +34,7 @@ func (r *Result) views() string {
 			said = append(said, wrap("  most load: "+most(s.View)))
 		}
 		for _, g := range s.View.Growing {
-			said = append(said, wrap("  "+growth(g)))
+			said = append(said, wrap("  "+growthLine(g)))
 		}
 	}
 	if len(said) == 0 {
@@ -139,7 +139,7 @@ func hottest(v *detect.View) string {
 	return amount
 }
 
-func growth(g detect.GrowingKey) string {
+func growthLine(g detect.GrowingKey) string {
 	unit := strings.ToUpper(g.Forecast.Unit)
 	line := fmt.Sprintf("%s grows by %.3g %s a day (%.3g to %.3g)", printable(g.Key), g.Forecast.Growth.Value, unit, g.Forecast.Growth.Low, g.Forecast.Growth.High)
 	if c := g.Forecast.At100; c != nil {

@@ -258,7 +258,7 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 			t.Fatalf("stored %+v", commits)
 		}
 		g := commits[0].Gaps[0]
-		want := store.Gap{PartitionID: partitionID("p"), From: "0", To: "9", Since: noon, Reason: "trimmed", Noticed: g.Noticed}
+		want := store.Gap{Gap: sample.Gap{Source: partitionID("p").Source, Partition: "p", From: "0", To: "9", Since: noon, Reason: "trimmed"}, Noticed: g.Noticed}
 		if g != want || g.Noticed.IsZero() {
 			t.Errorf("gap %+v\nwant %+v", g, want)
 		}

@@ -147,8 +147,11 @@ func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
 		return err
 	}
 	p.shard.gaps = append(p.shard.gaps, store.Gap{
-		PartitionID: p.id, From: g.From, To: g.To, Since: g.Since, Until: g.Until,
-		Reason: g.Reason, Noticed: time.Now(),
+		Gap: sample.Gap{
+			Source: p.id.Source, Partition: p.id.Name, From: g.From, To: g.To, Since: g.Since, Until: g.Until,
+			Reason: g.Reason,
+		},
+		Noticed: time.Now(),
 	})
 	p.shard.updatePending()
 	if g.To != "" {

@@ -203,7 +203,7 @@ func counted(t testing.TB, st readable) *totals {
 		t.Fatal(err)
 	}
 	for _, g := range gaps {
-		l.gaps[fmt.Sprintf("%s:%s-%s", g.Name, g.From, g.To)]++
+		l.gaps[fmt.Sprintf("%s:%s-%s", g.Partition, g.From, g.To)]++
 	}
 	return l
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -23,34 +24,34 @@ const (
 
 // Config is how a Judge judges. A zero field takes its default.
 type Config struct {
-	// Policy answers the policy of a table or index; detect's default for all
+	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
 	Policy func(table, index string) detect.Policy
-	// Facts answers what an operator says of a table, nil for nothing: that
-	// stands before what is stored of it. Nil for nothing of any.
+	// Facts returns what an operator has configured of a table, nil for nothing;
+	// that takes precedence over what is stored. Nil for none.
 	Facts func(table string) *detect.TableFacts
 	// Routes are where notifications go: one for each route and event. None
 	// for no notifications.
 	Routes []string
-	// Lease is how long a judge that is silent keeps the others waiting.
+	// Lease is how long the others wait for a judge that does not renew its lease.
 	Lease time.Duration
-	// Poll is the longest pause between two looks into the store.
+	// Poll is the longest pause between two readings of the store.
 	Poll time.Duration
 	// Stall is how long a partition's watermark may stand still before its
 	// seconds are closed without it.
 	Stall time.Duration
-	// Forget is how long nobody may have spoken for a partition before it is
-	// not waited for at all: its topic was deleted, or its group renamed. A
-	// collector speaks for a partition even while its broker is away.
+	// Forget is how long a partition may be missing from every commit before it
+	// is not waited for at all: its topic was deleted, or its group renamed. A
+	// collector reports a partition even while its broker is unreachable.
 	Forget time.Duration
 	// PageWithin is how old, by event time, a finding's newest second may be
-	// to notify anybody. What is older makes history only.
+	// to be notified. What is older is only recorded in the history.
 	PageWithin time.Duration
 	// MaxKeys bounds the keys that all open seconds list, about 150 bytes
 	// each. Beyond it the oldest seconds are closed early, as incomplete.
 	MaxKeys int
 	// PeakDelay is how long a key's raised hourly peak may stay unwritten:
-	// days are told by them, so nothing hurries.
+	// forecasts are of days, so a minute is no loss.
 	PeakDelay time.Duration
 	// Read bounds one reading of deltas.
 	Read store.ReadLimit
@@ -71,7 +72,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with a configuration.
+// state returns what judging needs of the configuration.
+func (c Config) state() verdict.Options {
+	return verdict.Options{
+		Policy: c.Policy, Facts: c.Facts, Routes: c.Routes,
+		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: c.MaxKeys,
+	}
+}
+
+// Validate returns everything that is wrong with a configuration.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var wrong []error

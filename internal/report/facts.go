@@ -8,34 +8,17 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// factsEvery is the pause between two looks at what is stored of tables:
-// billing and indexes seldom change.
+// factsEvery is the pause between two loads of tables' facts: billing and indexes
+// seldom change.
 const factsEvery = time.Minute
 
-// facts are what is known of tables beside their traffic.
-type facts struct {
-	told   func(table string) *detect.TableFacts
-	stored map[string]*detect.TableFacts
-	loaded time.Time // the database's time
-}
-
-// of is what an operator says of a table, or what is stored of it.
-func (f *facts) of(table string) *detect.TableFacts {
-	if f.told != nil {
-		if told := f.told(table); told != nil {
-			return told
-		}
-	}
-	return f.stored[table]
-}
-
-// refreshFacts reads what is stored of tables, now and then. Facts that cannot
-// be read are as good as none.
-func (t *term) refreshFacts(ctx context.Context, now time.Time) error {
-	if now.Sub(t.facts.loaded) < factsEvery {
+// loadFacts reads what is stored of tables, now and then. Facts that cannot be
+// read are as good as none.
+func (t *term) loadFacts(ctx context.Context, now time.Time) error {
+	if now.Sub(t.factsAt) < factsEvery {
 		return nil
 	}
-	rows, err := t.store.TableFacts(ctx)
+	rows, err := t.judge.store.TableFacts(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,11 +26,12 @@ func (t *term) refreshFacts(ctx context.Context, now time.Time) error {
 	for _, row := range rows {
 		var known detect.TableFacts
 		if err := json.Unmarshal(row.JSON, &known); err != nil {
-			t.logger.Warn("what is stored of a table cannot be read; a collector writes it anew", "table", row.Table, "error", err)
+			t.judge.logger.Warn("the stored facts of a table cannot be read; a collector writes them anew", "table", row.Table, "error", err)
 			continue
 		}
 		stored[row.Table] = &known
 	}
-	t.facts.stored, t.facts.loaded = stored, now
+	t.state.SetFacts(stored)
+	t.factsAt = now
 	return nil
 }

@@ -123,7 +123,7 @@ func (c *collector) lose(gaps ...store.Gap) {
 	c.t.Helper()
 	c.seq++
 	for i := range gaps {
-		gaps[i].PartitionID = c.claim.PartitionID
+		gaps[i].Source, gaps[i].Partition = c.claim.Source, c.claim.Name
 	}
 	must(c.t, c.store.Commit(c.t.Context(), store.Commit{Writer: c.name, Seq: c.seq, Gaps: gaps}))
 }
@@ -136,7 +136,7 @@ type probe struct {
 	judged atomic.Int64
 	killAt int64
 	late   bool // the killed call is carried out first
-	// fault, when set, says what goes wrong with the n-th call to Judge, and
+	// fault, when set, returns what goes wrong with the n-th call to Judge, and
 	// whether it is carried out all the same.
 	fault func(n int64) (err error, carried bool)
 	dead  atomic.Bool

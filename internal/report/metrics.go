@@ -5,17 +5,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/store"
 )
 
-// metrics counts what the judge does.
-type metrics struct {
+// measures are the metrics of what the judge does.
+type measures struct {
 	leader, openWindows, openKeys                       prometheus.Gauge
 	deltas, windows, transitions, notifications, errors prometheus.Counter
 	seconds                                             prometheus.Histogram
 }
 
-func newMetrics() *metrics {
+func newMeasures() *measures {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "keyheat", Subsystem: "report", Name: name, Help: help})
@@ -24,15 +26,15 @@ func newMetrics() *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "report", Name: name, Help: help})
 	}
-	return &metrics{
-		leader:        gauge("leader", "1 while this process judges, 0 while it waits."),
-		openWindows:   gauge("open_windows", "Seconds of tables and indexes that are folded in memory."),
-		openKeys:      gauge("open_keys", "Keys that the open seconds list."),
+	return &measures{
+		leader:        gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
+		openWindows:   gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
+		openKeys:      gauge("open_keys", "Keys in the open seconds."),
 		deltas:        counter("deltas_total", "Deltas that were read."),
 		windows:       counter("windows_written_total", "Seconds written, again for late samples."),
-		transitions:   counter("transitions_total", "Changes of findings that were written."),
+		transitions:   counter("transitions_total", "State and severity changes of findings that were written."),
 		notifications: counter("notifications_total", "Notifications put into the outbox."),
-		errors:        counter("errors_total", "Passes that failed; all are made again."),
+		errors:        counter("errors_total", "Passes that failed and were retried."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "keyheat", Subsystem: "report", Name: "pass_seconds",
 			Help:    "Time from reading the deltas to the stored judgement, in seconds.",
@@ -41,37 +43,23 @@ func newMetrics() *metrics {
 	}
 }
 
-func (m *metrics) pass(l *ledger, deltas int, took time.Duration, err error) {
-	m.openWindows.Set(float64(len(l.open)))
-	m.openKeys.Set(float64(l.keys))
+func (m *measures) pass(l *fold.Windows, deltas int, took time.Duration, err error) {
+	m.openWindows.Set(float64(l.Len()))
+	m.openKeys.Set(float64(l.Keys))
 	m.deltas.Add(float64(deltas))
 	if err == nil {
 		m.seconds.Observe(took.Seconds())
 	}
 }
 
-func (m *metrics) wrote(j store.Judgement) {
+func (m *measures) wrote(j store.Judgement) {
 	m.windows.Add(float64(len(j.Windows)))
 	m.transitions.Add(float64(len(j.Transitions)))
 	m.notifications.Add(float64(len(j.Notifications)))
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{
+func (m *measures) set() metrics.Set {
+	return metrics.Set{
 		m.leader, m.openWindows, m.openKeys, m.deltas, m.windows, m.transitions, m.notifications, m.errors, m.seconds,
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (j *Judge) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range j.metrics.all() {
-		c.Describe(ch)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (j *Judge) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range j.metrics.all() {
-		c.Collect(ch)
 	}
 }

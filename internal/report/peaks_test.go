@@ -98,18 +98,18 @@ func TestAFindingCarriesItsForecast(t *testing.T) {
 	run(t, quick(), &probe{Store: s}).quiet(t)
 	rows, err := s.Findings(t.Context(), store.FindingQuery{})
 	must(t, err)
-	told := map[string]string{}
+	forecasts := map[string]string{}
 	for _, row := range rows {
 		var f detect.Finding
 		must(t, json.Unmarshal(row.Document, &f))
-		told[f.Key] = "silent"
+		forecasts[f.Key] = "none"
 		if f.Forecast != nil {
-			told[f.Key] = fmt.Sprintf("%s grows by %.1f a day, full in %.0f days", f.Forecast.Unit, f.Forecast.Growth.Value,
+			forecasts[f.Key] = fmt.Sprintf("%s grows by %.1f a day, full in %.0f days", f.Forecast.Unit, f.Forecast.Growth.Value,
 				f.Forecast.At100.At.Sub(hour).Hours()/24)
 		}
 	}
-	if told["grows"] != "wcu grows by 5.0 a day, full in 20 days" || told["steady"] != "silent" {
-		t.Errorf("told is %v", told)
+	if forecasts["grows"] != "wcu grows by 5.0 a day, full in 20 days" || forecasts["steady"] != "none" {
+		t.Errorf("forecasts are %v", forecasts)
 	}
 }
 
@@ -210,10 +210,10 @@ func TestAViewOutlivesItsJudge(t *testing.T) {
 }
 
 // What is known of a table reaches the verdict: what is stored of it, or before
-// that what the operator says.
+// that what the operator has configured.
 func TestFactsReachTheVerdict(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]*detect.TableFacts{"stored": nil, "told": {PK: []string{"id"}}} {
+	for name, configured := range map[string]*detect.TableFacts{"stored": nil, "configured": {PK: []string{"id"}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, engines["sqlite"](t))
@@ -221,7 +221,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 			c := collect(t, s, "a", 1, begin())
 			c.commit(10, load{1, "hot", 1500}, load{2, "hot", 1500})
 			config := quick()
-			config.Facts = func(string) *detect.TableFacts { return told }
+			config.Facts = func(string) *detect.TableFacts { return configured }
 			run(t, config, &probe{Store: s}).quiet(t)
 			rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
 			must(t, err)
@@ -231,7 +231,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 			var f detect.Finding
 			must(t, json.Unmarshal(rows[0].Document, &f))
 			want := detect.LSIBlocked
-			if told != nil {
+			if configured != nil {
 				want = detect.HotItem
 			}
 			if f.Reason != want {

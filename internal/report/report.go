@@ -37,44 +37,57 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what a Judge needs of the store; *store.Store has it.
-type Store interface {
-	HashSeed(ctx context.Context) (uint64, error)
+// leaseStore keeps the judges taking turns.
+type leaseStore interface {
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
 	ReleaseLease(ctx context.Context, l store.Lease) error
+}
+
+// deltaStore is where the collectors' deltas are.
+type deltaStore interface {
+	HashSeed(ctx context.Context) (uint64, error)
 	Listen(ctx context.Context) <-chan struct{}
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
+}
+
+// judgementStore is where judgements go.
+type judgementStore interface {
 	Cursors(ctx context.Context) (map[string]int64, error)
-	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
-	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
-	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
-	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	TableFacts(ctx context.Context) ([]store.TableFacts, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
-	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
-	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
-	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
 	Judge(ctx context.Context, l store.Lease, j store.Judgement) error
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 }
 
-// leaseName is what the judges take turns by.
+// Store is what a Judge needs of the store, each part as its user declares it;
+// *store.Store has it.
+type Store interface {
+	leaseStore
+	deltaStore
+	windowStore
+	findingStore
+	peakStore
+	tableStore
+	judgementStore
+}
+
+// leaseName is the lease that the judges share.
 const leaseName = "judge"
 
 // Judge is the reporter's judge.
 type Judge struct {
-	config  Config
-	store   Store
-	holder  string
-	logger  *slog.Logger
-	health  health
-	metrics *metrics
+	metrics.Set
+	config   Config
+	store    Store
+	holder   string
+	logger   *slog.Logger
+	health   health.Status
+	measures *measures
 }
 
 // New returns a judge that is ready to Run. The holder names this process for
@@ -84,43 +97,44 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Judge{config: c, store: st, holder: holder, logger: logger, metrics: newMetrics()}, nil
+	m := newMeasures()
+	return &Judge{Set: m.set(), config: c, store: st, holder: holder, logger: logger, measures: m}, nil
 }
 
 // Run judges, and prunes what is older than its retention, until ctx ends. It
-// waits for a store that is away.
+// waits for a store that is unavailable.
 func (j *Judge) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.judge(ctx) })
-	group.Go(func() error { return j.keep(ctx) })
+	group.Go(func() error { return j.pruneAtIntervals(ctx) })
 	return group.Wait()
 }
 
-// judge leads whenever it can. The memory lives as long as the lease, and
+// judge judges whenever it holds the lease. The memory lives as long as the lease, and
 // through an outage of the store.
 func (j *Judge) judge(ctx context.Context) error {
 	wake := j.store.Listen(ctx)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = j.config.Poll/4, 10*j.config.Poll
 	var term *term
-	defer func() { j.resign(ctx, term) }()
+	defer func() { j.release(ctx, term) }()
 	for ctx.Err() == nil {
 		next, err := j.turn(ctx, term)
 		term = next
 		switch {
 		case err == nil:
-			j.health.heal(partStore)
+			j.health.Heal(health.Whole)
 			wait.Reset()
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
-			j.trouble(err)
-			pause(ctx, wait.NextBackOff())
+			j.recordFailure(err)
+			retry.Pause(ctx, wait.NextBackOff())
 		}
 	}
 	return nil
 }
 
-// turn takes the lease if it must, and makes one pass. It answers the term to
+// turn takes the lease if it must, and makes one pass. It returns the term to
 // go on with, nil when there is none.
 func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	if t == nil {
@@ -132,18 +146,18 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 			return nil, fmt.Errorf("begin to judge: %w", err)
 		}
 		j.logger.Info("judging", "holder", j.holder, "token", lease.Token)
-		j.metrics.leader.Set(1)
+		j.measures.leader.Set(1)
 	}
 	err := t.pass(ctx)
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) {
-		j.metrics.leader.Set(0)
-		j.logger.Warn("starting over from what is stored", "cause", err)
+		j.measures.leader.Set(0)
+		j.logger.Warn("restarting from what is stored", "cause", err)
 		return nil, nil
 	}
 	return t, err
 }
 
-// sleep waits for news: a wake-up, or the poll interval, or not at all while
+// sleep waits for new deltas: a wake-up, or the poll interval, or not at all while
 // there is more to read.
 func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	if t != nil && t.behind {
@@ -158,29 +172,29 @@ func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	}
 }
 
-// resign lets another judge at once, within a bound.
-func (j *Judge) resign(ctx context.Context, t *term) {
+// release lets another judge take over at once; it takes no longer than a poll.
+func (j *Judge) release(ctx context.Context, t *term) {
 	if t == nil {
 		return
 	}
-	j.metrics.leader.Set(0)
+	j.measures.leader.Set(0)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
 	defer cancel()
 	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {
-		j.logger.Warn("the lease runs out by itself", "cause", err)
+		j.logger.Warn("could not release the lease; it expires by itself", "cause", err)
 	}
 }
 
-func (j *Judge) trouble(err error) {
-	j.metrics.errors.Inc()
-	if j.health.fail(partStore, fmt.Sprintf("judging fails: %v", err)) {
-		j.logger.Error("judging fails; trying again", "error", err)
+func (j *Judge) recordFailure(err error) {
+	j.measures.errors.Inc()
+	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
+		j.logger.Error("judging fails; retrying", "error", err)
 	}
 }
 
-// keep prunes at intervals. Any process may: what is too old for one is too
-// old for all.
-func (j *Judge) keep(ctx context.Context) error {
+// pruneAtIntervals prunes at intervals. Any process may, whether it judges or
+// not.
+func (j *Judge) pruneAtIntervals(ctx context.Context) error {
 	tick := time.NewTicker(j.config.PruneEvery)
 	defer tick.Stop()
 	for {
@@ -190,13 +204,13 @@ func (j *Judge) keep(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
-			j.metrics.errors.Inc()
-			j.logger.Warn("pruning fails; trying again later", "error", err)
+			j.measures.errors.Inc()
+			j.logger.Warn("pruning fails; retrying later", "error", err)
 		}
 	}
 }
 
-// prune deletes what is too old, if no other process is at it.
+// prune deletes what is too old, unless another process does.
 func (j *Judge) prune(ctx context.Context) error {
 	lease, mine, err := j.store.AcquireLease(ctx, "prune", j.holder, j.config.PruneEvery)
 	if err != nil || !mine {
@@ -207,11 +221,6 @@ func (j *Judge) prune(ctx context.Context) error {
 	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
+// Ready returns why the judge is not ready; nothing when it is. A judge that
+// waits for the lease is ready.
+func (j *Judge) Ready() []string { return j.health.Reasons() }

@@ -21,7 +21,7 @@ type outcome struct {
 	Windows  []string
 	Findings []string
 	History  []string
-	Told     []string
+	Notified []string
 	Cursors  map[string]int64
 }
 
@@ -47,10 +47,10 @@ func left(t *testing.T, s *store.Store) outcome {
 		for _, h := range history {
 			o.History = append(o.History, fmt.Sprintf("%s: %s → %s %s %s", f.Key, h.From, h.To, h.Severity, h.Note))
 		}
-		told, err := s.Notifications(t.Context(), f.Fingerprint)
+		notified, err := s.Notifications(t.Context(), f.Fingerprint)
 		must(t, err)
-		for _, n := range told {
-			o.Told = append(o.Told, f.Key+" "+n.Event)
+		for _, n := range notified {
+			o.Notified = append(o.Notified, f.Key+" "+n.Event)
 		}
 	}
 	return o
@@ -103,12 +103,12 @@ func TestAHotKeyIsFoundToldAndResolved(t *testing.T) {
 		c.commit(2, append(hot("hot", 1200, 0, 3), hot("cold", 5, 0, 3)...)...)
 		j.quiet(t)
 		o := left(t, s)
-		equal(t, "told", o.Told, []string{"hot firing"})
+		equal(t, "notified", o.Notified, []string{"hot firing"})
 		equal(t, "seconds stored", len(o.Windows), 2)
 		c.commit(120, hot("cold", 5, 3, 100)...)
 		j.quiet(t)
 		o = left(t, s)
-		equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+		equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 		equal(t, "history", o.History, []string{"hot:  → firing critical ", "hot: firing → resolved critical "})
 		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 103, WriteMilli: 3600_000 + 500_000, Seconds: 100}})
 		equal(t, "cursors", o.Cursors, map[string]int64{"a": 2})
@@ -125,12 +125,12 @@ func TestAnOpenSecondAlreadyFires(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
 	c := collect(t, s, "a", 0, begin())
-	collect(t, s, "b", 1, begin()) // never heard of: nothing is complete
+	collect(t, s, "b", 1, begin()) // has no commit: nothing is complete
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(2, hot("hot", 1200, 0, 2)...)
 	j.quiet(t)
 	o := left(t, s)
-	equal(t, "told", o.Told, []string{"hot firing"})
+	equal(t, "notified", o.Notified, []string{"hot firing"})
 	equal(t, "seconds stored", len(o.Windows), 0)
 	equal(t, "cursors", o.Cursors, map[string]int64{})
 }
@@ -142,13 +142,13 @@ func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(1, hot("hot", 900, 0, 1)...)
 	j.quiet(t)
-	equal(t, "told of one warm second", left(t, s).Told, nil)
+	equal(t, "notified of one warm second", left(t, s).Notified, nil)
 	c.commit(3, hot("hot", 900, 1, 3)...)
 	j.quiet(t)
 	c.commit(4, hot("hot", 1200, 3, 4)...)
 	j.quiet(t)
 	o := left(t, s)
-	equal(t, "told", o.Told, []string{"hot firing", "hot updated"})
+	equal(t, "notified", o.Notified, []string{"hot firing", "hot updated"})
 	equal(t, "history", o.History, []string{
 		"hot:  → pending warning ", "hot: pending → firing warning ",
 		"hot: firing → firing critical severity rises from warning",
@@ -172,8 +172,8 @@ func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
 	c.commit(100, hot("cold", 5, 3, 100)...)
 	j.quiet(t)
 	o := left(t, s)
-	// What was told to have begun is told to have ended, however late.
-	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+	// Where firing was notified, so is resolved, however late.
+	equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 	equal(t, "history", o.History, []string{
 		"hot:  → firing warning ", "hot: firing → firing critical severity rises from warning",
 		"hot: firing → resolved critical ",
@@ -188,7 +188,7 @@ func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	c.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
 	j.quiet(t)
 	o := left(t, s)
-	equal(t, "told", o.Told, nil)
+	equal(t, "notified", o.Notified, nil)
 	equal(t, "history", o.History, []string{
 		"hot:  → firing critical too old to notify", "hot: firing → resolved critical "})
 }
@@ -201,7 +201,7 @@ func TestOneLongReadingStepsOverNothing(t *testing.T) {
 	c.commit(300, append(hot("hot", 1200, 0, 3), hot("hot", 1500, 200, 203)...)...)
 	j := run(t, quick(), &probe{Store: s})
 	j.quiet(t)
-	equal(t, "told", left(t, s).Told, []string{"hot firing", "hot resolved", "hot firing", "hot resolved"})
+	equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot resolved", "hot firing", "hot resolved"})
 }
 
 func TestLateSamplesReopenASecond(t *testing.T) {
@@ -217,7 +217,7 @@ func TestLateSamplesReopenASecond(t *testing.T) {
 		b.commit(51, hot("hot", 600, 0, 3)...)
 		j.quiet(t)
 		o := left(t, s)
-		equal(t, "told", o.Told, []string{"hot firing"})
+		equal(t, "notified", o.Notified, []string{"hot firing"})
 		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 6, WriteMilli: 3600_000, Seconds: 3}})
 	})
 }
@@ -240,7 +240,7 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 		t.Errorf("complete: %t %t %t, want only the first", windows[0].Complete, windows[1].Complete, windows[199].Complete)
 	}
 	j.quiet(t)
-	equal(t, "told", left(t, s).Told, []string{"hot firing"})
+	equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
 }
 
 // TestARestartInAnOutageResolvesNothing stops the judge while a partition is
@@ -261,14 +261,14 @@ func TestARestartInAnOutageResolvesNothing(t *testing.T) {
 	a.commit(101, hot("cold", 5, 100, 101)...)
 	await(t, func() bool { return len(left(t, s).Windows) == 5 })
 	j.quiet(t)
-	equal(t, "told", left(t, s).Told, []string{"hot firing"})
+	equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
 	b.commit(200)
 	a.commit(200, hot("cold", 5, 101, 200)...)
 	j.quiet(t)
-	equal(t, "told after sixty seconds that were seen", left(t, s).Told, []string{"hot firing", "hot resolved"})
+	equal(t, "notified after sixty seconds that were seen", left(t, s).Notified, []string{"hot firing", "hot resolved"})
 }
 
-// TestAPartitionThatIsGoneHoldsNothing deletes a topic: nobody speaks for its
+// TestAPartitionThatIsGoneHoldsNothing deletes a topic: no collector reports its
 // partition again, and what is found elsewhere has to end all the same.
 func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
 	t.Parallel()
@@ -282,7 +282,7 @@ func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
 	a.commit(100, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 100)...)...)
 	await(t, func() bool {
 		a.commit(200)
-		return slices.Equal(left(t, s).Told, []string{"hot firing", "hot resolved"})
+		return slices.Equal(left(t, s).Notified, []string{"hot firing", "hot resolved"})
 	})
 	j.quiet(t)
 	equal(t, "readiness", j.Ready(), nil)
@@ -338,7 +338,7 @@ func TestMoreHotKeysThanAPictureShows(t *testing.T) {
 	j.quiet(t)
 	o := left(t, s)
 	equal(t, "findings", len(o.Findings), 1000)
-	equal(t, "told", len(o.Told), 1000)
+	equal(t, "notified", len(o.Notified), 1000)
 }
 
 func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
@@ -357,11 +357,11 @@ func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
 	other.commit(20, hot("seen", 1200, 0, 3)...)
 	await(t, func() bool { return len(j.Ready()) == 1 })
 	if reason := j.Ready()[0]; !strings.Contains(reason, "upgrade the reporter") || !strings.Contains(reason, "new") {
-		t.Errorf("readiness says %q", reason)
+		t.Errorf("readiness is %q", reason)
 	}
 	j.quiet(t)
 	o := left(t, s)
-	equal(t, "told", o.Told, []string{"seen firing"})
+	equal(t, "notified", o.Notified, []string{"seen firing"})
 	if o.Cursors["new"] != 0 {
 		t.Errorf("the cursor passed the unread delta: %v", o.Cursors)
 	}
@@ -387,7 +387,7 @@ func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
 		first.stop()
 		c.commit(100, hot("cold", 1, 2, 100)...)
 		second.quiet(t)
-		equal(t, "told", left(t, s).Told, []string{"hot firing", "hot resolved"})
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot resolved"})
 	})
 }
 
@@ -431,8 +431,8 @@ func TestAKilledJudgeIsContinued(t *testing.T) {
 	calmProbe := &probe{Store: calm}
 	play(t, calm, start, calmProbe)
 	want := left(t, calm)
-	if len(want.Told) < 4 {
-		t.Fatalf("the story tells too little: %v", want.Told)
+	if len(want.Notified) < 4 {
+		t.Fatalf("the scenario notifies too little: %v", want.Notified)
 	}
 	for at := int64(1); at <= 60; at++ {
 		for _, late := range []bool{false, true} {
@@ -445,14 +445,14 @@ func TestAKilledJudgeIsContinued(t *testing.T) {
 				equal(t, "windows", got.Windows, want.Windows)
 				equal(t, "findings", got.Findings, want.Findings)
 				equal(t, "history", got.History, want.History)
-				equal(t, "told", got.Told, want.Told)
+				equal(t, "notified", got.Notified, want.Notified)
 				equal(t, "cursors", got.Cursors, want.Cursors)
 			})
 		}
 	}
 }
 
-// play tells the story to a judge, and to its successor once that is killed.
+// play runs the scenario with a judge, and with its successor once that is killed.
 func play(t *testing.T, s *store.Store, start time.Time, p *probe) {
 	t.Helper()
 	j := run(t, quick(), p)
@@ -492,11 +492,11 @@ func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 	if f.OverSeconds != 1510 || f.Peak.WCU.Value != 1300 || f.State != detect.Resolved {
 		t.Errorf("%d seconds over, peak %v, %s", f.OverSeconds, f.Peak.WCU, f.State)
 	}
-	equal(t, "told", o.Told, []string{"hot firing", "hot resolved"})
+	equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 }
 
 // TestAFailingStoreChangesNothing lets judgements fail: with nothing written,
-// or with an answer that leaves open whether it was.
+// or with an error that leaves open whether it was.
 func TestAFailingStoreChangesNothing(t *testing.T) {
 	t.Parallel()
 	start := begin()
@@ -521,7 +521,7 @@ func TestAFailingStoreChangesNothing(t *testing.T) {
 	}
 }
 
-// every answers an error for every k-th call.
+// every returns an error for every k-th call.
 func every(n, k int64, err error, carried bool) (error, bool) {
 	if n%k == 0 {
 		return err, carried
@@ -550,9 +550,9 @@ func TestAnOutageForgetsNoEnd(t *testing.T) {
 	c.commit(2000, hot("new", 1200, 2000, 2003)...)
 	j.quiet(t)
 	if p.away.Load() >= 0 {
-		t.Fatal("nobody looked for the finding")
+		t.Fatal("the finding was not loaded")
 	}
-	told := left(t, s).Told
-	slices.Sort(told)
-	equal(t, "told", told, []string{"hot firing", "hot resolved", "new firing"})
+	notified := left(t, s).Notified
+	slices.Sort(notified)
+	equal(t, "notified", notified, []string{"hot firing", "hot resolved", "new firing"})
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,49 +8,33 @@ import (
 	"math"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
-// term is the time of one lease: what the judge remembers between two passes.
+// term is what the judge has while it holds one lease. It loads what a pass needs, has the state judge it,
+// and writes what follows.
 type term struct {
-	*Judge
+	judge   *Judge
 	lease   store.Lease
 	renewed time.Time
-
-	ledger  *ledger
-	minutes minutes
-	hourly  *hourly
-	views   *hourViews
-	facts   *facts
-	board   *board.Board
-	known   known
-	draft   *draft
-	// newest is the newest second that was closed.
-	newest int64
-	// takenUp are the findings that the board took up as they were stored, by
-	// fingerprint, until they are over.
-	takenUp map[string]detect.Finding
-	// lost are the newest gaps, the newest first.
-	lost []store.Gap
-	// cursors are the stored ones.
-	cursors map[string]int64
-	// seed is the installation's hash seed and fingerprint tells it; deltas of
-	// another seed are not read.
-	seed, fingerprint uint64
-	// forecasts are those of the findings' keys, by fingerprint.
-	forecasts map[string]keyForecast
+	state   *verdict.State
+	// fingerprint identifies the installation's hash seed; deltas of another seed
+	// are not read.
+	fingerprint uint64
 	// unreadable are the writers with a delta that could not be read, and why.
 	// Nothing after that delta is read of them either: the cursor could not
-	// say that one was left out.
+	// express that one was left out.
 	unreadable map[string]error
-	// behind says that there was more to read.
+	// factsAt is the database's time when tables' facts were loaded last.
+	factsAt time.Time
+	// behind reports that there was more to read.
 	behind bool
 }
 
-// begin loads what the judge before has left.
+// begin loads what the judge before has stored.
 func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	seed, err := j.store.HashSeed(ctx)
 	if err != nil {
@@ -61,251 +44,156 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := &facts{told: j.config.Facts}
-	t := &term{
-		Judge: j, lease: lease, renewed: time.Now(),
-		ledger: newLedger(cursors), minutes: make(minutes), hourly: newHourly(j.config.PeakDelay), views: newHourViews(), forecasts: make(map[string]keyForecast),
-		facts: told,
-		board: board.New(board.Options{Policy: j.config.Policy, Facts: told.of}), known: make(known), draft: newDraft(),
-		takenUp: make(map[string]detect.Finding), cursors: cursors,
-		seed: seed, fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
-	}
-	if err := t.restoreViews(ctx); err != nil {
+	views, err := j.store.TableViews(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return t, t.restore(ctx, seed)
+	findings, err := loadUnresolved(ctx, j.store)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings))
+	if err != nil {
+		return nil, err
+	}
+	s := verdict.NewState(j.config.state(), seed, cursors)
+	s.Views.Restore(views)
+	return &term{
+		judge: j, lease: lease, renewed: time.Now(), state: s,
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
+	}, s.Restore(findings, windows)
 }
 
-// pass reads what is new, judges it and writes the judgement.
+// pass loads what is new, judges it and writes the judgement.
 func (t *term) pass(ctx context.Context) error {
 	started := time.Now()
 	if err := t.renew(ctx); err != nil {
 		return err
 	}
-	snap, err := t.store.Read(ctx, t.after(), t.config.Read)
+	snap, err := t.load(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.fold(ctx, snap); err != nil {
-		return err
-	}
-	if t.lost, err = t.store.Gaps(ctx, store.GapQuery{Limit: maxGaps}); err != nil {
-		return err
-	}
-	if err := t.refreshFacts(ctx, snap.Now); err != nil {
-		return err
-	}
-	t.behind = snap.Behind
-	h := newHorizon(snap, t.config, func(w string) bool { return t.unreadable[w] != nil })
-	closing := t.closing(h)
-	if err := t.observe(ctx, closing, h, snap.Now); err != nil {
+	h := fold.NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
+	closing := t.state.Closing(h)
+	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
 		return err
 	}
 	err = t.write(ctx, closing, h, snap.Now)
-	t.metrics.pass(t.ledger, len(snap.Deltas), time.Since(started), err)
+	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	return err
 }
 
 // renew prolongs the lease when a third of it has gone.
 func (t *term) renew(ctx context.Context) error {
-	if time.Since(t.renewed) < t.config.Lease/3 {
+	if time.Since(t.renewed) < t.judge.config.Lease/3 {
 		return nil
 	}
 	now := time.Now()
-	lease, err := t.store.RenewLease(ctx, t.lease, t.config.Lease)
+	lease, err := t.judge.store.RenewLease(ctx, t.lease, t.judge.config.Lease)
 	if err == nil {
 		t.lease, t.renewed = lease, now
 	}
 	return err
 }
 
-// after is from where each writer is read.
+// load reads what the collectors have written since the last pass, and folds it
+// in: all that can be read, or, when the store fails, none.
+func (t *term) load(ctx context.Context) (store.Snapshot, error) {
+	st := t.judge.store
+	snap, err := st.Read(ctx, t.after(), t.judge.config.Read)
+	if err != nil {
+		return snap, err
+	}
+	deltas := t.decode(snap.Deltas)
+	if err := loadOpen(ctx, st, t.state, deltas); err != nil {
+		return snap, err
+	}
+	t.state.Fold(deltas, snap.Now)
+	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
+	if err != nil {
+		return snap, err
+	}
+	t.state.SetGaps(gaps)
+	t.behind = snap.Behind
+	return snap, t.loadFacts(ctx, snap.Now)
+}
+
+// after returns from where each writer is read.
 func (t *term) after() map[string]int64 {
-	after := maps.Clone(t.ledger.read)
+	after := maps.Clone(t.state.Windows.Read)
 	for writer := range t.unreadable {
 		after[writer] = math.MaxInt64
 	}
 	return after
 }
 
-// fold takes the snapshot's deltas into memory: all that can be read, or, when
-// the store fails, none.
-func (t *term) fold(ctx context.Context, snap store.Snapshot) error {
-	deltas := t.decode(snap.Deltas)
-	if err := t.minutes.load(ctx, t.store, deltas); err != nil {
-		return err
-	}
-	if err := t.ledger.fold(ctx, t.store, deltas); err != nil {
-		return err
-	}
-	t.minutes.fold(deltas, snap.Now)
-	for i := range deltas {
-		for _, r := range deltas[i].Cardinality {
-			t.views.count(r)
-		}
-	}
-	return nil
-}
-
 // decode reads the deltas' bodies. One that cannot be read stays in the store,
 // with all of its writer's that follow.
-func (t *term) decode(rows []store.Delta) []delta {
-	deltas := make([]delta, 0, len(rows))
+func (t *term) decode(rows []store.Delta) []fold.Delta {
+	deltas := make([]fold.Delta, 0, len(rows))
 	for _, row := range rows {
 		if t.unreadable[row.Writer] != nil {
 			continue
 		}
-		d := delta{writer: row.Writer, seq: row.Seq}
+		var d sketch.Delta
 		err := d.UnmarshalBinary(row.Body)
 		if err == nil && d.Fingerprint != t.fingerprint {
 			err = sketch.ErrSeed
 		}
 		if err != nil {
-			t.refuse(row, err)
+			t.setAside(row, err)
 			continue
 		}
-		deltas = append(deltas, d)
+		deltas = append(deltas, fold.NewDelta(row.Writer, row.Seq, &d))
 	}
 	return deltas
 }
 
-func (t *term) refuse(row store.Delta, err error) {
+func (t *term) setAside(row store.Delta, err error) {
 	t.unreadable[row.Writer] = err
 	todo := "restore or delete that row, and restart the reporter"
 	if errors.Is(err, sketch.ErrVersion) {
 		todo = "upgrade the reporter"
 	}
-	reason := fmt.Sprintf("delta %d (version %d) cannot be read and waits in the store with all that follow: %v: %s",
+	reason := fmt.Sprintf("delta %d (version %d) cannot be read; it and the deltas after it stay in the store: %v: %s",
 		row.Seq, row.Version, err, todo)
-	if t.health.fail("collector "+row.Writer, reason) {
-		t.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
+	if t.judge.health.Fail("collector "+row.Writer, reason) {
+		t.judge.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
 	}
 }
 
-// closing are the seconds to write now: those that are over, and beyond the
-// bound of memory the oldest of the others.
-func (t *term) closing(h horizon) []instant {
-	var closing []instant
-	keys := t.ledger.keys
-	for _, at := range t.ledger.oldest() {
-		over, _ := h.isOver(at.second)
-		if !over && keys <= t.config.MaxKeys {
-			break
-		}
-		keys -= len(t.ledger.open[at].window.Keys)
-		closing = append(closing, at)
-	}
-	return closing
-}
-
-// stride is how much event time passes between two looks at the findings:
-// less than a finding takes to resolve, so that a long reading does not step
-// over its beginning.
-const stride = detect.ResolveSeconds / 2
-
-// observe shows the board everything that it has not seen, lets time pass, and
-// notes what changes on the way.
-func (t *term) observe(ctx context.Context, closing []instant, h horizon, now time.Time) error {
-	for len(closing) > 0 {
-		// What lies close together is one step; a quiet stretch before it has
-		// passed first.
-		t.settle(closing[0].second-1, h, now)
-		if err := t.draft.note(ctx, t, now); err != nil {
+// decide has the state observe the closing seconds, and compare what it finds with
+// what is stored of it, which is loaded in between. It begins with what was
+// observed in a pass that could not load that.
+func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
+	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
+		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state); err != nil {
 			return err
 		}
-		end := closing[0].second + stride
-		for len(closing) > 0 && closing[0].second <= end {
-			o := t.ledger.open[closing[0]]
-			t.views.observe(closing[0], o, now)
-			t.ledger.trim(o)
-			t.board.Observe(&o.window)
-			o.news = false
-			t.hourly.observe(closing[0], o, now)
-			t.newest = max(t.newest, closing[0].second)
-			closing = closing[1:]
-		}
-		if err := t.draft.note(ctx, t, now); err != nil {
+		if err := t.state.Compare(now); err != nil || done {
 			return err
 		}
-	}
-	for _, at := range t.ledger.oldest() {
-		if o := t.ledger.open[at]; o.news {
-			t.board.Observe(&o.window)
-			o.news = false
-		}
-	}
-	t.settle(math.MaxInt64, h, now)
-	return t.draft.note(ctx, t, now)
-}
-
-// settle lets event time pass up to a second, as far as the horizon allows.
-// Where no watermark promises anything more it passes with the clock; without
-// all watermarks, only with what was counted.
-func (t *term) settle(second int64, h horizon, now time.Time) {
-	if complete := min(second, h.complete-1, now.Unix()); complete > 0 {
-		t.board.Settle(complete, true)
-	}
-	if over := min(second, h.over-1, t.newest); over > 0 && h.over > h.complete {
-		t.board.Settle(over, false)
 	}
 }
 
-// write stores the judgement, if there is anything to store, and then
-// forgets what is stored.
-func (t *term) write(ctx context.Context, closing []instant, h horizon, now time.Time) error {
-	due := t.minutes.due(h, now)
-	judgement := store.Judgement{Cardinality: t.minutes.rows(due)}
-	for _, at := range closing {
-		row, err := t.ledger.row(at, h)
-		if err != nil {
-			return err
-		}
-		judgement.Windows = append(judgement.Windows, row)
+// write stores what is due, if there is anything to store, and then forgets
+// what is stored.
+func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
+	tables := t.state.Tables(now)
+	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
+		return err
 	}
-	t.draft.addTo(&judgement)
-	waiting := t.minutes.unsaved(due)
-	hoursDue := t.hourly.due(now)
-	if hoursDue {
-		judgement.Peaks = t.hourly.rows()
-	} else {
-		holdBack(waiting, t.hourly.unsaved)
+	p, err := t.state.Pending(closing, tables, h, now)
+	if err != nil {
+		return err
 	}
-	viewsDue := t.views.due(now, t.config.PeakDelay)
-	if viewsDue {
-		var err error
-		if judgement.Views, err = t.viewRows(ctx); err != nil {
+	if !p.Empty() {
+		if err := t.judge.store.Judge(ctx, t.lease, p.Judgement); err != nil {
 			return err
 		}
 	}
-	judgement.Cursors = t.ledger.cursors(closing, waiting)
-	maps.DeleteFunc(judgement.Cursors, func(writer string, seq int64) bool { return seq <= t.cursors[writer] })
-	if !isEmpty(judgement) {
-		if err := t.store.Judge(ctx, t.lease, judgement); err != nil {
-			return err
-		}
-	}
-	t.ledger.closed(closing)
-	t.minutes.written(due, h)
-	if hoursDue {
-		t.hourly.written()
-	}
-	if viewsDue {
-		t.views.dirty, t.views.written = time.Time{}, true
-	}
-	t.known.apply(t.draft)
-	t.draft = newDraft()
-	maps.Copy(t.cursors, judgement.Cursors)
-	t.metrics.wrote(judgement)
+	t.state.Written(p)
+	t.judge.measures.wrote(p.Judgement)
 	return nil
-}
-
-// holdBack lowers the sequence numbers that cursors wait for.
-func holdBack(waiting, unsaved map[string]int64) {
-	for writer, seq := range unsaved {
-		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
-	}
-}
-
-func isEmpty(j store.Judgement) bool {
-	return len(j.Windows)+len(j.Cardinality)+len(j.Peaks)+len(j.Views)+len(j.Findings)+len(j.Transitions)+len(j.Notifications)+len(j.Cursors) == 0
 }

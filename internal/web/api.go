@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -25,7 +26,7 @@ func (s *Site) apiFindings(w http.ResponseWriter, r *http.Request) {
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"findings": documents})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"findings": documents})
 }
 
 // change is one transition in the API's form.
@@ -54,38 +55,24 @@ func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
 	for i, t := range history {
 		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
 }
 
-// gap is a stretch that was not counted, in the API's form.
+// gap is a range that was not counted, in the API's form: times that are not
+// known are left out.
 type gap struct {
-	Source    string     `json:"source"`
-	Partition string     `json:"partition"`
-	From      string     `json:"from"`
-	To        string     `json:"to"`
-	Since     *time.Time `json:"since,omitempty"`
-	Until     *time.Time `json:"until,omitempty"`
-	Reason    string     `json:"reason"`
-	Noticed   time.Time  `json:"noticed"`
+	sample.Gap
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
+	Noticed time.Time `json:"noticed"`
 }
 
 func gaps(rows []store.Gap) []gap {
 	all := make([]gap, len(rows))
 	for i, g := range rows {
-		all[i] = gap{
-			Source: g.Source, Partition: g.Name, From: g.From, To: g.To,
-			Since: known(g.Since), Until: known(g.Until), Reason: g.Reason, Noticed: g.Noticed,
-		}
+		all[i] = gap{Gap: g.Gap, Since: g.Since, Until: g.Until, Noticed: g.Noticed}
 	}
 	return all
-}
-
-// known is a time, or nothing when it is not known.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {
@@ -101,28 +88,28 @@ func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {
 		s.apiError(w, r, err)
 		return
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
 }
 
 func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {
-	code, tell := status(err)
+	code, message := status(err)
 	s.log(r, code, err)
-	s.answer(w, r, code, map[string]string{"error": tell})
+	s.writeJSON(w, r, code, map[string]string{"error": message})
 }
 
-func (s *Site) answer(w http.ResponseWriter, r *http.Request, code int, v any) {
+func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		s.log(r, http.StatusInternalServerError, err)
-		http.Error(w, `{"error":"the stored finding is no JSON: see the reporter's log"}`, http.StatusInternalServerError)
+		http.Error(w, `{"error":"the stored finding is not valid JSON: see the reporter's log"}`, http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(body, '\n')) // whoever asked is gone
+	_, _ = w.Write(append(body, '\n')) // the client is gone
 }
 
-// log tells the operator of what is not the visitor's fault.
+// log logs an error that the client did not cause.
 func (s *Site) log(r *http.Request, code int, err error) {
 	if code >= http.StatusInternalServerError && r.Context().Err() == nil {
 		s.logger.Error("request failed", "path", r.URL.Path, "error", err)

@@ -25,7 +25,7 @@ func newBar(f *detect.Finding) bar {
 	most, load := limit(f.Kind), figure(f.Kind, f.Peak.Loads)
 	pixels := func(v float64) float64 { return min(barWidth, v/most*barLimit) }
 	b := bar{
-		Label: fmt.Sprintf("Peak %s %s a second, between %s and %s; the limit is %s",
+		Label: fmt.Sprintf("Peak %s %s per second, between %s and %s; the limit is %s",
 			amount(load.Value), unit(f.Kind), amount(load.Low), amount(load.High), amount(most)),
 		Class: string(f.Severity),
 		Value: pixel(pixels(load.Value)), Low: pixel(pixels(load.Low)), High: pixel(pixels(load.High)),

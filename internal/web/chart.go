@@ -91,8 +91,8 @@ func newChart(f *detect.Finding, all []point) *chart {
 	width := float64(chartRight-chartLeft) / max(last.Sub(first).Seconds()+1, chartSeconds)
 	x := func(t time.Time) float64 { return chartLeft + t.Sub(first).Seconds()*width }
 	c := &chart{
-		Title: fmt.Sprintf("Load of the key, second by second, in %s", unit(f.Kind)),
-		Description: fmt.Sprintf("%d seconds from %s to %s UTC, %d of them proven above the limit of %s",
+		Title: fmt.Sprintf("Load of the key in each second, in %s", unit(f.Kind)),
+		Description: fmt.Sprintf("%d seconds from %s to %s UTC, %d of them certainly above the limit of %s",
 			len(all), first.Format(time.TimeOnly), last.Format(time.TimeOnly), over, amount(most)),
 		LimitText: "limit " + amount(most),
 		Width:     chartWidth, Height: chartHeight,

@@ -61,14 +61,14 @@ func (s *Site) finding(ctx context.Context, fingerprint string) (*findingPage, e
 	return page, err
 }
 
-// charted is how much of a finding's time its chart shows: the end.
-const charted = 15 * time.Minute
+// chartSpan is how much of a finding's time its chart shows: the end of it.
+const chartSpan = 15 * time.Minute
 
-// chart shows the seconds of an episode with a little before and after.
+// chart returns the seconds of an episode with a little before and after.
 func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
 	const around = 30 * time.Second
 	from, to := f.FirstSeen.Add(-around), f.LastSeen.Add(around)
-	if earliest := to.Add(-charted); from.Before(earliest) {
+	if earliest := to.Add(-chartSpan); from.Before(earliest) {
 		from = earliest
 	}
 	rows, err := s.store.Windows(ctx, store.WindowQuery{Table: f.Table, Index: f.Index, From: from, To: to})

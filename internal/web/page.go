@@ -25,7 +25,7 @@ type frame struct {
 	Lagging []store.Watermark
 }
 
-// The banner tells of gaps for a day, and of partitions that are so far behind.
+// The banner shows the gaps of a day, and partitions that lag by more than a minute.
 const (
 	gapsShown = 24 * time.Hour
 	lagShown  = time.Minute
@@ -111,13 +111,13 @@ func decode(row store.Finding) (detect.Finding, error) {
 	return f, nil
 }
 
-// todo is the first sentence of the advice that changes something: that
-// capacity does not help is worth saying on the finding's own page.
+// todo returns the first sentence of the advice that changes something: that
+// capacity does not help belongs on the finding's own page.
 func todo(f detect.Finding) string {
 	for _, step := range f.Advice {
 		if step.Action != "capacity" {
-			sentence, _, more := strings.Cut(step.Text, ". ")
-			if more {
+			sentence, _, cut := strings.Cut(step.Text, ". ")
+			if cut {
 				sentence += "."
 			}
 			return sentence
@@ -192,14 +192,14 @@ func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
 
 type errorPage struct {
 	frame
-	Tell string
+	Message string
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
-	code, tell := status(err)
+	code, message := status(err)
 	s.log(r, code, err)
 	s.render(w, r, code, "error", errorPage{
-		frame{Title: http.StatusText(code), Now: time.Now()}, strings.ToUpper(tell[:1]) + tell[1:] + ".",
+		frame{Title: http.StatusText(code), Now: time.Now()}, strings.ToUpper(message[:1]) + message[1:] + ".",
 	})
 }
 
@@ -208,10 +208,10 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	var page bytes.Buffer
 	if err := s.pages[name].Execute(&page, data); err != nil {
 		s.log(r, http.StatusInternalServerError, err)
-		http.Error(w, "the page could not be made: see the reporter's log", http.StatusInternalServerError)
+		http.Error(w, "the page could not be rendered: see the reporter's log", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = page.WriteTo(w) // whoever asked is gone
+	_, _ = page.WriteTo(w) // the client is gone
 }

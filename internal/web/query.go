@@ -12,16 +12,16 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// The words that filters know.
+// The values of filters.
 var (
 	states     = []string{"pending", "firing", "resolved"}
 	severities = []string{"critical", "warning", "info"}
 )
 
-// maxFindings is the most that one answer holds.
+// maxFindings is the most that one response holds.
 const maxFindings = 1000
 
-// badRequest is an error of whoever asks.
+// badRequest is an error of the client.
 type badRequest struct{ error }
 
 // findingQuery reads the filters of a URL.
@@ -53,19 +53,19 @@ func oneOf(name, word string, known []string) error {
 	return badRequest{fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
 }
 
-// status is the HTTP status that an error means, and what to tell of it: what
-// the store says is for the log.
-func status(err error) (code int, tell string) {
+// status returns the HTTP status of an error and a message for the client. The
+// store's own error is for the log.
+func status(err error) (code int, message string) {
 	var bad badRequest
 	switch {
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
 	case errors.Is(err, errNoTable):
-		return http.StatusNotFound, "nothing is stored yet of what this table's keys look like"
+		return http.StatusNotFound, "no view of this table is stored yet"
 	case errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound, "there is no such finding, or no longer"
+		return http.StatusNotFound, "this finding does not exist, or is no longer kept"
 	case errors.Is(err, store.ErrUnavailable):
 		return http.StatusServiceUnavailable, "the database is unavailable: try again in a moment"
 	}
-	return http.StatusInternalServerError, "something went wrong here: see the reporter's log"
+	return http.StatusInternalServerError, "internal error: see the reporter's log"
 }

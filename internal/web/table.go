@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -16,11 +17,11 @@ type tableTotals struct {
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
-	// Throttled is what was refused, beside what Requests and units count.
+	// Throttled is what was throttled, beside what Requests and units count.
 	Throttled throttled `json:"throttled"`
 	Seconds   int64     `json:"seconds"`
 	// DistinctKeys is about how many keys were seen in the last hour that is
-	// stored; 0 when not known.
+	// stored; 0 when unknown.
 	DistinctKeys int64 `json:"distinct_keys"`
 	// View is what the keys of the last hour look like; null before there is
 	// one.
@@ -53,7 +54,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
 		}
-		all[i].View = views[[2]string{r.Table, r.Index}].View
+		all[i].View = views[sample.Target{Table: r.Table, Index: r.Index}].View
 		if i >= maxCounted {
 			continue
 		}

@@ -10,25 +10,26 @@ import (
 	"net/url"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
-// errNoTable is answered for a table of which nothing is stored.
-var errNoTable = errors.New("nothing is stored of this table")
+// errNoTable is the error for a table without a stored view.
+var errNoTable = errors.New("no view of this table is stored")
 
-// views are what tables' keys look like, by table and index.
-func (s *Site) views(ctx context.Context) (map[[2]string]detect.Table, error) {
+// views returns what tables' keys look like, by target.
+func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error) {
 	rows, err := s.store.TableViews(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[[2]string]detect.Table, len(rows))
+	all := make(map[sample.Target]detect.Table, len(rows))
 	for _, row := range rows {
 		t, err := viewed(row)
 		if err != nil {
 			return nil, err
 		}
-		all[[2]string{row.Table, row.Index}] = t
+		all[sample.Target{Table: row.Table, Index: row.Index}] = t
 	}
 	return all, nil
 }
@@ -90,8 +91,8 @@ func (s *Site) table(ctx context.Context, table, index string) (*tablePage, erro
 	return nil, errNoTable
 }
 
-// mood is the colour of a verdict on a key design.
-func mood(v detect.DesignVerdict) string {
+// verdictClass returns the CSS class of a verdict on a key design.
+func verdictClass(v detect.DesignVerdict) string {
 	switch v {
 	case detect.DesignExcellent, detect.DesignGood:
 		return "calm"
@@ -103,20 +104,20 @@ func mood(v detect.DesignVerdict) string {
 	return "critical"
 }
 
-// carries is a ceiling in words.
-func carries(units *float64, unit string) string {
+// ceilingText returns a ceiling in words.
+func ceilingText(units *float64, unit string) string {
 	if units == nil {
-		return "no key bounds it"
+		return "not limited by a key"
 	}
 	return amount(*units) + " " + unit + "/s"
 }
 
-// tableLink is where a table's own page is.
+// tableLink returns where a table's own page is.
 func tableLink(table, index string) string {
 	return "/table?" + url.Values{"table": {table}, "index": {index}}.Encode()
 }
 
-// distinctKeys tells an estimate from a count.
+// distinctKeys writes a count, or "about" before an estimate.
 func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
 		return amount(f.Value)
@@ -125,31 +126,30 @@ func distinctKeys(f detect.Figure) string {
 	return "about " + amount(math.Round(f.Value/digits)*digits)
 }
 
-// sharePercent is a share with enough digits to tell small ones apart.
+// sharePercent writes a share with enough digits to tell small ones apart.
 func sharePercent(share float64) string {
 	if share < 0.1 {
-		return fmt.Sprintf("%.2g %%", 100*share)
+		return fmt.Sprintf("%.2g%%", 100*share)
 	}
 	return percent(share)
 }
 
-// when is when a key's growth reaches a share of the limit, or what is said
-// instead.
-type when struct {
+// reach is when a key's growth reaches a share of the limit, or the text instead.
+type reach struct {
 	When *detect.Crossing
 	Else string
 }
 
-// newWhen reads a forecast, or a pointer to one.
-func newWhen(forecast any, share float64) when {
+// newReach reads a forecast, or a pointer to one.
+func newReach(forecast any, share float64) reach {
 	f, ok := forecast.(detect.Forecast)
 	if p, is := forecast.(*detect.Forecast); is && p != nil {
 		f, ok = *p, true
 	}
 	if !ok {
-		return when{Else: "not known"}
+		return reach{Else: "unknown"}
 	}
-	w := when{When: f.At100, Else: "not foreseen"}
+	w := reach{When: f.At100, Else: "not within the forecast"}
 	if share < 1 {
 		w.When = f.At70
 	}
@@ -158,7 +158,7 @@ func newWhen(forecast any, share float64) when {
 		kind = detect.HotKeyRead
 	}
 	if f.Level >= share*limit(kind) {
-		w.Else = "already there"
+		w.Else = "already reached"
 	}
 	return w
 }

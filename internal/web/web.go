@@ -4,7 +4,7 @@
 // Pages need nothing but this server: no script from elsewhere, no font, no
 // CDN. They work without any script; the one there is only refreshes them.
 //
-// The JSON API answers GET only:
+// The JSON API serves GET only:
 //
 //	/api/v1/findings                 {"findings":[…]}, the most utilised first;
 //	                                 filters state, severity, table, kind, limit
@@ -59,7 +59,7 @@ type Site struct {
 func New(st Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
 	for _, name := range []string{"findings", "finding", "tables", "table", "error"} {
-		page, err := template.New("layout.html").Funcs(words).ParseFS(pages, "page/layout.html", "page/"+name+".html")
+		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func New(st Store, logger *slog.Logger) (*Site, error) {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
 	"img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// guarded sets what browsers are to enforce, and refuses requests that another
+// guarded sets what browsers are to enforce, and rejects requests that another
 // site makes with a visitor's rights.
 func guarded(h http.Handler) http.Handler {
 	h = http.NewCrossOriginProtection().Handler(h)
@@ -110,7 +110,7 @@ func cached(h http.Handler) http.Handler {
 	})
 }
 
-// queryTimeout bounds what one request may ask of the store.
+// queryTimeout bounds the queries of one request.
 const queryTimeout = 10 * time.Second
 
 func bounded(r *http.Request) (context.Context, context.CancelFunc) {

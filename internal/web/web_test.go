@@ -36,7 +36,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// growth reaches the limit, but nobody knows when 70 % of it was.
+// growth reaches the limit, but it is not known when it reached 70% of it.
 var growth = detect.Forecast{
 	Unit: "wcu", Level: 900, Growth: detect.Figure{Value: 5, Low: 4, High: 6}, Days: 60,
 	At100: &detect.Crossing{At: day(20), Earliest: day(15), Latest: day(30)},
@@ -44,8 +44,8 @@ var growth = detect.Forecast{
 
 func day(n int) time.Time { return time.Date(2027, 1, n, 0, 0, 0, 0, time.UTC) }
 
-// filled is a store with what a judge leaves of three keys: one hot by writes,
-// one warm, one hot by reads on an index. It answers their findings too.
+// filled is a store with what a judge leaves of three keys: one hot key (writes),
+// one warm, one hot key (reads) on an index. It returns their findings too.
 func filled(t *testing.T) (*store.Store, []detect.Finding) {
 	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
@@ -132,7 +132,7 @@ func get(t *testing.T, url string, want int) (string, http.Header) {
 	body, err := io.ReadAll(r.Body)
 	must(t, err)
 	if r.StatusCode != want {
-		t.Fatalf("%s answers %s, want %d: %s", url, r.Status, want, body)
+		t.Fatalf("%s returns %s, want %d: %s", url, r.Status, want, body)
 	}
 	return string(body), r.Header
 }
@@ -188,9 +188,9 @@ func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
 		t.Fatalf("%d rows, want 3", len(rows))
 	}
 	for i, want := range []string{
-		"critical firing " + hostile + " orders · hot by writes 2,600 WCU/s 260 % of the limit 10 4 Spread the key over 4 shards",
-		"critical firing OPEN orders / by-status · hot by reads 4,000 RCU/s 133 % of the limit 10 2",
-		"warning firing warm key orders · hot by writes 900 WCU/s 90 % of the limit 0 2",
+		"critical firing " + hostile + " orders · hot key (writes) 2,600 WCU/s 260% of the limit 10 4 Spread the key over 4 shards",
+		"critical firing OPEN orders / by-status · hot key (reads) 4,000 RCU/s 133% of the limit 10 2",
+		"warning firing warm key orders · hot key (writes) 900 WCU/s 90% of the limit 0 2",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
@@ -218,7 +218,7 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 		t.Error("the chart has no limit line")
 	}
 	text := p.text()
-	for _, want := range []string{hostile, "ceil(2,600 / 1,000 × 1.5) = 4", "because", found[0].Fingerprint, "10 of them proven above the limit of 1,000", "UNDETERMINED"} {
+	for _, want := range []string{hostile, "ceil(2,600 / 1,000 × 1.5) = 4", "because", found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)
 		}
@@ -306,7 +306,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestGapsAndLagAreToldOnEveryPage(t *testing.T) {
+func TestGapsAndLagAreShownOnEveryPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	id := store.PartitionID{Source: "kafka:g/samples", Name: "3"}
@@ -314,20 +314,20 @@ func TestGapsAndLagAreToldOnEveryPage(t *testing.T) {
 	must(t, err)
 	must(t, s.Commit(t.Context(), store.Commit{
 		Writer: "w", Seq: 1,
-		Gaps:       []store.Gap{{PartitionID: id, From: "5", To: "9", Reason: "retention was shorter"}},
+		Gaps:       []store.Gap{{Gap: sample.Gap{Source: id.Source, Partition: id.Name, From: "5", To: "9", Reason: "retention was shorter"}}},
 		Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: time.Now().Add(-time.Hour), Lag: 7}},
 	}))
 	address := serve(t, s)
 	for _, path := range []string{"/", "/tables", tablePath, "/findings/" + found[0].Fingerprint} {
 		text := open(t, address+path).text()
-		for _, want := range []string{"1 stretch of samples was not counted", "from 5 to 9: retention was shorter", "1 partition is more than a minute behind"} {
+		for _, want := range []string{"1 gap in the samples of the last day", "from 5 to 9: retention was shorter", "1 partition is more than a minute behind"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s does not say %q", path, want)
+				t.Errorf("%s does not show %q", path, want)
 			}
 		}
 	}
 	if text, _ := get(t, address+"/api/v1/tables", http.StatusOK); !strings.Contains(text, "retention was shorter") {
-		t.Error("the API does not tell the gap")
+		t.Error("the API does not return the gap")
 	}
 }
 
@@ -340,7 +340,7 @@ func TestAnEmptyStoreIsNoError(t *testing.T) {
 	if text := open(t, address+"/").text(); !strings.Contains(text, "No hot keys") {
 		t.Errorf("the page says %q", text)
 	}
-	if text := open(t, address+"/tables").text(); !strings.Contains(text, "Nothing is stored yet") {
+	if text := open(t, address+"/tables").text(); !strings.Contains(text, "No data yet") {
 		t.Errorf("the page says %q", text)
 	}
 	must(t, s.Close())
@@ -424,7 +424,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 	must(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
-		t.Errorf("it answers %s", answer.Status)
+		t.Errorf("it returns %s", answer.Status)
 	}
 }
 
@@ -434,21 +434,21 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	address := serve(t, s)
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
-		"orders", "poor", "Distinct keys 2", "Keys with the most load", hostile, "74 %", "26,000",
-		"Keys that grow", "2027-01-20 2027-01-15 to 2027-01-30", "already there", "260 % of the limit",
+		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
+		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached", "260% of the limit",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q: %s", want, text)
+			t.Errorf("the page does not show %q: %s", want, text)
 		}
 	}
 	if link := open(t, address+"/tables").all("tbody", "")[0].all("a", "")[0].attr("href"); link != "/table?index=&table=orders" {
 		t.Errorf("the list leads to %s", link)
 	}
 	text = open(t, address+"/findings/"+found[0].Fingerprint).text()
-	if !strings.Contains(text, "by the trend of 60 days") || !strings.Contains(text, "2027-01-20") {
-		t.Errorf("the finding does not tell its growth: %s", text)
+	if !strings.Contains(text, "from a trend of 60 days") || !strings.Contains(text, "2027-01-20") {
+		t.Errorf("the finding does not show its growth: %s", text)
 	}
-	if text, _ := get(t, address+"/table?table=nobody", http.StatusNotFound); !strings.Contains(text, "Nothing is stored yet") {
+	if text, _ := get(t, address+"/table?table=nobody", http.StatusNotFound); !strings.Contains(text, "No view of this table") {
 		t.Errorf("of an unknown table the page says %s", text)
 	}
 	var api struct {
@@ -457,6 +457,6 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	text, _ = get(t, address+"/api/v1/tables", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &api))
 	if api.Tables[0].View == nil || api.Tables[0].View.Top[0].Key != hostile {
-		t.Errorf("the API tells %s", text)
+		t.Errorf("the API returns %s", text)
 	}
 }

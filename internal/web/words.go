@@ -11,12 +11,12 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// words are what templates say things with.
-var words = template.FuncMap{
+// functions are what templates call.
+var functions = template.FuncMap{
 	"amount":  amount,
 	"whole":   whole,
 	"percent": percent,
-	"about":   about,
+	"kind":    kindName,
 	"subject": subject,
 	"between": shareOf,
 	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -26,17 +26,17 @@ var words = template.FuncMap{
 	"keytext": keytext,
 	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"upper":   strings.ToUpper,
-	"mood":    mood,
-	"carries": carries,
+	"class":   verdictClass,
+	"ceiling": ceilingText,
 	"share":   sharePercent,
-	"early":   func(f any) when { return newWhen(f, 0.7) },
-	"full":    func(f any) when { return newWhen(f, 1) },
+	"at70":    func(f any) reach { return newReach(f, 0.7) },
+	"at100":   func(f any) reach { return newReach(f, 1) },
 
 	"tablelink": tableLink,
 	"distinct":  distinctKeys,
 }
 
-// whole writes thousands apart: 12,345.
+// whole writes a number with thousands separators: 12,345.
 func whole(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	sign := ""
@@ -57,11 +57,11 @@ func amount(v float64) string {
 	return whole(int64(math.Round(v)))
 }
 
-// percent writes a share; of a share that is not known, nothing.
+// percent writes a share; of an unknown share, nothing.
 func percent(share any) string {
 	switch v := share.(type) {
 	case float64:
-		return whole(int64(math.Round(100*v))) + " %"
+		return whole(int64(math.Round(100*v))) + "%"
 	case *float64:
 		if v != nil {
 			return percent(*v)
@@ -70,24 +70,24 @@ func percent(share any) string {
 	return ""
 }
 
-// abouts say in a few words what a finding of each kind is about.
-var abouts = map[detect.Kind]string{
-	detect.HotKeyWrite: "hot by writes", detect.HotKeyRead: "hot by reads", detect.HotGSIKey: "hot by writes, in an index",
-	detect.HotPartition: "a hot partition without a hot key", detect.TableStarvation: "too little capacity",
-	detect.RollingHotKey: "a new hot key each time", detect.LowCardinalityKey: "too few key values",
+// kindNames name the kinds of findings.
+var kindNames = map[detect.Kind]string{
+	detect.HotKeyWrite: "hot key (writes)", detect.HotKeyRead: "hot key (reads)", detect.HotGSIKey: "hot key of an index (writes)",
+	detect.HotPartition: "hot partition without a hot key", detect.TableStarvation: "table capacity exhausted",
+	detect.RollingHotKey: "rolling hot key", detect.LowCardinalityKey: "low-cardinality key",
 	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
-	detect.LargeItem: "large items that change little", detect.SingleCaller: "one caller alone", detect.TestKey: "a test's key",
-	detect.LargeCollection: "a collection that grows towards 10 GB",
+	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
+	detect.LargeCollection: "item collection near 10 GB",
 }
 
-func about(k detect.Kind) string {
-	if words, known := abouts[k]; known {
+func kindName(k detect.Kind) string {
+	if words, known := kindNames[k]; known {
 		return words
 	}
 	return string(k)
 }
 
-// subject is the key that a finding is about, or all of them.
+// subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key string) string {
 	switch k {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey:
@@ -102,7 +102,7 @@ func shareOf(p detect.Part) string {
 	if low == high {
 		return low
 	}
-	return strings.TrimSuffix(low, " %") + " to " + high
+	return strings.TrimSuffix(low, "%") + " to " + high
 }
 
 func count(n int, one, many string) string {
@@ -112,8 +112,8 @@ func count(n int, one, many string) string {
 	return whole(int64(n)) + " " + many
 }
 
-// keytext shows what a page would swallow: blanks at the ends and what does
-// not print.
+// keytext quotes a key where a page would not show it: spaces at the ends and what
+// does not print.
 func keytext(key string) string {
 	if key == "" {
 		return "(empty)"
@@ -125,7 +125,7 @@ func keytext(key string) string {
 	return key
 }
 
-// limit is what one partition gives of what a kind is about, in units a second.
+// limit returns the limit of one partition that a kind is about, in units per second.
 func limit(k detect.Kind) float64 {
 	if k == detect.HotKeyRead {
 		return float64(detect.PartitionRead) / 1000
@@ -133,7 +133,7 @@ func limit(k detect.Kind) float64 {
 	return float64(detect.PartitionWrite) / 1000
 }
 
-// unit names what a kind is counted in.
+// unit returns the unit of a kind.
 func unit(k detect.Kind) string {
 	if k == detect.HotKeyRead {
 		return "RCU"
@@ -141,7 +141,7 @@ func unit(k detect.Kind) string {
 	return "WCU"
 }
 
-// figure is the part of a load that a kind is about.
+// figure returns the part of a load that a kind is about.
 func figure(k detect.Kind, l detect.Loads) detect.Figure {
 	if k == detect.HotKeyRead {
 		return l.RCU

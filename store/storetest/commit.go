@@ -33,7 +33,7 @@ func commitOnce(t *testing.T, s *store.Store) {
 	// The position has moved on, but that the commit is known comes first: the
 	// writer must not believe itself fenced.
 	if err := s.Commit(t.Context(), c); !errors.Is(err, store.ErrDuplicate) {
-		t.Errorf("the same commit again answers %v, want ErrDuplicate", err)
+		t.Errorf("the same commit again returns %v, want ErrDuplicate", err)
 	}
 	snap := read(t, s, nil)
 	if len(snap.Deltas) != 1 {

@@ -73,7 +73,7 @@ func findingHistory(t *testing.T, s *store.Store) {
 
 func findingUnknown(t *testing.T, s *store.Store) {
 	if _, err := s.Finding(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("an unknown finding answers %v, want ErrNotFound", err)
+		t.Errorf("an unknown finding returns %v, want ErrNotFound", err)
 	}
 	equal(t, "history", value[[]store.Transition](t)(s.FindingHistory(t.Context(), "nobody")), nil)
 }

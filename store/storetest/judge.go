@@ -138,7 +138,7 @@ func judgeFenced(t *testing.T, s *store.Store) {
 		Cursors:       map[string]int64{"a": 1},
 	})
 	if !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("the first holder's judgement answers %v, want ErrLeaseLost", err)
+		t.Errorf("the first holder's judgement returns %v, want ErrLeaseLost", err)
 	}
 	equal(t, "windows", value[[]store.Total](t)(s.Totals(t.Context())), nil)
 	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)

@@ -14,7 +14,7 @@ import (
 var leases = []obligation{
 	{"one holder at a time", leaseExclusive},
 	{"an expired lease is taken, and its holder fenced", leaseExpires},
-	{"a lease that nobody took is renewed after its end", leaseRenewedLate},
+	{"a lease that was not taken is renewed after its end", leaseRenewedLate},
 	{"of eight that try at once one gets the lease", leaseRace},
 }
 
@@ -50,10 +50,10 @@ func leaseExpires(t *testing.T, s *store.Store) {
 	time.Sleep(20 * time.Millisecond)
 	lead(t, s, "b")
 	if _, err := s.RenewLease(t.Context(), l, time.Minute); !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("renewing a lost lease answers %v, want ErrLeaseLost", err)
+		t.Errorf("renewing a lost lease returns %v, want ErrLeaseLost", err)
 	}
 	if err := s.Judge(t.Context(), l, store.Judgement{}); !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("judging with a lost lease answers %v, want ErrLeaseLost", err)
+		t.Errorf("judging with a lost lease returns %v, want ErrLeaseLost", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,17 +19,24 @@ var badSamples = []obligation{
 	{"bad samples are found by source and time", badQuery},
 }
 
+// gap is a gap of a numbered partition.
+func gap(n int, g sample.Gap) store.Gap {
+	id := partition(n)
+	g.Source, g.Partition = id.Source, id.Name
+	return store.Gap{Gap: g}
+}
+
 func gapKept(t *testing.T, s *store.Store) {
-	want := store.Gap{PartitionID: partition(1), From: "5", To: "9", Since: noon, Until: noon.Add(time.Minute),
-		Reason: "trimmed before it was read", Noticed: noon.Add(time.Hour)}
-	unknown := store.Gap{PartitionID: partition(2), Reason: "shard vanished"}
+	want := gap(1, sample.Gap{From: "5", To: "9", Since: noon, Until: noon.Add(time.Minute), Reason: "trimmed before it was read"})
+	want.Noticed = noon.Add(time.Hour)
+	unknown := gap(2, sample.Gap{Reason: "shard vanished"})
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Gaps: []store.Gap{want, unknown}}))
 	got := value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{}))
 	if len(got) != 2 {
 		t.Fatalf("there are %d gaps, want 2", len(got))
 	}
 	for _, g := range got {
-		if g.Name == "2" {
+		if g.Partition == "2" {
 			near(t, "noticed", g.Noticed)
 			unknown.Noticed = g.Noticed
 			equal(t, "gap of unknown bounds", g, unknown)
@@ -41,9 +49,9 @@ func gapKept(t *testing.T, s *store.Store) {
 func gapsByTime(t *testing.T, s *store.Store) {
 	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Gaps: []store.Gap{
-		{PartitionID: store.PartitionID{Source: "x"}, Reason: "10 to 20", Since: at(10), Until: at(20), Noticed: at(3)},
-		{PartitionID: store.PartitionID{Source: "x"}, Reason: "from 30", Since: at(30), Noticed: at(2)},
-		{PartitionID: store.PartitionID{Source: "y"}, Reason: "any time", Noticed: at(1)},
+		{Gap: sample.Gap{Source: "x", Reason: "10 to 20", Since: at(10), Until: at(20)}, Noticed: at(3)},
+		{Gap: sample.Gap{Source: "x", Reason: "from 30", Since: at(30)}, Noticed: at(2)},
+		{Gap: sample.Gap{Source: "y", Reason: "any time"}, Noticed: at(1)},
 	}}))
 	for _, c := range []struct {
 		name  string

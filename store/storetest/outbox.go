@@ -46,7 +46,7 @@ func notificationKept(t *testing.T, s *store.Store) {
 	kept := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))
 	equal(t, "state", kept[0].State, store.Delivered)
 	if err := s.MarkDelivered(t.Context(), n.ID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("delivered twice answers %v, want ErrNotFound", err)
+		t.Errorf("delivered twice returns %v, want ErrNotFound", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -52,12 +53,12 @@ func allOrNothing(t *testing.T, s *store.Store) {
 	err := s.Commit(t.Context(), store.Commit{
 		Writer: "a", Seq: 1, Body: []byte("x"), Moves: moves,
 		Watermarks: []store.Watermark{{PartitionID: partition(0), Epoch: 1, Time: noon}},
-		Gaps:       []store.Gap{{PartitionID: partition(0), Reason: "lost"}},
+		Gaps:       []store.Gap{gap(0, sample.Gap{Reason: "lost"})},
 		Bad:        []store.BadSample{{Hour: noon, Source: "s", Reason: "r", Count: 1}},
 	})
 	var fenced *store.FencedError
 	if !errors.Is(err, store.ErrFenced) || !errors.As(err, &fenced) {
-		t.Fatalf("the commit answers %v, want a FencedError", err)
+		t.Fatalf("the commit returns %v, want a FencedError", err)
 	}
 	equal(t, "lost", fenced.Lost, []store.PartitionID{partition(1), partition(3)})
 
@@ -75,7 +76,7 @@ func olderClaim(t *testing.T, s *store.Store) {
 	fresh := claim(t, s, "b", 1)
 	err := s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Moves: []store.Move{move(old, "9")}})
 	if !errors.Is(err, store.ErrFenced) {
-		t.Errorf("the older claim's commit answers %v, want ErrFenced", err)
+		t.Errorf("the older claim's commit returns %v, want ErrFenced", err)
 	}
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "b", Seq: 1, Moves: []store.Move{move(fresh, "5")}}))
 	equal(t, "position", claim(t, s, "b", 1).Next, "5")

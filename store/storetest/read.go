@@ -65,7 +65,7 @@ func fairShare(t *testing.T, s *store.Store) {
 	equal(t, "behind", snap.Behind, true)
 }
 
-// oneState commits watermarks that tell the number of their delta, and reads
+// oneState commits watermarks that hold the number of their delta, and reads
 // beside it: a watermark that is ahead of the deltas would close a second too
 // early.
 func oneState(t *testing.T, s *store.Store) {
@@ -103,7 +103,7 @@ func readBytes(t *testing.T, s *store.Store) {
 	equal(t, "behind", snap.Behind, true)
 }
 
-// listen waits until the first wakes, which tell nothing, are over.
+// listen waits until the first wakes, which mean nothing, are over.
 func listen(t *testing.T, s *store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wake := s.Listen(ctx)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -38,7 +39,7 @@ func retentionUnread(t *testing.T, s *store.Store) {
 func everything(t *testing.T, s *store.Store) {
 	t.Helper()
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte("x"),
-		Gaps: []store.Gap{{PartitionID: partition(1), Reason: "lost"}},
+		Gaps: []store.Gap{gap(1, sample.Gap{Reason: "lost"})},
 		Bad: []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "now", Count: 1},
 			{Hour: noon.AddDate(-1, 0, 0), Source: "s", Reason: "old", Count: 1, Excerpts: []string{"x"}}},
 	}))
@@ -102,11 +103,11 @@ func retentionWriters(t *testing.T, s *store.Store) {
 	value[store.Pruned](t)(s.Prune(t.Context(), long))
 	marks := read(t, s, nil).Watermarks
 	if len(marks) != 1 || marks[0].PartitionID != p.PartitionID {
-		t.Errorf("known are %+v, want only the partition that was spoken for", marks)
+		t.Errorf("known are %+v, want only the partition that is still reported", marks)
 	}
 	left := value[[]store.Position](t)(s.Positions(t.Context(), ""))
 	if len(left) != 1 || left[0].PartitionID != p.PartitionID {
-		t.Errorf("positions are %+v, want only that of the partition that was spoken for", left)
+		t.Errorf("positions are %+v, want only that of the partition that is still reported", left)
 	}
 }
 

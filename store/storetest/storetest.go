@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Open answers an empty, migrated store that is closed when the test ends.
+// Open returns an empty, migrated store that is closed when the test ends.
 type Open func(t *testing.T) *store.Store
 
 // obligation is one sentence of the contract and its test.

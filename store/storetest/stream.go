@@ -17,7 +17,7 @@ var streams = []obligation{
 	{"a child is ready when its parent has ended, and when that was forgotten", childReady},
 	{"a shard is taken by one of many", takeRace},
 	{"a shard of the dead is taken, and one of the living is not", takeDead},
-	{"an ended shard is taken by nobody", takeEnded},
+	{"an ended shard cannot be taken", takeEnded},
 	{"a freed shard keeps its position", freeKeeps},
 	{"who leaves owns nothing", leaveFrees},
 	{"a listing does not write again what was seen just now", listingSpeaks},
@@ -81,7 +81,7 @@ func registerHolds(t *testing.T, s *store.Store) {
 	near(t, "listed", l.Listed)
 	for _, m := range read(t, s, nil).Watermarks {
 		if !m.Time.Equal(store.Beginning) {
-			t.Errorf("the watermark of %s is %s before anybody read it", m.Name, m.Time)
+			t.Errorf("the watermark of %s is %s before it was read", m.Name, m.Time)
 		}
 	}
 	p := value[store.Position](t)(s.Claim(t.Context(), "w", store.PartitionID{Source: streamSource, Name: "t/1/a"}, "elsewhere"))

@@ -3,6 +3,7 @@ package storetest
 import (
 	"testing"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -15,7 +16,7 @@ var text = []obligation{
 func hostileText(t *testing.T, s *store.Store) {
 	const hostile, kept = "a\x00b\xffc'; --", "a\uFFFDb\uFFFDc'; --"
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1,
-		Gaps: []store.Gap{{Reason: hostile, From: hostile, To: hostile}},
+		Gaps: []store.Gap{{Gap: sample.Gap{Reason: hostile, From: hostile, To: hostile}}},
 		Bad:  []store.BadSample{{Hour: noon, Source: hostile, Reason: hostile, Count: 1, Excerpts: []string{hostile}}},
 	}))
 	f := finding("f", 1)

@@ -1,0 +1,65 @@
+// Package growth holds what following the growth of keys takes, whether their
+// hourly peaks are in files or in the store: which keys are warm enough, which
+// hour a second belongs to, and what a peak and a growing key look like to
+// [forecast.New].
+package growth
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/detect/forecast"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+const (
+	// WarmShare of a partition's limit makes a key warm: only warm keys are
+	// followed.
+	WarmShare = 10
+	// Listed is how many growing keys a table's view lists.
+	Listed = 5
+	// Span is the least time over which a forecast is made: three weeks, so that
+	// a weekly peak is seen three times.
+	Span = 21 * 24 * time.Hour
+)
+
+// Warm reports whether a second's load makes its key warm.
+func Warm(l sketch.Load) bool {
+	return l.Write >= detect.PartitionWrite/WarmShare || l.Read >= detect.PartitionRead/WarmShare
+}
+
+// HourOf returns the beginning of a second's hour.
+func HourOf(second int64) int64 { return second - second%3600 }
+
+// Higher returns the higher of reads and of writes, each by itself.
+func Higher(a, b sketch.Load) sketch.Load {
+	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
+}
+
+// Peak returns an hour's highest second in units.
+func Peak(hour time.Time, l sketch.Load) forecast.HourPeak {
+	return forecast.HourPeak{Hour: hour, WCU: units(l.Write), RCU: units(l.Read)}
+}
+
+// Kind returns the kind of finding that a warm key is nearest to by its highest
+// second.
+func Kind(index string, most sketch.Load) detect.Kind {
+	switch {
+	case most.Read > detect.WritesInReads*most.Write:
+		return detect.HotKeyRead
+	case index != "":
+		return detect.HotGSIKey
+	}
+	return detect.HotKeyWrite
+}
+
+// Key returns a growing key in a view's form.
+func Key(key sample.Key, most sketch.Load, f *detect.Forecast) detect.GrowingKey {
+	return detect.GrowingKey{
+		Key: key.Text, KeyType: key.Type, Forecast: *f, WCU: units(most.Write), RCU: units(most.Read),
+	}
+}
+
+func units(m sample.Milli) float64 { return float64(m) / 1000 }

@@ -1,0 +1,70 @@
+package fold
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// compare orders seconds by time, and then by target.
+func (i Instant) compare(o Instant) int {
+	return cmp.Or(cmp.Compare(i.Second, o.Second), i.Target.Compare(o.Target))
+}
+
+// Horizon is up to where seconds are over, in Unix seconds: those that begin before
+// it.
+type Horizon struct {
+	// Complete: the watermark of every known partition has passed them.
+	Complete int64
+	// Over: the watermark of every partition that moves has passed them.
+	// Beyond Complete, some partition is stalled and may still hold samples of
+	// them.
+	Over int64
+}
+
+// nothingOver is the horizon that closes nothing.
+var nothingOver = Horizon{Complete: NothingStored, Over: NothingStored}
+
+// NewHorizon returns the horizon that follows from the watermarks of a snapshot that had everything which
+// the watermarks promise. A partition is stalled when its watermark has not
+// moved for stall, or when its deltas cannot be read. One that
+// no collector has reported in forget is gone, and is not waited for.
+func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable func(writer string) bool) Horizon {
+	if snap.Behind {
+		return nothingOver
+	}
+	marks := slices.DeleteFunc(slices.Clone(snap.Watermarks), func(m store.Watermark) bool {
+		return snap.Now.Sub(m.Seen) > forget
+	})
+	all, moving := store.Infinity, store.Infinity
+	for _, m := range marks {
+		unread := unreadable(m.Writer)
+		if stalled := unread || snap.Now.Sub(m.Moved) > stall; !stalled {
+			moving = earlier(moving, m.Time)
+		}
+		if unread {
+			all = store.Beginning
+		}
+		all = earlier(all, m.Time)
+	}
+	if len(marks) == 0 {
+		all = store.Beginning
+	}
+	return Horizon{Complete: all.Unix(), Over: max(all.Unix(), moving.Unix())}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// IsOver reports whether a second has ended, and whether all of it was counted.
+// A watermark is a time before which nothing more is expected, so a second is
+// over when its end is not after it.
+func (h Horizon) IsOver(second int64) (over, complete bool) {
+	return second < h.Over, second < h.Complete
+}

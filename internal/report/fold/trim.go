@@ -1,0 +1,34 @@
+package fold
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Of a closed second the keys above a fiftieth of a limit are kept for the
+// charts, at most so many; and every warm key, however many there are: the
+// verdict may be about it.
+const (
+	keptShare = 50
+	keptKeys  = 512
+)
+
+// Trim drops what is not kept of a second that is about to be stored.
+func (l *Windows) Trim(o *OpenWindow) {
+	l.Keys -= len(o.Window.Keys)
+	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
+		max(keptKeys, judged(&o.Window)))
+	l.Keys += len(o.Window.Keys)
+}
+
+// judged counts the keys that weigh as much as a tenth of a limit, in the units
+// that Trim orders keys by: both limits weigh the same in them.
+func judged(w *sketch.Window) (n int) {
+	for i := range w.Keys {
+		if high := w.Keys[i].High(); detect.WritesInReads*high.Write+high.Read >= detect.PartitionRead/growth.WarmShare {
+			n++
+		}
+	}
+	return n
+}

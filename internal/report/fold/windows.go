@@ -1,0 +1,252 @@
+// Package fold adds up in memory what collectors have counted: their deltas
+// become seconds of tables and indexes, minutes of distinct keys, the hourly
+// peaks of warm keys and the hourly views of tables. It knows no store: rows are
+// passed in and returned, and each part knows which deltas of a writer are not
+// written yet, so that cursors wait for them.
+package fold
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Instant is one event-time second of a target, in Unix seconds.
+type Instant struct {
+	sample.Target
+	Second int64
+}
+
+// OpenWindow is a second that is still being folded.
+type OpenWindow struct {
+	Window sketch.Window
+	// vector is the highest sequence number of each writer in the window.
+	vector map[string]int64
+	// unsaved is the lowest sequence number of each writer that the stored
+	// window, if there is one, does not hold yet.
+	unsaved map[string]int64
+	// reopened reports that it was closed before, and is for late samples.
+	reopened bool
+	// Unjudged reports that the board has not seen all of it.
+	Unjudged bool
+}
+
+// Windows are the open seconds, and how far each writer was read. They
+// begin empty at the stored cursors, and may be dropped at any time: all that they
+// hold is in deltas beyond the cursors, or stored.
+type Windows struct {
+	open map[Instant]*OpenWindow
+	// keys is how many keys all open windows list, the measure of memory.
+	Keys int
+	// read is the highest sequence number of each writer that is folded, or
+	// was before the first pass.
+	Read map[string]int64
+	// stored is the newest second of each target that may be in the store. A
+	// window beyond it need not be loaded.
+	stored map[sample.Target]int64
+}
+
+// NewWindows returns no open window, and what the cursors say was read.
+func NewWindows(cursors map[string]int64) *Windows {
+	return &Windows{
+		open:   make(map[Instant]*OpenWindow),
+		Read:   maps.Clone(cursors),
+		stored: make(map[sample.Target]int64),
+	}
+}
+
+// Delta is a delta that could be read.
+type Delta struct {
+	writer string
+	seq    int64
+	// windows are those of the same second together: a delta has one for each
+	// shard and each time that a second was sealed.
+	windows map[Instant][]*sketch.Window
+	// Cardinality are the distinct keys of minutes.
+	Cardinality []sketch.Registers
+}
+
+// NewDelta returns a writer's delta with its windows by second.
+func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
+	all := make(map[Instant][]*sketch.Window)
+	for i := range d.Windows {
+		w := &d.Windows[i]
+		at := Instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
+		all[at] = append(all[at], w)
+	}
+	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality}
+}
+
+// Missing returns the seconds that these deltas add to and that are not in memory,
+// of each target in order. They are loaded before the deltas are folded.
+func (l *Windows) Missing(deltas []Delta) map[sample.Target][]int64 {
+	seconds := make(map[sample.Target][]int64)
+	for i := range deltas {
+		for at := range deltas[i].windows {
+			if l.open[at] == nil {
+				seconds[at.Target] = append(seconds[at.Target], at.Second)
+			}
+		}
+	}
+	for at, wanted := range seconds {
+		slices.Sort(wanted)
+		seconds[at] = slices.Compact(wanted)
+	}
+	return seconds
+}
+
+// Reopen takes stored windows into memory again.
+func (l *Windows) Reopen(loaded map[Instant]*OpenWindow) {
+	for at, o := range loaded {
+		l.open[at] = o
+		l.Keys += len(o.Window.Keys)
+	}
+}
+
+// Fold adds deltas, which are in the order of each writer's numbers.
+func (l *Windows) Fold(deltas []Delta) {
+	for i := range deltas {
+		d := &deltas[i]
+		for at, windows := range d.windows {
+			l.add(at, windows, d.writer, d.seq)
+		}
+		l.Read[d.writer] = max(l.Read[d.writer], d.seq)
+	}
+}
+
+// add folds all that one delta has of one second, unless it is in there.
+func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int64) {
+	o := l.open[at]
+	if o == nil {
+		o = &OpenWindow{
+			Window:  sketch.Window{Table: at.Table, Index: at.Index, Second: at.Second},
+			vector:  make(map[string]int64),
+			unsaved: make(map[string]int64),
+		}
+		l.open[at] = o
+	}
+	if o.vector[writer] >= seq {
+		return
+	}
+	l.Keys -= len(o.Window.Keys)
+	for _, part := range parts {
+		o.Window.Merge(part)
+	}
+	l.Keys += len(o.Window.Keys)
+	o.vector[writer] = seq
+	if _, already := o.unsaved[writer]; !already {
+		o.unsaved[writer] = seq
+	}
+	o.Unjudged = true
+}
+
+// maxTargets bounds what is remembered of targets. What is forgotten costs a
+// query.
+const maxTargets = 16 << 10
+
+// NothingStored is before every second.
+const NothingStored = -1 << 62
+
+// Newest returns the newest second of a target that may be stored, and whether
+// that is known.
+func (l *Windows) Newest(at sample.Target) (int64, bool) {
+	second, known := l.stored[at]
+	return second, known
+}
+
+// SetNewest records the newest stored second of a target; nothingStored for none.
+func (l *Windows) SetNewest(at sample.Target, second int64) {
+	if len(l.stored) > maxTargets {
+		clear(l.stored)
+	}
+	l.stored[at] = second
+}
+
+// Reopened returns a stored window as an open one.
+func Reopened(row store.Window) (*OpenWindow, error) {
+	w, err := Sketch(row)
+	if err != nil {
+		return nil, err
+	}
+	return &OpenWindow{Window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
+}
+
+// Sketch returns a stored window's sketch.
+func Sketch(row store.Window) (sketch.Window, error) {
+	var w sketch.Window
+	if err := w.UnmarshalBinary(row.Body); err != nil {
+		return w, fmt.Errorf("stored window of %s %s at %s: %w", row.Table, row.Index, row.Second, err)
+	}
+	return w, nil
+}
+
+// Len returns how many windows are open.
+func (l *Windows) Len() int { return len(l.open) }
+
+// At returns the open window of a second, nil when there is none.
+func (l *Windows) At(at Instant) *OpenWindow { return l.open[at] }
+
+// Cursors returns how far each writer's deltas are wholly stored, once the windows
+// in closing are.
+func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[string]int64 {
+	cursors := maps.Clone(l.Read)
+	hold := func(unsaved map[string]int64) {
+		for writer, seq := range unsaved {
+			cursors[writer] = min(cursors[writer], seq-1)
+		}
+	}
+	closes := make(map[Instant]bool, len(closing))
+	for _, at := range closing {
+		closes[at] = true
+	}
+	for at, o := range l.open {
+		if !closes[at] {
+			hold(o.unsaved)
+		}
+	}
+	hold(minutes)
+	return cursors
+}
+
+// Closed drops windows that are stored now.
+func (l *Windows) Closed(closing []Instant) {
+	for _, at := range closing {
+		l.Keys -= len(l.open[at].Window.Keys)
+		delete(l.open, at)
+		if newest, known := l.stored[at.Target]; known {
+			l.stored[at.Target] = max(newest, at.Second)
+		}
+	}
+}
+
+// Oldest returns the open seconds, the oldest first, in an order that is always
+// the same.
+func (l *Windows) Oldest() []Instant {
+	return slices.SortedFunc(maps.Keys(l.open), Instant.compare)
+}
+
+// Row returns an open window in the store's form.
+func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
+	o := l.open[at]
+	body, err := o.Window.MarshalBinary()
+	if err != nil {
+		return store.Window{}, fmt.Errorf("write window of %s %s: %w", at.Table, at.Index, err)
+	}
+	_, complete := h.IsOver(at.Second)
+	total := &o.Window.Total
+	return store.Window{
+		Table: at.Table, Index: at.Index, Second: time.Unix(at.Second, 0).UTC(),
+		Requests:            total.Requests - total.ThrottledRequests,
+		ReadMilli:           int64(total.Read - total.Throttled.Read),
+		WriteMilli:          int64(total.Write - total.Throttled.Write),
+		ThrottledRequests:   total.ThrottledRequests,
+		ThrottledReadMilli:  int64(total.Throttled.Read),
+		ThrottledWriteMilli: int64(total.Throttled.Write),
+		Vector:              o.vector, Complete: complete, Body: body,
+	}, nil
+}

@@ -1,0 +1,236 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/growth"
+	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/report/verdict"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// windowStore is where closed seconds and minutes are.
+type windowStore interface {
+	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
+}
+
+// findingStore is where earlier findings are.
+type findingStore interface {
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
+}
+
+// peakStore is where keys' hourly peaks are.
+type peakStore interface {
+	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
+	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
+}
+
+// tableStore is where tables' views, their facts and the gaps are.
+type tableStore interface {
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableFacts(ctx context.Context) ([]store.TableFacts, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+}
+
+// loadOpen loads the stored windows and minutes that deltas add to. When the store
+// fails, no window is loaded.
+func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fold.Delta) error {
+	for _, at := range s.Minutes.Missing(deltas) {
+		minute := time.Unix(at.Second, 0)
+		rows, err := st.Cardinalities(ctx, store.CardinalityQuery{
+			Table: at.Table, Index: at.Index, From: minute, To: minute.Add(time.Second),
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.Minutes.Reopen(at, rows); err != nil {
+			return err
+		}
+	}
+	loaded := make(map[fold.Instant]*fold.OpenWindow)
+	for at, wanted := range s.Windows.Missing(deltas) {
+		newest, err := loadNewest(ctx, st, s.Windows, at)
+		if err != nil {
+			return err
+		}
+		wanted = slices.DeleteFunc(wanted, func(second int64) bool { return second > newest })
+		if err := loadWindows(ctx, st, at, wanted, loaded); err != nil {
+			return err
+		}
+	}
+	s.Windows.Reopen(loaded)
+	return nil
+}
+
+func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, at sample.Target) (int64, error) {
+	if second, known := l.Newest(at); known {
+		return second, nil
+	}
+	newest := int64(fold.NothingStored)
+	last, any, err := st.LastWindow(ctx, at.Table, at.Index)
+	if err != nil {
+		return 0, err
+	}
+	if any {
+		newest = last.Unix()
+	}
+	l.SetNewest(at, newest)
+	return newest, nil
+}
+
+// loadWindows reads the wanted seconds of a target, which are in order, as far
+// as they are stored.
+func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted []int64, into map[fold.Instant]*fold.OpenWindow) error {
+	for len(wanted) > 0 {
+		// One query for seconds that lie close to each other.
+		n := 1
+		for n < len(wanted) && wanted[n]-wanted[0] < store.DefaultLimit {
+			n++
+		}
+		rows, err := st.Windows(ctx, store.WindowQuery{
+			Table: at.Table, Index: at.Index,
+			From: time.Unix(wanted[0], 0), To: time.Unix(wanted[n-1]+1, 0),
+		})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			second := row.Second.Unix()
+			if _, want := slices.BinarySearch(wanted[:n], second); !want {
+				continue
+			}
+			o, err := fold.Reopened(row)
+			if err != nil {
+				return err
+			}
+			into[fold.Instant{Target: at, Second: second}] = o
+		}
+		wanted = wanted[n:]
+	}
+	return nil
+}
+
+// loadEarlier loads what is stored of the findings that the board has, and
+// the peaks that their forecasts are made of.
+func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State) error {
+	for _, fingerprint := range s.Unknown() {
+		row, err := findings.Finding(ctx, fingerprint)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // a new one
+		}
+		if err != nil {
+			return err
+		}
+		var history []store.Transition
+		if row.State == string(detect.Firing) {
+			if history, err = findings.FindingHistory(ctx, fingerprint); err != nil {
+				return err
+			}
+		}
+		if err := s.SetEarlier(row, history); err != nil {
+			return err
+		}
+	}
+	for _, q := range s.Unforeseen() {
+		rows, err := peaks.HourPeaks(ctx, q.Target.Table, q.Target.Index, q.Hash, q.Since)
+		if err != nil {
+			return err
+		}
+		s.SetPeaks(q.Fingerprint, rows)
+	}
+	return nil
+}
+
+// loadGrowth loads the growing keys of tables.
+func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []detect.Table) error {
+	for _, at := range s.Views.WithoutGrowth(tables, s.Newest) {
+		keys, err := growingOf(ctx, st, at, s.Newest)
+		if err != nil {
+			return err
+		}
+		s.Views.SetGrowing(at, s.Newest, keys)
+	}
+	return nil
+}
+
+// warmKeys is how many of the highest warm keys are tried for the growing keys of
+// a view.
+const warmKeys = 25
+
+// growingOf returns the warm keys of a target with a forecast.
+func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
+	warm, err := st.WarmKeys(ctx, at.Table, at.Index, verdict.ForecastFrom(newest), warmKeys)
+	if err != nil {
+		return nil, err
+	}
+	var keys []detect.GrowingKey
+	for _, k := range warm {
+		if len(keys) == growth.Listed {
+			break
+		}
+		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, verdict.ForecastFrom(newest))
+		if err != nil {
+			return nil, err
+		}
+		most := sketch.Load{Write: sample.Milli(k.WriteMilli), Read: sample.Milli(k.ReadMilli)}
+		if f := verdict.Foresee(rows, growth.Kind(at.Index, most), newest); f != nil {
+			keys = append(keys, growth.Key(sample.Key{Type: k.KeyType, Text: k.Key}, most, f))
+		}
+	}
+	return keys, nil
+}
+
+// loadUnresolved loads the stored findings that are not resolved.
+func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
+	var all []detect.Finding
+	for _, state := range []detect.State{detect.Firing, detect.Pending} {
+		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			var f detect.Finding
+			if err := json.Unmarshal(row.Document, &f); err != nil {
+				return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// loadRecent loads the windows of targets in the time to replay, which ends with
+// each target's newest window, in the order of time.
+func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([]store.Window, error) {
+	var all []store.Window
+	for _, at := range targets {
+		newest, any, err := st.LastWindow(ctx, at.Table, at.Index)
+		if err != nil {
+			return nil, err
+		}
+		if !any {
+			continue
+		}
+		rows, err := st.Windows(ctx, store.WindowQuery{
+			Table: at.Table, Index: at.Index, From: newest.Add(-verdict.Replay), Limit: int(verdict.Replay/time.Second) + 1,
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	slices.SortStableFunc(all, func(a, b store.Window) int { return a.Second.Compare(b.Second) })
+	return all, nil
+}

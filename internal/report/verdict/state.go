@@ -1,0 +1,358 @@
+// Package verdict is the pure part of the judge. A State folds deltas, shows the
+// closed seconds to detect's board, compares the board's findings with what is
+// stored, and returns everything that follows as one value to write. It calls no
+// store and reads no clock: the caller loads what it asks for and passes the time.
+//
+// One pass is: Fold, Closing, Observe, then with what Unknown and Unforeseen ask
+// for loaded Compare, Tables, Pending, and Written once it is stored.
+package verdict
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"time"
+
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/forecast"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Options are how a State judges.
+type Options struct {
+	// Policy returns the policy of a table or index; detect's default for all
+	// when nil.
+	Policy func(table, index string) detect.Policy
+	// Facts returns what an operator has configured of a table, nil for nothing.
+	// It takes precedence over what is stored. Nil for none.
+	Facts func(table string) *detect.TableFacts
+	// Routes are where notifications go.
+	Routes []string
+	// PageWithin is how old, by event time, a finding's newest second may be to
+	// be notified.
+	PageWithin time.Duration
+	// PeakDelay is how long a raised peak or a view may stay unwritten.
+	PeakDelay time.Duration
+	// MaxKeys bounds the keys that all open seconds list.
+	MaxKeys int
+}
+
+// State is what the judge keeps in memory between two passes, and everything that
+// decides. It may be dropped at any time: what it holds is stored, or follows from
+// deltas beyond the cursors.
+type State struct {
+	options Options
+	// Windows and Minutes are the open ones, Views what tables look like.
+	Windows *fold.Windows
+	Minutes fold.Minutes
+	Views   *fold.Views
+	// Newest is the newest second that was closed.
+	Newest int64
+
+	peaks *fold.Peaks
+	board *board.Board
+	// facts are what is stored of tables, by name.
+	facts map[string]*detect.TableFacts
+	known known
+	draft *draft
+	// restored are the findings that the board took over from the store, by
+	// fingerprint, until they are resolved.
+	restored map[string]detect.Finding
+	// observations are what the board found and what is not in the draft yet.
+	observations []observation
+	// gaps are the newest ones, the newest first.
+	gaps []store.Gap
+	// cursors are the stored ones.
+	cursors map[string]int64
+	// seed is the installation's hash seed.
+	seed uint64
+	// forecasts are those of the findings' keys, and rows the stored peaks that
+	// the next ones are made of, by fingerprint.
+	forecasts map[string]keyForecast
+	rows      map[string][]store.HourPeak
+}
+
+// observation is a finding of the board at one moment: when newest was the newest
+// second that was closed.
+type observation struct {
+	finding detect.Finding
+	newest  int64
+}
+
+// NewState returns a state that has seen nothing and reads on from the stored
+// cursors.
+func NewState(o Options, seed uint64, cursors map[string]int64) *State {
+	s := &State{
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
+		known: make(known), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+	}
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
+	return s
+}
+
+// SetFacts replaces what is stored of tables.
+func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
+
+// factsOf returns what an operator has configured of a table, or what is stored.
+func (s *State) factsOf(table string) *detect.TableFacts {
+	if s.options.Facts != nil {
+		if own := s.options.Facts(table); own != nil {
+			return own
+		}
+	}
+	return s.facts[table]
+}
+
+// MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
+// records again and again makes one each time.
+const MaxGaps = 256
+
+// SetGaps replaces the newest gaps, the newest first.
+func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
+
+func (s *State) policy(table, index string) detect.Policy {
+	if s.options.Policy == nil {
+		return detect.DefaultPolicy()
+	}
+	return s.options.Policy(table, index)
+}
+
+// Fold takes deltas into memory whose seconds and minutes are loaded.
+func (s *State) Fold(deltas []fold.Delta, now time.Time) {
+	s.Windows.Fold(deltas)
+	s.Minutes.Fold(deltas, now)
+	for i := range deltas {
+		for _, r := range deltas[i].Cardinality {
+			s.Views.Count(r)
+		}
+	}
+}
+
+// Closing returns the seconds to write now: those that are over, and beyond the
+// bound of memory the oldest of the others.
+func (s *State) Closing(h fold.Horizon) []fold.Instant {
+	var closing []fold.Instant
+	keys := s.Windows.Keys
+	for _, at := range s.Windows.Oldest() {
+		over, _ := h.IsOver(at.Second)
+		if !over && keys <= s.options.MaxKeys {
+			break
+		}
+		keys -= len(s.Windows.At(at).Window.Keys)
+		closing = append(closing, at)
+	}
+	return closing
+}
+
+const (
+	// stride is how much event time passes between two readings of the findings:
+	// less than a finding takes to resolve, so that a long reading does not step
+	// over its beginning.
+	stride = detect.ResolveSeconds / 2
+	// maxObservations bounds the observations of one call, some KB each: a long
+	// reading is many strides.
+	maxObservations = 4096
+)
+
+// Observe has the board observe everything that is new, lets event time pass, and
+// records the board's findings on the way. When these are many it returns the
+// seconds that are left, for another call; done reports that none is left.
+func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
+	for len(closing) > 0 {
+		if len(s.observations) >= maxObservations {
+			return closing, false
+		}
+		// Seconds that lie close together are one step; the quiet time before
+		// them passes first.
+		s.settle(closing[0].Second-1, h, now)
+		s.record()
+		end := closing[0].Second + stride
+		for len(closing) > 0 && closing[0].Second <= end {
+			o := s.Windows.At(closing[0])
+			s.Views.Observe(closing[0], o, now)
+			s.Windows.Trim(o)
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
+			s.peaks.Observe(closing[0], o, now)
+			s.Newest = max(s.Newest, closing[0].Second)
+			closing = closing[1:]
+		}
+		s.record()
+	}
+	for _, at := range s.Windows.Oldest() {
+		if o := s.Windows.At(at); o.Unjudged {
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
+		}
+	}
+	s.settle(math.MaxInt64, h, now)
+	s.record()
+	return nil, true
+}
+
+// settle lets event time pass up to a second, as far as the horizon allows.
+// Where no watermark promises anything more it passes with the clock; without
+// all watermarks, only with what was counted.
+func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
+	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
+		s.board.Settle(complete, true)
+	}
+	if over := min(second, h.Over-1, s.Newest); over > 0 && h.Over > h.Complete {
+		s.board.Settle(over, false)
+	}
+}
+
+// record keeps what the board finds now.
+func (s *State) record() {
+	for _, f := range s.findings() {
+		s.observations = append(s.observations, observation{f, s.Newest})
+	}
+}
+
+// findings returns the board's, and the restored ones that the board has dropped:
+// it drops a finding when it is over.
+func (s *State) findings() []detect.Finding {
+	found := s.board.Findings()
+	if len(s.restored) == 0 {
+		return found
+	}
+	gone := maps.Clone(s.restored)
+	for i := range found {
+		delete(gone, found[i].Fingerprint)
+	}
+	for _, f := range gone {
+		f.State = detect.Resolved
+		found = append(found, f)
+	}
+	return found
+}
+
+// Unknown returns the fingerprints of observations of which it is not known
+// whether anything is stored, each once.
+func (s *State) Unknown() []string {
+	var all []string
+	asked := make(map[string]bool)
+	for i := range s.observations {
+		fingerprint := s.observations[i].finding.Fingerprint
+		_, drafted := s.draft.after[fingerprint]
+		_, known := s.known[fingerprint]
+		if !drafted && !known && !asked[fingerprint] {
+			asked[fingerprint] = true
+			all = append(all, fingerprint)
+		}
+	}
+	return all
+}
+
+// Compare drafts what the observations change of what is stored, or about to be.
+// What [State.Unknown] and [State.Unforeseen] return must be loaded before.
+func (s *State) Compare(now time.Time) error {
+	observations := s.observations
+	s.observations = nil
+	defer clear(s.rows)
+	for i := range observations {
+		f := observations[i].finding
+		f.Gaps = gapsOf(&f, s.gaps)
+		forecast.Foresee(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
+		document, err := json.Marshal(f)
+		if err != nil {
+			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
+		}
+		before, changed := s.draft.after[f.Fingerprint]
+		if !changed {
+			before = s.known[f.Fingerprint]
+		}
+		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
+			s.draft.put(row(f, document))
+			s.draft.after[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
+		}
+		if f.State == detect.Resolved {
+			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
+		}
+	}
+	return nil
+}
+
+// Tables returns the views that are due, for which the growing keys are to be
+// loaded. The board sees from them what tables' keys look like.
+func (s *State) Tables(now time.Time) []detect.Table {
+	if !s.Views.Due(now, s.options.PeakDelay) {
+		return nil
+	}
+	tables := s.Views.Tables(s.policy)
+	if s.Views.Settled() {
+		for _, t := range tables {
+			s.board.Look(t.Table, t.Index, t.View)
+		}
+	}
+	return tables
+}
+
+// Pending is what a pass has to write, and what to release once it is written.
+type Pending struct {
+	store.Judgement
+	closing, minutes []fold.Instant
+	hours, views     bool
+	horizon          fold.Horizon
+}
+
+// Pending returns everything that is to be written now.
+func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
+	p = Pending{closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now), views: s.Views.Due(now, s.options.PeakDelay), horizon: h}
+	p.Cardinality = s.Minutes.Rows(p.minutes)
+	for _, at := range closing {
+		row, err := s.Windows.Row(at, h)
+		if err != nil {
+			return p, err
+		}
+		p.Windows = append(p.Windows, row)
+	}
+	s.draft.addTo(&p.Judgement)
+	waiting := s.Minutes.Unsaved(p.minutes)
+	if p.hours {
+		p.Peaks = s.peaks.Rows()
+	} else {
+		holdBack(waiting, s.peaks.Unsaved)
+	}
+	if p.Views, err = s.Views.Rows(tables); err != nil {
+		return p, err
+	}
+	p.Cursors = s.Windows.Cursors(closing, waiting)
+	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
+	return p, nil
+}
+
+// Written releases what is stored now.
+func (s *State) Written(p Pending) {
+	s.Windows.Closed(p.closing)
+	s.Minutes.Written(p.minutes, p.horizon)
+	if p.hours {
+		s.peaks.Written()
+	}
+	if p.views {
+		s.Views.Written()
+	}
+	s.known.apply(s.draft)
+	s.draft = newDraft()
+	maps.Copy(s.cursors, p.Cursors)
+}
+
+// holdBack lowers the sequence numbers that cursors wait for.
+func holdBack(waiting, unsaved map[string]int64) {
+	for writer, seq := range unsaved {
+		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
+	}
+}
+
+// Empty reports whether there is nothing to write.
+func (p *Pending) Empty() bool {
+	return len(p.Windows)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+		len(p.Findings)+len(p.Transitions)+len(p.Notifications)+len(p.Cursors) == 0
+}
