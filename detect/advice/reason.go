@@ -2,10 +2,11 @@ package advice
 
 import (
 	"fmt"
+	"strings"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/wording"
-	"strings"
 )
 
 // Diagnosis is why a table will not heal itself, in a word and in sentences.

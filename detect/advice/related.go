@@ -2,10 +2,11 @@ package advice
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"slices"
 	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // Related is what the evidence of a hot key says beside its heat.

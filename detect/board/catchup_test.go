@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 )
 
 // TestASecondIsOpenUntilItIsSettled: of two readers that catch up, one is 16
@@ -21,7 +22,7 @@ func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 		far.Second += 16 * 60
 		b.Observe(far)
 		b.Observe(whole.window(0))
-		b.Settle(began, true)
+		b.Settle(scenario.Began, true)
 		var found *detect.Finding
 		for _, f := range b.Findings() {
 			if f.Key == "user#42" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -31,8 +32,8 @@ func only(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Findin
 func TestWhatIsTakenBackIsOver(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
-	b.Settle(began, true)
-	from := time.Unix(began-7200, 0).UTC()
+	b.Settle(scenario.Began, true)
+	from := time.Unix(scenario.Began-7200, 0).UTC()
 	b.Look("orders", "", &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
 	if f := only(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
@@ -43,7 +44,7 @@ func TestWhatIsTakenBackIsOver(t *testing.T) {
 			t.Fatalf("found %+v, want it to be over", f)
 		}
 	}
-	b.Settle(began+2000, true)
+	b.Settle(scenario.Began+2000, true)
 	b.Findings()
 	if f := only(t, b.Findings(), detect.LowCardinalityKey); f != nil {
 		t.Fatalf("%+v is told for ever", f)
@@ -55,7 +56,7 @@ func TestWhatIsTakenBackIsOver(t *testing.T) {
 func TestARestoredPatternEnds(t *testing.T) {
 	t.Parallel()
 	const day = 86_400
-	midnight := began - began%day + day
+	midnight := scenario.Began - scenario.Began%day + day
 	second := func(at int64, key string, units float64) *sketch.Window {
 		s := story{key: key, seconds: []second{{asked: units}}}
 		w := s.window(0)
@@ -74,7 +75,7 @@ func TestARestoredPatternEnds(t *testing.T) {
 	}
 	b := board.New(board.Options{})
 	b.Settle(midnight+19, true)
-	b.Restore(first.Findings(), storySeed)
+	b.Restore(first.Findings(), scenario.Seed)
 	for at := midnight + 20; at < midnight+200; at++ {
 		b.Observe(second(at, name(at), 150))
 		b.Settle(at, true)
@@ -88,8 +89,8 @@ func TestARestoredPatternEnds(t *testing.T) {
 func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
-	b.Settle(began, true)
-	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, storySeed)
+	b.Settle(scenario.Began, true)
+	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, scenario.Seed)
 	if f := only(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want it to be over", f)
 	}
@@ -103,7 +104,7 @@ func TestTheExampleOfAShorterKeyIsOfItsTime(t *testing.T) {
 		facts: &detect.TableFacts{LSIs: []string{"by-date"}},
 	}
 	f := only(t, s.whole(), detect.LargeCollection)
-	if month := time.Unix(began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
+	if month := time.Unix(scenario.Began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
 		t.Fatalf("found %+v, want a#%s as an example", f, month)
 	}
 }

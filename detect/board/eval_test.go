@@ -13,6 +13,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -48,7 +50,7 @@ func zipfKeys(r *rand.Rand, n int, requests int, units func(*rand.Rand) float64)
 
 // spiked adds so many requests on one key, Poisson.
 func spiked(r *rand.Rand, to []ask, key string, mean float64, read bool) []ask {
-	for range poisson(r, mean) {
+	for range scenario.Poisson(r, mean) {
 		to = append(to, ask{key: key, units: 1, read: read})
 	}
 	return to
@@ -56,17 +58,17 @@ func spiked(r *rand.Rand, to []ask, key string, mean float64, read bool) []ask {
 
 // seededWorlds are those of the evaluation.
 var seededWorlds = []seeded{
-	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 6000, fixed(1)) }},
-	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 3000, heavy) }},
+	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 6000, scenario.Fixed(1)) }},
+	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 3000, scenario.Unequal) }},
 	{name: "planted", each: func(r *rand.Rand, _ int, _ float64) []ask {
-		all := zipfKeys(r, 20_000, 1500, fixed(1))
+		all := zipfKeys(r, 20_000, 1500, scenario.Fixed(1))
 		for i, mean := range []float64{900, 980, 1020, 1300, 4000} {
 			all = spiked(r, all, fmt.Sprintf("planted#%d", i), mean, false)
 		}
 		return spiked(r, all, "planted#reads", 3100, true)
 	}},
 	{name: "rolling", each: func(r *rand.Rand, _ int, _ float64) []ask {
-		return spiked(r, zipfKeys(r, 5000, 500, fixed(1)), "2025-11-21T02", 1500, false)
+		return spiked(r, zipfKeys(r, 5000, 500, scenario.Fixed(1)), "2025-11-21T02", 1500, false)
 	}},
 	{name: "GSI", index: "by-status", each: func(r *rand.Rand, _ int, _ float64) []ask {
 		return spiked(r, spiked(r, nil, "open", 1900, false), "closed", 300, false)
@@ -76,10 +78,10 @@ var seededWorlds = []seeded{
 		if second%5 == 3 {
 			mean = 6000
 		}
-		return spiked(r, zipfKeys(r, 5000, 1000, fixed(1)), "event#1", mean, false)
+		return spiked(r, zipfKeys(r, 5000, 1000, scenario.Fixed(1)), "event#1", mean, false)
 	}},
 	{name: "diurnal growth", each: func(r *rand.Rand, _ int, day float64) []ask {
-		return spiked(r, zipfKeys(r, 5000, 1000, fixed(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
+		return spiked(r, zipfKeys(r, 5000, 1000, scenario.Fixed(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
 	}},
 	{name: "all even", each: func(r *rand.Rand, _ int, _ float64) (all []ask) {
 		for range 8000 {
@@ -113,24 +115,24 @@ func evaluate(w seeded, rate float64, collectors int, seed uint64) (s score) {
 	r := rand.New(rand.NewPCG(seed, uint64(len(w.name))))
 	shards := make([]*sketch.Shard, collectors)
 	for i := range shards {
-		shards[i] = sketch.NewShard(sketch.Config{Seed: storySeed, CounterBytes: 1 << 16})
+		shards[i] = sketch.NewShard(sketch.Config{Seed: scenario.Seed, CounterBytes: 1 << 16})
 	}
 	board := board.New(board.Options{OneEpisode: true})
-	board.Settle(began-1, true)
+	board.Settle(scenario.Began-1, true)
 	peaks := map[string]sketch.Load{}
 	for second := range *evalSeconds {
 		truth := map[string]sketch.Load{}
 		for _, a := range w.each(r, second, float64(second)/float64(*evalSeconds)) {
 			l := truth[a.key]
 			record := sample.Record{
-				Time: (began+int64(second))*1000 + int64(r.IntN(1000)), Table: "orders", Index: w.index, PK: sample.KeyString(a.key), N: 1,
+				Time: (scenario.Began+int64(second))*1000 + int64(r.IntN(1000)), Table: "orders", Index: w.index, PK: sample.KeyString(a.key), N: 1,
 				Op: sample.UpdateItem, Rate: rate,
 			}
 			if a.read {
-				record.Op, record.RCU = sample.GetItem, milli(a.units)
+				record.Op, record.RCU = sample.GetItem, scenario.Milli(a.units)
 				l.Read += record.RCU
 			} else {
-				record.WCU = milli(a.units)
+				record.WCU = scenario.Milli(a.units)
 				l.Write += record.WCU
 			}
 			truth[a.key] = l
@@ -143,9 +145,9 @@ func evaluate(w seeded, rate float64, collectors int, seed uint64) (s score) {
 				}
 			}
 		}
-		seen := &sketch.Window{Table: "orders", Index: w.index, Second: began + int64(second)}
+		seen := &sketch.Window{Table: "orders", Index: w.index, Second: scenario.Began + int64(second)}
 		for _, shard := range shards {
-			for _, part := range windows(shard) {
+			for _, part := range scenario.Sealed(shard) {
 				seen.Merge(&part)
 			}
 		}
@@ -162,10 +164,12 @@ func (s *score) second(seen *sketch.Window, truth, peaks map[string]sketch.Load)
 	for key, was := range truth {
 		peak := peaks[key]
 		peaks[key] = sketch.Load{Read: max(peak.Read, was.Read), Write: max(peak.Write, was.Write)}
-		proven, low, high := board.SeenOf(seen, hash("orders", seen.Index, sample.KeyString(key)))
+		k, _ := seen.Key(scenario.Hash("orders", seen.Index, sample.KeyString(key)))
+		write := sampling.NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread)
+		read := sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread)
 		for _, c := range []struct{ was, proven, low, high, limit sample.Milli }{
-			{was.Write, proven.Write, low.Write, high.Write, detect.PartitionWrite},
-			{was.Read, proven.Read, low.Read, high.Read, detect.PartitionRead},
+			{was.Write, write.Proven, write.Low, write.High(seen.Total.WriteLargest), detect.PartitionWrite},
+			{was.Read, read.Proven, read.Low, read.High(seen.Total.ReadLargest), detect.PartitionRead},
 		} {
 			over, claimed := c.was > c.limit, c.proven > c.limit
 			if over {
@@ -287,12 +291,12 @@ func TestEvaluationOfThrottling(t *testing.T) {
 
 func throttled(asked float64, refusals bool) *detect.Finding {
 	r := rand.New(rand.NewPCG(uint64(asked), 9))
-	shard := sketch.NewShard(sketch.Config{Seed: storySeed})
+	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
 	board := board.New(board.Options{})
-	board.Settle(began-1, true)
+	board.Settle(scenario.Began-1, true)
 	for second := range int64(*evalSeconds) {
-		for i := range poisson(r, asked) {
-			record := sample.Record{Time: (began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !refusals}
+		for i := range scenario.Poisson(r, asked) {
+			record := sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !refusals}
 			if i >= 1000 {
 				if !refusals {
 					break
@@ -303,10 +307,10 @@ func throttled(asked float64, refusals bool) *detect.Finding {
 				panic(err)
 			}
 		}
-		for _, w := range windows(shard) {
+		for _, w := range scenario.Sealed(shard) {
 			board.Observe(&w)
 		}
-		board.Settle(began+second, true)
+		board.Settle(scenario.Began+second, true)
 	}
 	for _, f := range board.Findings() {
 		if f.Kind == detect.HotKeyWrite {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -29,7 +30,7 @@ func TestMergingInAnyOrder(t *testing.T) {
 		},
 	)
 	const collectors, lasts = 4, 4
-	config := sketch.Config{Seed: storySeed}
+	config := sketch.Config{Seed: scenario.Seed}
 	random := rand.New(rand.NewPCG(11, 12))
 	shards := make([]*sketch.Shard, collectors)
 	for i := range shards {
@@ -80,7 +81,7 @@ func merged(t *testing.T, parts [][]byte) []detect.Finding {
 	t.Helper()
 	windows := map[int64]*sketch.Window{}
 	b := board.New(board.Options{})
-	b.Settle(began-1, true)
+	b.Settle(scenario.Began-1, true)
 	for _, body := range parts {
 		var part sketch.Window
 		if err := part.UnmarshalBinary(body); err != nil {
@@ -95,6 +96,6 @@ func merged(t *testing.T, parts [][]byte) []detect.Finding {
 		}
 		b.Observe(w) // late parts come while others are judged
 	}
-	b.Settle(began+3, true)
+	b.Settle(scenario.Began+3, true)
 	return b.Findings()
 }

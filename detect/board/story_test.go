@@ -13,12 +13,11 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
-
-const began = int64(1_763_690_400)
 
 // second is one second of the story's key: how many units were asked, refused,
 // and not seen for certain.
@@ -76,35 +75,26 @@ type story struct {
 	utilization float64
 }
 
-func milli(units float64) sample.Milli { return sample.Milli(units*1000 + 0.5) }
-
 // window is a story's second, beside as much load again on other keys.
 func (s *story) window(i int) *sketch.Window {
 	load := func(units float64) sketch.Load {
 		if s.reads {
-			return sketch.Load{Read: milli(units)}
+			return sketch.Load{Read: scenario.Milli(units)}
 		}
-		return sketch.Load{Write: milli(units)}
+		return sketch.Load{Write: scenario.Milli(units)}
 	}
 	v := s.seconds[i]
-	w := &sketch.Window{Table: "orders", Index: s.index, Second: began + int64(i)}
+	w := &sketch.Window{Table: "orders", Index: s.index, Second: scenario.Began + int64(i)}
 	w.Total.Requests = 2
 	w.Total.Load = load(2 * v.asked)
 	if v.asked > 0 {
 		w.Keys = []sketch.KeyLoad{{
-			Hash: hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
+			Hash: scenario.Hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
 			Low: load(v.asked), Err: load(v.unsure), Throttled: load(v.refused),
 		}}
 	}
 	return w
 }
-
-func hash(table, index string, key sample.Key) uint64 {
-	return sketch.Hash(table, index, key, storySeed)
-}
-
-// storySeed is the hash seed of all stories.
-const storySeed = 99
 
 func (s *story) partitionKey() sample.Key { return sample.KeyString(cmp.Or(s.key, "user#42")) }
 
@@ -132,7 +122,7 @@ func (s *story) options() (o board.Options) {
 
 func (s *story) board() *board.Board {
 	b := board.New(s.options())
-	b.Settle(began-1, true)
+	b.Settle(scenario.Began-1, true)
 	return b
 }
 
@@ -146,8 +136,8 @@ func (s *story) tell(windows []*sketch.Window, order []int) *board.Board {
 		b.Observe(windows[i])
 	}
 	if s.lost[1] > 0 {
-		b.Settle(began+int64(s.lost[0])-1, true)
-		b.Settle(began+int64(s.lost[1]), false)
+		b.Settle(scenario.Began+int64(s.lost[0])-1, true)
+		b.Settle(scenario.Began+int64(s.lost[1]), false)
 	}
 	if s.census {
 		c := keydesign.NewCensus()
@@ -158,7 +148,7 @@ func (s *story) tell(windows []*sketch.Window, order []int) *board.Board {
 			b.Look(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
 		}
 	}
-	last := began + int64(len(s.seconds)) - 1
+	last := scenario.Began + int64(len(s.seconds)) - 1
 	for _, w := range windows {
 		last = max(last, w.Second)
 	}
@@ -364,7 +354,7 @@ func TestRestore(t *testing.T) {
 			first, second := s.board(), board.New(s.options())
 			observe(first, 0, cut)
 			second.Settle(w.Second-1, true)
-			second.Restore(first.Findings(), storySeed)
+			second.Restore(first.Findings(), scenario.Seed)
 			observe(second, cut, len(windows))
 			compareRestored(t, s.name, heat(whole.Findings()), heat(second.Findings()))
 		}
@@ -405,9 +395,9 @@ func TestFileIsOneEpisode(t *testing.T) {
 	for i := range s.seconds {
 		b.Observe(s.window(i))
 	}
-	b.Settle(began+int64(len(s.seconds)), true)
+	b.Settle(scenario.Began+int64(len(s.seconds)), true)
 	found := b.Findings()
-	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(began, 0)) {
+	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(scenario.Began, 0)) {
 		t.Fatalf("found %+v", found)
 	}
 }
@@ -429,8 +419,8 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 	s := story{world: statuses(400, asked{}), census: true, lasts: 60}
 	said := s.whole()
 	heir := s.board()
-	heir.Settle(began+60, true)
-	heir.Restore(said, storySeed)
+	heir.Settle(scenario.Began+60, true)
+	heir.Restore(said, scenario.Seed)
 	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Pending {
 		t.Fatalf("before it has looked the heir says %+v", found)
 	}

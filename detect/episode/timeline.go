@@ -1,8 +1,9 @@
 package episode
 
 import (
-	"github.com/keyheat/keyheat/detect"
 	"slices"
+
+	"github.com/keyheat/keyheat/detect"
 )
 
 // span is a stretch of seconds, both ends included.

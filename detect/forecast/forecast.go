@@ -2,10 +2,11 @@ package forecast
 
 import (
 	"cmp"
-	"github.com/keyheat/keyheat/detect"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/detect"
 )
 
 // What a forecast asks of its data. Less than this and it is silent.

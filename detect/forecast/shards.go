@@ -2,9 +2,10 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"slices"
 )
 
 // growthDays is how far ahead a shard count looks, where growth is proven: a

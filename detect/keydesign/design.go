@@ -2,9 +2,10 @@ package keydesign
 
 import (
 	"fmt"
+	"strings"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"strings"
 )
 
 // Traits are what a partition key's design is judged by.

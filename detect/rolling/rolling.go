@@ -3,12 +3,13 @@ package rolling
 import (
 	"cmp"
 	"fmt"
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // named is a way of writing a time into a key.

@@ -20,7 +20,7 @@ const (
 	// maxGroups bounds the bases of one table or index, maxAllGroups those of
 	// all.
 	maxGroups    = 2000
-	MaxAllGroups = 20_000
+	maxAllGroups = 20_000
 	// guessShare is the share of a limit from which a key with a mere number may
 	// be a shard: those with a word always may.
 	guessShare = 0.01
@@ -153,7 +153,7 @@ type shardSeen struct {
 // Groups are keys that are, or may be, sharded.
 type Groups struct {
 	oneEpisode bool
-	Known      map[groupID]*group
+	known      map[groupID]*group
 	of         map[detect.Target]int // how many, by table or index
 }
 
@@ -222,14 +222,14 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 
 // group answers what is known of a sharded key; nil when there are too many.
 func (gs *Groups) group(id groupID) *group {
-	g := gs.Known[id]
+	g := gs.known[id]
 	if g == nil {
-		if gs.of[id.target] >= maxGroups || len(gs.Known) >= MaxAllGroups {
+		if gs.of[id.target] >= maxGroups || len(gs.known) >= maxAllGroups {
 			return nil
 		}
 		gs.of[id.target]++
 		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
-		gs.Known[id] = g
+		gs.known[id] = g
 	}
 	return g
 }
@@ -311,12 +311,12 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 // Forget closes seconds, and forgets keys that were not seen for long.
 func (gs *Groups) Forget(newest int64) {
 	now := gs.eraOf(newest)
-	for id, g := range gs.Known {
+	for id, g := range gs.known {
 		if len(g.eras) > 1 {
 			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
 		}
 		if g.last < newest-detect.Horizon && (g.crowded || !gs.oneEpisode) {
-			delete(gs.Known, id)
+			delete(gs.known, id)
 			gs.of[id.target]--
 		}
 	}

@@ -110,7 +110,7 @@ func (g *era) part(key string) float64 {
 // those of their shards.
 func (gs *Groups) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (more []detect.Finding) {
 	judged := map[groupID]*detect.Sharded{}
-	for id, g := range gs.Known {
+	for id, g := range gs.known {
 		p := policy(id.target.Table, id.target.Index)
 		if len(g.eras) == 0 || g.utilization() < least(id.form, p) {
 			continue

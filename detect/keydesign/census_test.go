@@ -1,4 +1,4 @@
-package board_test
+package keydesign_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -28,8 +29,8 @@ func newWorld(sets int) *world {
 
 func (w *world) write(t *testing.T, second int64, key string, wcu float64) {
 	t.Helper()
-	err := w.shard.Add(&sample.Record{Time: (began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
-		Op: sample.PutItem, WCU: milli(wcu), Rate: 1, N: 1})
+	err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
+		Op: sample.PutItem, WCU: scenario.Milli(wcu), Rate: 1, N: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestManyTables(t *testing.T) {
 	for second := range int64(30) {
 		for range 30_000 {
 			table, key := fmt.Sprint("t", random.IntN(tables)), fmt.Sprint("k", zipf.Uint64())
-			if err := shard.Add(&sample.Record{Time: (began + second) * 1000, Table: table, PK: sample.KeyString(key),
+			if err := shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: table, PK: sample.KeyString(key),
 				Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -303,5 +304,36 @@ func TestManyTables(t *testing.T) {
 				t.Errorf("%s of %s has %.5f, said to be in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
 			}
 		}
+	}
+}
+
+// TestCeilingsOfTheSources restates docs/FACTS.md, "Shards" and "Key design": a key with the
+// share s of the writes caps the table at 1,000/s, and five values carry 5,000.
+func TestCeilingsOfTheSources(t *testing.T) {
+	t.Parallel()
+	ceiling := func(loads map[string]int) float64 {
+		w := newWorld(1024)
+		for second := range int64(60) {
+			for key, units := range loads {
+				for range units {
+					w.write(t, second, key, 1)
+				}
+			}
+		}
+		v := w.view(t)
+		if v == nil || v.Ceiling.WCU == nil {
+			t.Fatalf("no ceiling in %+v", v)
+		}
+		return *v.Ceiling.WCU
+	}
+	uneven := map[string]int{"open": 800}
+	for i := range 20 {
+		uneven[fmt.Sprint("k", i)] = 10
+	}
+	if got := ceiling(uneven); math.Abs(got-1250) > 5 {
+		t.Errorf("with 80 %% on one value the table carries %v, want 1,250", got)
+	}
+	if got := ceiling(map[string]int{"open": 400, "paid": 400, "sent": 400, "returned": 400, "closed": 400}); math.Abs(got-5000) > 50 {
+		t.Errorf("five even values carry %v, want 5,000", got)
 	}
 }

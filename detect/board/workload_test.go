@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -41,7 +42,7 @@ func windowsOf(world []asked, lasts int) []*sketch.Window {
 // partsOf lays a world through so many sketches, each request through any of
 // them, and answers the parts of seconds that they saw.
 func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketch.Window) {
-	config := sketch.Config{Seed: storySeed}
+	config := sketch.Config{Seed: scenario.Seed}
 	all := make([]*sketch.Shard, shards)
 	for i := range all {
 		all[i] = sketch.NewShard(config)
@@ -111,16 +112,16 @@ func (a *asked) send(second, sent int) (all []sample.Record) {
 	for i := 0; i < requests; i += fold {
 		n := min(fold, requests-i)
 		r := sample.Record{
-			Time: (began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
+			Time: (scenario.Began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
 			PK: sample.KeyString(a.key), Op: a.op, N: int64(n), Rate: cmp.Or(a.rate, 1), Caller: a.caller, Bytes: a.bytes, Edit: a.edit, Change: a.change,
 		}
 		if a.op == sample.Scan {
 			r.PK = sample.Key{}
 		}
 		if a.reads {
-			r.RCU, r.Op = milli(each), cmp.Or(a.op, sample.GetItem)
+			r.RCU, r.Op = scenario.Milli(each), cmp.Or(a.op, sample.GetItem)
 		} else {
-			r.WCU, r.Op = milli(each), cmp.Or(a.op, sample.UpdateItem)
+			r.WCU, r.Op = scenario.Milli(each), cmp.Or(a.op, sample.UpdateItem)
 		}
 		if a.strong {
 			r.Read = sample.Strong
