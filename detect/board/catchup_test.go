@@ -12,8 +12,8 @@ import (
 func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]float64{"part of it was seen": 600, "nothing of it was seen": 0} {
-		part, whole := story{seconds: []second{{asked: first}}}, story{seconds: []second{{asked: 1200}}}
-		ahead := story{key: "user#7", seconds: []second{{asked: 900}}}
+		part, whole := story{seconds: []demand{{units: first}}}, story{seconds: []demand{{units: 1200}}}
+		ahead := story{key: "user#7", seconds: []demand{{units: 900}}}
 		b := whole.board()
 		if first > 0 {
 			b.Observe(part.window(0))

@@ -43,26 +43,26 @@ func busySecond(second int64) (all []*sketch.Window) {
 // BenchmarkJudge is what a second costs the judge of 100 tables with 7,000 keys
 // and 300 findings that have lasted ten minutes; it has one second for it.
 func BenchmarkJudge(b *testing.B) {
-	board := board.New(board.Options{})
-	board.Settle(scenario.Began-1, true)
+	judged := board.New(board.Options{})
+	judged.Settle(scenario.Began-1, true)
 	second := scenario.Began
 	judge := func() (observe, find time.Duration, n int) {
 		windows := busySecond(second)
 		start := time.Now()
 		for _, w := range windows {
-			board.Observe(w)
+			judged.Observe(w)
 		}
-		board.Settle(second, true)
+		judged.Settle(second, true)
 		observed := time.Now()
-		n = len(board.Findings())
+		n = len(judged.Findings())
 		second++
 		return observed.Sub(start), time.Since(observed), n
 	}
 	for range 600 {
 		for _, w := range busySecond(second) {
-			board.Observe(w)
+			judged.Observe(w)
 		}
-		board.Settle(second, true)
+		judged.Settle(second, true)
 		second++
 	}
 	var observe, find time.Duration

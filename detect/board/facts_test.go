@@ -36,13 +36,13 @@ func TestFactsNameTheirTests(t *testing.T) {
 		if !found {
 			t.Errorf("%s has no %s", m[1], m[2])
 		}
-		if row, ok := strings.CutPrefix(m[3], "/"); ok && m[1] == "detect/board" && m[2] == "TestStories" && !told(row) {
+		if row, ok := strings.CutPrefix(m[3], "/"); ok && m[1] == "detect/board" && m[2] == "TestStories" && !hasStory(row) {
 			t.Errorf("no story is called %q", row)
 		}
 	}
 }
 
-func told(name string) bool {
+func hasStory(name string) bool {
 	for _, s := range stories {
 		if s.name == name {
 			return true

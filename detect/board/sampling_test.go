@@ -16,9 +16,9 @@ import (
 func TestNoFalsePages(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
-	board := board.New(board.Options{})
+	judge := board.New(board.Options{})
 	shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
-	board.Settle(scenario.Began-1, true)
+	judge.Settle(scenario.Began-1, true)
 	key := scenario.Traffic{Requests: 790 * 0.01, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)}
 	for second := range int64(24 * 3600) {
 		at := scenario.Began + second
@@ -33,12 +33,12 @@ func TestNoFalsePages(t *testing.T) {
 		}
 		if second%4 == 3 {
 			for _, w := range scenario.Sealed(shard) {
-				board.Observe(&w)
+				judge.Observe(&w)
 			}
-			board.Settle(at, true)
+			judge.Settle(at, true)
 		}
 		if second%60 == 59 {
-			if found := board.Findings(); len(found) != 0 {
+			if found := judge.Findings(); len(found) != 0 {
 				t.Fatalf("after %d s a key at 79 %% is found: %+v", second, found)
 			}
 		}
@@ -50,18 +50,18 @@ func TestNoFalsePages(t *testing.T) {
 func TestSampledHeatIsFound(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
-	board := board.New(board.Options{})
+	judge := board.New(board.Options{})
 	shard := sketch.NewShard(sketch.Config{})
 	key := scenario.Traffic{Requests: 1500, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)}
-	board.Settle(scenario.Began-1, true)
+	judge.Settle(scenario.Began-1, true)
 	for second := range int64(60) {
 		key.Second(random, shard, scenario.Began+second)
 		for _, w := range scenario.Sealed(shard) {
-			board.Observe(&w)
+			judge.Observe(&w)
 		}
-		board.Settle(scenario.Began+second, true)
+		judge.Settle(scenario.Began+second, true)
 	}
-	found := board.Findings()
+	found := judge.Findings()
 	if len(found) != 1 || found[0].Severity != detect.Critical || found[0].State != detect.Firing {
 		t.Fatalf("found %+v", found)
 	}

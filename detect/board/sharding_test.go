@@ -36,14 +36,14 @@ func TestTooFewShardsEnds(t *testing.T) {
 		if i%20 > 0 && i != 59 {
 			continue
 		}
-		switch f := only(t, b.Findings(), detect.TooFewShards); {
+		switch f := single(t, b.Findings(), detect.TooFewShards); {
 		case i == 59 && (f == nil || f.State != detect.Pending):
 			t.Fatalf("found %+v, want an open finding", f)
 		case i == 2000 && (f == nil || f.State != detect.Resolved):
 			t.Fatalf("found %+v, want it to be over", f)
 		}
 	}
-	if f := only(t, b.Findings(), detect.TooManyShards); f != nil {
+	if f := single(t, b.Findings(), detect.TooManyShards); f != nil {
 		t.Fatalf("found %+v after a quiet hour", f)
 	}
 }
@@ -66,7 +66,7 @@ func TestUnevenIsProven(t *testing.T) {
 		b.Observe(w)
 		b.Settle(scenario.Began+i, true)
 	}
-	if f := only(t, b.Findings(), detect.UnevenShards); f != nil {
+	if f := single(t, b.Findings(), detect.UnevenShards); f != nil {
 		t.Fatalf("even shards: %s", f.Why)
 	}
 }
@@ -90,7 +90,7 @@ func TestSampledShardsAreProven(t *testing.T) {
 		b.Observe(w)
 		b.Settle(scenario.Began, true)
 		got := detect.Severity("")
-		if f := only(t, b.Findings(), detect.TooFewShards); f != nil {
+		if f := single(t, b.Findings(), detect.TooFewShards); f != nil {
 			got = f.Severity
 			if p := f.Peak.WCU; p.Low >= p.Value || p.High <= p.Value {
 				t.Errorf("the peak %+v does not say what sampling leaves open", p)

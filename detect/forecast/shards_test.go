@@ -15,12 +15,12 @@ func TestGrowthAsksForMoreShards(t *testing.T) {
 	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 6 shards."}}}
 	f.Peak.WCU.Value = 4000
 	before := f.Advice[0].Text
-	forecast.Foresee(&f, &detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}, 1.5)
+	forecast.Apply(&f, &detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}, 1.5)
 	if want := "ceil(4,900 / 1,000 × 1.5) = 8 shards"; !strings.Contains(f.Advice[0].Text, want) || f.Forecast == nil {
 		t.Errorf("%q does not say %q", f.Advice[0].Text, want)
 	}
 	f.Advice[0].Text = before
-	if forecast.Foresee(&f, nil, 1.5); f.Advice[0].Text != before || f.Forecast != nil {
+	if forecast.Apply(&f, nil, 1.5); f.Advice[0].Text != before || f.Forecast != nil {
 		t.Errorf("without a forecast the advice is %q", f.Advice[0].Text)
 	}
 }

@@ -104,7 +104,7 @@ func (d *draft) note(ctx context.Context, t *term, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		forecast.Foresee(&f, growth, t.policy(f.Table, f.Index).Headroom)
+		forecast.Apply(&f, growth, t.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)

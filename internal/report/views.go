@@ -176,7 +176,7 @@ func (t *term) viewRows(ctx context.Context) ([]store.TableView, error) {
 			continue
 		}
 		if t.views.newest-h.first >= viewSettled { // before that, few keys may be the first of many
-			t.board.Look(at.table, at.index, table.View)
+			t.board.SetView(at.table, at.index, table.View)
 		}
 		var err error
 		if table.View.Growing, err = t.growingKeys(ctx, at, &looked); err != nil {
