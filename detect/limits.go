@@ -57,10 +57,10 @@ const (
 	MeanLongest = 60
 	// FlatSpread is the share of a limit that sampling may leave open of a second
 	// for it to show a flat top.
-	FlatSpread = 0.02
+	PlateauSpread = 0.02
 	// TellShare is the share of a table's load from which a key bounds the table
 	// in a way worth telling.
-	TellShare = 0.05
+	CeilingShare = 0.05
 	// HotItemShare is the share of a key's load from which one item is what is
 	// hot. Borrowed from CockroachDB's load-based splitting, which counts a range
 	// as having a popular key from a quarter of its sampled requests on
@@ -75,7 +75,7 @@ const (
 	UnevenShare = 0.2
 	// ManyTimes the shards that the peak needs are too many: every read of the
 	// whole key pays for them.
-	ManyTimes = 4
+	TooManyFactor = 4
 	// CallerShare is the share of a key's load from which a caller alone makes
 	// it hot.
 	CallerShare = 0.8
@@ -86,14 +86,14 @@ const (
 	// costs is spent on bytes that stay as they are.
 	LargeItemBytes = 4096
 	// LittleChange is a share of an item's bytes.
-	LittleChange = 0.1
+	LittleChangeShare = 0.1
 	// CollectionBytes is how large an item collection of a table with a local
 	// secondary index may be. Source: Developer Guide, "Item collections in
 	// Local Secondary Indexes".
 	CollectionBytes = 10 << 30
 	// CollectionSoon is within how many hours of the observed growth 10 GB are
 	// near.
-	CollectionSoon = 30 * 24
+	CollectionSoonHours = 30 * 24
 	// OnDemandWrite and OnDemandRead are what a new on-demand table takes at
 	// once, in units a second. Source: Developer Guide, "DynamoDB on-demand
 	// capacity mode".
@@ -102,12 +102,12 @@ const (
 	OnDemandRead = 12000
 	// QueryLeast is what the smallest eventually consistent query costs, in read
 	// units.
-	QueryLeast = 0.5
+	QueryMinimum = 0.5
 	// Horizon is how many seconds of event time a key's seconds stay open to
 	// late data. Older ones are folded; late data then only raise the peak.
 	Horizon = 900
 	// LeastRecords records, or steps, are what evidence decides from.
-	LeastRecords = 20
+	MinRecords = 20
 	// TrackShare is the share of a limit from which a key's seconds are kept.
 	TrackShare = 0.1
 )

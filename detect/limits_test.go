@@ -51,3 +51,12 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a full partition is %d units a minute, want 180,000", perMinute)
 	}
 }
+
+// TestWeight restates docs/FACTS.md, "Throttling": ConsumedThroughputUnits are
+// 3·WCU + RCU, in which both of a partition's limits are the same 3,000.
+func TestWeight(t *testing.T) {
+	t.Parallel()
+	if sample.Milli(detect.WritesInReads)*detect.PartitionWrite != detect.PartitionRead {
+		t.Errorf("%d × %d is not %d", detect.WritesInReads, detect.PartitionWrite, detect.PartitionRead)
+	}
+}

@@ -21,11 +21,11 @@ func Units(m sample.Milli) float64 { return float64(m) / 1000 }
 // Milli is the inverse of units.
 func Milli(u float64) sample.Milli { return sample.Milli(math.Round(u * 1000)) }
 
-func Less(a, b sketch.Load) sketch.Load {
+func Sub(a, b sketch.Load) sketch.Load {
 	return sketch.Load{Read: a.Read - b.Read, Write: a.Write - b.Write}
 }
 
-func Higher(a, b sketch.Load) sketch.Load {
+func MaxLoad(a, b sketch.Load) sketch.Load {
 	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
 }
 

@@ -90,7 +90,7 @@ func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 		}
 	}
 	text := fmt.Sprintf("Raising the table's capacity will not help: one partition key is held to %s a second whatever the table is provisioned for.", wording.PerSecond(detect.Limit(k), k))
-	if f.Share >= detect.TellShare {
+	if f.Share >= detect.CeilingShare {
 		text += fmt.Sprintf(" With %.0f %% of the load on this key the table as a whole can take %s a second.",
 			100*f.Share, wording.PerSecond(sample.Milli(float64(detect.Limit(k))/f.Share), k))
 	}
@@ -159,7 +159,7 @@ func verticalAdvice(f *detect.Finding) string {
 
 // isLargeItem says whether writes pay mostly for bytes that stay as they are.
 func isLargeItem(e *detect.Evidence) bool {
-	return e != nil && e.Records >= detect.LeastRecords && e.ChangedShare != nil && e.ItemBytes >= detect.LargeItemBytes && *e.ChangedShare <= detect.LittleChange
+	return e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil && e.ItemBytes >= detect.LargeItemBytes && *e.ChangedShare <= detect.LittleChangeShare
 }
 
 // shardAdvice words the shard count with its arithmetic, what it costs and how
@@ -181,7 +181,7 @@ func (a *Adviser) shardAdvice(f *detect.Finding, peak sample.Milli, p detect.Pol
 		text += ", named " + names
 	}
 	text += ". " + suffixKind(f) + " " + fanOut(f)
-	if chance := a.crowded(f.Shards, load, f.Kind); chance != "" {
+	if chance := a.sharedPartition(f.Shards, load, f.Kind); chance != "" {
 		text += " " + chance
 	}
 	text += " A later change of the number is a change of the application."
@@ -231,10 +231,10 @@ func suffixKind(f *detect.Finding) string {
 
 // fanOut is what reading all shards costs.
 func fanOut(f *detect.Finding) string {
-	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", f.Shards, detect.QueryLeast)
+	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", f.Shards, detect.QueryMinimum)
 	if q := requestsOf(f.Evidence, sample.Query.String()); q > 0 {
 		text += fmt.Sprintf(": at the %s queries a second seen, up to %s × %d × %g = %s RCU a second more",
-			wording.About(q), wording.About(q), f.Shards-1, detect.QueryLeast, wording.About(q*float64(f.Shards-1)*detect.QueryLeast))
+			wording.About(q), wording.About(q), f.Shards-1, detect.QueryMinimum, wording.About(q*float64(f.Shards-1)*detect.QueryMinimum))
 	}
 	return text + "."
 }
@@ -254,7 +254,7 @@ func requestsOf(e *detect.Evidence, op string) float64 {
 
 // crowded says how likely several shards are to share a partition, so many that
 // it is full.
-func (a *Adviser) crowded(shards int, load sample.Milli, k detect.Kind) string {
+func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
 	few := int(detect.Limit(k)/max(load, 1)) + 1
 	if few > shards || shards > 1000 {
 		return ""

@@ -18,10 +18,10 @@ type Diagnosis struct {
 // Diagnose says why the table will not heal a hot key itself. What no split helps
 // comes before what one might.
 func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
-	for _, look := range []func(*detect.Finding, *detect.TableFacts) (Diagnosis, bool){
-		oneItem, rolls, blocked, follows, splits,
+	for _, diagnose := range []func(*detect.Finding, *detect.TableFacts) (Diagnosis, bool){
+		hotItem, rollingKey, lsiBlocked, monotonic, splittable,
 	} {
-		if b, yes := look(f, facts); yes {
+		if b, found := diagnose(f, facts); found {
 			return b
 		}
 	}
@@ -30,7 +30,7 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 
 // oneItem: a single item is held to 1,000 and 3,000 for ever. An index's sort
 // key does not name an item.
-func oneItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
+func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Index != "" {
 		return Diagnosis{}, false
 	}
@@ -38,14 +38,14 @@ func oneItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		return Diagnosis{detect.HotItem, "The table has no sort key, so the key is one item, and one item is held to a partition's limits for ever: no split helps it."}, true
 	}
 	e := f.Evidence
-	if e == nil || e.Records < detect.LeastRecords || len(e.Items) == 0 || e.Items[0].Low < detect.HotItemShare {
+	if e == nil || e.Records < detect.MinRecords || len(e.Items) == 0 || e.Items[0].Low < detect.HotItemShare {
 		return Diagnosis{}, false
 	}
 	return Diagnosis{detect.HotItem, fmt.Sprintf("One item, sort key %s, has %s of the key's load (%d requests looked at): one item is held to a partition's limits for ever, and no split helps it.",
 		wording.Quote(e.Items[0].Text), wording.Between(e.Items[0]), e.Records)}, true
 }
 
-func rolls(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
+func rollingKey(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	if f.Rolling == nil {
 		return Diagnosis{}, false
 	}
@@ -53,7 +53,7 @@ func rolls(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 		f.Rolling.Period, f.Rolling.Template, f.Rolling.Period)}, true
 }
 
-func blocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
+func lsiBlocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 {
 		return Diagnosis{}, false
 	}
@@ -61,9 +61,9 @@ func blocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		strings.Join(facts.LSIs, ", "))}, true
 }
 
-func follows(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
+func monotonic(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	e := f.Evidence
-	if f.Kind == detect.HotKeyRead || e == nil || e.SortKeys == nil || e.SortKeys.Steps < detect.LeastRecords {
+	if f.Kind == detect.HotKeyRead || e == nil || e.SortKeys == nil || e.SortKeys.Steps < detect.MinRecords {
 		return Diagnosis{}, false
 	}
 	s := e.SortKeys
@@ -79,9 +79,9 @@ func follows(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 }
 
 // splits: many sort keys, none of them a quarter of the load.
-func splits(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
+func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	e := f.Evidence
-	if e == nil || e.Records < detect.LeastRecords || e.SortKeys == nil || e.SortKeys.Known < 0.8 {
+	if e == nil || e.Records < detect.MinRecords || e.SortKeys == nil || e.SortKeys.Known < 0.8 {
 		return Diagnosis{}, false
 	}
 	hottest := 0.0
@@ -101,7 +101,7 @@ func splits(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 
 func undetermined(f *detect.Finding) string {
 	switch e := f.Evidence; {
-	case e == nil || e.Records < detect.LeastRecords:
+	case e == nil || e.Records < detect.MinRecords:
 		return "Too few requests could be looked at to say whether the table can heal itself."
 	case e.SortKeys == nil:
 		return "The samples do not tell sort keys, so that nothing says whether DynamoDB can split the key's items: if the key is one item, it cannot."

@@ -11,13 +11,13 @@ import (
 
 // Related is what the evidence of a hot key says beside its heat.
 func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding) {
-	say := func(kind detect.Kind, why string, step detect.Step) {
+	add := func(kind detect.Kind, why string, step detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
 		m.Why, m.Advice = why, []detect.Step{step}
 		all = append(all, m)
 	}
-	if hours, near := growth(f, facts); near {
-		say(detect.LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB refuses what makes it larger.",
+	if hours, near := collectionGrowth(f, facts); near {
+		add(detect.LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB refuses what makes it larger.",
 			wording.About(*f.Evidence.GrowthBytes/1024), hours, strings.Join(facts.LSIs, ", ")),
 			detect.Step{Action: detect.ActionRename, Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))})
 	}
@@ -25,26 +25,26 @@ func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding)
 		return all
 	}
 	if verticalAdvice(f) != "" {
-		say(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f %% of them: most of what the writes cost is for bytes that stay as they are.",
+		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f %% of them: most of what the writes cost is for bytes that stay as they are.",
 			wording.About(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), detect.Step{Action: detect.ActionVertical, Text: verticalAdvice(f)})
 	}
 	if name, test := testName(f.Key); test {
-		say(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
-	} else if f.Evidence != nil && len(f.Evidence.Callers) > 0 && f.Evidence.Records >= detect.LeastRecords && f.Evidence.Callers[0].Low >= detect.CallerShare {
-		say(detect.SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0])), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
+		add(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
+	} else if f.Evidence != nil && len(f.Evidence.Callers) > 0 && f.Evidence.Records >= detect.MinRecords && f.Evidence.Callers[0].Low >= detect.CallerShare {
+		add(detect.SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0])), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
 	}
 	return all
 }
 
 // growth says whether the key's item collection may reach what a local secondary
 // index allows it, and within how many hours, growing as it does.
-func growth(f *detect.Finding, facts *detect.TableFacts) (hours float64, near bool) {
-	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 || f.Evidence == nil || f.Evidence.Records < detect.LeastRecords ||
+func collectionGrowth(f *detect.Finding, facts *detect.TableFacts) (hours float64, near bool) {
+	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 || f.Evidence == nil || f.Evidence.Records < detect.MinRecords ||
 		f.Evidence.GrowthBytes == nil || *f.Evidence.GrowthBytes <= 0 {
 		return 0, false
 	}
 	hours = detect.CollectionBytes / *f.Evidence.GrowthBytes / 3600
-	return hours, hours <= detect.CollectionSoon
+	return hours, hours <= detect.CollectionSoonHours
 }
 
 // testWords are parts of names that nobody gives to what customers do.

@@ -33,7 +33,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	wcu, rcu := facts.Provisioned(index)
 	given := ""
 	if wcu > 0 || rcu > 0 {
-		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f %% of that.", wcu, rcu, 100*s.Over)
+		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f %% of that.", wcu, rcu, 100*s.Demand)
 	}
 	if s.Starved() == 0 {
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)

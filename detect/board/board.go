@@ -35,15 +35,15 @@ type Options struct {
 
 // Board is the memory of one judge. It is not safe for concurrent use.
 type Board struct {
-	options Options
-	time    episode.Timeline
-	newest  int64
-	tracks  map[trackID]*episode.Track
-	tables  map[detect.Target]*totals
-	seconds map[windowID]sketch.Total // what each recent window added to its table
-	groups  *sharding.Groups          // keys that are, or may be, sharded
+	options  Options
+	timeline episode.Timeline
+	newest   int64
+	tracks   map[trackID]*episode.Track
+	tables   map[detect.Target]*totals
+	seconds  map[windowID]sketch.Total // what each recent window added to its table
+	groups   *sharding.Groups          // keys that are, or may be, sharded
 	// rolled are hot keys named after a time, by their pattern.
-	rolled rolling.Patterns
+	patterns rolling.Patterns
 	// views are what tables' keys look like as a whole.
 	views map[detect.Target]*detect.View
 	// related are the findings that say more, as they were given last.
@@ -72,7 +72,7 @@ func New(o Options) *Board {
 	return &Board{
 		options: o, tracks: map[trackID]*episode.Track{},
 		tables: map[detect.Target]*totals{}, seconds: map[windowID]sketch.Total{},
-		groups: sharding.New(o.OneEpisode), rolled: rolling.Patterns{},
+		groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
 		views: map[detect.Target]*detect.View{}, related: related{}, adviser: advice.New(),
 	}
 }
@@ -82,14 +82,14 @@ func New(o Options) *Board {
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.observeTable(w)
-	b.observeStrain(w)
+	b.observePressure(w)
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Table, w.Index))
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{targetOf(w), k.Hash}
 		t := b.tracks[id]
 		if t == nil {
-			if !worthTracking(k) {
+			if !nearLimit(k) {
 				continue
 			}
 			t = episode.NewTrack(episode.Subject{Target: id.target, Hash: k.Hash, Key: k.Key})
@@ -99,16 +99,16 @@ func (b *Board) Observe(w *sketch.Window) {
 			t.Subject.Key = k.Key
 		}
 		t.Put(episode.NewPoint(w, k), b.oldest(), b.largest(t))
-		t.Proofs.Add(w.Second, k)
+		t.Hottest.Add(w.Second, k)
 	}
 }
 
 // oldest is the first second that is open to late data: what is not settled is
 // open however old it is. While somebody catches up, one reader may be more than
 // a horizon ahead of another.
-func (b *Board) oldest() int64 { return min(b.newest, b.time.Settled) - detect.Horizon }
+func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
 
-func worthTracking(k *sketch.KeyLoad) bool {
+func nearLimit(k *sketch.KeyLoad) bool {
 	high := k.High()
 	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) || high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
 }
@@ -117,20 +117,20 @@ func worthTracking(k *sketch.KeyLoad) bool {
 // nothing of the seconds since the last Settle was missing. The first call says
 // where this judge begins: what went before was not wholly seen by it.
 func (b *Board) Settle(second int64, complete bool) {
-	if b.time.Settle(second, complete) {
-		b.forget()
+	if b.timeline.Settle(second, complete) {
+		b.evict()
 	}
 }
 
 // forget folds seconds beyond the horizon and lets cold keys go.
-func (b *Board) forget() {
-	oldest := b.time.Settled - detect.Horizon
-	b.time.Forget(oldest)
+func (b *Board) evict() {
+	oldest := b.timeline.Settled - detect.Horizon
+	b.timeline.Forget(oldest)
 	for id, t := range b.tracks {
 		c := b.conditions(t)
 		t.Fold(oldest, c)
 		if len(t.Points) == 0 && t.Quiet(c) {
-			b.bequeath(t)
+			b.retire(t)
 			delete(b.tracks, id)
 		}
 	}
@@ -139,13 +139,13 @@ func (b *Board) forget() {
 			delete(b.seconds, id)
 		}
 	}
-	b.groups.Forget(b.newest)
-	b.rolled.Forget(b.time.Settled)
-	b.letGo()
+	b.groups.Evict(b.newest)
+	b.patterns.Evict(b.timeline.Settled)
+	b.evictLeastLoaded()
 }
 
 // letGo drops the least loaded keys when there are too many.
-func (b *Board) letGo() {
+func (b *Board) evictLeastLoaded() {
 	if len(b.tracks) <= maxTracked {
 		return
 	}
@@ -153,32 +153,32 @@ func (b *Board) letGo() {
 		id   trackID
 		most sample.Milli
 	}
-	all := make([]loaded, 0, len(b.tracks))
+	tracks := make([]loaded, 0, len(b.tracks))
 	for id, t := range b.tracks {
-		all = append(all, loaded{id, t.Most()})
+		tracks = append(tracks, loaded{id, t.Most()})
 	}
-	slices.SortFunc(all, func(x, y loaded) int {
+	slices.SortFunc(tracks, func(x, y loaded) int {
 		return cmp.Or(cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
 	})
-	for _, l := range all[maxTracked:] {
-		delete(b.tracks, l.id)
+	for _, track := range tracks[maxTracked:] {
+		delete(b.tracks, track.id)
 	}
 }
 
 // bequeath leaves what outlives the track.
-func (b *Board) bequeath(t *episode.Track) {
+func (b *Board) retire(t *episode.Track) {
 	if t.Subject.IsWhole() {
 		return
 	}
 	for _, f := range b.judge(t) {
-		b.rolled.Note(&f)
+		b.patterns.Observe(&f)
 	}
 }
 
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	return episode.Conditions{
 		Policy:     b.options.Policy(t.Subject.Target.Table, t.Subject.Target.Index),
-		OneEpisode: b.options.OneEpisode, Largest: b.largest(t), Time: b.time,
+		OneEpisode: b.options.OneEpisode, Largest: b.largest(t), Time: b.timeline,
 	}
 }
 
@@ -193,23 +193,23 @@ func (b *Board) largest(t *episode.Track) episode.Largest {
 // Findings answers every verdict, the most utilised first. Equal boards answer
 // equal findings in equal order.
 func (b *Board) Findings() []detect.Finding {
-	var found, more []detect.Finding
+	var found, related []detect.Finding
 	for _, t := range b.tracks {
 		found = append(found, b.judge(t)...)
 	}
-	more = append(more, b.groups.Findings(found, b.options.Policy)...)
-	more = append(more, b.rolled.Findings(found, b.options.Policy)...)
-	more = append(more, b.fewKeyed()...)
+	related = append(related, b.groups.Findings(found, b.options.Policy)...)
+	related = append(related, b.patterns.Findings(found, b.options.Policy)...)
+	related = append(related, b.fewValues()...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			more = append(more, advice.Related(&found[i], b.options.Facts(found[i].Table))...)
+			related = append(related, advice.Related(&found[i], b.options.Facts(found[i].Table))...)
 		}
 	}
-	more = unique(more)
+	related = unique(related)
 	if !b.options.OneEpisode {
-		more = b.related.takeBack(more, b.time.Settled, b.notLooked)
+		related = b.related.resolveAbsent(related, b.timeline.Settled, b.viewPending)
 	}
-	found = append(found, more...)
+	found = append(found, related...)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
@@ -226,7 +226,7 @@ func unique(found []detect.Finding) []detect.Finding {
 }
 
 // observeStrain follows a table or index as a whole while it suffers.
-func (b *Board) observeStrain(w *sketch.Window) {
+func (b *Board) observePressure(w *sketch.Window) {
 	s := throttling.Of(w, b.options.Policy(w.Table, w.Index).Warning, b.options.Facts(w.Table))
 	hot, _ := s.Hits(detect.HotPartition)
 	starved, _ := s.Hits(detect.TableStarvation)
@@ -244,7 +244,7 @@ func (b *Board) observeStrain(w *sketch.Window) {
 
 // Look takes what a table's or index's keys look like as a whole; Findings then
 // says when there are too few of them. nil is no longer known.
-func (b *Board) Look(table, index string, v *detect.View) {
+func (b *Board) SetView(table, index string, v *detect.View) {
 	id := detect.Target{Table: table, Index: index}
 	if v == nil {
 		delete(b.views, id)
@@ -254,7 +254,7 @@ func (b *Board) Look(table, index string, v *detect.View) {
 }
 
 // fewKeyed are the findings about tables with few keys.
-func (b *Board) fewKeyed() (all []detect.Finding) {
+func (b *Board) fewValues() (all []detect.Finding) {
 	for id, v := range b.views {
 		if f, few := keydesign.FewValues(v, id, b.options.Policy(id.Table, id.Index)); few {
 			all = append(all, f)
@@ -265,9 +265,9 @@ func (b *Board) fewKeyed() (all []detect.Finding) {
 
 // notLooked says that nothing is known of a table's keys yet, as after a restart:
 // what was said of them stands, for as long as it takes to look.
-func (b *Board) notLooked(f *detect.Finding) bool {
+func (b *Board) viewPending(f *detect.Finding) bool {
 	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && b.views[f.Target()] == nil &&
-		f.LastSeen.Unix()+2*detect.Horizon >= b.time.Settled
+		f.LastSeen.Unix()+2*detect.Horizon >= b.timeline.Settled
 }
 
 func targetOf(w *sketch.Window) detect.Target { return detect.Target{Table: w.Table, Index: w.Index} }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 )
 
 // TestASecondIsOpenUntilItIsSettled: of two readers that catch up, one is 16
@@ -11,8 +12,8 @@ import (
 func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]float64{"part of it was seen": 600, "nothing of it was seen": 0} {
-		part, whole := story{seconds: []second{{asked: first}}}, story{seconds: []second{{asked: 1200}}}
-		ahead := story{key: "user#7", seconds: []second{{asked: 900}}}
+		part, whole := story{seconds: []demand{{units: first}}}, story{seconds: []demand{{units: 1200}}}
+		ahead := story{key: "user#7", seconds: []demand{{units: 900}}}
 		b := whole.board()
 		if first > 0 {
 			b.Observe(part.window(0))
@@ -21,7 +22,7 @@ func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 		far.Second += 16 * 60
 		b.Observe(far)
 		b.Observe(whole.window(0))
-		b.Settle(began, true)
+		b.Settle(scenario.Began, true)
 		var found *detect.Finding
 		for _, f := range b.Findings() {
 			if f.Key == "user#42" {

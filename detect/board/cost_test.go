@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -21,10 +22,10 @@ func busySecond(second int64) (all []*sketch.Window) {
 				units = 1200 + float64(100*i)
 			}
 			k := sample.KeyString(fmt.Sprintf("customer#%d#%d", 1000*table+i, i))
-			l := sketch.Load{Write: milli(units)}
+			l := sketch.Load{Write: scenario.Milli(units)}
 			w.Total.Requests += int64(units)
 			w.Total.Load = w.Total.Plus(l)
-			load := sketch.KeyLoad{Hash: hash(w.Table, "", k), Key: k, Requests: int64(units), Low: l}
+			load := sketch.KeyLoad{Hash: scenario.Hash(w.Table, "", k), Key: k, Requests: int64(units), Low: l}
 			if units >= 100 {
 				e := &sketch.Evidence{Records: 256, Load: l, Sorted: 256, Rises: 128, Falls: 127}
 				for n := range 8 {
@@ -42,26 +43,26 @@ func busySecond(second int64) (all []*sketch.Window) {
 // BenchmarkJudge is what a second costs the judge of 100 tables with 7,000 keys
 // and 300 findings that have lasted ten minutes; it has one second for it.
 func BenchmarkJudge(b *testing.B) {
-	board := board.New(board.Options{})
-	board.Settle(began-1, true)
-	second := began
+	judged := board.New(board.Options{})
+	judged.Settle(scenario.Began-1, true)
+	second := scenario.Began
 	judge := func() (observe, find time.Duration, n int) {
 		windows := busySecond(second)
 		start := time.Now()
 		for _, w := range windows {
-			board.Observe(w)
+			judged.Observe(w)
 		}
-		board.Settle(second, true)
+		judged.Settle(second, true)
 		observed := time.Now()
-		n = len(board.Findings())
+		n = len(judged.Findings())
 		second++
 		return observed.Sub(start), time.Since(observed), n
 	}
 	for range 600 {
 		for _, w := range busySecond(second) {
-			board.Observe(w)
+			judged.Observe(w)
 		}
-		board.Settle(second, true)
+		judged.Settle(second, true)
 		second++
 	}
 	var observe, find time.Duration

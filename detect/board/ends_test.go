@@ -7,12 +7,13 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // only is the one finding of a kind; nil when there is none.
-func only(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Finding) {
+func single(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Finding) {
 	t.Helper()
 	for i := range found {
 		if found[i].Kind != k {
@@ -31,21 +32,21 @@ func only(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Findin
 func TestWhatIsTakenBackIsOver(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
-	b.Settle(began, true)
-	from := time.Unix(began-7200, 0).UTC()
-	b.Look("orders", "", &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
-	if f := only(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
+	b.Settle(scenario.Began, true)
+	from := time.Unix(scenario.Began-7200, 0).UTC()
+	b.SetView("orders", "", &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
+	if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
 	}
-	b.Look("orders", "", nil)
+	b.SetView("orders", "", nil)
 	for range 2 { // a write of the first may have failed
-		if f := only(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Resolved {
+		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Resolved {
 			t.Fatalf("found %+v, want it to be over", f)
 		}
 	}
-	b.Settle(began+2000, true)
+	b.Settle(scenario.Began+2000, true)
 	b.Findings()
-	if f := only(t, b.Findings(), detect.LowCardinalityKey); f != nil {
+	if f := single(t, b.Findings(), detect.LowCardinalityKey); f != nil {
 		t.Fatalf("%+v is told for ever", f)
 	}
 }
@@ -55,9 +56,9 @@ func TestWhatIsTakenBackIsOver(t *testing.T) {
 func TestARestoredPatternEnds(t *testing.T) {
 	t.Parallel()
 	const day = 86_400
-	midnight := began - began%day + day
-	second := func(at int64, key string, units float64) *sketch.Window {
-		s := story{key: key, seconds: []second{{asked: units}}}
+	midnight := scenario.Began - scenario.Began%day + day
+	window := func(at int64, key string, units float64) *sketch.Window {
+		s := story{key: key, seconds: []demand{{units: units}}}
 		w := s.window(0)
 		w.Second = at
 		return w
@@ -66,20 +67,20 @@ func TestARestoredPatternEnds(t *testing.T) {
 	first := board.New(board.Options{})
 	first.Settle(midnight-21, true)
 	for at := midnight - 20; at < midnight+20; at++ {
-		first.Observe(second(at, name(at), 1500))
+		first.Observe(window(at, name(at), 1500))
 		first.Settle(at, true)
 	}
-	if f := only(t, first.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Pending {
+	if f := single(t, first.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open pattern", f)
 	}
 	b := board.New(board.Options{})
 	b.Settle(midnight+19, true)
-	b.Restore(first.Findings(), storySeed)
+	b.Restore(first.Findings(), scenario.Seed)
 	for at := midnight + 20; at < midnight+200; at++ {
-		b.Observe(second(at, name(at), 150))
+		b.Observe(window(at, name(at), 150))
 		b.Settle(at, true)
 	}
-	if f := only(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
+	if f := single(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want the pattern to be over", f)
 	}
 }
@@ -88,9 +89,9 @@ func TestARestoredPatternEnds(t *testing.T) {
 func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
-	b.Settle(began, true)
-	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, storySeed)
-	if f := only(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
+	b.Settle(scenario.Began, true)
+	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, scenario.Seed)
+	if f := single(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want it to be over", f)
 	}
 }
@@ -99,11 +100,11 @@ func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 func TestTheExampleOfAShorterKeyIsOfItsTime(t *testing.T) {
 	t.Parallel()
 	s := story{
-		world: []asked{{key: "a", units: 1500, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}},
-		facts: &detect.TableFacts{LSIs: []string{"by-date"}},
+		workloads: []workload{{key: "a", units: 1500, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}},
+		facts:     &detect.TableFacts{LSIs: []string{"by-date"}},
 	}
-	f := only(t, s.whole(), detect.LargeCollection)
-	if month := time.Unix(began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
+	f := single(t, s.findings(), detect.LargeCollection)
+	if month := time.Unix(scenario.Began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
 		t.Fatalf("found %+v, want a#%s as an example", f, month)
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -23,67 +25,67 @@ var (
 )
 
 // ask is one request of a world.
-type ask struct {
+type request struct {
 	key   string
 	units float64
 	read  bool
 }
 
 // seeded is a world that a seed makes.
-type seeded struct {
+type seededScenario struct {
 	name  string
 	index string
 	// each makes the requests of a second, the share of the day being 0 to 1.
-	each func(r *rand.Rand, second int, day float64) []ask
+	each func(r *rand.Rand, second int, day float64) []request
 }
 
 // zipfKeys draws keys of which the i-th has a part as 1/(i+1).
-func zipfKeys(r *rand.Rand, n int, requests int, units func(*rand.Rand) float64) (all []ask) {
+func zipfRequests(r *rand.Rand, n int, requests int, units func(*rand.Rand) float64) (all []request) {
 	z := rand.NewZipf(r, 1.2, 1, uint64(n-1))
 	for range requests {
-		all = append(all, ask{key: fmt.Sprintf("user#%d", z.Uint64()), units: units(r)})
+		all = append(all, request{key: fmt.Sprintf("user#%d", z.Uint64()), units: units(r)})
 	}
 	return all
 }
 
 // spiked adds so many requests on one key, Poisson.
-func spiked(r *rand.Rand, to []ask, key string, mean float64, read bool) []ask {
-	for range poisson(r, mean) {
-		to = append(to, ask{key: key, units: 1, read: read})
+func withSpike(r *rand.Rand, to []request, key string, mean float64, read bool) []request {
+	for range scenario.Poisson(r, mean) {
+		to = append(to, request{key: key, units: 1, read: read})
 	}
 	return to
 }
 
 // seededWorlds are those of the evaluation.
-var seededWorlds = []seeded{
-	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 6000, fixed(1)) }},
-	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []ask { return zipfKeys(r, 5000, 3000, heavy) }},
-	{name: "planted", each: func(r *rand.Rand, _ int, _ float64) []ask {
-		all := zipfKeys(r, 20_000, 1500, fixed(1))
+var seededScenarios = []seededScenario{
+	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 6000, scenario.Fixed(1)) }},
+	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 3000, scenario.Unequal) }},
+	{name: "planted", each: func(r *rand.Rand, _ int, _ float64) []request {
+		all := zipfRequests(r, 20_000, 1500, scenario.Fixed(1))
 		for i, mean := range []float64{900, 980, 1020, 1300, 4000} {
-			all = spiked(r, all, fmt.Sprintf("planted#%d", i), mean, false)
+			all = withSpike(r, all, fmt.Sprintf("planted#%d", i), mean, false)
 		}
-		return spiked(r, all, "planted#reads", 3100, true)
+		return withSpike(r, all, "planted#reads", 3100, true)
 	}},
-	{name: "rolling", each: func(r *rand.Rand, _ int, _ float64) []ask {
-		return spiked(r, zipfKeys(r, 5000, 500, fixed(1)), "2025-11-21T02", 1500, false)
+	{name: "rolling", each: func(r *rand.Rand, _ int, _ float64) []request {
+		return withSpike(r, zipfRequests(r, 5000, 500, scenario.Fixed(1)), "2025-11-21T02", 1500, false)
 	}},
-	{name: "GSI", index: "by-status", each: func(r *rand.Rand, _ int, _ float64) []ask {
-		return spiked(r, spiked(r, nil, "open", 1900, false), "closed", 300, false)
+	{name: "GSI", index: "by-status", each: func(r *rand.Rand, _ int, _ float64) []request {
+		return withSpike(r, withSpike(r, nil, "open", 1900, false), "closed", 300, false)
 	}},
-	{name: "flash crowd", each: func(r *rand.Rand, second int, _ float64) []ask {
+	{name: "flash crowd", each: func(r *rand.Rand, second int, _ float64) []request {
 		mean := 50.0
 		if second%5 == 3 {
 			mean = 6000
 		}
-		return spiked(r, zipfKeys(r, 5000, 1000, fixed(1)), "event#1", mean, false)
+		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Fixed(1)), "event#1", mean, false)
 	}},
-	{name: "diurnal growth", each: func(r *rand.Rand, _ int, day float64) []ask {
-		return spiked(r, zipfKeys(r, 5000, 1000, fixed(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
+	{name: "diurnal growth", each: func(r *rand.Rand, _ int, day float64) []request {
+		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Fixed(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
 	}},
-	{name: "all even", each: func(r *rand.Rand, _ int, _ float64) (all []ask) {
+	{name: "all even", each: func(r *rand.Rand, _ int, _ float64) (all []request) {
 		for range 8000 {
-			all = append(all, ask{key: fmt.Sprintf("id#%d", r.IntN(100_000)), units: 1})
+			all = append(all, request{key: fmt.Sprintf("id#%d", r.IntN(100_000)), units: 1})
 		}
 		return all
 	}},
@@ -109,28 +111,28 @@ const mixedRates = 0
 
 // evaluate lays a world through so many collectors, each request sampled at the
 // rate, and compares what is said with what was.
-func evaluate(w seeded, rate float64, collectors int, seed uint64) (s score) {
+func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s score) {
 	r := rand.New(rand.NewPCG(seed, uint64(len(w.name))))
 	shards := make([]*sketch.Shard, collectors)
 	for i := range shards {
-		shards[i] = sketch.NewShard(sketch.Config{Seed: storySeed, CounterBytes: 1 << 16})
+		shards[i] = sketch.NewShard(sketch.Config{Seed: scenario.Seed, CounterBytes: 1 << 16})
 	}
-	board := board.New(board.Options{OneEpisode: true})
-	board.Settle(began-1, true)
+	judge := board.New(board.Options{OneEpisode: true})
+	judge.Settle(scenario.Began-1, true)
 	peaks := map[string]sketch.Load{}
 	for second := range *evalSeconds {
 		truth := map[string]sketch.Load{}
 		for _, a := range w.each(r, second, float64(second)/float64(*evalSeconds)) {
 			l := truth[a.key]
 			record := sample.Record{
-				Time: (began+int64(second))*1000 + int64(r.IntN(1000)), Table: "orders", Index: w.index, PK: sample.KeyString(a.key), N: 1,
+				Time: (scenario.Began+int64(second))*1000 + int64(r.IntN(1000)), Table: "orders", Index: w.index, PK: sample.KeyString(a.key), N: 1,
 				Op: sample.UpdateItem, Rate: rate,
 			}
 			if a.read {
-				record.Op, record.RCU = sample.GetItem, milli(a.units)
+				record.Op, record.RCU = sample.GetItem, scenario.Milli(a.units)
 				l.Read += record.RCU
 			} else {
-				record.WCU = milli(a.units)
+				record.WCU = scenario.Milli(a.units)
 				l.Write += record.WCU
 			}
 			truth[a.key] = l
@@ -143,17 +145,17 @@ func evaluate(w seeded, rate float64, collectors int, seed uint64) (s score) {
 				}
 			}
 		}
-		seen := &sketch.Window{Table: "orders", Index: w.index, Second: began + int64(second)}
+		seen := &sketch.Window{Table: "orders", Index: w.index, Second: scenario.Began + int64(second)}
 		for _, shard := range shards {
-			for _, part := range windows(shard) {
+			for _, part := range scenario.Sealed(shard) {
 				seen.Merge(&part)
 			}
 		}
-		board.Observe(seen)
-		board.Settle(seen.Second, true)
+		judge.Observe(seen)
+		judge.Settle(seen.Second, true)
 		s.second(seen, truth, peaks)
 	}
-	s.judged(board.Findings(), peaks)
+	s.judged(judge.Findings(), peaks)
 	return s
 }
 
@@ -162,10 +164,12 @@ func (s *score) second(seen *sketch.Window, truth, peaks map[string]sketch.Load)
 	for key, was := range truth {
 		peak := peaks[key]
 		peaks[key] = sketch.Load{Read: max(peak.Read, was.Read), Write: max(peak.Write, was.Write)}
-		proven, low, high := board.SeenOf(seen, hash("orders", seen.Index, sample.KeyString(key)))
+		k, _ := seen.Key(scenario.Hash("orders", seen.Index, sample.KeyString(key)))
+		write := sampling.NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread)
+		read := sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread)
 		for _, c := range []struct{ was, proven, low, high, limit sample.Milli }{
-			{was.Write, proven.Write, low.Write, high.Write, detect.PartitionWrite},
-			{was.Read, proven.Read, low.Read, high.Read, detect.PartitionRead},
+			{was.Write, write.Proven, write.Low, write.High(seen.Total.WriteLargest), detect.PartitionWrite},
+			{was.Read, read.Proven, read.Low, read.High(seen.Total.ReadLargest), detect.PartitionRead},
 		} {
 			over, claimed := c.was > c.limit, c.proven > c.limit
 			if over {
@@ -207,7 +211,7 @@ func (s *score) judged(found []detect.Finding, peaks map[string]sketch.Load) {
 	}
 }
 
-func share(part, whole int) string {
+func ratio(part, whole int) string {
 	if whole == 0 {
 		return "-"
 	}
@@ -231,15 +235,15 @@ func TestEvaluation(t *testing.T) {
 	out.AppendHeader(table.Row{"world", "sampled", "collectors", "over", "recall", "precision", "intervals", "hold", "findings", "wrong shards", "by at most"})
 	for _, rate := range []float64{1, 0.1, 0.01, mixedRates} {
 		var all score
-		for _, w := range seededWorlds {
+		for _, w := range seededScenarios {
 			for _, collectors := range []int{1, 4} {
 				var s score
 				for seed := range *evalSeeds {
 					s.add(evaluate(w, rate, collectors, uint64(seed)+1))
 				}
 				all.add(s)
-				out.AppendRow(table.Row{w.name, sampledAs(rate), collectors, s.over, share(s.right, s.over), share(s.right, s.claimed),
-					s.intervals, share(s.held, s.intervals), s.findings, s.shardErrors, s.mostShardError})
+				out.AppendRow(table.Row{w.name, sampledAs(rate), collectors, s.over, ratio(s.right, s.over), ratio(s.right, s.claimed),
+					s.intervals, ratio(s.held, s.intervals), s.findings, s.shardErrors, s.mostShardError})
 				if s.claimed != s.right {
 					t.Errorf("%s at %s over %d: %d of %d seconds are called over the limit and were not", w.name, sampledAs(rate), collectors, s.claimed-s.right, s.claimed)
 				}
@@ -251,8 +255,8 @@ func TestEvaluation(t *testing.T) {
 		if cover := float64(all.held) / float64(all.intervals); cover < 0.94 || all.over == 0 {
 			t.Errorf("sampled at %s: the intervals hold %.2f %% of %d key-seconds, %d of which were over", sampledAs(rate), 100*cover, all.intervals, all.over)
 		}
-		out.AppendRow(table.Row{"all", sampledAs(rate), "", all.over, share(all.right, all.over), share(all.right, all.claimed),
-			all.intervals, share(all.held, all.intervals), all.findings, all.shardErrors, all.mostShardError})
+		out.AppendRow(table.Row{"all", sampledAs(rate), "", all.over, ratio(all.right, all.over), ratio(all.right, all.claimed),
+			all.intervals, ratio(all.held, all.intervals), all.findings, all.shardErrors, all.mostShardError})
 		out.AppendSeparator()
 	}
 	show("Seconds over the limit, and the intervals of 95 %, against an exact oracle", out)
@@ -272,43 +276,43 @@ func TestEvaluationOfThrottling(t *testing.T) {
 	t.Parallel()
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"asked a second", "refusals seen", "severity", "state", "peak", "over", "flat top"})
-	for _, asked := range []float64{1050, 1300, 3000} {
+	for _, requested := range []float64{1050, 1300, 3000} {
 		for _, seen := range []bool{true, false} {
-			f := throttled(asked, seen)
+			f := throttledFinding(requested, seen)
 			if f == nil || f.Severity != detect.Critical || f.State != detect.Firing {
-				t.Errorf("%v asked, refusals seen %t: %+v", asked, seen, f)
+				t.Errorf("%v asked, refusals seen %t: %+v", requested, seen, f)
 				continue
 			}
-			out.AppendRow(table.Row{asked, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.OverSeconds, f.SaturatedSeconds})
+			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.OverSeconds, f.SaturatedSeconds})
 		}
 	}
 	show("A table that really throttles at 1,000 WCU", out)
 }
 
-func throttled(asked float64, refusals bool) *detect.Finding {
-	r := rand.New(rand.NewPCG(uint64(asked), 9))
-	shard := sketch.NewShard(sketch.Config{Seed: storySeed})
-	board := board.New(board.Options{})
-	board.Settle(began-1, true)
+func throttledFinding(requested float64, refusals bool) *detect.Finding {
+	r := rand.New(rand.NewPCG(uint64(requested), 9))
+	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
+	judge := board.New(board.Options{})
+	judge.Settle(scenario.Began-1, true)
 	for second := range int64(*evalSeconds) {
-		for i := range poisson(r, asked) {
-			record := sample.Record{Time: (began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !refusals}
+		for i := range scenario.Poisson(r, requested) {
+			record := sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !refusals}
 			if i >= 1000 {
 				if !refusals {
 					break
 				}
-				record.Throttle = keyRange
+				record.Throttle = keyRangeCause
 			}
 			if err := shard.Add(&record); err != nil {
 				panic(err)
 			}
 		}
-		for _, w := range windows(shard) {
-			board.Observe(&w)
+		for _, w := range scenario.Sealed(shard) {
+			judge.Observe(&w)
 		}
-		board.Settle(began+second, true)
+		judge.Settle(scenario.Began+second, true)
 	}
-	for _, f := range board.Findings() {
+	for _, f := range judge.Findings() {
 		if f.Kind == detect.HotKeyWrite {
 			return &f
 		}
@@ -317,30 +321,30 @@ func throttled(asked float64, refusals bool) *detect.Finding {
 }
 
 // reasoned are worlds of which the reason is known.
-func reasoned(r *rand.Rand) map[detect.Reason][]story {
+func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 	units := 1500 + 3000*r.Float64()
 	shift := r.IntN(1 << 20)
 	moved := func(f func(int) sample.Key) func(int) sample.Key {
 		return func(i int) sample.Key { return f(i + shift) }
 	}
-	of := func(a asked, changes ...func(*story)) story {
+	of := func(a workload, changes ...func(*story)) story {
 		a.key, a.units = cmpString(a.key, fmt.Sprintf("k%d", shift)), math.Round(units)
-		s := story{world: []asked{a}}
+		s := story{workloads: []workload{a}}
 		for _, change := range changes {
 			change(&s)
 		}
 		return s
 	}
-	lsi := known(detect.TableFacts{LSIs: []string{"by-date"}})
+	lsi := withFacts(detect.TableFacts{LSIs: []string{"by-date"}})
 	return map[detect.Reason][]story{
-		detect.HotItem:          {of(asked{sk: mostly(5)}), of(asked{sk: one}), of(asked{}, known(detect.TableFacts{PK: []string{"pk"}}))},
-		detect.MonotonicSortKey: {of(asked{sk: moved(rising)}), of(asked{sk: falling})},
-		detect.RollingKey:       {of(asked{key: "events#2025-11-21", sk: moved(shuffled)})},
-		detect.LSIBlocked:       {of(asked{sk: moved(shuffled)}, lsi)},
-		detect.Splittable:       {of(asked{sk: moved(shuffled)}), of(asked{sk: moved(shuffled), index: "by-status"})},
-		detect.Scanned:          {{world: append(warm(keyRange), asked{op: sample.Scan, reads: true, units: math.Round(units), each: 100})}},
-		detect.Starved:          {{world: warm(provisioned)}},
-		detect.Undetermined:     {of(asked{})},
+		detect.HotItem:          {of(workload{sk: mostly(5)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{PK: []string{"pk"}}))},
+		detect.MonotonicSortKey: {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
+		detect.RollingKey:       {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
+		detect.LSIBlocked:       {of(workload{sk: moved(shuffled)}, lsi)},
+		detect.Splittable:       {of(workload{sk: moved(shuffled)}), of(workload{sk: moved(shuffled), index: "by-status"})},
+		detect.Scanned:          {{workloads: append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: math.Round(units), each: 100})}},
+		detect.Starved:          {{workloads: warm(provisionedCause)}},
+		detect.Undetermined:     {of(workload{})},
 	}
 }
 
@@ -348,19 +352,19 @@ func reasoned(r *rand.Rand) map[detect.Reason][]story {
 // confusion matrix.
 func TestEvaluationOfReasons(t *testing.T) {
 	t.Parallel()
-	reasons := detect.Reasons()
+	known := detect.Reasons()
 	for _, rate := range []float64{1, 0.1} {
 		matrix := map[detect.Reason]map[detect.Reason]int{}
-		right, all := 0, 0
+		right, total := 0, 0
 		for seed := range 10 * *evalSeeds {
-			for want, worlds := range reasoned(rand.New(rand.NewPCG(uint64(seed), 3))) {
-				for _, s := range worlds {
+			for want, scenarios := range scenariosByReason(rand.New(rand.NewPCG(uint64(seed), 3))) {
+				for _, s := range scenarios {
 					got := s.sampled(rate).classified()
 					if matrix[want] == nil {
 						matrix[want] = map[detect.Reason]int{}
 					}
 					matrix[want][got]++
-					all++
+					total++
 					if got == want {
 						right++
 					}
@@ -369,24 +373,24 @@ func TestEvaluationOfReasons(t *testing.T) {
 		}
 		out := table.NewWriter()
 		header := table.Row{"is \\ said"}
-		for _, r := range append(slices.Clone(reasons), "nothing") {
+		for _, r := range append(slices.Clone(known), "nothing") {
 			header = append(header, strings.ToLower(string(r)))
 		}
 		out.AppendHeader(header)
-		for _, want := range reasons {
+		for _, want := range known {
 			row := table.Row{want}
-			for _, got := range append(slices.Clone(reasons), "nothing") {
+			for _, got := range append(slices.Clone(known), "nothing") {
 				row = append(row, matrix[want][got])
 			}
 			out.AppendRow(row)
 		}
-		show(fmt.Sprintf("Reasons, sampled at %s: %s right", sampledAs(rate), share(right, all)), out)
-		if rate == 1 && right != all {
-			t.Errorf("%d of %d reasons are right: %v", right, all, matrix)
+		show(fmt.Sprintf("Reasons, sampled at %s: %s right", sampledAs(rate), ratio(right, total)), out)
+		if rate == 1 && right != total {
+			t.Errorf("%d of %d reasons are right: %v", right, total, matrix)
 		}
 		// Sampled, a reason may be left open; a wrong one would mislead.
-		for want, said := range matrix {
-			for got, n := range said {
+		for want, classified := range matrix {
+			for got, n := range classified {
 				if got != want && got != detect.Undetermined && got != "nothing" {
 					t.Errorf("sampled at %s, %d times %s is called %s", sampledAs(rate), n, want, got)
 				}
@@ -397,11 +401,11 @@ func TestEvaluationOfReasons(t *testing.T) {
 
 // sampled is the story, of which a part of the requests is seen.
 func (s story) sampled(rate float64) story {
-	s.world = slices.Clone(s.world)
-	for i := range s.world {
-		if s.world[i].cause == "" && rate < 1 {
-			s.world[i].rate = rate
-			s.world[i].units *= rate // each stands for 1/rate
+	s.workloads = slices.Clone(s.workloads)
+	for i := range s.workloads {
+		if s.workloads[i].cause == "" && rate < 1 {
+			s.workloads[i].rate = rate
+			s.workloads[i].units *= rate // each stands for 1/rate
 		}
 	}
 	s.lasts = 20
@@ -410,7 +414,7 @@ func (s story) sampled(rate float64) story {
 
 // classified is the reason of the worst finding that pages, or would.
 func (s story) classified() detect.Reason {
-	for _, f := range heat(s.whole()) {
+	for _, f := range paging(s.findings()) {
 		return f.Reason
 	}
 	return "nothing"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -18,18 +19,18 @@ import (
 // the verdict is the same, to the letter.
 func TestMergingInAnyOrder(t *testing.T) {
 	t.Parallel()
-	world := worlds(
-		keys("celebrity#SHARD_%d", 6, asked{units: 1300, sk: shuffled, caller: "api"}),
-		[]asked{
+	workloads := slices.Concat(
+		keysLike("celebrity#SHARD_%d", 6, workload{units: 1300, sk: shuffled, caller: "api"}),
+		[]workload{
 			{key: "clock", units: 1600, sk: rising, caller: "batch"},
 			{key: "sampled", units: 30, rate: 0.01, sk: quarter, caller: "web"},
 			{key: "mixed", units: 150, rate: 0.1, each: 1.5, sk: mostly(6)}, {key: "mixed", units: 40, rate: 0.03, each: 0.7, sk: shuffled},
-			{key: "refused", units: 990, refused: 50, cause: keyRange}, {key: "read", reads: true, units: 4000, strong: true, sk: one},
+			{key: "refused", units: 990, refused: 50, cause: keyRangeCause}, {key: "read", reads: true, units: 4000, strong: true, sk: oneItem},
 			{key: "large", units: 1200, bytes: 8192, edit: &sample.Edit{Changed: 40, Grown: 3, Attributes: []string{"seen"}}},
 		},
 	)
 	const collectors, lasts = 4, 4
-	config := sketch.Config{Seed: storySeed}
+	config := sketch.Config{Seed: scenario.Seed}
 	random := rand.New(rand.NewPCG(11, 12))
 	shards := make([]*sketch.Shard, collectors)
 	for i := range shards {
@@ -37,8 +38,8 @@ func TestMergingInAnyOrder(t *testing.T) {
 	}
 	for second := range lasts {
 		var all []sample.Record
-		for i := range world {
-			all = append(all, world[i].send(second, second*1000)...)
+		for i := range workloads {
+			all = append(all, workloads[i].send(second, second*1000)...)
 		}
 		slices.SortStableFunc(all, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
 		for i := range all {
@@ -62,7 +63,7 @@ func TestMergingInAnyOrder(t *testing.T) {
 	var want []detect.Finding
 	for range 20 {
 		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-		got := merged(t, parts)
+		got := findingsOf(t, parts)
 		if want == nil {
 			want = got
 		}
@@ -76,11 +77,11 @@ func TestMergingInAnyOrder(t *testing.T) {
 }
 
 // merged is the verdict on windows that are merged in the given order.
-func merged(t *testing.T, parts [][]byte) []detect.Finding {
+func findingsOf(t *testing.T, parts [][]byte) []detect.Finding {
 	t.Helper()
 	windows := map[int64]*sketch.Window{}
 	b := board.New(board.Options{})
-	b.Settle(began-1, true)
+	b.Settle(scenario.Began-1, true)
 	for _, body := range parts {
 		var part sketch.Window
 		if err := part.UnmarshalBinary(body); err != nil {
@@ -95,6 +96,6 @@ func merged(t *testing.T, parts [][]byte) []detect.Finding {
 		}
 		b.Observe(w) // late parts come while others are judged
 	}
-	b.Settle(began+3, true)
+	b.Settle(scenario.Began+3, true)
 	return b.Findings()
 }

@@ -3,44 +3,44 @@ package board
 import "github.com/keyheat/keyheat/detect"
 
 // told is a finding that says more, as it was given last.
-type told struct {
+type relatedFinding struct {
 	detect.Finding
 	// over is when it was taken back, in settled seconds; 0 while it holds.
-	over int64
+	resolvedAt int64
 }
 
 // related are the findings that say more, by fingerprint, as they were given last.
-type related map[string]told
+type related map[string]relatedFinding
 
 // restore takes up one that another judge left.
-func (r related) restore(f *detect.Finding) { r[f.Fingerprint] = told{Finding: *f} }
+func (r related) restore(f *detect.Finding) { r[f.Fingerprint] = relatedFinding{Finding: *f} }
 
 // takeBack adds what was said before and holds no longer, as over: whoever keeps
 // findings hears the end of each, for some time, so that a failed write loses
 // none. stands says of a finding that it holds though it was not given now.
-func (r related) takeBack(said []detect.Finding, settled int64, stands func(*detect.Finding) bool) []detect.Finding {
-	now := make(map[string]bool, len(said))
-	for i := range said {
-		now[said[i].Fingerprint] = true
-		r[said[i].Fingerprint] = told{Finding: said[i]}
+func (r related) resolveAbsent(current []detect.Finding, settled int64, holds func(*detect.Finding) bool) []detect.Finding {
+	present := make(map[string]bool, len(current))
+	for i := range current {
+		present[current[i].Fingerprint] = true
+		r[current[i].Fingerprint] = relatedFinding{Finding: current[i]}
 	}
-	for print, t := range r {
-		if now[print] {
+	for fingerprint, previous := range r {
+		if present[fingerprint] {
 			continue
 		}
-		if stands(&t.Finding) {
-			said = append(said, t.Finding)
+		if holds(&previous.Finding) {
+			current = append(current, previous.Finding)
 			continue
 		}
-		if t.over == 0 {
-			t.State, t.over = detect.Resolved, max(settled, 1)
-			r[print] = t
+		if previous.resolvedAt == 0 {
+			previous.State, previous.resolvedAt = detect.Resolved, max(settled, 1)
+			r[fingerprint] = previous
 		}
-		if t.over+detect.Horizon < settled {
-			delete(r, print)
+		if previous.resolvedAt+detect.Horizon < settled {
+			delete(r, fingerprint)
 			continue
 		}
-		said = append(said, t.Finding)
+		current = append(current, previous.Finding)
 	}
-	return said
+	return current
 }

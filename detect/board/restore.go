@@ -14,7 +14,7 @@ func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 	for i := range findings {
 		f := &findings[i]
 		if f.Kind == detect.RollingHotKey {
-			b.rolled.Restore(f)
+			b.patterns.Restore(f)
 		}
 		if !f.Kind.OfKey() && !f.Kind.OfTable() {
 			b.related.restore(f)

@@ -9,105 +9,105 @@ import (
 )
 
 // stories are all of them.
-var stories = slices.Concat(lives, arithmetic, reasons, company, wholes, shardings, fews, policies)
+var stories = slices.Concat(lifetimes, arithmetic, reasonStories, relatedStories, tableStories, shardingStories, fewValueStories, policyStories)
 
 // lives are the stories of one key's load, second by second.
-var lives = []story{
-	{name: "a cold key is not a finding", seconds: wcu(1, 2, 3)},
-	{name: "799 of 1,000 is below the warning share", seconds: wcu(799, 799, 799)},
-	{name: "exactly the warning share is not above it", seconds: wcu(800, 800, 800)},
-	{name: "one second at 900 is a warning that waits", seconds: wcu(900),
+var lifetimes = []story{
+	{name: "a cold key is not a finding", seconds: demands(1, 2, 3)},
+	{name: "799 of 1,000 is below the warning share", seconds: demands(799, 799, 799)},
+	{name: "exactly the warning share is not above it", seconds: demands(800, 800, 800)},
+	{name: "one second at 900 is a warning that waits", seconds: demands(900),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
-	{name: "two of three seconds at 900 fire", seconds: wcu(900, 10, 900),
+	{name: "two of three seconds at 900 fire", seconds: demands(900, 10, 900),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
-	{name: "two of four seconds at 900 do not", seconds: wcu(900, 10, 10, 900),
+	{name: "two of four seconds at 900 do not", seconds: demands(900, 10, 10, 900),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
-	{name: "exactly 1,000 is not over the limit", seconds: wcu(1000, 1000),
+	{name: "exactly 1,000 is not over the limit", seconds: demands(1000, 1000),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 1000, saturated: 2, shards: 2, utilization: 1},
-	{name: "a thousandth more is", seconds: wcu(1000.001),
+	{name: "a thousandth more is", seconds: demands(1000.001),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Pending, peak: 1000.001, over: 1, saturated: 1, shards: 2, utilization: 1.000001},
-	{name: "5,000 writes a second want 8 shards", seconds: wcu(5000, 5000, 5000),
+	{name: "5,000 writes a second want 8 shards", seconds: demands(5000, 5000, 5000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
-	{name: "50,000 want 75", seconds: wcu(50_000, 50_000),
+	{name: "50,000 want 75", seconds: demands(50_000, 50_000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 2, shards: 75, utilization: 50},
-	{name: "3,300 reads a second are over the read limit", reads: true, seconds: wcu(3300, 3300),
+	{name: "3,300 reads a second are over the read limit", reads: true, seconds: demands(3300, 3300),
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3300, over: 2, shards: 2, utilization: 1.1},
-	{name: "a key named after today rolls", key: "2025-11-21", seconds: wcu(1200, 1200), reason: detect.RollingKey,
+	{name: "a key named after today rolls", key: "2025-11-21", seconds: demands(1200, 1200), reason: detect.RollingKey,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "so does one with today's hour in it, where the writer is", key: "events#2025112016#eu", seconds: wcu(1200, 1200), reason: detect.RollingKey,
+	{name: "so does one with today's hour in it, where the writer is", key: "events#2025112016#eu", seconds: demands(1200, 1200), reason: detect.RollingKey,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "a key named after another day does not", key: "2025-11-11", seconds: wcu(1200, 1200),
+	{name: "a key named after another day does not", key: "2025-11-11", seconds: demands(1200, 1200),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "nor does a longer number that holds the day", key: "order#9202511217", seconds: wcu(1200, 1200),
+	{name: "nor does a longer number that holds the day", key: "order#9202511217", seconds: demands(1200, 1200),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "a key of an index is a finding of its own kind", index: "by-status", seconds: wcu(1200, 1200),
+	{name: "a key of an index is a finding of its own kind", index: "by-status", seconds: demands(1200, 1200),
 		kind: detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "1,100 reads a second are not", reads: true, seconds: wcu(1100, 1100, 1100)},
-	{name: "what was refused is demand", seconds: []second{{asked: 1400, refused: 420}, {asked: 1400, refused: 420}},
+	{name: "1,100 reads a second are not", reads: true, seconds: demands(1100, 1100, 1100)},
+	{name: "what was refused is demand", seconds: []demand{{units: 1400, refused: 420}, {units: 1400, refused: 420}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 2, saturated: 2, shards: 3, utilization: 1.4},
-	{name: "a flat top just below the limit is saturation", seconds: wcu(990, 998, 400, 1000),
+	{name: "a flat top just below the limit is saturation", seconds: demands(990, 998, 400, 1000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
-	{name: "three flat seconds too far apart are not", seconds: wcu(990, 400, 990, 400, 400, 990),
+	{name: "three flat seconds too far apart are not", seconds: demands(990, 400, 990, 400, 400, 990),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 990, saturated: 3, shards: 2, utilization: 0.99},
-	{name: "what is not proven is possible and no more", seconds: []second{{asked: 700, unsure: 400}, {asked: 850, unsure: 200}},
+	{name: "what is not proven is possible and no more", seconds: []demand{{units: 700, unsure: 400}, {units: 850, unsure: 200}},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 850, possible: 2, shards: 2, utilization: 0.85},
-	{name: "what is only possible is no finding", seconds: []second{{asked: 700, unsure: 400}, {asked: 700, unsure: 400}}},
-	{name: "59 quiet seconds keep it firing", seconds: join(wcu(2000, 2000), quiet(59)),
+	{name: "what is only possible is no finding", seconds: []demand{{units: 700, unsure: 400}, {units: 700, unsure: 400}}},
+	{name: "59 quiet seconds keep it firing", seconds: join(demands(2000, 2000), quiet(59)),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 2, shards: 3, utilization: 2},
-	{name: "60 quiet seconds resolve it", seconds: join(wcu(2000, 2000), quiet(60)),
+	{name: "60 quiet seconds resolve it", seconds: join(demands(2000, 2000), quiet(60)),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Resolved, peak: 2000, over: 2, shards: 3, utilization: 2},
-	{name: "seconds not wholly seen resolve nothing", seconds: join(wcu(2000, 2000), quiet(120)), incomplete: true,
+	{name: "seconds not wholly seen resolve nothing", seconds: join(demands(2000, 2000), quiet(120)), incomplete: true,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 2, shards: 3, utilization: 2},
-	{name: "a key that cools and returns begins a new episode", seconds: join(wcu(9000, 9000), quiet(70), wcu(900)),
+	{name: "a key that cools and returns begins a new episode", seconds: join(demands(9000, 9000), quiet(70), demands(900)),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
-	{name: "a pause shorter than that does not", seconds: join(wcu(9000), quiet(30), wcu(900)),
+	{name: "a pause shorter than that does not", seconds: join(demands(9000), quiet(30), demands(900)),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Pending, peak: 9000, over: 1, shards: 14, utilization: 9},
-	{name: "severity stays the episode's worst", seconds: wcu(1500, 900, 900, 900),
+	{name: "severity stays the episode's worst", seconds: demands(1500, 900, 900, 900),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 1, shards: 3, utilization: 1.5},
 }
 
 // arithmetic are the sources' worked examples of shard counts and ceilings, as
 // DYNAMODB.md's sections "Shards" and "Throttling" have them.
 var arithmetic = []story{
-	{name: "500 writes a second need one shard", seconds: wcu(500, 500), policy: warnAt(0.4),
+	{name: "500 writes a second need one shard", seconds: demands(500, 500), policy: warnAt(0.4),
 		says: []string{"ceil(500 / 1,000 × 1.5) = 1"},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 500, shards: 1, utilization: 0.5},
-	{name: "500,000 want 750", seconds: wcu(500_000, 500_000), says: []string{"ceil(500,000 / 1,000 × 1.5) = 750"},
+	{name: "500,000 want 750", seconds: demands(500_000, 500_000), says: []string{"ceil(500,000 / 1,000 × 1.5) = 750"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 500_000, over: 2, shards: 750, utilization: 500},
-	{name: "AWS's own form: 5,000 writes of 1 KB want at least 5", seconds: wcu(5000, 5000), policy: headroom(1),
+	{name: "AWS's own form: 5,000 writes of 1 KB want at least 5", seconds: demands(5000, 5000), policy: headroom(1),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 5, utilization: 5},
-	{name: "10,000 writes want 15", seconds: wcu(10_000, 10_000),
+	{name: "10,000 writes want 15", seconds: demands(10_000, 10_000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 15, utilization: 10},
-	{name: "up to 20, with more headroom", seconds: wcu(10_000, 10_000), policy: headroom(2),
+	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
-	{name: "80 % on one status caps the table at 1,250", world: worlds([]asked{{key: "open", units: 2000}}, keys("closed%d", 5, asked{units: 100})), share: 0.8, key: "open",
+	{name: "80 % on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open",
 		says: []string{"With 80 % of the load on this key the table as a whole can take 1,250 write units a second."},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 3, shards: 3, utilization: 2},
-	{name: "600 strong reads of a 20 KB item fill a partition", world: []asked{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
+	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"100 % of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3000, saturated: 3, shards: 2, utilization: 1},
-	{name: "reading the shards is counted", world: []asked{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
+	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"6 queries of at least 0.5 RCU each", "× 5 × 0.5 ="},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
-	{name: "new partitions are made ahead", world: []asked{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
+	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"warm throughput to at least 7,500 write units a second (5,000 × 1.5)", "8 names are not 8 partitions", "“k#SHARD_0” to “k#SHARD_7”", "copy the old key's items"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
-	{name: "reads and writes together may be too much", world: []asked{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
+	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 700, possible: 3, shards: 2, utilization: 0.7},
-	{name: "or not", world: []asked{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
-	{name: "two sampling rates in one second", world: []asked{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,
+	{name: "or not", workloads: []workload{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
+	{name: "two sampling rates in one second", workloads: []workload{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 1200, possible: 3, shards: 2, utilization: 1.2},
-	{name: "a gap in the middle does not count as quiet", seconds: join(wcu(2000, 2000), quiet(89)), lost: [2]int{30, 59},
+	{name: "a gap in the middle does not count as quiet", seconds: join(demands(2000, 2000), quiet(89)), lost: [2]int{30, 59},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 2, shards: 3, utilization: 2},
-	{name: "behind it sixty seconds do", seconds: join(wcu(2000, 2000), quiet(90)), lost: [2]int{30, 59},
+	{name: "behind it sixty seconds do", seconds: join(demands(2000, 2000), quiet(90)), lost: [2]int{30, 59},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Resolved, peak: 2000, over: 2, shards: 3, utilization: 2},
 }
 
 // hot is a story of 1,500 writes a second of one key and nothing else.
-func hot(name string, reason detect.Reason, a asked, says ...string) story {
+func hot(name string, reason detect.Reason, a workload, texts ...string) story {
 	a.key, a.units = cmpString(a.key, "k"), 1500
 	s := story{
-		name: name, world: []asked{a}, share: 1, reason: reason, says: says, index: a.index,
+		name: name, workloads: []workload{a}, share: 1, reason: reason, says: texts, index: a.index,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5,
 	}
 	if a.index != "" {
@@ -121,10 +121,10 @@ func (s story) with(change func(*story)) story {
 	return s
 }
 
-func known(f detect.TableFacts) func(*story) { return func(s *story) { s.facts = &f } }
+func withFacts(f detect.TableFacts) func(*story) { return func(s *story) { s.facts = &f } }
 
-func beside(kind detect.Kind) func(*story) {
-	return func(s *story) { s.more = map[detect.Kind]int{kind: 1} }
+func withOther(kind detect.Kind) func(*story) {
+	return func(s *story) { s.others = map[detect.Kind]int{kind: 1} }
 }
 
 func cmpString(s, otherwise string) string {
@@ -135,114 +135,114 @@ func cmpString(s, otherwise string) string {
 }
 
 // reasons are why a table does not heal itself.
-var reasons = []story{
-	hot("half of the load on one item", detect.HotItem, asked{sk: mostly(5)}, "One item, sort key “the-one”", "Sharding will not help as the item is"),
-	hot("a quarter is too near to decide", detect.Undetermined, asked{sk: quarter}, "do not decide"),
-	hot("a tenth leaves it to split", detect.Splittable, asked{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes"),
-	hot("many sort keys split", detect.Splittable, asked{sk: shuffled}, "Keyheat was not told"),
-	hot("for certain when there is no local index", detect.Splittable, asked{sk: shuffled}).with(known(detect.TableFacts{PK: []string{"pk"}, SK: []string{"sk"}})),
-	hot("not under a local index", detect.LSIBlocked, asked{sk: shuffled}, "by-date").with(known(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which says nothing of a global one", detect.Splittable, asked{sk: shuffled, index: "by-status"}, "sparse index").with(known(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("a table without sort keys has one item a key", detect.HotItem, asked{}, "no sort key").with(known(detect.TableFacts{PK: []string{"pk"}})),
-	hot("without any word of it nothing is known", detect.Undetermined, asked{}, "do not tell sort keys"),
-	hot("writes that follow the time", detect.MonotonicSortKey, asked{sk: rising}, "100 % of", "rising"),
-	hot("or count down", detect.MonotonicSortKey, asked{sk: falling}, "falling"),
-	hot("also in an index", detect.MonotonicSortKey, asked{sk: rising, index: "by-status"}),
-	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, asked{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
-	hot("unless one item of it is hot", detect.HotItem, asked{key: "2025-11-21", sk: one}),
-	{name: "a read-hot item wants copies, not shards", world: []asked{{key: "k", reads: true, units: 4000, sk: one}}, reads: true, share: 1, reason: detect.HotItem,
+var reasonStories = []story{
+	hot("half of the load on one item", detect.HotItem, workload{sk: mostly(5)}, "One item, sort key “the-one”", "Sharding will not help as the item is"),
+	hot("a quarter is too near to decide", detect.Undetermined, workload{sk: quarter}, "do not decide"),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes"),
+	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told"),
+	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{PK: []string{"pk"}, SK: []string{"sk"}})),
+	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which says nothing of a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{PK: []string{"pk"}})),
+	hot("without any word of it nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
+	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "100 % of", "rising"),
+	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}, "falling"),
+	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
+	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
+	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
+	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
 		says: []string{"Sharding will not help, because one item has the load", "cache them (DAX", "keep 2 copies"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
-	{name: "reads in the order of sort keys are not writes", world: []asked{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.Splittable,
+	{name: "reads in the order of sort keys are not writes", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.Splittable,
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 }
 
 const (
-	keyRange    = "TableWriteKeyRangeThroughputExceeded"
-	provisioned = "TableWriteProvisionedThroughputExceeded"
+	keyRangeCause    = "TableWriteKeyRangeThroughputExceeded"
+	provisionedCause = "TableWriteProvisionedThroughputExceeded"
 )
 
 // company are hot keys of which the evidence says more.
-var company = []story{
-	hot("one caller alone", detect.Undetermined, asked{caller: "role/batch"}, "Look at “role/batch” first").with(beside(detect.SingleCaller)),
-	hot("a key named like a test", detect.Undetermined, asked{key: "loadtest#1"}, "stop or move what writes it").with(beside(detect.TestKey)),
-	hot("a word within a word is no test", detect.Undetermined, asked{key: "latest#1"}),
-	hot("large items of which little changes", detect.Undetermined, asked{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "vertical partitioning", "“views”").with(beside(detect.LargeItem)),
-	hot("large items that change", detect.Undetermined, asked{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
-	hot("large items whose images nobody sees", detect.Undetermined, asked{each: 20, bytes: 20480}),
-	hot("a collection that grows under a local index", detect.LSIBlocked, asked{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(known(detect.TableFacts{LSIs: []string{"by-date"}})).with(beside(detect.LargeCollection)),
-	hot("one that does not grow", detect.LSIBlocked, asked{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(known(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("what a stream tells is a lower bound", detect.Undetermined, asked{change: true}, "a lower bound of the write load", "Reads are not seen"),
-	{name: "a partition that refuses shows a flat top in its stream", world: []asked{{key: "k", units: 1000, change: true}}, share: 1,
+var relatedStories = []story{
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch” first").with(withOther(detect.SingleCaller)),
+	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1"}, "stop or move what writes it").with(withOther(detect.TestKey)),
+	hot("a word within a word is no test", detect.Undetermined, workload{key: "latest#1"}),
+	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "vertical partitioning", "“views”").with(withOther(detect.LargeItem)),
+	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
+	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
+	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
+	hot("one that does not grow", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("what a stream tells is a lower bound", detect.Undetermined, workload{change: true}, "a lower bound of the write load", "Reads are not seen"),
+	{name: "a partition that refuses shows a flat top in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
-	{name: "two callers share the heat", world: []asked{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
+	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
-	{name: "a new key each day is a pattern", world: []asked{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot"}, more: map[detect.Kind]int{detect.HotKeyWrite: 1},
+	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
+		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Pending, peak: 1600, over: 3, shards: 3, utilization: 1.6},
-	{name: "what a partition refuses of a warm key is saturation", world: []asked{{key: "k", units: 900, cause: keyRange, refused: 150}}, share: 1,
+	{name: "what a partition refuses of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, refused: 150}}, share: 1,
 		says: []string{"requests on the key were refused", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
-	{name: "what the table refuses is not", world: []asked{{key: "k", units: 900, cause: provisioned, refused: 150}}, share: 1,
-		says: []string{"Check the table's capacity first"}, more: map[detect.Kind]int{detect.TableStarvation: 1},
+	{name: "what the table refuses is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, refused: 150}}, share: 1,
+		says: []string{"Check the table's capacity first"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 
 // strained is a story of a table as a whole.
-func strained(name string, kind detect.Kind, reason detect.Reason, world []asked, says ...string) story {
+func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads []workload, says ...string) story {
 	return story{
-		name: name, world: world, share: 1, reason: reason, says: says,
+		name: name, workloads: workloads, share: 1, reason: reason, says: says,
 		kind: kind, severity: detect.Critical, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
 	}
 }
 
 // warm are three warm keys of 300 writes a second; of one a part is refused.
-func warm(cause string) []asked {
-	return []asked{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, refused: 50}}
+func warm(cause string) []workload {
+	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, refused: 50}}
 }
 
 // wholes are tables that suffer without a hot key.
-var wholes = []story{
-	strained("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRange), "several warm keys share it", "“a”, “b” and “c”", "will not help at once"),
-	strained("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRange), asked{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
-	strained("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisioned), "This is no hot key", "Raise the provisioned capacity", "Shards would not help"),
-	strained("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
-	strained("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
-	strained("more than provisioned, not yet refused", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
+var tableStories = []story{
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "will not help at once"),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "This is no hot key", "Raise the provisioned capacity", "Shards would not help"),
+	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
+	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
+	tableStory("more than provisioned, not yet refused", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity gives it: nobody is woken
 	}),
-	{name: "a refusal without a reason tells nothing", world: warm("ProvisionedThroughputExceededException")},
-	{name: "an on-demand table has nothing provisioned", world: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
+	{name: "a refusal without a reason tells nothing", workloads: warm("ProvisionedThroughputExceededException")},
+	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }
 
 // shardings are keys that are sharded already.
-var shardings = slices.Concat(forms(), []story{
-	{name: "50,000 writes a second on 10 shards: too few", world: keys("celebrity#SHARD_%d", 10, asked{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, more: map[detect.Kind]int{detect.HotKeyWrite: 10},
+var shardingStories = slices.Concat(forms(), []story{
+	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
+		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 50_000, shards: 75, utilization: 50},
-	{name: "each of them says so", world: keys("celebrity#SHARD_%d", 10, asked{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
-		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, more: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
+	{name: "each of them says so", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
+		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
-	{name: "ten shards of 600 do", world: keys("celebrity#SHARD_%d", 10, asked{units: 600})},
-	{name: "nine of them have no room left", world: keys("celebrity#SHARD_%d", 8, asked{units: 700}), key: "celebrity#SHARD_*",
+	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
+	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 5.6},
-	{name: "forty shards of 20 are too many", world: keys("celebrity#SHARD_%d", 40, asked{units: 20}), key: "celebrity#SHARD_*",
+	{name: "forty shards of 20 are too many", workloads: keysLike("celebrity#SHARD_%d", 40, workload{units: 20}), key: "celebrity#SHARD_*",
 		says: []string{"Every read of the whole key takes 40 queries"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.8},
-	{name: "one shard has three times the others", world: append(keys("celebrity#SHARD_%d", 7, asked{units: 300}), asked{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"“celebrity#SHARD_7” has most", "differ by up to 140 %"}, more: map[detect.Kind]int{detect.HotKeyWrite: 1},
+	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
+		says: []string{"“celebrity#SHARD_7” has most", "differ by up to 140 %"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
-	{name: "a fifth is not uneven", world: append(keys("celebrity#SHARD_%d", 7, asked{units: 300}), asked{key: "celebrity#SHARD_7", units: 360})},
-	{name: "users' numbers are no shards", world: []asked{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
+	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
+	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
-	{name: "nor are small numbers with little load", world: keys("25#1768#%d", 8, asked{units: 17})},
-	{name: "nor are two users", world: []asked{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", more: map[detect.Kind]int{detect.HotKeyWrite: 1},
+	{name: "nor are small numbers with little load", workloads: keysLike("25#1768#%d", 8, workload{units: 17})},
+	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
-	{name: "unless the policy says that such numbers are shards", world: keys("post#%d", 2, asked{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), more: map[detect.Kind]int{detect.HotKeyWrite: 2},
+	{name: "unless the policy says that such numbers are shards", workloads: keysLike("post#%d", 2, workload{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), others: map[detect.Kind]int{detect.HotKeyWrite: 2},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
-	{name: "an index sharded by bare numbers, the key in its sort key", world: keys("%d", 10, asked{units: 600, index: "by-status", sk: shuffled})},
-	{name: "too few of these", world: keys("%d", 10, asked{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", more: map[detect.Kind]int{detect.HotGSIKey: 10},
+	{name: "an index sharded by bare numbers, the key in its sort key", workloads: keysLike("%d", 10, workload{units: 600, index: "by-status", sk: shuffled})},
+	{name: "too few of these", workloads: keysLike("%d", 10, workload{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", others: map[detect.Kind]int{detect.HotGSIKey: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 12_000, shards: 18, utilization: 12},
 })
 
@@ -260,21 +260,21 @@ func forms() (all []story) {
 		if err != nil {
 			panic(err)
 		}
-		var world []asked
+		var workloads []workload
 		for _, name := range names {
-			world = append(world, asked{key: name, units: 1500})
+			workloads = append(workloads, workload{key: name, units: 1500})
 		}
 		all = append(all, story{
-			name: "four shards named like " + f.String(), world: world, says: []string{"4 shards of “BASE” are asked for 6,000"},
-			more: map[detect.Kind]int{detect.HotKeyWrite: 4},
-			kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 6000, shards: 9, utilization: 6,
+			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” are asked for 6,000"},
+			others: map[detect.Kind]int{detect.HotKeyWrite: 4},
+			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 6000, shards: 9, utilization: 6,
 		})
 	}
 	return all
 }
 
 // statuses are five values with so many writes a second each.
-func statuses(units float64, a asked) (all []asked) {
+func statusValues(units float64, a workload) (all []workload) {
 	for _, key := range []string{"open", "paid", "sent", "returned", "closed"} {
 		a.key, a.units = key, units
 		all = append(all, a)
@@ -283,20 +283,20 @@ func statuses(units float64, a asked) (all []asked) {
 }
 
 // fews are tables with few keys.
-var fews = []story{
-	{name: "five status values carry 5,000 WCU at most", world: statuses(400, asked{}), census: true, lasts: 60, share: 1,
+var fewValueStories = []story{
+	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 1,
 		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
-	{name: "and warn when one of them is warm", world: statuses(900, asked{}), census: true, lasts: 60, share: 1, more: map[detect.Kind]int{detect.HotKeyWrite: 5},
+	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
-	{name: "also in an index", world: statuses(400, asked{index: "by-status"}), census: true, lasts: 60, share: 1, index: "by-status",
+	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 1, index: "by-status",
 		says: []string{"behind the value in the key of the index by-status", "refuses writes to the table itself"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
-	{name: "a constant is a catastrophe", world: []asked{{key: "ALL", units: 500}}, census: true, lasts: 60, share: 1,
+	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,
 		says: []string{"One key takes everything"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 500, shards: 1, utilization: 0.5},
-	{name: "many users are none", world: keys("user#%d", 300, asked{units: 5}), census: true, lasts: 60},
-	{name: "nor is a table that hardly anybody uses", world: statuses(1, asked{}), census: true, lasts: 60},
+	{name: "many users are none", workloads: keysLike("user#%d", 300, workload{units: 5}), withCensus: true, lasts: 60},
+	{name: "nor is a table that hardly anybody uses", workloads: statusValues(1, workload{}), withCensus: true, lasts: 60},
 }
 
 func policyWith(change func(*detect.Policy)) *detect.Policy {
@@ -318,12 +318,12 @@ func suffix(f shardkey.Form) *detect.Policy {
 }
 
 // policies are what an operator may decide.
-var policies = []story{
-	{name: "an excluded key", key: "load#7", seconds: wcu(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Exclude = []string{"load#*"} })},
-	{name: "a table that nobody is woken for", seconds: wcu(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Info }),
+var policyStories = []story{
+	{name: "an excluded key", key: "load#7", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Exclude = []string{"load#*"} })},
+	{name: "a table that nobody is woken for", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Info }),
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 5000, over: 2, shards: 8, utilization: 5},
-	{name: "one that is never critical", seconds: wcu(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
+	{name: "one that is never critical", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
-	{name: "shards named as the operator wants", seconds: wcu(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"“user#42.0” to “user#42.7”"},
+	{name: "shards named as the operator wants", seconds: demands(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"“user#42.0” to “user#42.7”"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
 }

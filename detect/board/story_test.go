@@ -13,27 +13,26 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-const began = int64(1_763_690_400)
-
 // second is one second of the story's key: how many units were asked, refused,
 // and not seen for certain.
-type second struct{ asked, refused, unsure float64 }
+type demand struct{ units, refused, unsure float64 }
 
-func wcu(asked ...float64) (s []second) {
+func demands(asked ...float64) (s []demand) {
 	for _, a := range asked {
-		s = append(s, second{asked: a})
+		s = append(s, demand{units: a})
 	}
 	return s
 }
 
-func quiet(n int) []second { return make([]second, n) }
+func quiet(n int) []demand { return make([]demand, n) }
 
-func join(parts ...[]second) (all []second) {
+func join(parts ...[]demand) (all []demand) {
 	for _, p := range parts {
 		all = append(all, p...)
 	}
@@ -47,21 +46,21 @@ type story struct {
 	index      string
 	key        string        // user#42 when empty
 	reason     detect.Reason // undetermined when empty
-	seconds    []second
+	seconds    []demand
 	incomplete bool   // what settles is never wholly seen
 	lost       [2]int // from which second to which nothing was seen
 	// world is told instead of seconds: what keys are asked, through a sketch.
-	world []asked
-	lasts int // seconds of the world, 3 when 0
+	workloads []workload
+	lasts     int // seconds of the world, 3 when 0
 	// census says that what the keys look like is judged, too.
-	census bool
+	withCensus bool
 	// facts and policy are nil where nobody said anything.
 	facts  *detect.TableFacts
 	policy *detect.Policy
 
 	// says are parts of what is said about it, more are the other findings.
-	says []string
-	more map[detect.Kind]int
+	says   []string
+	others map[detect.Kind]int
 	// share is the key's part of the load, 0.5 when 0.
 	share float64
 
@@ -76,42 +75,33 @@ type story struct {
 	utilization float64
 }
 
-func milli(units float64) sample.Milli { return sample.Milli(units*1000 + 0.5) }
-
 // window is a story's second, beside as much load again on other keys.
 func (s *story) window(i int) *sketch.Window {
 	load := func(units float64) sketch.Load {
 		if s.reads {
-			return sketch.Load{Read: milli(units)}
+			return sketch.Load{Read: scenario.Milli(units)}
 		}
-		return sketch.Load{Write: milli(units)}
+		return sketch.Load{Write: scenario.Milli(units)}
 	}
 	v := s.seconds[i]
-	w := &sketch.Window{Table: "orders", Index: s.index, Second: began + int64(i)}
+	w := &sketch.Window{Table: "orders", Index: s.index, Second: scenario.Began + int64(i)}
 	w.Total.Requests = 2
-	w.Total.Load = load(2 * v.asked)
-	if v.asked > 0 {
+	w.Total.Load = load(2 * v.units)
+	if v.units > 0 {
 		w.Keys = []sketch.KeyLoad{{
-			Hash: hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
-			Low: load(v.asked), Err: load(v.unsure), Throttled: load(v.refused),
+			Hash: scenario.Hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
+			Low: load(v.units), Err: load(v.unsure), Throttled: load(v.refused),
 		}}
 	}
 	return w
 }
 
-func hash(table, index string, key sample.Key) uint64 {
-	return sketch.Hash(table, index, key, storySeed)
-}
-
-// storySeed is the hash seed of all stories.
-const storySeed = 99
-
 func (s *story) partitionKey() sample.Key { return sample.KeyString(cmp.Or(s.key, "user#42")) }
 
 // windows are all that there is to observe, second by second.
 func (s *story) windows() []*sketch.Window {
-	if s.world != nil {
-		return windowsOf(s.world, cmp.Or(s.lasts, 3))
+	if s.workloads != nil {
+		return sketched(s.workloads, cmp.Or(s.lasts, 3))
 	}
 	all := make([]*sketch.Window, len(s.seconds))
 	for i := range all {
@@ -132,33 +122,33 @@ func (s *story) options() (o board.Options) {
 
 func (s *story) board() *board.Board {
 	b := board.New(s.options())
-	b.Settle(began-1, true)
+	b.Settle(scenario.Began-1, true)
 	return b
 }
 
 // tell observes the windows in the given order and settles them.
-func (s *story) tell(windows []*sketch.Window, order []int) *board.Board {
+func (s *story) run(windows []*sketch.Window, order []int) *board.Board {
 	b := s.board()
 	for _, i := range order {
-		if s.long() {
+		if s.isLong() {
 			b.Settle(windows[i].Second-1, true)
 		}
 		b.Observe(windows[i])
 	}
 	if s.lost[1] > 0 {
-		b.Settle(began+int64(s.lost[0])-1, true)
-		b.Settle(began+int64(s.lost[1]), false)
+		b.Settle(scenario.Began+int64(s.lost[0])-1, true)
+		b.Settle(scenario.Began+int64(s.lost[1]), false)
 	}
-	if s.census {
+	if s.withCensus {
 		c := keydesign.NewCensus()
 		for _, w := range windows {
 			c.Observe(w)
 		}
 		for _, t := range c.Targets() {
-			b.Look(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
+			b.SetView(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
 		}
 	}
-	last := began + int64(len(s.seconds)) - 1
+	last := scenario.Began + int64(len(s.seconds)) - 1
 	for _, w := range windows {
 		last = max(last, w.Second)
 	}
@@ -168,7 +158,7 @@ func (s *story) tell(windows []*sketch.Window, order []int) *board.Board {
 
 // long says that the story lasts longer than a judge keeps its seconds open: it
 // has to be told in order.
-func (s *story) long() bool { return s.lasts > 900 }
+func (s *story) isLong() bool { return s.lasts > 900 }
 
 func inOrder(n int) []int {
 	order := make([]int, n)
@@ -179,9 +169,9 @@ func inOrder(n int) []int {
 }
 
 // whole is the story, told once from beginning to end.
-func (s *story) whole() []detect.Finding {
+func (s *story) findings() []detect.Finding {
 	windows := s.windows()
-	return s.tell(windows, inOrder(len(windows))).Findings()
+	return s.run(windows, inOrder(len(windows))).Findings()
 }
 
 func TestStories(t *testing.T) {
@@ -189,8 +179,8 @@ func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			found := s.whole()
-			if s.kind == "" && s.more == nil {
+			found := s.findings()
+			if s.kind == "" && s.others == nil {
 				if len(found) != 0 {
 					t.Fatalf("found %+v, want nothing", found)
 				}
@@ -205,8 +195,8 @@ func TestStories(t *testing.T) {
 // and of its key where it names one. The others must be those it expects.
 func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 	t.Helper()
-	more := map[detect.Kind]int{}
-	maps.Copy(more, s.more)
+	others := map[detect.Kind]int{}
+	maps.Copy(others, s.others)
 	var main *detect.Finding
 	for i := range found {
 		f := &found[i]
@@ -214,11 +204,11 @@ func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 			main = f
 			continue
 		}
-		if more[f.Kind]--; more[f.Kind] < 0 {
+		if others[f.Kind]--; others[f.Kind] < 0 {
 			t.Errorf("one %s of %q too many: %s", f.Kind, f.Key, f.Why)
 		}
 	}
-	for kind, missing := range more {
+	for kind, missing := range others {
 		if missing > 0 {
 			t.Errorf("%d of %s are missing", missing, kind)
 		}
@@ -274,14 +264,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, s := range stories {
-		if s.long() {
+		if s.isLong() {
 			continue
 		}
 		windows := s.windows()
-		want := s.tell(windows, inOrder(len(windows))).Findings()
+		want := s.run(windows, inOrder(len(windows))).Findings()
 		for range 5 {
 			order := append(random.Perm(len(windows)), random.Perm(len(windows))...)
-			if got := s.tell(windows, order).Findings(); !reflect.DeepEqual(got, want) {
+			if got := s.run(windows, order).Findings(); !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: in order %v found %+v, want %+v", s.name, order, got, want)
 			}
 		}
@@ -294,14 +284,14 @@ func TestStoriesMergeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 8))
 	for _, s := range stories {
-		if s.world == nil || s.long() {
+		if s.workloads == nil || s.isLong() {
 			continue
 		}
-		parts := partsOf(s.world, cmp.Or(s.lasts, 3), 3, random)
+		parts := partsOf(s.workloads, cmp.Or(s.lasts, 3), 3, random)
 		var want []detect.Finding
 		for round := range 3 {
-			windows := wholeOf(parts, random)
-			got := s.tell(windows, inOrder(len(windows))).Findings()
+			windows := mergedParts(parts, random)
+			got := s.run(windows, inOrder(len(windows))).Findings()
 			if round == 0 {
 				want = got
 			} else if !reflect.DeepEqual(got, want) {
@@ -316,7 +306,7 @@ func TestMoreLoadIsNeverBetter(t *testing.T) {
 	t.Parallel()
 	rank := map[detect.Severity]int{"": 0, detect.Info: 1, detect.Warning: 2, detect.Critical: 3}
 	worst := func(s story) (r int) {
-		for _, f := range s.whole() {
+		for _, f := range s.findings() {
 			r = max(r, rank[f.Severity])
 		}
 		return r
@@ -325,16 +315,16 @@ func TestMoreLoadIsNeverBetter(t *testing.T) {
 	for range 300 {
 		base := story{}
 		for range 1 + random.IntN(10) {
-			base.seconds = append(base.seconds, second{asked: random.Float64() * 1500})
+			base.seconds = append(base.seconds, demand{units: random.Float64() * 1500})
 		}
-		more := story{seconds: append([]second(nil), base.seconds...)}
-		for i := range more.seconds {
-			more.seconds[i].asked += random.Float64() * 300
+		heavier := story{seconds: append([]demand(nil), base.seconds...)}
+		for i := range heavier.seconds {
+			heavier.seconds[i].units += random.Float64() * 300
 		}
 		// Saturation is of consumption at the limit: load that lifts a key past
 		// the flat top is over the limit instead, which is no less.
-		if a, b := worst(base), worst(more); b < a {
-			t.Fatalf("%v is of severity %d, with more load %v of %d", base.seconds, a, more.seconds, b)
+		if a, b := worst(base), worst(heavier); b < a {
+			t.Fatalf("%v is of severity %d, with more load %v of %d", base.seconds, a, heavier.seconds, b)
 		}
 	}
 }
@@ -343,7 +333,7 @@ func TestMoreLoadIsNeverBetter(t *testing.T) {
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
-		if s.lost[1] > 0 || s.long() {
+		if s.lost[1] > 0 || s.isLong() {
 			continue // told with settlings of its own
 		}
 		windows := s.windows()
@@ -361,18 +351,18 @@ func TestRestore(t *testing.T) {
 			if cut > 0 && windows[cut-1].Second == w.Second {
 				continue // a judge takes over between seconds
 			}
-			first, second := s.board(), board.New(s.options())
-			observe(first, 0, cut)
-			second.Settle(w.Second-1, true)
-			second.Restore(first.Findings(), storySeed)
-			observe(second, cut, len(windows))
-			compareRestored(t, s.name, heat(whole.Findings()), heat(second.Findings()))
+			predecessor, successor := s.board(), board.New(s.options())
+			observe(predecessor, 0, cut)
+			successor.Settle(w.Second-1, true)
+			successor.Restore(predecessor.Findings(), scenario.Seed)
+			observe(successor, cut, len(windows))
+			compareRestored(t, s.name, paging(whole.Findings()), paging(successor.Findings()))
 		}
 	}
 }
 
 // heat are the findings that page. What says more of them is judged anew.
-func heat(found []detect.Finding) []detect.Finding {
+func paging(found []detect.Finding) []detect.Finding {
 	return slices.DeleteFunc(found, func(f detect.Finding) bool {
 		return !slices.Contains([]detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation}, f.Kind)
 	})
@@ -400,22 +390,22 @@ func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
 
 func TestFileIsOneEpisode(t *testing.T) {
 	t.Parallel()
-	s := story{seconds: join(wcu(9000), quiet(120), wcu(900))}
+	s := story{seconds: join(demands(9000), quiet(120), demands(900))}
 	b := board.New(board.Options{OneEpisode: true})
 	for i := range s.seconds {
 		b.Observe(s.window(i))
 	}
-	b.Settle(began+int64(len(s.seconds)), true)
+	b.Settle(scenario.Began+int64(len(s.seconds)), true)
 	found := b.Findings()
-	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(began, 0)) {
+	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(scenario.Began, 0)) {
 		t.Fatalf("found %+v", found)
 	}
 }
 
 func TestTables(t *testing.T) {
 	t.Parallel()
-	s := story{seconds: wcu(10, 20, 30)}
-	b := s.tell(s.windows(), []int{0, 1, 2, 1})
+	s := story{seconds: demands(10, 20, 30)}
+	b := s.run(s.windows(), []int{0, 1, 2, 1})
 	tables := b.Tables()
 	if len(tables) != 1 || tables[0].WCU != 120 || tables[0].Requests != 6 || tables[0].Seconds != 3 {
 		t.Fatalf("tables %+v", tables)
@@ -426,20 +416,20 @@ func TestTables(t *testing.T) {
 // table's keys yet: what was said of them stands until it has.
 func TestFewKeysOutliveARestart(t *testing.T) {
 	t.Parallel()
-	s := story{world: statuses(400, asked{}), census: true, lasts: 60}
-	said := s.whole()
-	heir := s.board()
-	heir.Settle(began+60, true)
-	heir.Restore(said, storySeed)
-	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Pending {
+	s := story{workloads: statusValues(400, workload{}), withCensus: true, lasts: 60}
+	before := s.findings()
+	successor := s.board()
+	successor.Settle(scenario.Began+60, true)
+	successor.Restore(before, scenario.Seed)
+	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Pending {
 		t.Fatalf("before it has looked the heir says %+v", found)
 	}
 	many := keydesign.NewCensus()
-	for _, w := range windowsOf(keys("user#%d", 300, asked{units: 5}), 60) {
+	for _, w := range sketched(keysLike("user#%d", 300, workload{units: 5}), 60) {
 		many.Observe(w)
 	}
-	heir.Look("orders", "", many.View("orders", "", detect.DefaultPolicy()))
-	if found := heir.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
+	successor.SetView("orders", "", many.View("orders", "", detect.DefaultPolicy()))
+	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
 		t.Fatalf("when it has looked it says %+v", found)
 	}
 }

@@ -27,7 +27,7 @@ func (b *Board) observeTable(w *sketch.Window) {
 	}
 	before, known := b.seconds[windowID{id, w.Second}]
 	if !known {
-		if w.Second < b.time.Settled-detect.Horizon {
+		if w.Second < b.timeline.Settled-detect.Horizon {
 			return // counted and forgotten
 		}
 		t.seconds++

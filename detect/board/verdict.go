@@ -20,16 +20,16 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 		switch {
 		case e.Severity() == "" || r.Excludes(t.Subject.Key.Text):
 		case t.Subject.IsWhole():
-			found = append(found, b.strained(t, &e, r))
+			found = append(found, b.tableFinding(t, &e, r))
 		default:
-			found = append(found, b.hotKey(t, &e, r))
+			found = append(found, b.keyFinding(t, &e, r))
 		}
 	}
 	return found
 }
 
 // hotKey words a key's episode.
-func (b *Board) hotKey(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
+func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.Evidence(e)
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
@@ -40,15 +40,15 @@ func (b *Board) hotKey(t *episode.Track, e *episode.Episode, r episode.Rules) de
 }
 
 // strained words an episode of a table as a whole.
-func (b *Board) strained(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
-	f := e.Finding(t.Subject, r)
+func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, rules episode.Rules) detect.Finding {
+	f := e.Finding(t.Subject, rules)
 	f.Share, f.Shards = 1, 1
-	switch r.Kind {
+	switch rules.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it refused: it was full
 		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.warmest(t.Subject.Target, e.At))
 	case detect.TableStarvation:
-		f.Utilization = max(1, e.Pressure.Over)
+		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(t.Subject.Target.Table), t.Subject.Target.Index)
 	}
 	if f.Evidence = e.Pressure.Evidence(e.Seconds); f.Evidence == nil {

@@ -15,26 +15,26 @@ type Episode struct {
 	state detect.State // empty before the first hot second
 	// Write and read are the highest second; at and consumed belong to the
 	// kind's own highest.
-	Write, Read     sampling.Interval
-	At              int64
-	consumed        sketch.Load
-	sum             sketch.Load
-	sumLow, sumHigh sketch.Load
-	sumTable        sketch.Load
-	asked, changes  int64
-	Seconds         int64
-	Over, possible  int
-	saturated       int
-	isSaturated     bool
-	warned          bool            // something was above the policy's share
-	combined        float64         // the largest sum of both utilisations
-	sustained       bool            // a mean is proven over the limit
-	means           *sampling.Means // of a sampled key
-	first, last     int64
-	through         int64                     // the last second that was counted
-	recent          [detect.SaturatedOf]int64 // seconds of a flat top, newest first
-	hot             [detect.FireOf]int64      // seconds above the share, newest first
-	Pressure        throttling.Pressure       // of a table as a whole
+	Write, Read       sampling.Interval
+	At                int64
+	consumed          sketch.Load
+	sum               sketch.Load
+	sumLow, sumHigh   sketch.Load
+	sumTable          sketch.Load
+	requests, changes int64
+	Seconds           int64
+	Over, possible    int
+	saturated         int
+	isSaturated       bool
+	warned            bool            // something was above the policy's share
+	combined          float64         // the largest sum of both utilisations
+	sustained         bool            // a mean is proven over the limit
+	means             *sampling.Means // of a sampled key
+	first, last       int64
+	through           int64                     // the last second that was counted
+	plateaus          [detect.SaturatedOf]int64 // seconds of a flat top, newest first
+	hottest           [detect.FireOf]int64      // seconds above the share, newest first
+	Pressure          throttling.Pressure       // of a table as a whole
 	// RestoredEvidence is what the judge before this one left.
 	RestoredEvidence *detect.Evidence
 }
@@ -63,48 +63,48 @@ func (e *Episode) clone() Episode {
 }
 
 // steps takes the next seconds.
-func (e *Episode) steps(points []point, r Rules, t Timeline) {
+func (e *Episode) observeAll(points []point, r Rules, t Timeline) {
 	for i := range points {
-		e.step(&points[i], r, t)
+		e.observe(&points[i], r, t)
 	}
 }
 
 // step takes the next second.
-func (e *Episode) step(p *point, r Rules, t Timeline) {
+func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	if p.second <= e.through { // counted before a restart
-		e.raise(p, r.largest)
+		e.raisePeaks(p, r.largest)
 		return
 	}
 	e.through = p.second
 	if p.pressure != nil {
-		e.suffer(p, r, t)
+		e.observePressure(p, r, t)
 		return
 	}
 	seen := p.of(r.Kind)
 	mean := e.mean(p, r.Kind)
 	hot := seen.Proven > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	lasting := mean > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	flat := flatTop(p, r.Kind)
-	both := p.both(r)
+	sustained := mean > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
+	plateau := isPlateau(p, r.Kind)
+	combined := p.overCombined(r)
 	e.settle(p.second-1, t)
 	if e.state == detect.Resolved && !r.oneEpisode {
-		if !hot && !lasting && !flat && !both {
+		if !hot && !sustained && !plateau && !combined {
 			return
 		}
 		*e = Episode{through: p.second, means: e.means}
 	}
 	e.count(p, r)
-	if both {
-		e.warm(p.second)
+	if combined {
+		e.extendPending(p.second)
 	}
-	if flat {
-		e.saturate(p.second)
+	if plateau {
+		e.addPlateau(p.second)
 	}
 	if hot {
 		e.isSaturated = e.isSaturated || p.refusedByPartition(r.Kind)
-		e.heat(p.second)
+		e.addHot(p.second)
 	}
-	if lasting {
+	if sustained {
 		e.sustained = e.sustained || mean > detect.Limit(r.Kind)
 		e.fire(p.second, p.second)
 	}
@@ -130,7 +130,7 @@ func (e *Episode) count(p *point, r Rules) {
 	if e.Seconds == 0 || seen.Value > FigureOf(r.Kind, e).Value {
 		e.At, e.consumed = p.second, p.consumed()
 	}
-	high := e.raise(p, r.largest)
+	high := e.raisePeaks(p, r.largest)
 	if both := p.combined(); both > e.combined {
 		e.combined = both
 	}
@@ -139,17 +139,17 @@ func (e *Episode) count(p *point, r Rules) {
 	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.Read.Low, Write: p.Write.Low})
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.asked, e.changes = e.asked+p.asked, e.changes+p.changes
+	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
 	case seen.Proven > most:
 		e.Over++
-	case detect.Amount(r.Kind, high) > most || p.both(r):
+	case detect.Amount(r.Kind, high) > most || p.overCombined(r):
 		e.possible++
 	}
 }
 
 // raise lifts the peaks, and answers the second's upper bounds.
-func (e *Episode) raise(p *point, l Largest) (high sketch.Load) {
+func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
 	high = sketch.Load{Read: p.Read.High(l.Read), Write: p.Write.High(l.Write)}
 	e.Write = e.Write.Max(sampling.Interval{Value: p.Write.Value, Low: p.Write.Low, High: high.Write})
 	e.Read = e.Read.Max(sampling.Interval{Value: p.Read.Value, Low: p.Read.Low, High: high.Read})
@@ -158,18 +158,18 @@ func (e *Episode) raise(p *point, l Largest) (high sketch.Load) {
 
 // saturate notes a second of a flat top; enough of them close together are
 // saturation.
-func (e *Episode) saturate(second int64) {
+func (e *Episode) addPlateau(second int64) {
 	e.saturated++
-	copy(e.recent[1:], e.recent[:])
-	e.recent[0] = second
-	if earliest := e.recent[detect.SaturatedSeconds-1]; earliest != 0 && second-earliest < detect.SaturatedOf {
+	copy(e.plateaus[1:], e.plateaus[:])
+	e.plateaus[0] = second
+	if earliest := e.plateaus[detect.SaturatedSeconds-1]; earliest != 0 && second-earliest < detect.SaturatedOf {
 		e.isSaturated = true
 		e.fire(earliest, second)
 	}
 }
 
 // warm notes a second that is worth knowing.
-func (e *Episode) warm(second int64) {
+func (e *Episode) extendPending(second int64) {
 	if e.state == "" || e.state == detect.Resolved {
 		e.state = detect.Pending
 	}
@@ -177,12 +177,12 @@ func (e *Episode) warm(second int64) {
 }
 
 // heat notes a second above the policy's share.
-func (e *Episode) heat(second int64) {
+func (e *Episode) addHot(second int64) {
 	e.warned = true
-	e.warm(second)
-	copy(e.hot[1:], e.hot[:])
-	e.hot[0] = second
-	if earliest := e.hot[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
+	e.extendPending(second)
+	copy(e.hottest[1:], e.hottest[:])
+	e.hottest[0] = second
+	if earliest := e.hottest[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
 		e.state = detect.Firing
 	}
 }
@@ -222,7 +222,7 @@ func (e *Episode) Severity() detect.Severity {
 }
 
 // suffer takes the next second of a table as a whole.
-func (e *Episode) suffer(p *point, r Rules, t Timeline) {
+func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	hit, refused := p.pressure.Hits(r.Kind)
 	e.settle(p.second-1, t)
 	if !hit {
@@ -234,16 +234,16 @@ func (e *Episode) suffer(p *point, r Rules, t Timeline) {
 	if detect.Weight(p.table) > detect.Weight(sketch.Load{Read: e.Read.Value, Write: e.Write.Value}) {
 		e.At, e.consumed = p.second, p.consumed()
 	}
-	e.raise(p, Largest{})
+	e.raisePeaks(p, Largest{})
 	e.Seconds++
 	for _, sum := range []*sketch.Load{&e.sum, &e.sumLow, &e.sumHigh, &e.sumTable} {
 		*sum = sum.Plus(p.table)
 	}
 	e.Pressure = e.Pressure.Plus(*p.pressure)
 	if !refused {
-		e.warm(p.second) // burst capacity still gives it: nobody is woken
+		e.extendPending(p.second) // burst capacity still gives it: nobody is woken
 		return
 	}
 	e.Over++
-	e.heat(p.second)
+	e.addHot(p.second)
 }

@@ -54,7 +54,7 @@ func seenOf(e *Episode) detect.Seen {
 	switch {
 	case e.changes == 0:
 		return detect.SeenRequests
-	case e.changes == e.asked:
+	case e.changes == e.requests:
 		return detect.SeenChanges
 	}
 	return detect.SeenBoth
@@ -64,7 +64,7 @@ func seenOf(e *Episode) detect.Seen {
 func Restore(f *detect.Finding) *Episode {
 	e := &Episode{
 		state: f.State, Seconds: f.Seconds, through: f.Through.Unix(),
-		Write: figureFrom(f.Peak.WCU), Read: figureFrom(f.Peak.RCU), At: f.Peak.At.Unix(),
+		Write: intervalOf(f.Peak.WCU), Read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
 		sum:      sumOf(f, valueOf), sumLow: sumOf(f, lowOf), sumHigh: sumOf(f, highOf),
 		Over: f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
@@ -72,12 +72,12 @@ func Restore(f *detect.Finding) *Episode {
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, RestoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
-	e.hot[0] = e.last
+	e.hottest[0] = e.last
 	switch f.Seen {
 	case detect.SeenChanges:
-		e.asked, e.changes = 1, 1
+		e.requests, e.changes = 1, 1
 	case detect.SeenBoth:
-		e.asked, e.changes = 2, 1
+		e.requests, e.changes = 2, 1
 	}
 	if f.Share > 0 {
 		e.sumTable = sketch.Load{
@@ -98,6 +98,6 @@ func valueOf(f detect.Figure) float64 { return f.Value }
 func lowOf(f detect.Figure) float64   { return f.Low }
 func highOf(f detect.Figure) float64  { return f.High }
 
-func figureFrom(f detect.Figure) sampling.Interval {
+func intervalOf(f detect.Figure) sampling.Interval {
 	return sampling.Interval{Value: detect.Milli(f.Value), Low: detect.Milli(f.Low), High: detect.Milli(f.High)}
 }

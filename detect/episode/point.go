@@ -21,7 +21,7 @@ type point struct {
 	requests, keyRange int64
 	// asked is how many requests of the whole table or index were seen, changes
 	// those of them that a stream told.
-	asked, changes int64
+	tableRequests, tableChanges int64
 	// pressure is what a table as a whole suffered; nil for a key.
 	pressure *throttling.Pressure
 	// table is the demand of the whole table or index in that second.
@@ -31,7 +31,7 @@ type point struct {
 // NewPoint is what a window says of one of its keys.
 func NewPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	p := point{
-		second: w.Second, requests: k.Requests, asked: w.Total.Requests, changes: w.Total.Changes,
+		second: w.Second, requests: k.Requests, tableRequests: w.Total.Requests, tableChanges: w.Total.Changes,
 		Read:      sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread),
 		Write:     sampling.NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread),
 		throttled: k.Throttled, table: w.Total.Load,
@@ -71,7 +71,7 @@ func (p *point) load() sketch.Load {
 
 // both says whether reads and writes together are over a partition's budget, if
 // they share one, while each is below its limit. It is told with the writes.
-func (p *point) both(r Rules) bool {
+func (p *point) overCombined(r Rules) bool {
 	return r.Kind != detect.HotKeyRead && p.combined() > 1 && p.Write.Proven <= detect.PartitionWrite && p.Read.Proven <= detect.PartitionRead
 }
 
@@ -88,8 +88,8 @@ func (p *point) refusedByPartition(k detect.Kind) bool {
 
 // flatTop says whether the second lies just at the limit with what it consumed,
 // as far as sampling lets it be seen.
-func flatTop(p *point, k detect.Kind) bool {
-	if math.Sqrt(p.of(k).Spread.Variance) > detect.FlatSpread*detect.Units(detect.Limit(k)) {
+func isPlateau(p *point, k detect.Kind) bool {
+	if math.Sqrt(p.of(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
 	used := detect.Amount(k, p.consumed())

@@ -28,13 +28,13 @@ func (c Conditions) Rules(k detect.Kind) Rules {
 type Track struct {
 	Subject Subject
 	Points  []point          // by second, within the horizon
-	Proofs  evidence.Hottest // of the hottest seconds
+	Hottest evidence.Hottest // of the hottest seconds
 	// Past are the episodes before points.
 	Past map[detect.Kind]*Episode
 	// known are the episodes up to and including the first `settled` points, by
 	// the place of their kind: what is settled is judged once, unless late data
 	// change it.
-	known   [2]Episode
+	cached  [2]Episode
 	settled int
 	// largest is what known was judged with.
 	largest Largest
@@ -46,7 +46,7 @@ func NewTrack(of Subject) *Track { return &Track{Subject: of, Past: map[detect.K
 func (t *Track) Put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
 		for _, e := range t.Past {
-			e.raise(&p, l)
+			e.raisePeaks(&p, l)
 		}
 		return
 	}
@@ -72,7 +72,7 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 	}
 	for _, k := range t.Subject.Kinds() {
 		e := t.before(k)
-		e.steps(t.Points[:n], c.Rules(k), c.Time)
+		e.observeAll(t.Points[:n], c.Rules(k), c.Time)
 		t.Past[k] = &e
 	}
 	t.Points = slices.Delete(t.Points, 0, n)
@@ -91,8 +91,8 @@ func (t *Track) before(k detect.Kind) Episode {
 func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 	t.advance(c)
 	for i, k := range t.Subject.Kinds() {
-		now[i] = t.known[i].clone()
-		now[i].steps(t.Points[t.settled:], c.Rules(k), c.Time)
+		now[i] = t.cached[i].clone()
+		now[i].observeAll(t.Points[t.settled:], c.Rules(k), c.Time)
 		now[i].settle(c.Time.Settled, c.Time)
 	}
 	return now
@@ -110,9 +110,9 @@ func (t *Track) advance(c Conditions) {
 	}
 	for i, k := range t.Subject.Kinds() {
 		if t.settled == 0 {
-			t.known[i] = t.before(k)
+			t.cached[i] = t.before(k)
 		}
-		t.known[i].steps(t.Points[t.settled:n], c.Rules(k), c.Time)
+		t.cached[i].observeAll(t.Points[t.settled:n], c.Rules(k), c.Time)
 	}
 	t.settled = n
 }
@@ -121,9 +121,9 @@ func (t *Track) advance(c Conditions) {
 // it told last was resolved a horizon ago.
 func (t *Track) Quiet(c Conditions) bool {
 	for _, e := range t.Episodes(c) {
-		open := e.state == detect.Pending || e.state == detect.Firing
+		unresolved := e.state == detect.Pending || e.state == detect.Firing
 		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
-		if open || recent || c.OneEpisode && e.state != "" {
+		if unresolved || recent || c.OneEpisode && e.state != "" {
 			return false
 		}
 	}
@@ -132,8 +132,8 @@ func (t *Track) Quiet(c Conditions) bool {
 
 // Evidence is that of the episode's seconds, or what the judge before left.
 func (t *Track) Evidence(e *Episode) *detect.Evidence {
-	if told := t.Proofs.Evidence(e.first, e.last); told != nil {
-		return told
+	if gathered := t.Hottest.Evidence(e.first, e.last); gathered != nil {
+		return gathered
 	}
 	return e.RestoredEvidence
 }

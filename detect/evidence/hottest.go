@@ -12,14 +12,14 @@ import (
 )
 
 // proofsKept is of how many seconds a key's evidence is kept: its hottest ones.
-const proofsKept = 16
+const secondsKept = 16
 
 // proofShare is the share of a limit from which a second's evidence is kept: of a
 // key that is far from it nothing is told.
-const proofShare = 0.4
+const evidenceShare = 0.4
 
 // proof is the evidence of one second.
-type proof struct {
+type gathered struct {
 	second   int64
 	weight   sample.Milli
 	load     sketch.Load
@@ -27,36 +27,36 @@ type proof struct {
 }
 
 // Hottest are a key's evidence, of its hottest seconds.
-type Hottest []proof
+type Hottest []gathered
 
 // Add keeps a second's evidence, if it is one of the hottest. Told again, a
 // second takes its own place.
 func (s *Hottest) Add(second int64, k *sketch.KeyLoad) {
-	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, proofShare) {
+	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, evidenceShare) {
 		return
 	}
-	p, kept := proof{second, detect.Weight(k.Low), k.Low, k.Evidence.Cut()}, *s
-	if i := slices.IndexFunc(kept, func(q proof) bool { return q.second == second }); i >= 0 {
-		kept[i] = p
+	p, all := gathered{second, detect.Weight(k.Low), k.Low, k.Evidence.Cut()}, *s
+	if i := slices.IndexFunc(all, func(q gathered) bool { return q.second == second }); i >= 0 {
+		all[i] = p
 		return
 	}
-	kept = append(kept, p)
-	if len(kept) > proofsKept {
+	all = append(all, p)
+	if len(all) > secondsKept {
 		coolest := 0
-		for i := range kept {
-			if a, b := &kept[i], &kept[coolest]; cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.second, b.second)) < 0 {
+		for i := range all {
+			if a, b := &all[i], &all[coolest]; cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.second, b.second)) < 0 {
 				coolest = i
 			}
 		}
-		kept = slices.Delete(kept, coolest, coolest+1)
+		all = slices.Delete(all, coolest, coolest+1)
 	}
-	*s = kept
+	*s = all
 }
 
 // Evidence is that of the seconds from first to last, or, where none was gathered
 // in them, of all that are kept; nil when none is.
 func (s Hottest) Evidence(first, last int64) *detect.Evidence {
-	within := make([]proof, 0, len(s))
+	within := make([]gathered, 0, len(s))
 	for _, p := range s {
 		if p.second >= first && p.second <= last {
 			within = append(within, p)
@@ -68,7 +68,7 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 	if len(within) == 0 {
 		return nil
 	}
-	slices.SortFunc(within, func(a, b proof) int { return cmp.Compare(a.second, b.second) })
+	slices.SortFunc(within, func(a, b gathered) int { return cmp.Compare(a.second, b.second) })
 	var sum *sketch.Evidence
 	var load sketch.Load
 	hottest := &within[0]
@@ -79,17 +79,17 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 			hottest = &within[i]
 		}
 	}
-	told := Of(sum, len(within), float64(detect.Weight(load)))
-	if told.SortKeys != nil {
-		told.SortKeys.Distinct = math.Round(hottest.evidence.SortKeys.Estimate())
+	summary := Of(sum, len(within), float64(detect.Weight(load)))
+	if summary.SortKeys != nil {
+		summary.SortKeys.Distinct = math.Round(hottest.evidence.SortKeys.Estimate())
 	}
-	return told
+	return summary
 }
 
 // Of words what was gathered in some seconds of the given load.
-func Of(e *sketch.Evidence, seconds int, asked float64) *detect.Evidence {
+func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	base := float64(detect.Weight(e.Load))
-	told := &detect.Evidence{
+	summary := &detect.Evidence{
 		Seconds: seconds, Records: e.Records, Refused: map[string]int64{},
 		Operations: []detect.Operation{},
 		Items:      parts(e.Items, base, e.Records), Callers: parts(e.Callers, base, e.Records),
@@ -98,32 +98,32 @@ func Of(e *sketch.Evidence, seconds int, asked float64) *detect.Evidence {
 	// What was gathered stands for all that was asked in these seconds.
 	scale := 1.0
 	if base > 0 {
-		scale = max(1, asked/base)
+		scale = max(1, weight/base)
 	}
 	for _, o := range e.Ops {
-		told.Operations = append(told.Operations, detect.Operation{
+		summary.Operations = append(summary.Operations, detect.Operation{
 			Op: cmp.Or(o.Op.String(), "unknown"), Share: detect.Ratio(float64(detect.Weight(o.Load)), base),
 			Requests: float64(o.Requests) * scale / float64(seconds),
 		})
 	}
-	slices.SortStableFunc(told.Operations, func(a, b detect.Operation) int { return cmp.Compare(b.Share, a.Share) })
+	slices.SortStableFunc(summary.Operations, func(a, b detect.Operation) int { return cmp.Compare(b.Share, a.Share) })
 	for c, n := range e.Refused {
 		if n > 0 {
-			told.Refused[sample.Cause(c).String()] = n
+			summary.Refused[sample.Cause(c).String()] = n
 		}
 	}
-	told.StrongReads = detect.Ratio(float64(e.Strong), float64(e.Load.Read))
+	summary.StrongReads = detect.Ratio(float64(e.Strong), float64(e.Load.Read))
 	if e.Sorted > 0 {
 		steps := e.Rises + e.Falls
-		told.SortKeys = &detect.SortKeys{Known: detect.Ratio(float64(e.Sorted), float64(e.Records)), Steps: steps, Rising: detect.Ratio(float64(e.Rises), float64(steps))}
+		summary.SortKeys = &detect.SortKeys{Known: detect.Ratio(float64(e.Sorted), float64(e.Records)), Steps: steps, Rising: detect.Ratio(float64(e.Rises), float64(steps))}
 	}
-	told.ItemBytes = detect.Ratio(float64(e.Bytes), float64(e.Sized))
+	summary.ItemBytes = detect.Ratio(float64(e.Bytes), float64(e.Sized))
 	if e.Edited > 0 {
 		changed := min(1, detect.Ratio(float64(e.ChangedBytes), float64(e.ItemBytes)))
 		growth := float64(e.GrownBytes) * scale / float64(seconds)
-		told.ChangedShare, told.GrowthBytes = &changed, &growth
+		summary.ChangedShare, summary.GrowthBytes = &changed, &growth
 	}
-	return told
+	return summary
 }
 
 // parts are the shares of a Top, the largest first. What was gathered is itself

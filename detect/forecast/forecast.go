@@ -13,25 +13,25 @@ import (
 const (
 	// forecastSpan is how many days the data must reach back, and forecastDays on
 	// how many of them the key must have been seen: three of each weekday.
-	forecastSpan, forecastDays = 21, 15
+	minSpan, minDays = 21, 15
 	// forecastWeeks is how many weeks must have a peak, each seen on at least
 	// weekDays days.
-	forecastWeeks, weekDays = 3, 4
+	minWeeks, weekDays = 3, 4
 	// forecastStale is after how many days without the key a trend is history.
-	forecastStale = 7
+	maxSilence = 7
 	// forecastReach is how far ahead a trend is followed, in multiples of the
 	// days it was seen over; forecastFarthest is the bound of that, in days.
-	forecastReach, forecastFarthest = 4, 365
+	reachFactor, maxReach = 4, 365
 	// halfAgrees is the part of the whole slope that each half of the data must
 	// show by itself: a step is no growth.
 	halfAgrees = 0.25
 	// leastShare is the least that a growing key is taken to have had of what it
 	// has now.
-	leastShare = 0.02
+	minShare = 0.02
 	// forecastEarly is the share of a limit at which there is still time.
-	forecastEarly = 0.7
+	earlyShare = 0.7
 	// forecastZ is the normal quantile of a 95 % interval.
-	forecastZ = 1.96
+	z95 = 1.96
 )
 
 // Memory is how far back peaks are of use to a forecast.
@@ -79,7 +79,7 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 		return nil
 	}
 	middle, low, high := trendOf(days, slope.Value), trendOf(days, slope.Low), trendOf(days, slope.High)
-	if !middle.sound() || !low.sound() || !high.sound() {
+	if !middle.positive() || !low.positive() || !high.positive() {
 		return nil
 	}
 	full := detect.Units(detect.Limit(k))
@@ -87,12 +87,12 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 		Unit: unitOf(k), Level: middle.level, Days: len(days),
 		Growth: detect.Figure{Value: middle.growth, Low: low.growth, High: high.growth},
 	}
-	reach := min(forecastReach*float64(days[len(days)-1].ago+1), forecastFarthest)
+	reach := min(reachFactor*float64(days[len(days)-1].ago+1), maxReach)
 	cross := func(to float64) *detect.Crossing {
 		at := middle.reaches(to, 0)
 		return newCrossing(now, reach, at, high.reaches(to, 1), low.reaches(to, -1))
 	}
-	f.At70, f.At100 = cross(forecastEarly*full), cross(full)
+	f.At70, f.At100 = cross(earlyShare*full), cross(full)
 	return f
 }
 
@@ -159,7 +159,7 @@ func evened(days []day) []day {
 
 // slopeOf is the slope with its interval, and whether there is enough to say.
 func slopeOf(days []day) (detect.Figure, bool) {
-	if len(days) < forecastDays || days[0].ago > forecastStale || days[len(days)-1].ago-days[0].ago < forecastSpan-1 {
+	if len(days) < minDays || days[0].ago > maxSilence || days[len(days)-1].ago-days[0].ago < minSpan-1 {
 		return detect.Figure{}, false
 	}
 	slopes, variance := seasonalSlopes(days)
@@ -168,7 +168,7 @@ func slopeOf(days []day) (detect.Figure, bool) {
 	}
 	value := median(slopes)
 	r := autocorrelation(days, value)
-	wide := forecastZ * math.Sqrt(variance*(1+r)/(1-r))
+	wide := z95 * math.Sqrt(variance*(1+r)/(1-r))
 	n := float64(len(slopes))
 	low, high := int(math.Floor((n-wide)/2))-1, int(math.Ceil((n+wide)/2))
 	if low < 0 || high >= len(slopes) {
@@ -244,7 +244,7 @@ func halvesAgree(days []day, slope float64) bool {
 // that may be off with 95 %, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
-func (t trend) sound() bool { return t.level > 0 && t.growth > 0 }
+func (t trend) positive() bool { return t.level > 0 && t.growth > 0 }
 
 // reaches is in how many days the trend is at a level, its own level moved by
 // so many times what it may be off.
@@ -273,7 +273,7 @@ func trendOf(days []day, slope float64) trend {
 			weeks[d.ago/7] = w
 		}
 		w.days++
-		w.peak = max(w.peak, d.peak/max(leastShare, 1+rise*d.t()))
+		w.peak = max(w.peak, d.peak/max(minShare, 1+rise*d.t()))
 	}
 	var levels []float64
 	for _, w := range weeks {
@@ -281,7 +281,7 @@ func trendOf(days []day, slope float64) trend {
 			levels = append(levels, w.peak)
 		}
 	}
-	if len(levels) < forecastWeeks {
+	if len(levels) < minWeeks {
 		return trend{}
 	}
 	slices.Sort(levels)
@@ -293,7 +293,7 @@ func trendOf(days []day, slope float64) trend {
 	slices.Sort(levels)
 	// 1.4826 makes the median deviation a standard deviation, 1.2533 that of a
 	// mean the one of a median, where the noise is normal.
-	t.off = forecastZ * 1.2533 * 1.4826 * median(levels) / math.Sqrt(float64(len(levels)))
+	t.off = z95 * 1.2533 * 1.4826 * median(levels) / math.Sqrt(float64(len(levels)))
 	return t
 }
 
@@ -301,7 +301,7 @@ func trendOf(days []day, slope float64) trend {
 // already, or when its interval does not end within reach.
 func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Crossing {
 	earliest, latest = max(0, min(at, earliest)), max(at, latest)
-	if at <= 0 || at > reach || latest > forecastFarthest {
+	if at <= 0 || at > reach || latest > maxReach {
 		return nil
 	}
 	date := func(days float64) time.Time {

@@ -14,7 +14,7 @@ const growthDays = 90
 
 // Foresee adds what is known of the key's growth, and what it asks of the shard
 // count. nil says nothing.
-func Foresee(f *detect.Finding, growth *detect.Forecast, headroom float64) {
+func Apply(f *detect.Finding, growth *detect.Forecast, headroom float64) {
 	f.Forecast = growth
 	if growth == nil || growth.Growth.Low <= 0 {
 		return

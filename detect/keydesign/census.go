@@ -18,35 +18,35 @@ import (
 // A census takes each second once, whole and in about the order of time. What
 // comes late for a second that was taken is not in it.
 type Census struct {
-	tables map[detect.Target]*tally
+	tables map[detect.Target]*counters
 }
 
 // NewCensus makes an empty census.
-func NewCensus() *Census { return &Census{tables: map[detect.Target]*tally{}} }
+func NewCensus() *Census { return &Census{tables: map[detect.Target]*counters{}} }
 
 // sampledKeys is how many distinct keys of a table are looked at for what they
 // have in common.
 const sampledKeys = 256
 
 // tally is the census of one table or index.
-type tally struct {
-	frequent frequent
+type counters struct {
+	frequent frequentKeys
 	requests int64
 	// first and last are seconds; highest is the load of the highest one.
 	first, last int64
 	highest     sketch.Load
-	hottest     hottest
+	hottest     hottestSecond
 	// same and pairs are sums over pairs of requests of one second, weighed by
 	// both loads: pairs of the same key, and all.
-	same, pairs float64
-	sampled     []sampledKey // by hash, the smallest ones: every key has the same chance
-	distinct    sketch.Cardinality
-	counted     bool // distinct has something
-	unlisted    bool // some keys may be in no list
+	equalPairs, pairs float64
+	sampled           []sampledKey // by hash, the smallest ones: every key has the same chance
+	distinct          sketch.Cardinality
+	registered        bool // distinct has something
+	unlisted          bool // some keys may be in no list
 }
 
 // hottest is the highest second of any key.
-type hottest struct {
+type hottestSecond struct {
 	key    sample.Key
 	second int64
 	load   sketch.Load
@@ -59,11 +59,11 @@ type sampledKey struct {
 	first int64 // second
 }
 
-func (c *Census) tally(table, index string) *tally {
+func (c *Census) countersOf(table, index string) *counters {
 	id := detect.Target{Table: table, Index: index}
 	t := c.tables[id]
 	if t == nil {
-		t = &tally{frequent: newFrequent(), first: math.MaxInt64}
+		t = &counters{frequent: newFrequentKeys(), first: math.MaxInt64}
 		c.tables[id] = t
 	}
 	return t
@@ -71,33 +71,33 @@ func (c *Census) tally(table, index string) *tally {
 
 // Observe takes a second of a table or index, untrimmed.
 func (c *Census) Observe(w *sketch.Window) {
-	t := c.tally(w.Table, w.Index)
-	t.frequent.add(w, room(len(c.tables)))
+	t := c.countersOf(w.Table, w.Index)
+	t.frequent.add(w, keysPerTable(len(c.tables)))
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
-	t.highest = detect.Higher(t.highest, w.Total.Load)
+	t.highest = detect.MaxLoad(t.highest, w.Total.Load)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // what is proven is no more than this
 			if l := sampling.Proven(k); detect.Weight(l) > detect.Weight(t.hottest.load) {
-				t.hottest = hottest{k.Key, w.Second, l}
+				t.hottest = hottestSecond{k.Key, w.Second, l}
 			}
 		}
 		t.sample(k, w.Second)
 	}
-	t.pair(w)
+	t.countPairs(w)
 }
 
 // Count takes the registers of distinct keys.
 func (c *Census) Count(r sketch.Registers) {
-	t := c.tally(r.Table, r.Index)
+	t := c.countersOf(r.Table, r.Index)
 	t.distinct.Merge(r)
-	t.counted = true
+	t.registered = true
 }
 
 // sample keeps the keys of the smallest hashes.
-func (t *tally) sample(k *sketch.KeyLoad, second int64) {
+func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	if len(t.sampled) == sampledKeys && k.Hash > t.sampled[sampledKeys-1].hash {
 		return
 	}
@@ -119,13 +119,13 @@ func (t *tally) sample(k *sketch.KeyLoad, second int64) {
 // pair counts the pairs of requests of a second. A request is no pair with
 // itself, so a quiet second does not look skewed: of n equal requests with the
 // load w, w² (1−1/n) is in pairs. What is not listed counts as spread out.
-func (t *tally) pair(w *sketch.Window) {
+func (t *counters) countPairs(w *sketch.Window) {
 	load, requests := float64(detect.Weight(w.Total.Load)), w.Total.Requests
 	pairs := load * load
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		of, n := float64(detect.Weight(k.Low)), float64(max(k.Requests, 1))
-		t.same += of * of * (1 - 1/n)
+		t.equalPairs += of * of * (1 - 1/n)
 		pairs -= of * of / n
 		load -= of
 		requests -= k.Requests
@@ -138,21 +138,21 @@ func (t *tally) pair(w *sketch.Window) {
 
 // effective is how many keys would make as few equal pairs if all had the same
 // load: the inverse of Simpson's index, within seconds.
-func (t *tally) effective(distinct float64) float64 {
-	if t.same <= 0 {
+func (t *counters) effective(distinct float64) float64 {
+	if t.equalPairs <= 0 {
 		return distinct
 	}
-	return min(distinct, max(1, t.pairs/t.same))
+	return min(distinct, max(1, t.pairs/t.equalPairs))
 }
 
 // count is about how many distinct keys there were. Where every key was listed
 // and sampled that is exact.
-func (t *tally) count() detect.Figure {
+func (t *counters) count() detect.Figure {
 	listed := float64(len(t.sampled))
 	if !t.unlisted && len(t.sampled) < sampledKeys {
 		return detect.Figure{Value: listed, Low: listed, High: listed}
 	}
-	if !t.counted {
+	if !t.registered {
 		return detect.Figure{Value: listed, Low: listed, High: math.Max(listed, float64(t.requests))}
 	}
 	n := float64(t.distinct.Estimate())
@@ -160,4 +160,4 @@ func (t *tally) count() detect.Figure {
 }
 
 // span is the time of the seconds that were taken.
-func (t *tally) span() (from, to time.Time) { return detect.At(t.first), detect.At(t.last + 1) }
+func (t *counters) span() (from, to time.Time) { return detect.At(t.first), detect.At(t.last + 1) }

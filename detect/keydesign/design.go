@@ -36,11 +36,11 @@ const (
 	// there are 249 country codes. Such lists do not grow with the traffic.
 	fewWords = 256
 	// fewKeys is how few ids bound a table soon, and hardlyKeys now.
-	fewKeys, hardlyKeys = 100, 10
+	fewKeys, veryFewKeys = 100, 10
 	// manyKeys and evenShare are what excellent asks for.
 	manyKeys, evenShare = 1000, 0.01
 	// giantShare is a giant among others, halfShare more than all others.
-	giantShare, halfShare = 0.1, 0.5
+	dominantShare, majorityShare = 0.1, 0.5
 	// evenShards is by how much the hottest of even shards is above the mean:
 	// the sources warn from 20 % on.
 	evenShards = 1.2
@@ -58,24 +58,24 @@ func DesignOf(t Traits) detect.Design {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: "No request named a partition key."}
 	}
 	for _, rule := range []func(Traits) (detect.Design, bool){
-		constantKey, timeKey, shardKey, fewValues, fewIDs, giant, bursts, orderedIDs, shape,
+		constantKey, timeKey, shardKey, fewValues, fewIDs, dominantKey, burstyKey, orderedIDs, longKey,
 	} {
 		if d, ok := rule(t); ok {
 			return d
 		}
 	}
 	if t.Distinct >= manyKeys && t.Share < evenShare {
-		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", wording.Significant(t.Distinct), t.named(), t.what())}
+		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
 	}
 	if t.Share > 0 {
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",
-			wording.Significant(t.Distinct), t.named(), wording.Percent(t.Share), t.what())}
+			wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Share), t.loadWord())}
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, and none stands out.", wording.Significant(t.Distinct), t.named())}
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, and none stands out.", wording.Significant(t.Distinct), t.likeTemplate())}
 }
 
 // carry is what so many full partitions carry.
-func (t Traits) carry(partitions float64) string {
+func (t Traits) capacityOf(partitions float64) string {
 	if t.Reads {
 		return wording.Significant(partitions*detect.Units(detect.PartitionRead)) + " read units a second"
 	}
@@ -83,7 +83,7 @@ func (t Traits) carry(partitions float64) string {
 }
 
 // what is what Share is of.
-func (t Traits) what() string {
+func (t Traits) loadWord() string {
 	if t.Reads {
 		return "reads"
 	}
@@ -91,7 +91,7 @@ func (t Traits) what() string {
 }
 
 // named is the template, in a sentence.
-func (t Traits) named() string {
+func (t Traits) likeTemplate() string {
 	if t.Template == "" {
 		return ""
 	}
@@ -123,7 +123,7 @@ func timeKey(t Traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
-		t.Template, wording.Percent(max(t.Share, 1/t.Effective)), t.what())}, true
+		t.Template, wording.Percent(max(t.Share, 1/t.Effective)), t.loadWord())}, true
 }
 
 // shardKey is a key that is already spread over numbered shards.
@@ -134,10 +134,10 @@ func shardKey(t Traits) (detect.Design, bool) {
 	}
 	if t.Share*t.Distinct > evenShards {
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards carry at most %s, and the fullest has %.1f times its part.",
-			wording.Significant(t.Distinct), t.carry(1/t.Share), t.Share*t.Distinct)}, true
+			wording.Significant(t.Distinct), t.capacityOf(1/t.Share), t.Share*t.Distinct)}, true
 	}
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards, evenly used, carry at most %s.",
-		wording.Significant(t.Distinct), t.carry(t.Distinct))}, true
+		wording.Significant(t.Distinct), t.capacityOf(t.Distinct))}, true
 }
 
 // fewValues is a list of values, such as a status or a country.
@@ -150,9 +150,9 @@ func fewValues(t Traits) (detect.Design, bool) {
 	if !words && !boolean {
 		return detect.Design{}, false
 	}
-	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.Distinct), t.carry(t.Distinct))
+	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.Distinct), t.capacityOf(t.Distinct))
 	if t.Share > 0 && 1/t.Share < 0.9*t.Distinct {
-		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.Share), t.carry(1/t.Share))
+		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.Share), t.capacityOf(1/t.Share))
 	}
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + "."}, true
 }
@@ -160,37 +160,37 @@ func fewValues(t Traits) (detect.Design, bool) {
 // fewIDs are keys that could become many, and are few.
 func fewIDs(t Traits) (detect.Design, bool) {
 	switch {
-	case t.Distinct <= hardlyKeys:
+	case t.Distinct <= veryFewKeys:
 		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s.",
-			wording.Significant(t.Distinct), t.named(), t.carry(t.Distinct))}, true
+			wording.Significant(t.Distinct), t.likeTemplate(), t.capacityOf(t.Distinct))}, true
 	case t.Distinct <= fewKeys:
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used.",
-			wording.Significant(t.Distinct), t.named(), t.carry(t.Distinct))}, true
+			wording.Significant(t.Distinct), t.likeTemplate(), t.capacityOf(t.Distinct))}, true
 	}
 	return detect.Design{}, false
 }
 
 // giant is one key among many that has much of the load.
-func giant(t Traits) (detect.Design, bool) {
-	if t.Share < giantShare {
+func dominantKey(t Traits) (detect.Design, bool) {
+	if t.Share < dominantShare {
 		return detect.Design{}, false
 	}
 	verdict := detect.DesignWatch
-	if t.Share >= halfShare {
+	if t.Share >= majorityShare {
 		verdict = detect.DesignPoor
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
-		wording.Significant(t.Distinct), t.named(), wording.Percent(t.Share), t.what(), t.carry(1/t.Share))}, true
+		wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Share), t.loadWord(), t.capacityOf(1/t.Share))}, true
 }
 
 // bursts are of a key that is one of many in the long run, and too much for its
 // partition in a second.
-func bursts(t Traits) (detect.Design, bool) {
+func burstyKey(t Traits) (detect.Design, bool) {
 	if t.Burst <= 1 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: one had %s of a partition's limit in a single one.",
-		wording.Significant(t.Distinct), t.named(), wording.Percent(t.Burst))}, true
+		wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Burst))}, true
 }
 
 // orderedIDs are numbers that are used as they come. Placement is by hash, so
@@ -200,16 +200,16 @@ func orderedIDs(t Traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, numbered in order, and requests are for the newest: placement is by hash, so that alone does no harm.",
-		wording.Significant(t.Distinct), t.named())}, true
+		wording.Significant(t.Distinct), t.likeTemplate())}, true
 }
 
 // shape is about keys that spread well and are trouble otherwise.
-func shape(t Traits) (detect.Design, bool) {
+func longKey(t Traits) (detect.Design, bool) {
 	parts := strings.FieldsFunc(t.Template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
 	switch {
 	case len(parts) >= deepParts:
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.Template, len(parts))}, true
-	case glued(t.Template):
+	case undelimited(t.Template):
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.Template)}, true
 	}
 	return detect.Design{}, false
@@ -217,7 +217,7 @@ func shape(t Traits) (detect.Design, bool) {
 
 // glued says that two values of a template have nothing between them that ends
 // the first.
-func glued(template string) bool {
+func undelimited(template string) bool {
 	places := token.FindAllStringIndex(template, -1)
 	for i := 1; i < len(places); i++ {
 		before := template[places[i-1][0]:places[i-1][1]]

@@ -9,7 +9,7 @@ import (
 )
 
 // fewKeyedAfter is how long keys are looked at before they are called few.
-const fewKeyedAfter = time.Minute
+const fewValuesAfter = time.Minute
 
 // FewValues says whether the number of key values bounds the table: a list of
 // values that does not grow with the traffic.
@@ -19,7 +19,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	default:
 		return detect.Finding{}, false
 	}
-	if v.To.Sub(v.From) < fewKeyedAfter {
+	if v.To.Sub(v.From) < fewValuesAfter {
 		return detect.Finding{}, false // what was seen may be the first of many
 	}
 	h := v.Hottest
@@ -34,13 +34,13 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Peak, f.Mean, f.Consumed = detect.Peak{Loads: load, At: h.At}, load, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Utilization, f.Share, f.Reason, f.Why = h.Utilization, 1, detect.Undetermined, v.Design.Why
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = wider(v, t.Index)
+	f.Advice = moreValues(v, t.Index)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
 
 // wider is how to give a key more values.
-func wider(v *detect.View, index string) []detect.Step {
+func moreValues(v *detect.View, index string) []detect.Step {
 	capacity := detect.Step{Action: detect.ActionCapacity, Text: "Raising the table's capacity will not help: the number of key values bounds it, at 1,000 write and 3,000 read units a second each."}
 	if index != "" {
 		return []detect.Step{capacity, {Action: detect.ActionIndex, Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values is full, DynamoDB refuses writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}}

@@ -12,10 +12,12 @@ import (
 // Of a table or index frequentKeys keys are counted beyond single seconds, about
 // 200 bytes and the key's text each; where there are many tables fewer, so that
 // all together have about censusKeys, but no fewer than leastKeys.
-const frequentKeys, leastKeys, censusKeys = 512, 64, 64 << 10
+const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
 // room is how many keys each of so many tables may have.
-func room(tables int) int { return max(leastKeys, min(frequentKeys, censusKeys/max(tables, 1))) }
+func keysPerTable(tables int) int {
+	return max(minKeysPerTable, min(maxKeysPerTable, maxKeys/max(tables, 1)))
+}
 
 // frequent counts the keys of a table or index with the most load over many
 // seconds, in bounded memory. It is Space-Saving (Metwally, Agrawal and El
@@ -23,8 +25,8 @@ func room(tables int) int { return max(leastKeys, min(frequentKeys, censusKeys/m
 // highest that it can have had into most, which is what a key that comes may
 // have had before. So every key's load is between its low and its high, and
 // none that is not kept had more than most.
-type frequent struct {
-	keys map[uint64]*counted
+type frequentKeys struct {
+	keys map[uint64]*keyCounters
 	// most is the most that any key which is not kept can have had; unlisted the
 	// most that a kept one had in all seconds that did not list it, had there
 	// been none that did.
@@ -34,7 +36,7 @@ type frequent struct {
 }
 
 // counted is one key.
-type counted struct {
+type keyCounters struct {
 	hash     uint64
 	key      sample.Key
 	cut      bool
@@ -47,60 +49,60 @@ type counted struct {
 	before, through sketch.Load
 }
 
-func newFrequent() frequent { return frequent{keys: map[uint64]*counted{}} }
+func newFrequentKeys() frequentKeys { return frequentKeys{keys: map[uint64]*keyCounters{}} }
 
 // add takes a whole second, and keeps up to twice as many keys as there is room.
-func (f *frequent) add(w *sketch.Window, room int) {
+func (f *frequentKeys) add(w *sketch.Window, room int) {
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		c := f.keys[k.Hash]
 		if c == nil {
-			c = &counted{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before}
+			c = &keyCounters{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before}
 			f.keys[k.Hash] = c
 		}
 		if c.cut && !k.Cut {
 			c.key, c.cut = k.Key, false
 		}
-		c.err = c.err.Plus(detect.Less(f.unlisted, c.unlisted)).Plus(k.Err)
+		c.err = c.err.Plus(detect.Sub(f.unlisted, c.unlisted)).Plus(k.Err)
 		c.low, c.unlisted, c.through = c.low.Plus(k.Low), unlisted, f.total
 		c.requests += k.Requests
 	}
 	f.most, f.unlisted = f.most.Plus(w.Unseen), unlisted
 	if len(f.keys) > 2*room {
-		f.shrink(room)
+		f.evict(room)
 	}
 }
 
 // high is the most that the key can have had.
-func (f *frequent) high(c *counted) sketch.Load {
-	return c.low.Plus(c.err).Plus(detect.Less(f.unlisted, c.unlisted))
+func (f *frequentKeys) high(c *keyCounters) sketch.Load {
+	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
 
 // shrink lets the keys go that can have had least.
-func (f *frequent) shrink(room int) {
-	order := f.ordered(func(c *counted) sample.Milli { return detect.Weight(f.high(c)) })
+func (f *frequentKeys) evict(room int) {
+	order := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) })
 	for _, c := range order[min(len(order), room):] {
-		f.most = detect.Higher(f.most, f.high(c))
+		f.most = detect.MaxLoad(f.most, f.high(c))
 		delete(f.keys, c.hash)
 	}
 }
 
 // ordered are the kept keys, those with the most first.
-func (f *frequent) ordered(by func(*counted) sample.Milli) []*counted {
-	all := make([]*counted, 0, len(f.keys))
+func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounters {
+	all := make([]*keyCounters, 0, len(f.keys))
 	for _, c := range f.keys {
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b *counted) int {
+	slices.SortFunc(all, func(a, b *keyCounters) int {
 		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(a.hash, b.hash))
 	})
 	return all
 }
 
 // top are the keys that have proven the most load.
-func (f *frequent) top(n int) []*counted {
-	all := f.ordered(func(c *counted) sample.Milli { return detect.Weight(c.low) })
+func (f *frequentKeys) top(n int) []*keyCounters {
+	all := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) })
 	return all[:min(n, len(all))]
 }

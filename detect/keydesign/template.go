@@ -28,7 +28,7 @@ const (
 
 // known are the parts of keys that are told by their look, the longer ones
 // first. Each group 1, where there is one, stays as it is.
-var known = []struct {
+var knownParts = []struct {
 	look        *regexp.Regexp
 	placeholder string
 }{
@@ -48,7 +48,7 @@ var known = []struct {
 var token = regexp.MustCompile(`<\w+>|[\pL\pN]+`)
 
 // glue is user42order77.
-var glue = regexp.MustCompile(`^(\pL{3,})\d+(\pL{3,})\d+$`)
+var alternating = regexp.MustCompile(`^(\pL{3,})\d+(\pL{3,})\d+$`)
 
 // templateOf is one key with placeholders for what looks like a value. Words
 // stay.
@@ -58,11 +58,11 @@ func templateOf(key sample.Key, cut bool) string {
 		return partBinary
 	case "N":
 		if !cut {
-			return timed(key.Text, partNumber)
+			return numberPlaceholder(key.Text, partNumber)
 		}
 	}
-	text := hide.Replace(key.Text)
-	for _, k := range known {
+	text := escaper.Replace(key.Text)
+	for _, k := range knownParts {
 		text = k.look.ReplaceAllString(text, "${1}"+k.placeholder)
 	}
 	whole := token.FindString(text) == text
@@ -78,11 +78,11 @@ func templateOf(key sample.Key, cut bool) string {
 // part ends there. Angle brackets of a key are no placeholder.
 const underscore = "\x01"
 
-var hide = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
+var escaper = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
 
 // timed is a number's placeholder: some are times.
-func timed(number, otherwise string) string {
-	for _, k := range known {
+func numberPlaceholder(number, otherwise string) string {
+	for _, k := range knownParts {
 		if k.look.FindString(number) == number {
 			return k.placeholder
 		}
@@ -100,8 +100,8 @@ func placeholder(part string, whole bool) string {
 	switch {
 	case word == "" && whole:
 		return partNumber
-	case glue.MatchString(part):
-		return glue.ReplaceAllString(part, "${1}"+partID+"${2}"+partID)
+	case alternating.MatchString(part):
+		return alternating.ReplaceAllString(part, "${1}"+partID+"${2}"+partID)
 	case strings.ContainsAny(word, "0123456789"), word == "", digits == 0 && len(part) > 24:
 		return partID
 	case digits > 0:

@@ -57,7 +57,7 @@ func (c *Census) View(table, index string, p detect.Policy) *detect.View {
 // None comes last.
 func CompareViews(a, b *detect.View) int {
 	if a == nil || b == nil {
-		return cmp.Compare(btoi(a == nil), btoi(b == nil))
+		return cmp.Compare(boolToInt(a == nil), boolToInt(b == nil))
 	}
 	return cmp.Or(
 		cmp.Compare(slices.Index(detect.DesignVerdicts(), a.Design.Verdict), slices.Index(detect.DesignVerdicts(), b.Design.Verdict)),
@@ -66,7 +66,7 @@ func CompareViews(a, b *detect.View) int {
 	)
 }
 
-func btoi(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -85,7 +85,7 @@ func inverse(amount, share float64) *float64 {
 	return &all
 }
 
-func (t *tally) top() []detect.TopKey {
+func (t *counters) top() []detect.TopKey {
 	all := float64(detect.Weight(t.frequent.total))
 	keys := []detect.TopKey{}
 	for _, c := range t.frequent.top(detect.TopKeys) {
@@ -103,7 +103,7 @@ func (t *tally) top() []detect.TopKey {
 	return keys
 }
 
-func (h hottest) view() detect.HottestSecond {
+func (h hottestSecond) view() detect.HottestSecond {
 	write, read := detect.Units(h.load.Write), detect.Units(h.load.Read)
 	return detect.HottestSecond{
 		Key: h.key.Text, KeyType: h.key.Type, At: detect.At(h.second), WCU: write, RCU: read,
@@ -122,20 +122,20 @@ const (
 // was there, by writes and by reads.
 type shares struct{ write, read float64 }
 
-func (t *tally) shares() (s shares) {
+func (t *counters) shares() (s shares) {
 	alone := t.count().High == 1
 	for _, c := range t.frequent.keys {
 		if c.requests < shareRequests && !alone {
 			continue
 		}
-		all := detect.Less(c.through, c.before)
-		s.write = max(s.write, part(c.low.Write, all.Write))
-		s.read = max(s.read, part(c.low.Read, all.Read))
+		all := detect.Sub(c.through, c.before)
+		s.write = max(s.write, shareOf(c.low.Write, all.Write))
+		s.read = max(s.read, shareOf(c.low.Read, all.Read))
 	}
 	return s
 }
 
-func part(of, all sample.Milli) float64 {
+func shareOf(of, all sample.Milli) float64 {
 	if of < shareUnits || all <= 0 {
 		return 0
 	}
@@ -144,16 +144,16 @@ func part(of, all sample.Milli) float64 {
 
 // newestConcordance is from which agreement on keys count as used in the order
 // of their numbers: 0 is none, 1 perfect.
-const newestConcordance = 0.9
+const orderedConcordance = 0.9
 
 // newest says that keys are numbered and came in the order of their numbers: the
 // requests are for the newest. It is Kendall's rank correlation of a key's
 // number and the second in which it was seen first.
-func (t *tally) newest() bool {
+func (t *counters) newest() bool {
 	type numbered struct{ number, first int64 }
 	var all []numbered
 	for _, s := range t.sampled {
-		if n, ok := trailing(s.key); ok && !s.cut {
+		if n, ok := trailingNumber(s.key); ok && !s.cut {
 			all = append(all, numbered{n, s.first})
 		}
 	}
@@ -172,11 +172,11 @@ func (t *tally) newest() bool {
 		}
 	}
 	return len(all) >= 30 && 2*len(all) > len(t.sampled) && compared > 0 &&
-		float64(agree) >= newestConcordance*float64(compared)
+		float64(agree) >= orderedConcordance*float64(compared)
 }
 
 // trailing is the number at the end of a key.
-func trailing(k sample.Key) (int64, bool) {
+func trailingNumber(k sample.Key) (int64, bool) {
 	text := strings.TrimRight(k.Text, "0123456789")
 	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)
 	return n, err == nil

@@ -13,13 +13,13 @@ import (
 )
 
 // named is a way of writing a time into a key.
-type named struct {
+type timeFormat struct {
 	layout, period, placeholder string
 }
 
 // names are the ways found in the field, the finer ones first: an hour's name
 // holds a day's.
-var names = []named{
+var timeFormats = []timeFormat{
 	{"2006-01-02T15", "hour", "<hour>"},
 	{"2006-01-02-15", "hour", "<hour>"},
 	{"2006-01-02 15", "hour", "<hour>"},
@@ -33,13 +33,13 @@ var names = []named{
 
 // farthest is how far a writer's clock may stand from UTC, since a key's date is
 // the one where the writer is.
-const farthest = 14 * time.Hour
+const maxClockShift = 14 * time.Hour
 
 // Of says whether a key is named after the time in which it was hot: then
 // its successor will be as hot. Nil when it is not.
 func Of(key string, at time.Time) *detect.Rolling {
-	for _, n := range names {
-		for shift := -farthest; shift <= farthest; shift += time.Hour {
+	for _, n := range timeFormats {
+		for shift := -maxClockShift; shift <= maxClockShift; shift += time.Hour {
 			text := at.Add(shift).Format(n.layout)
 			if i := strings.Index(key, text); i >= 0 && !digitAt(key, i-1) && !digitAt(key, i+len(text)) {
 				return &detect.Rolling{Period: n.period, Template: key[:i] + n.placeholder + key[i+len(text):], Keys: []string{}}
@@ -54,24 +54,24 @@ func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' 
 // rolledKept is how many keys of a pattern are remembered, and rolledFor for how
 // many seconds after the last of them was hot.
 const (
-	rolledKept = 8
-	rolledFor  = 8 * 24 * 3600
-	maxRolled  = 1000
+	keysKept    = 8
+	keptSeconds = 8 * 24 * 3600
+	maxPatterns = 1000
 )
 
 // rolledID is a key pattern of a table or index.
-type rolledID struct {
+type patternID struct {
 	target   detect.Target
 	template string
 }
 
 // rolled are the newest hot keys of a pattern, by key.
-type rolled map[string]detect.Finding
+type hotKeys map[string]detect.Finding
 
 // with is the pattern's memory with one more hot key, or with more known of one:
 // its worst figures, and open as long as any of its findings is.
-func (r rolled) with(f detect.Finding) rolled {
-	all := make(rolled, len(r)+1)
+func (r hotKeys) adding(f detect.Finding) hotKeys {
+	all := make(hotKeys, len(r)+1)
 	maps.Copy(all, r)
 	if known, seen := all[f.Key]; seen {
 		worse, other := f, known
@@ -87,7 +87,7 @@ func (r rolled) with(f detect.Finding) rolled {
 		f = worse
 	}
 	all[f.Key] = f
-	if len(all) > rolledKept {
+	if len(all) > keysKept {
 		oldest := slices.MinFunc(slices.Collect(maps.Values(all)), byPeak)
 		delete(all, oldest.Key)
 	}
@@ -99,7 +99,7 @@ func byPeak(a, b detect.Finding) int {
 }
 
 // finding is that of the pattern; false as long as only one of its keys was hot.
-func (r rolled) finding(template string, p detect.Policy) (detect.Finding, bool) {
+func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool) {
 	if len(r) < 2 {
 		return detect.Finding{}, false
 	}
@@ -129,44 +129,44 @@ func (r rolled) finding(template string, p detect.Policy) (detect.Finding, bool)
 }
 
 // Patterns are the hot keys named after a time, by their pattern.
-type Patterns map[rolledID]rolled
+type Patterns map[patternID]hotKeys
 
 // Note remembers a hot key that is named after a time.
-func (p Patterns) Note(f *detect.Finding) {
+func (p Patterns) Observe(f *detect.Finding) {
 	if f.Rolling == nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return
 	}
-	id := rolledID{f.Target(), f.Rolling.Template}
-	if len(p) < maxRolled || p[id] != nil {
-		p[id] = p[id].with(*f)
+	id := patternID{f.Target(), f.Rolling.Template}
+	if len(p) < maxPatterns || p[id] != nil {
+		p[id] = p[id].adding(*f)
 	}
 }
 
 // Findings are those of patterns, given those of keys.
-func (p Patterns) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (more []detect.Finding) {
+func (p Patterns) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
 	now := maps.Clone(p)
 	for i := range found {
 		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
-			id := rolledID{f.Target(), f.Rolling.Template}
-			now[id] = now[id].with(*f)
+			id := patternID{f.Target(), f.Rolling.Template}
+			now[id] = now[id].adding(*f)
 		}
 	}
 	for id, keys := range now {
 		if f, yes := keys.finding(id.template, policy(id.target.Table, id.target.Index)); yes {
-			more = append(more, f)
+			related = append(related, f)
 		}
 	}
-	return more
+	return related
 }
 
 // Forget drops patterns that have been cool for a long time.
-func (p Patterns) Forget(settled int64) {
+func (p Patterns) Evict(settled int64) {
 	for id, keys := range p {
 		newest := int64(0)
 		for _, f := range keys {
 			newest = max(newest, f.LastSeen.Unix())
 		}
-		if newest+rolledFor < settled {
+		if newest+keptSeconds < settled {
 			delete(p, id)
 		}
 	}
@@ -178,11 +178,11 @@ func (p Patterns) Restore(f *detect.Finding) {
 	if f.Rolling == nil {
 		return
 	}
-	keys := rolled{}
+	keys := hotKeys{}
 	for _, key := range f.Rolling.Keys {
 		worst := *f
 		worst.Key, worst.State = key, detect.Resolved
 		keys[key] = worst
 	}
-	p[rolledID{f.Target(), f.Rolling.Template}] = keys
+	p[patternID{f.Target(), f.Rolling.Template}] = keys
 }

@@ -20,13 +20,13 @@ const (
 	// maxGroups bounds the bases of one table or index, maxAllGroups those of
 	// all.
 	maxGroups    = 2000
-	MaxAllGroups = 20_000
+	maxAllGroups = 20_000
 	// guessShare is the share of a limit from which a key with a mere number may
 	// be a shard: those with a word always may.
-	guessShare = 0.01
+	guessedShare = 0.01
 	// shardsOpen is how many seconds a second of sharded keys stays open to late
 	// data.
-	shardsOpen = 30
+	openSeconds = 30
 )
 
 // groupID is a sharded key, or what may be one.
@@ -51,10 +51,10 @@ func (id groupID) pattern() string {
 type group struct {
 	// crowded says that there are too many members for shards: nothing more is
 	// kept.
-	crowded bool
+	tooMany bool
 	// eras are the last stretches of time, each of a horizon: a load that is long
 	// past says nothing of today's. Of a file there is one.
-	eras map[int64]*era
+	periods map[int64]*period
 	// seconds are the open ones.
 	seconds map[int64]groupSecond
 	// mostWrite and mostRead are the highest seconds ever seen.
@@ -63,7 +63,7 @@ type group struct {
 }
 
 // era is what a sharded key had in some time.
-type era struct {
+type period struct {
 	keyType string
 	members map[int]*member
 	// write and read are the highest of all seconds, first and last those in which
@@ -92,8 +92,8 @@ type counts struct {
 
 // replace takes was out, and puts now in its place.
 func (p *counts) replace(was, now counts) {
-	p.low = detect.Less(p.low.Plus(now.low), was.low)
-	p.err = detect.Less(p.err.Plus(now.err), was.err)
+	p.low = detect.Sub(p.low.Plus(now.low), was.low)
+	p.err = detect.Sub(p.err.Plus(now.err), was.err)
 	p.requests += now.requests - was.requests
 	p.unseen += now.unseen - was.unseen
 }
@@ -128,24 +128,24 @@ type groupPeak struct {
 
 // worded says that the form names a shard by a word, so that no key has it by
 // chance.
-func worded(f shardkey.Form) bool { return len(f.Before) > 1 }
+func namesShards(f shardkey.Form) bool { return len(f.Before) > 1 }
 
 // marks are the words of the forms that have one.
-var marks = func() (all []string) {
+var shardWords = func() (all []string) {
 	for _, f := range shardkey.Forms() {
-		if worded(f) {
+		if namesShards(f) {
 			all = append(all, f.Before)
 		}
 	}
 	return all
 }()
 
-func hasMark(key string) bool {
-	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(key, mark) })
+func hasShardWord(key string) bool {
+	return slices.ContainsFunc(shardWords, func(mark string) bool { return strings.Contains(key, mark) })
 }
 
 // shardSeen is a key of a window that may be a shard.
-type shardSeen struct {
+type memberLoad struct {
 	shard int
 	key   *sketch.KeyLoad
 }
@@ -153,8 +153,8 @@ type shardSeen struct {
 // Groups are keys that are, or may be, sharded.
 type Groups struct {
 	oneEpisode bool
-	Known      map[groupID]*group
-	of         map[detect.Target]int // how many, by table or index
+	known      map[groupID]*group
+	perTarget  map[detect.Target]int // how many, by table or index
 }
 
 func New(oneEpisode bool) *Groups {
@@ -165,10 +165,10 @@ func New(oneEpisode bool) *Groups {
 // in the order of the window: there may be room for only some. newest is the
 // newest second of all windows.
 func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) {
-	if w.Second < newest-shardsOpen {
+	if w.Second < newest-openSeconds {
 		return
 	}
-	seen := map[groupID][]shardSeen{}
+	seen := map[groupID][]memberLoad{}
 	var order []groupID
 	for i := range w.Keys {
 		k := &w.Keys[i]
@@ -179,17 +179,17 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) 
 		if seen[id] == nil {
 			order = append(order, id)
 		}
-		seen[id] = append(seen[id], shardSeen{shard, k})
+		seen[id] = append(seen[id], memberLoad{shard, k})
 	}
 	for _, id := range order {
 		if g := gs.group(id); g != nil {
-			g.put(w, seen[id], gs.eraOf(w.Second))
+			g.put(w, seen[id], gs.periodOf(w.Second))
 		}
 	}
 }
 
 // eraOf is the stretch of time that a second belongs to.
-func (gs *Groups) eraOf(second int64) int64 {
+func (gs *Groups) periodOf(second int64) int64 {
 	if gs.oneEpisode {
 		return 0
 	}
@@ -208,12 +208,12 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 			return id, n, true
 		}
 	}
-	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, guessShare)
-	if light && !hasMark(k.Key.Text) { // nearly every key: spare it the parsing
+	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, guessedShare)
+	if light && !hasShardWord(k.Key.Text) { // nearly every key: spare it the parsing
 		return groupID{}, 0, false
 	}
 	p, is := shardkey.Parse(k.Key.Text)
-	if !is || light && !worded(p.Form) {
+	if !is || light && !namesShards(p.Form) {
 		return groupID{}, 0, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
@@ -222,36 +222,36 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 
 // group answers what is known of a sharded key; nil when there are too many.
 func (gs *Groups) group(id groupID) *group {
-	g := gs.Known[id]
+	g := gs.known[id]
 	if g == nil {
-		if gs.of[id.target] >= maxGroups || len(gs.Known) >= MaxAllGroups {
+		if gs.perTarget[id.target] >= maxGroups || len(gs.known) >= maxAllGroups {
 			return nil
 		}
-		gs.of[id.target]++
-		g = &group{eras: map[int64]*era{}, seconds: map[int64]groupSecond{}}
-		gs.Known[id] = g
+		gs.perTarget[id.target]++
+		g = &group{periods: map[int64]*period{}, seconds: map[int64]groupSecond{}}
+		gs.known[id] = g
 	}
 	return g
 }
 
 // put sets a second, in place of what was known of it.
-func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
+func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	g.last = max(g.last, w.Second)
-	e := g.eras[at]
+	e := g.periods[at]
 	if e == nil {
-		e = &era{members: map[int]*member{}, first: w.Second}
-		if !g.crowded {
-			g.eras[at] = e
+		e = &period{members: map[int]*member{}, first: w.Second}
+		if !g.tooMany {
+			g.periods[at] = e
 		}
 	}
-	if g.crowded = g.crowded || len(e.members) > maxMembers; g.crowded {
-		g.eras, g.seconds = nil, nil
+	if g.tooMany = g.tooMany || len(e.members) > maxMembers; g.tooMany {
+		g.periods, g.seconds = nil, nil
 		return
 	}
 	before := g.seconds[w.Second]
 	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: detect.Weight(w.Unseen)}
 	e.unseen += now.unseen - before.unseen
-	var write, read summed
+	var write, read secondSum
 	for _, x := range seen {
 		k := x.key
 		has := counts{k.Low, k.Err, k.Requests, now.unseen}
@@ -269,33 +269,33 @@ func (g *group) put(w *sketch.Window, seen []shardSeen, at int64) {
 		m.replace(before.of(x.shard), has)
 	}
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
-	g.keep(w.Second, now)
+	g.addSecond(w.Second, now)
 	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
 	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
 }
 
 // keep remembers an open second, and now and then forgets closed ones.
-func (g *group) keep(second int64, s groupSecond) {
+func (g *group) addSecond(second int64, s groupSecond) {
 	g.seconds[second] = s
-	if len(g.seconds) > shardsOpen+shardsOpen/2 {
-		maps.DeleteFunc(g.seconds, func(at int64, _ groupSecond) bool { return at < g.last-shardsOpen })
+	if len(g.seconds) > openSeconds+openSeconds/2 {
+		maps.DeleteFunc(g.seconds, func(at int64, _ groupSecond) bool { return at < g.last-openSeconds })
 	}
 }
 
 // summed is the load of all shards in one second.
-type summed struct {
+type secondSum struct {
 	value, missing sample.Milli
 	spread         sketch.Spread
 }
 
-func (s *summed) add(value, missing sample.Milli, spread sketch.Spread) {
+func (s *secondSum) add(value, missing sample.Milli, spread sketch.Spread) {
 	s.value, s.missing = s.value+value, s.missing+missing
 	s.spread.Variance += spread.Variance
 	s.spread.Largest = max(s.spread.Largest, spread.Largest)
 }
 
-func (s *summed) peak(second int64, largest float64) groupPeak {
+func (s *secondSum) peak(second int64, largest float64) groupPeak {
 	a := sampling.NewAmounts(s.value, s.missing, s.spread)
 	return groupPeak{Interval: sampling.Interval{Value: a.Value, Low: a.Low, High: a.High(largest)}, proven: a.Proven, at: second}
 }
@@ -309,24 +309,24 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 }
 
 // Forget closes seconds, and forgets keys that were not seen for long.
-func (gs *Groups) Forget(newest int64) {
-	now := gs.eraOf(newest)
-	for id, g := range gs.Known {
-		if len(g.eras) > 1 {
-			maps.DeleteFunc(g.eras, func(at int64, _ *era) bool { return at < now-1 })
+func (gs *Groups) Evict(newest int64) {
+	now := gs.periodOf(newest)
+	for id, g := range gs.known {
+		if len(g.periods) > 1 {
+			maps.DeleteFunc(g.periods, func(at int64, _ *period) bool { return at < now-1 })
 		}
-		if g.last < newest-detect.Horizon && (g.crowded || !gs.oneEpisode) {
-			delete(gs.Known, id)
-			gs.of[id.target]--
+		if g.last < newest-detect.Horizon && (g.tooMany || !gs.oneEpisode) {
+			delete(gs.known, id)
+			gs.perTarget[id.target]--
 		}
 	}
 }
 
 // recent is what is known of all eras together.
-func (g *group) recent() *era {
-	all := &era{members: map[int]*member{}}
-	for _, e := range g.eras {
-		if len(g.eras) == 1 {
+func (g *group) recentPeriods() *period {
+	all := &period{members: map[int]*member{}}
+	for _, e := range g.periods {
+		if len(g.periods) == 1 {
 			return e
 		}
 		for shard, m := range e.members {
@@ -347,7 +347,7 @@ func (g *group) recent() *era {
 
 // utilization is that of all shards together, in the highest recent second.
 func (g *group) utilization() (most float64) {
-	for _, e := range g.eras {
+	for _, e := range g.periods {
 		most = max(most, e.utilization())
 	}
 	return most

@@ -16,21 +16,21 @@ import (
 // confirmed says whether this is a sharded key, and how many shards it has. A
 // mere number is one when the policy says so, or when the numbers are all there
 // and most of them carry about the same: users' numbers do not.
-func (g *era) confirmed(form shardkey.Form, p detect.Policy) (shards int, yes bool) {
+func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
 	n := len(g.members)
 	if n < 2 || n > maxMembers {
 		return 0, false
 	}
-	least, most := math.MaxInt, 0
+	lowest, highest := math.MaxInt, 0
 	for shard := range g.members {
-		least, most = min(least, shard), max(most, shard)
+		lowest, highest = min(lowest, shard), max(highest, shard)
 	}
-	dense := least <= 1 && n >= (most-least+1)*9/10
+	dense := lowest <= 1 && n >= (highest-lowest+1)*9/10
 	shards = n
 	if dense {
-		shards = most - least + 1
+		shards = highest - lowest + 1
 	}
-	if worded(form) || p.Suffix != nil && *p.Suffix == form {
+	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
 		return shards, true
 	}
 	return shards, dense && n >= 3 && g.even()
@@ -39,19 +39,19 @@ func (g *era) confirmed(form shardkey.Form, p detect.Policy) (shards int, yes bo
 // least is from which utilisation of all shards together there is something to
 // say: of a mere number only when the shards would be a hot key, since small
 // numbers are common and mostly no shards.
-func least(form shardkey.Form, p detect.Policy) float64 {
-	if worded(form) || p.Suffix != nil && *p.Suffix == form {
+func minUtilization(form shardkey.Form, p detect.Policy) float64 {
+	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
 		return p.MinUnits / detect.Units(detect.PartitionWrite)
 	}
 	return p.Warning
 }
 
-func (g *era) utilization() float64 {
+func (g *period) utilization() float64 {
 	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
 }
 
 // even says whether four of five shards are within half of the mean.
-func (g *era) even() bool {
+func (g *period) even() bool {
 	mean, within := g.mean(len(g.members)), 0
 	for _, m := range g.members {
 		if math.Abs(float64(detect.Weight(m.low))-mean) <= mean/2 {
@@ -61,7 +61,7 @@ func (g *era) even() bool {
 	return 5*within >= 4*len(g.members)
 }
 
-func (g *era) mean(shards int) float64 {
+func (g *period) mean(shards int) float64 {
 	var sum sample.Milli
 	for _, m := range g.members {
 		sum += detect.Weight(m.low)
@@ -73,7 +73,7 @@ func (g *era) mean(shards int) float64 {
 // the sketch left open, as a share of the mean, and the shard with most; certain
 // says that chance alone does not make it: requests are counted, a count of n
 // varies by its root, and the largest of many varies more than one.
-func (g *era) deviation(shards int) (most float64, hottest string, certain bool) {
+func (g *period) deviation(shards int) (most float64, hottest string, certain bool) {
 	var requests int64
 	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
 	for _, m := range g.members {
@@ -97,7 +97,7 @@ func (g *era) deviation(shards int) (most float64, hottest string, certain bool)
 }
 
 // part is a shard's part of the load of all.
-func (g *era) part(key string) float64 {
+func (g *period) shareOf(key string) float64 {
 	for _, m := range g.members {
 		if m.key == key {
 			return detect.Ratio(float64(detect.Weight(m.low)), g.mean(1))
@@ -108,21 +108,21 @@ func (g *era) part(key string) float64 {
 
 // Findings are those about keys that are sharded already, and a mark on
 // those of their shards.
-func (gs *Groups) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (more []detect.Finding) {
+func (gs *Groups) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
 	judged := map[groupID]*detect.Sharded{}
-	for id, g := range gs.Known {
+	for id, g := range gs.known {
 		p := policy(id.target.Table, id.target.Index)
-		if len(g.eras) == 0 || g.utilization() < least(id.form, p) {
+		if len(g.periods) == 0 || g.utilization() < minUtilization(id.form, p) {
 			continue
 		}
-		recent := g.recent()
-		shards, yes := recent.confirmed(id.form, p)
+		recent := g.recentPeriods()
+		shards, yes := recent.isSharded(id.form, p)
 		if !yes {
 			continue
 		}
 		s, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
 		judged[id] = s
-		more = append(more, all...)
+		related = append(related, all...)
 	}
 	for i := range found {
 		f := &found[i]
@@ -130,14 +130,14 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(table, index stri
 			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Table, f.Index))
 		if s := judged[id]; may && s != nil {
 			f.Sharding = s
-			tellSharding(f)
+			adviseSharding(f)
 		}
 	}
-	return more
+	return related
 }
 
 // tellSharding puts the whole key's shards in place of one shard's.
-func tellSharding(f *detect.Finding) {
+func adviseSharding(f *detect.Finding) {
 	s := f.Sharding
 	f.Advice = slices.Clone(f.Advice)
 	for i := range f.Advice {
@@ -151,7 +151,7 @@ func tellSharding(f *detect.Finding) {
 }
 
 // nearer is the peak that is nearer to its limit, and what it is of.
-func nearer(write, read groupPeak) (detect.Kind, groupPeak) {
+func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
 		return detect.HotKeyRead, read
 	}
@@ -159,7 +159,7 @@ func nearer(write, read groupPeak) (detect.Kind, groupPeak) {
 }
 
 // need is how many shards carry a peak, with the arithmetic.
-func need(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
+func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
 	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
 	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
 }
@@ -167,11 +167,11 @@ func need(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
 // judge says what is wrong with a sharded key. Too few shards are told from what
 // is proven of the recent peak, too many from the highest ever seen: nobody
 // takes shards away for a quiet night.
-func (g *era) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (*detect.Sharded, []detect.Finding) {
-	kind, peak := nearer(g.write, g.read)
-	needed, sum := need(peak.Value, kind, p)
-	mostKind, most := nearer(mostWrite, mostRead)
-	ever, everSum := need(most.Value, mostKind, p)
+func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (*detect.Sharded, []detect.Finding) {
+	kind, peak := nearerToLimit(g.write, g.read)
+	needed, sum := shardsFor(peak.Value, kind, p)
+	mostKind, most := nearerToLimit(mostWrite, mostRead)
+	ever, everSum := shardsFor(most.Value, mostKind, p)
 	deviation, hottest, certain := g.deviation(shards)
 	base := id.base + id.tail
 	if id.form.Alone {
@@ -181,7 +181,7 @@ func (g *era) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p det
 	each := peak.Value / sample.Milli(shards)
 
 	var all []detect.Finding
-	say := func(k detect.Kind, severity detect.Severity, why string, step detect.Step) {
+	add := func(k detect.Kind, severity detect.Severity, why string, step detect.Step) {
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
 		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
@@ -190,19 +190,19 @@ func (g *era) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p det
 	loads := fmt.Sprintf("%d shards of %s are asked for %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
-		say(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
 			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
-	case shards > detect.ManyTimes*ever:
-		say(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s were never asked for more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
-			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryLeast)})
+	case shards > detect.TooManyFactor*ever:
+		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s were never asked for more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
+			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
 	}
 	if certain {
-		highest := sample.Milli(float64(peak.proven) * g.part(hottest))
+		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
 		severity := detect.Info
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		say(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f %% from their mean; %s has most. Above %.0f %% the number of shards does not say what they carry.",
+		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f %% from their mean; %s has most. Above %.0f %% the number of shards does not say what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
 			detect.Step{Action: detect.ActionShard, Text: "Look at how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}
@@ -221,7 +221,7 @@ func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severit
 }
 
 // finding is about all shards together.
-func (g *era) finding(id groupID, k detect.Kind, second int64) detect.Finding {
+func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
 	key := id.pattern()
 	var read, write sample.Milli
 	for _, m := range g.members {

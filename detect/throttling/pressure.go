@@ -12,25 +12,25 @@ import (
 // episode of them.
 type Pressure struct {
 	// Refused counts refused requests by cause, asked all requests.
-	Refused [sample.Causes]int64
-	asked   int64
+	Refused  [sample.Causes]int64
+	requests int64
 	// Scanned is the part of the load that Scans made, load all of it.
 	Scanned, Load sketch.Load
 	// cool says that no key was near a limit: what was refused because of a
 	// partition is no hot key's.
-	cool bool
+	noHotKey bool
 	// Over is by how much the demand was above what the table is given, 1 = all
 	// of it; 0 when that is not known.
-	Over float64
+	Demand float64
 }
 
 func (s Pressure) Plus(o Pressure) Pressure {
 	for c := range s.Refused {
 		s.Refused[c] += o.Refused[c]
 	}
-	s.asked += o.asked
+	s.requests += o.requests
 	s.Scanned, s.Load = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load)
-	s.Over = max(s.Over, o.Over)
+	s.Demand = max(s.Demand, o.Demand)
 	return s
 }
 
@@ -43,50 +43,50 @@ func (s *Pressure) Starved() int64 {
 // refused in it.
 func (s *Pressure) Hits(k detect.Kind) (hit, refused bool) {
 	if k == detect.HotPartition {
-		refused = s.cool && s.Refused[sample.KeyRange] > 0
+		refused = s.noHotKey && s.Refused[sample.KeyRange] > 0
 		return refused, refused
 	}
 	refused = s.Starved() > 0
-	return refused || s.Over > 1, refused
+	return refused || s.Demand > 1, refused
 }
 
 // Of is what a second of a table or index tells of it as a whole. warning is
 // the policy's share of a limit.
 func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
-		Refused: w.Total.Refused, asked: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, cool: true,
+		Refused: w.Total.Refused, requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, noHotKey: true,
 	}
 	near := func(l sketch.Load) bool {
 		return l.Write > detect.ShareOf(detect.PartitionWrite, warning) || l.Read > detect.ShareOf(detect.PartitionRead, warning)
 	}
 	if s.Refused[sample.KeyRange] > 0 {
 		for i := range w.Keys {
-			s.cool = s.cool && !near(sampling.MostLoad(w, &w.Keys[i]))
+			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, &w.Keys[i]))
 		}
-		s.cool = s.cool && !near(w.Unseen)
+		s.noHotKey = s.noHotKey && !near(w.Unseen)
 	}
 	wcu, rcu := facts.Provisioned(w.Index)
-	s.Over = max(over(sampling.ProvenTotal(w.Total.Write, w.Total.WriteLargest), wcu), over(sampling.ProvenTotal(w.Total.Read, w.Total.ReadLargest), rcu))
+	s.Demand = max(demandShare(sampling.ProvenTotal(w.Total.Write, w.Total.WriteLargest), wcu), demandShare(sampling.ProvenTotal(w.Total.Read, w.Total.ReadLargest), rcu))
 	return s
 }
 
 // over is a demand as a share of what is given; 0 when that is not known.
-func over(asked sample.Milli, given float64) float64 {
-	if given <= 0 {
+func demandShare(demand sample.Milli, provisioned float64) float64 {
+	if provisioned <= 0 {
 		return 0
 	}
-	return detect.Units(asked) / given
+	return detect.Units(demand) / provisioned
 }
 
 // Evidence is what a table as a whole tells of so many seconds; nil when nothing
 // was asked in them.
 func (s *Pressure) Evidence(seconds int64) *detect.Evidence {
-	if s.asked == 0 {
+	if s.requests == 0 {
 		return nil
 	}
-	told := evidence.Of(&sketch.Evidence{Records: s.asked, Load: s.Load, Refused: s.Refused}, int(max(seconds, 1)), 0)
+	summary := evidence.Of(&sketch.Evidence{Records: s.requests, Load: s.Load, Refused: s.Refused}, int(max(seconds, 1)), 0)
 	if scanned := detect.Weight(s.Scanned); scanned > 0 {
-		told.Operations = append(told.Operations, detect.Operation{Op: sample.Scan.String(), Share: detect.Ratio(float64(scanned), float64(detect.Weight(s.Load)))})
+		summary.Operations = append(summary.Operations, detect.Operation{Op: sample.Scan.String(), Share: detect.Ratio(float64(scanned), float64(detect.Weight(s.Load)))})
 	}
-	return told
+	return summary
 }

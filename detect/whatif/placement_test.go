@@ -111,3 +111,15 @@ func TestPlacementIsDeterministicAndBounded(t *testing.T) {
 		t.Errorf("over the limit with %v, three together with %v", p.Over(1000), p.Chance(3))
 	}
 }
+
+// TestPlacementOfTheSources restates docs/FACTS.md, "Shards": with 8 suffixes the
+// chance that three or more share one of 8 equal partitions is 49 %, of 16 17 %,
+// of 32 5 %.
+func TestPlacementOfTheSources(t *testing.T) {
+	t.Parallel()
+	for partitions, want := range map[int]float64{8: 0.49, 16: 0.17, 32: 0.05} {
+		if got := whatif.Place(8, partitions, 1, 1).Chance(3); math.Abs(got-want) > 0.015 {
+			t.Errorf("over %d partitions: %.3f, want %v", partitions, got, want)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 }
 
 // shardTrials is how often requests are dealt to shards.
-const shardTrials = 500
+const dealTrials = 500
 
 // fullestShard deals a second's requests to shards at random, each getting a
 // Poisson number of them, and answers the load of the one with most: its mean,
@@ -161,15 +161,15 @@ func fullestShard(requests float64, shards int, perShard float64) (mean, p95 flo
 		return perShard, perShard
 	}
 	random := rand.New(rand.NewPCG(PlacementSeed, 1))
-	fullest := make([]float64, shardTrials)
+	fullest := make([]float64, dealTrials)
 	for trial := range fullest {
 		for range shards {
 			fullest[trial] = max(fullest[trial], poisson(random, each)/each*perShard)
 		}
-		mean += fullest[trial] / shardTrials
+		mean += fullest[trial] / dealTrials
 	}
 	slices.Sort(fullest)
-	return mean, fullest[shardTrials*95/100]
+	return mean, fullest[dealTrials*95/100]
 }
 
 // poisson draws a count; from 50 on by the normal distribution, which is then as

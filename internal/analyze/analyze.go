@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) error {
 	if len(o.Paths) == 0 {
 		return errors.New(`no files: name some, or "-" for standard input`)
 	}
-	f, err := read(ctx, o)
+	f, err := readFiles(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) error {
 
 // Files reads the files and answers what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
-	f, err := read(ctx, o)
+	f, err := readFiles(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 }
 
 // read folds the files.
-func read(ctx context.Context, o Options) (*fold, error) {
+func readFiles(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
 	}
@@ -179,17 +179,17 @@ func (f *fold) result(o Options) *Result {
 		policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
 	}
 	options := board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
-	board, grown := f.judge(options)
-	tables := board.Tables()
+	judge, grown := f.judge(options)
+	tables := judge.Tables()
 	for i := range tables {
 		t := &tables[i]
 		if t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index)); t.View != nil {
 			t.View.Growing = grown.ofTable(t.Table, t.Index)
 		}
-		board.Look(t.Table, t.Index, t.View)
+		judge.SetView(t.Table, t.Index, t.View)
 	}
 	r := &Result{
-		Findings: append([]detect.Finding{}, board.Findings()...),
+		Findings: append([]detect.Finding{}, judge.Findings()...),
 		Tables:   append([]detect.Table{}, tables...),
 		Gaps:     append([]sample.Gap{}, f.gaps...),
 		Samples:  Samples{Good: f.good, Bad: f.bad},
@@ -197,7 +197,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Gaps = r.Gaps
 		found := &r.Findings[i]
-		forecast.Foresee(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
+		forecast.Apply(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)
@@ -209,8 +209,8 @@ func (f *fold) result(o Options) *Result {
 func (f *fold) candidateViews(o board.Options) []CandidateView {
 	all := []CandidateView{}
 	for _, c := range f.candidates {
-		board, _ := c.judge(o)
-		for _, table := range board.Tables() {
+		judge, _ := c.judge(o)
+		for _, table := range judge.Tables() {
 			all = append(all, CandidateView{
 				Table: table.Table, Candidate: c.String(), Without: c.without[table.Table],
 				View: c.census.View(table.Table, "", o.Policy(table.Table, "")),

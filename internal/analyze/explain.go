@@ -24,7 +24,7 @@ type keySeconds struct {
 }
 
 // find looks for a key by its text, in every table and index.
-func (s *seconds) find(key string) []keySeconds {
+func (s *sketches) find(key string) []keySeconds {
 	byTarget := map[[3]string]*keySeconds{}
 	for at, w := range s.windows {
 		for i := range w.Keys {
@@ -53,27 +53,27 @@ func (s *seconds) find(key string) []keySeconds {
 
 // explanation is what is told of one key, or pattern of keys.
 type explanation struct {
-	key      string
-	found    []detect.Finding
-	seconds  []keySeconds
-	tables   map[[2]string]detect.Table
-	suggests []string
-	counted  string // what was read
+	key         string
+	found       []detect.Finding
+	seconds     []keySeconds
+	tables      map[[2]string]detect.Table
+	suggestions []string
+	samplesRead string // what was read
 }
 
 // mostSuggested is how many other keys are named to someone who asked for one
 // that is not there.
-const mostSuggested = 10
+const maxSuggestions = 10
 
 // explain gathers what there is to tell of a key.
 func (f *fold) explain(key string, r *Result) *explanation {
-	e := &explanation{key: key, seconds: f.find(key), tables: map[[2]string]detect.Table{}, counted: r.counted()}
+	e := &explanation{key: key, seconds: f.find(key), tables: map[[2]string]detect.Table{}, samplesRead: r.samplesRead()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if found.Key == key {
 			e.found = append(e.found, *found)
-		} else if found.Key != "" && len(e.suggests) < mostSuggested && !slices.Contains(e.suggests, found.Key) {
-			e.suggests = append(e.suggests, found.Key)
+		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
+			e.suggestions = append(e.suggestions, found.Key)
 		}
 	}
 	for i := range r.Tables {
@@ -95,7 +95,7 @@ func (p *page) line(format string, args ...any) {
 }
 
 // say wraps a paragraph behind an indent; its first line stands behind mark.
-func (p *page) say(indent int, mark, paragraph string) {
+func (p *page) paragraph(indent int, mark, paragraph string) {
 	for i, line := range strings.Split(text.WrapSoft(paragraph, pageWidth-indent), "\n") {
 		lead := strings.Repeat(" ", indent)
 		if i == 0 {
@@ -108,34 +108,34 @@ func (p *page) say(indent int, mark, paragraph string) {
 func (p *page) heading(title string) { p.line("\n%s", title) }
 
 func (p *page) fact(name, format string, args ...any) {
-	p.say(14, fmt.Sprintf("  %-12s", name), fmt.Sprintf(format, args...))
+	p.paragraph(14, fmt.Sprintf("  %-12s", name), fmt.Sprintf(format, args...))
 }
 
 // write tells everything about the key.
 func (e *explanation) write(out io.Writer) error {
 	p := &page{}
 	if len(e.found) == 0 && len(e.seconds) == 0 {
-		p.say(0, "", fmt.Sprintf("%s is not in the samples, or so far from any limit that it was not kept.", printable(e.key)))
-		if len(e.suggests) > 0 {
+		p.paragraph(0, "", fmt.Sprintf("%s is not in the samples, or so far from any limit that it was not kept.", printable(e.key)))
+		if len(e.suggestions) > 0 {
 			p.line("Keys with findings are:")
-			for _, key := range e.suggests {
+			for _, key := range e.suggestions {
 				p.line("  %s", printable(key))
 			}
 		}
-		p.WriteString(e.counted)
+		p.WriteString(e.samplesRead)
 	}
-	told := map[[2]string]bool{}
+	explained := map[[2]string]bool{}
 	for i := range e.found {
 		f := &e.found[i]
 		if i > 0 {
 			p.line("\n%s", strings.Repeat("─", pageWidth))
 		}
 		e.finding(p, f)
-		told[[2]string{f.Table, f.Index}] = true
+		explained[[2]string{f.Table, f.Index}] = true
 	}
 	for _, s := range e.seconds {
-		if !told[[2]string{s.table, s.index}] {
-			e.cool(p, s)
+		if !explained[[2]string{s.table, s.index}] {
+			e.withoutFinding(p, s)
 		}
 	}
 	_, err := io.WriteString(out, p.String())
@@ -144,7 +144,7 @@ func (e *explanation) write(out io.Writer) error {
 
 // isHeat says whether a kind is about what is too hot now, and not about how a
 // key is made or used.
-func isHeat(k detect.Kind) bool {
+func isLoad(k detect.Kind) bool {
 	switch k {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation, detect.RollingHotKey:
 		return true
@@ -171,23 +171,23 @@ func headline(f *detect.Finding) string {
 
 func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.line("%s in %s", printable(cmp.Or(f.Key, "All keys")), target(f.Table, f.Index))
-	p.say(2, "  ", fmt.Sprintf("%s (%s): %s.", strings.ToUpper(string(f.Severity)), f.Kind, headline(f)))
+	p.paragraph(2, "  ", fmt.Sprintf("%s (%s): %s.", strings.ToUpper(string(f.Severity)), f.Kind, headline(f)))
 
 	p.heading("What was seen")
 	reads := f.Peak.RCU.Value/3000 > f.Peak.WCU.Value/1000
-	unit, limit, peak, mean := "WCU", 1000.0, f.Peak.WCU, f.Mean.WCU
+	unit, limit, highest, mean := "WCU", 1000.0, f.Peak.WCU, f.Mean.WCU
 	if reads {
-		unit, limit, peak, mean = "RCU", 3000.0, f.Peak.RCU, f.Mean.RCU
+		unit, limit, highest, mean = "RCU", 3000.0, f.Peak.RCU, f.Mean.RCU
 	}
 	p.fact("peak", "%s %s in the second %s, %s times the %s that one partition gives",
-		figure(peak), unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), amount(peak.Value/limit), amount(limit))
+		figure(highest), unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), amount(highest.Value/limit), amount(limit))
 	p.fact("mean", "%s %s over %d seconds", figure(mean), unit, f.Seconds)
 	if other := f.Peak.RCU; !reads && other.Value >= 1 {
 		p.fact("beside", "up to %s RCU in a second", figure(other))
 	} else if other := f.Peak.WCU; reads && other.Value >= 1 {
 		p.fact("beside", "up to %s WCU in a second", figure(other))
 	}
-	if f.OverSeconds+f.PossibleSeconds+f.SaturatedSeconds > 0 || isHeat(f.Kind) {
+	if f.OverSeconds+f.PossibleSeconds+f.SaturatedSeconds > 0 || isLoad(f.Kind) {
 		p.fact("over", "%d seconds above the limit for certain, %d more perhaps, %d on a flat top at it", f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds)
 	}
 	if f.Kind != detect.HotPartition && f.Kind != detect.TableStarvation && f.Share > 0 {
@@ -196,51 +196,51 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("refused", "%s units of the peak's second were refused, or may have been", amount(lost))
 	}
-	e.picture(p, f, reads, limit)
+	e.chart(p, f, reads, limit)
 	requests(p, f.Evidence)
 
-	if isHeat(f.Kind) || f.Reason != detect.Undetermined {
+	if isLoad(f.Kind) || f.Reason != detect.Undetermined {
 		p.heading(fmt.Sprintf("Why DynamoDB does not heal it by itself: %s", f.Reason))
 	} else {
 		p.heading("Why this is said")
 	}
-	p.say(2, "  ", f.Why)
+	p.paragraph(2, "  ", f.Why)
 
 	p.heading("What to do, in this order")
 	for i, step := range f.Advice {
-		p.say(5, fmt.Sprintf("  %d. ", i+1), step.Text)
+		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), step.Text)
 	}
-	e.sure(p, f)
+	e.confidence(p, f)
 }
 
 // sure says how far the figures can be trusted.
-func (e *explanation) sure(p *page, f *detect.Finding) {
+func (e *explanation) confidence(p *page, f *detect.Finding) {
 	p.heading("How sure this is")
-	peak := f.Peak.WCU
+	highest := f.Peak.WCU
 	if f.Peak.RCU.Value/3000 > f.Peak.WCU.Value/1000 {
-		peak = f.Peak.RCU
+		highest = f.Peak.RCU
 	}
 	switch {
-	case peak.Low == peak.High:
-		p.say(2, "  ", "The peak is exact: every sample of the key was counted, and every request sampled.")
-	case peak.Low == peak.Value:
-		p.say(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: that much may belong to keys that shared its place in the sketch.", amount(peak.Low), amount(peak.High)))
+	case highest.Low == highest.High:
+		p.paragraph(2, "  ", "The peak is exact: every sample of the key was counted, and every request sampled.")
+	case highest.Low == highest.Value:
+		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: that much may belong to keys that shared its place in the sketch.", amount(highest.Low), amount(highest.High)))
 	default:
-		p.say(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", amount(peak.Value), amount(peak.Low), amount(peak.High)))
+		p.paragraph(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", amount(highest.Value), amount(highest.Low), amount(highest.High)))
 	}
 	t := e.tables[[2]string{f.Table, f.Index}]
-	if peak.Low != peak.Value {
+	if highest.Low != highest.Value {
 		provable := t.Provable.WCU
 		if f.Kind == detect.HotKeyRead {
 			provable = t.Provable.RCU
 		}
-		p.say(2, "  ", fmt.Sprintf("At this sampling a single second proves a load above the limit from %s on; a smaller one is proven by its mean of 10 or 60 seconds, or stays possible.", amount(provable)))
+		p.paragraph(2, "  ", fmt.Sprintf("At this sampling a single second proves a load above the limit from %s on; a smaller one is proven by its mean of 10 or 60 seconds, or stays possible.", amount(provable)))
 	}
 	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
-		p.say(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", amount(u.WCU), amount(u.RCU)))
+		p.paragraph(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", amount(u.WCU), amount(u.RCU)))
 	}
 	for _, g := range f.Gaps {
-		p.say(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
+		p.paragraph(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
 	}
 }
 
@@ -296,28 +296,28 @@ func shares(p *page, name string, parts []detect.Part) {
 }
 
 // cool tells of a key without a finding.
-func (e *explanation) cool(p *page, s keySeconds) {
-	var write, read whatif.Second
+func (e *explanation) withoutFinding(p *page, s keySeconds) {
+	var writes, reads whatif.Second
 	for _, second := range s.seconds {
-		if second.Low.Write >= write.Low.Write {
-			write = second
+		if second.Low.Write >= writes.Low.Write {
+			writes = second
 		}
-		if second.Low.Read >= read.Low.Read {
-			read = second
+		if second.Low.Read >= reads.Low.Read {
+			reads = second
 		}
 	}
 	p.line("%s in %s", printable(s.key.Text), target(s.table, s.index))
-	p.say(2, "  ", noFinding(write.Low.Plus(write.Err).Write, read.Low.Plus(read.Err).Read))
+	p.paragraph(2, "  ", noFinding(writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read))
 	p.heading("What was seen")
-	p.fact("writes", "up to %s WCU in one second, of 1,000", amount(float64(write.Low.Write+write.Err.Write)/1000))
-	p.fact("reads", "up to %s RCU in one second, of 3,000", amount(float64(read.Low.Read+read.Err.Read)/1000))
+	p.fact("writes", "up to %s WCU in one second, of 1,000", amount(float64(writes.Low.Write+writes.Err.Write)/1000))
+	p.fact("reads", "up to %s RCU in one second, of 3,000", amount(float64(reads.Low.Read+reads.Err.Read)/1000))
 	p.fact("seconds", "%d in which it was seen, from %s to %s", len(s.seconds), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
 // noFinding says why there is none, given a key's highest seconds: seen from a few
 // samples it may look hot without being so.
-func noFinding(write, read sample.Milli) string {
-	if float64(write) > detect.DefaultWarning*float64(detect.PartitionWrite) || float64(read) > detect.DefaultWarning*float64(detect.PartitionRead) {
+func noFinding(writes, reads sample.Milli) string {
+	if float64(writes) > detect.DefaultWarning*float64(detect.PartitionWrite) || float64(reads) > detect.DefaultWarning*float64(detect.PartitionRead) {
 		return "No finding: from what was seen the key may have been near what one partition gives, but nothing proves it, or the policy leaves it out."
 	}
 	return "No finding: this key is not near what one partition gives."
@@ -327,32 +327,32 @@ func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:0
 
 // The picture of a key's seconds.
 const (
-	pictureWidth  = 72
-	pictureHeight = 8
+	chartWidth  = 72
+	chartHeight = 8
 )
 
 // picture draws the key's load second by second, its highest one for each
 // column, against the limit.
-func (e *explanation) picture(p *page, f *detect.Finding, reads bool, limit float64) {
+func (e *explanation) chart(p *page, f *detect.Finding, reads bool, limit float64) {
 	for _, s := range e.seconds {
 		if s.table != f.Table || s.index != f.Index || s.key.Text != f.Key {
 			continue
 		}
 		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1
-		each := (to - from + pictureWidth - 1) / pictureWidth
-		columns := make([]float64, (to-from+each-1)/each)
-		most := limit
-		for _, second := range s.seconds {
-			load := float64(second.Low.Write) / 1000
+		each := (to - from + chartWidth - 1) / chartWidth
+		loads := make([]float64, (to-from+each-1)/each)
+		highest := limit
+		for _, at := range s.seconds {
+			load := float64(at.Low.Write) / 1000
 			if reads {
-				load = float64(second.Low.Read) / 1000
+				load = float64(at.Low.Read) / 1000
 			}
-			i := (second.At - from) / each
-			columns[i] = max(columns[i], load)
-			most = max(most, load)
+			i := (at.At - from) / each
+			loads[i] = max(loads[i], load)
+			highest = max(highest, load)
 		}
-		draw(p, columns, most, limit)
-		axis := fmt.Sprintf("%-*s%s", max(1, len(columns)-8), clock(from), clock(to-1))
+		draw(p, loads, highest, limit)
+		axis := fmt.Sprintf("%-*s%s", max(1, len(loads)-8), clock(from), clock(to-1))
 		p.line("          %s", axis)
 		p.line("          each column %s, its highest second; ┄ is the limit of %s", duration(each), amount(limit))
 		return
@@ -368,20 +368,20 @@ func duration(seconds int64) string {
 
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-func draw(p *page, columns []float64, most, limit float64) {
+func draw(p *page, loads []float64, highest, limit float64) {
 	p.line("")
-	line := min(pictureHeight-1, int(limit/most*pictureHeight))
-	for row := pictureHeight - 1; row >= 0; row-- {
+	line := min(chartHeight-1, int(limit/highest*chartHeight))
+	for row := chartHeight - 1; row >= 0; row-- {
 		label := ""
 		switch row {
-		case pictureHeight - 1:
-			label = amount(most)
+		case chartHeight - 1:
+			label = amount(highest)
 		case line:
 			label = amount(limit)
 		}
 		var b strings.Builder
-		for _, load := range columns {
-			level := int(math.Ceil(load/most*pictureHeight*8)) - 8*row
+		for _, load := range loads {
+			level := int(math.Ceil(load/highest*chartHeight*8)) - 8*row
 			mark := eighths[min(8, max(0, level))]
 			if mark == ' ' && row == line {
 				mark = '┄'

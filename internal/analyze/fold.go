@@ -21,7 +21,7 @@ const (
 // fold gathers files into seconds, for the tables as they are and again for
 // each candidate key. It is the sink of the source.
 type fold struct {
-	*seconds
+	*sketches
 	decoder    *form.ByLook
 	good       int64
 	bad        map[sample.Reason]int64
@@ -32,16 +32,16 @@ type fold struct {
 // candidate is the traffic as it would be under another partition key.
 type candidate struct {
 	Candidate
-	*seconds
+	*sketches
 	// without counts the records of each table that lack a part of the key.
 	without map[string]int64
 }
 
 func newFold(o Options) *fold {
-	most := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{seconds: newSeconds(most), decoder: form.NewByLook(o.Tables), bad: make(map[sample.Reason]int64)}
+	maxKeys := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
+	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewByLook(o.Tables), bad: make(map[sample.Reason]int64)}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, seconds: newSeconds(most), without: make(map[string]int64)})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[string]int64)})
 	}
 	return f
 }

@@ -36,7 +36,7 @@ type growths struct {
 }
 
 // growths looks at every second once more; nothing comes of a file of days.
-func (s *seconds) growths(order []instant) growths {
+func (s *sketches) growths(order []instant) growths {
 	g := growths{keys: make(map[keyID]*warm)}
 	if len(order) == 0 || time.Duration(order[len(order)-1].second-order[0].second)*time.Second < growth.Span {
 		return g

@@ -13,7 +13,7 @@ import (
 )
 
 // seconds are the sketches of records, by target and second.
-type seconds struct {
+type sketches struct {
 	shard   *sketch.Shard
 	census  *keydesign.Census
 	windows map[instant]*window
@@ -37,8 +37,8 @@ type window struct {
 	touched int64 // the sealing that added to it last
 }
 
-func newSeconds(maxKeys int) *seconds {
-	return &seconds{
+func newSeconds(maxKeys int) *sketches {
+	return &sketches{
 		shard: sketch.NewShard(config()), census: keydesign.NewCensus(),
 		windows: make(map[instant]*window), maxKeys: maxKeys,
 	}
@@ -50,14 +50,14 @@ func newSeconds(maxKeys int) *seconds {
 const sealAt = 32 << 20
 
 // sealIfFull keeps the shard within its memory.
-func (s *seconds) sealIfFull() {
+func (s *sketches) sealIfFull() {
 	if s.shard.Pending() > sealAt {
 		s.seal()
 	}
 }
 
 // seal merges what the shard has into the seconds, and keeps within memory.
-func (s *seconds) seal() {
+func (s *sketches) seal() {
 	s.turn++
 	d := sketch.NewDelta(config())
 	s.shard.Seal(d)
@@ -83,21 +83,21 @@ func (s *seconds) seal() {
 // Windows over the bound of memory are trimmed to what a verdict needs: keys
 // above a hundredth of a limit, and, when that is not enough, a tenth: of these
 // a table's default quota of 40,000 units leaves room for some 500 in a second.
-var trims = []struct {
+var trimSteps = []struct {
 	share sample.Milli
 	keys  int
 }{{100, 1024}, {10, 1024}}
 
 // shrink trims windows until the keys are within bounds, those first that were
 // not added to for the longest time.
-func (s *seconds) shrink() {
+func (s *sketches) shrink() {
 	if s.keys <= s.maxKeys {
 		return
 	}
 	order := slices.SortedFunc(maps.Keys(s.windows), func(a, b instant) int {
 		return cmp.Or(cmp.Compare(s.windows[a].touched, s.windows[b].touched), a.compare(b))
 	})
-	for _, trim := range trims {
+	for _, trim := range trimSteps {
 		floor := sketch.Load{Read: detect.PartitionRead / trim.share, Write: detect.PartitionWrite / trim.share}
 		for _, at := range order {
 			// Half of the bound, so that the next sealing need not trim again.
@@ -118,22 +118,22 @@ const judgeEvery = 300
 
 // judge shows every second to a board and to the census, in the order of time,
 // and answers what grows too.
-func (s *seconds) judge(o board.Options) (*board.Board, growths) {
+func (s *sketches) judge(o board.Options) (*board.Board, growths) {
 	s.seal()
-	board := board.New(o)
+	judge := board.New(o)
 	order := slices.SortedFunc(maps.Keys(s.windows), instant.compare)
 	settled := int64(0)
 	for i, at := range order {
 		if i == 0 || at.second >= settled+judgeEvery {
-			board.Settle(at.second-1, true)
+			judge.Settle(at.second-1, true)
 			settled = at.second
 		}
 		w := &s.windows[at].Window
-		board.Observe(w)
+		judge.Observe(w)
 		s.census.Observe(w)
 	}
 	if len(order) > 0 {
-		board.Settle(order[len(order)-1].second, true)
+		judge.Settle(order[len(order)-1].second, true)
 	}
-	return board, s.growths(order)
+	return judge, s.growths(order)
 }

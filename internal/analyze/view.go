@@ -21,7 +21,7 @@ const (
 // views are the tables' keys, and what is said of them.
 func (r *Result) views() string {
 	t := newTable("table", "keys", "at once", "key like", "top key", "share", "carries/s", "design")
-	var said []string
+	var sentences []string
 	for _, s := range r.Tables {
 		if s.View == nil {
 			continue
@@ -29,19 +29,19 @@ func (r *Result) views() string {
 		name := target(s.Table, s.Index)
 		top, share := topKey(s.View)
 		t.AppendRow(table.Row{short(name, tableWidth), keys(s.View), atOnce(s.View), like(s.View), top, share, carries(s.View), s.View.Design.Verdict})
-		said = append(said, wrap(name+": "+s.View.Design.Why))
+		sentences = append(sentences, wrap(name+": "+s.View.Design.Why))
 		if len(s.View.Top) > 1 {
-			said = append(said, wrap("  most load: "+most(s.View)))
+			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
 		}
 		for _, g := range s.View.Growing {
-			said = append(said, wrap("  "+growthLine(g)))
+			sentences = append(sentences, wrap("  "+growthLine(g)))
 		}
 	}
-	if len(said) == 0 {
+	if len(sentences) == 0 {
 		return ""
 	}
 	t.SetColumnConfigs(right("keys", "at once", "share", "carries/s"))
-	return t.Render() + "\n\n" + strings.Join(said, "\n")
+	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
 }
 
 // candidates are the proposed keys below the present one of each table.
@@ -50,7 +50,7 @@ func (r *Result) candidates() string {
 	add := func(name, key string, v *detect.View) {
 		t.AppendRow(table.Row{short(name, tableWidth), short(printable(key), keyWidth), keys(v), atOnce(v), hottest(v), like(v), carries(v), v.Design.Verdict})
 	}
-	var said []string
+	var sentences []string
 	last := ""
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
@@ -64,16 +64,16 @@ func (r *Result) candidates() string {
 		last = c.Table
 		switch {
 		case c.View == nil:
-			said = append(said, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key: see attrs in the samples' form.", printable(c.Table), printable(c.Candidate))))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key: see attrs in the samples' form.", printable(c.Table), printable(c.Candidate))))
 			continue
 		case c.Without > 0:
-			said = append(said, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are left out.", printable(c.Table), printable(c.Candidate), c.Without)))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are left out.", printable(c.Table), printable(c.Candidate), c.Without)))
 		}
 		add(printable(c.Table), c.Candidate, c.View)
-		said = append(said, wrap(fmt.Sprintf("%s by %s: %s", printable(c.Table), printable(c.Candidate), c.View.Design.Why)))
+		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", printable(c.Table), printable(c.Candidate), c.View.Design.Why)))
 	}
 	t.SetColumnConfigs(right("keys", "at once", "hottest second", "carries/s"))
-	return t.Render() + "\n\n" + strings.Join(said, "\n")
+	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
 }
 
 // keys is how many there are, with ~ where that is an estimate.
@@ -112,7 +112,7 @@ func topKey(v *detect.View) (key, share string) {
 }
 
 // most are the keys with the most load.
-func most(v *detect.View) string {
+func mostLoaded(v *detect.View) string {
 	var all []string
 	for _, k := range v.Top {
 		all = append(all, fmt.Sprintf("%s %.3g %%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))

@@ -34,7 +34,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 	}
 	for _, q := range questions {
 		if !answered[q.Key] {
-			p.say(0, "", fmt.Sprintf("%s is not in the samples, or so far from any limit that it was not kept.", printable(q.Key)))
+			p.paragraph(0, "", fmt.Sprintf("%s is not in the samples, or so far from any limit that it was not kept.", printable(q.Key)))
 		}
 	}
 	_, err := io.WriteString(out, p.String())
@@ -61,21 +61,21 @@ func whatIf(p *page, w *whatif.Answer) {
 			p.fact(fmt.Sprint(on.Partitions), "partitions: %.0f %% that two shards or more share one, %.0f %% that the fullest is asked for more than %s; it gets %s %s on average",
 				100*on.Share, 100*on.Over, amount(w.Limit), amount(on.Mean), w.Unit)
 		}
-		p.say(2, "  ", fmt.Sprintf("DynamoDB places each name by its hash, and splits a full partition after some minutes; warm throughput makes room ahead. Reading the whole key takes %d queries. (Simulated, seed %d.)", w.Shards, w.Seed))
+		p.paragraph(2, "  ", fmt.Sprintf("DynamoDB places each name by its hash, and splits a full partition after some minutes; warm throughput makes room ahead. Reading the whole key takes %d queries. (Simulated, seed %d.)", w.Shards, w.Seed))
 	} else {
-		p.say(2, "  ", "One name is on one partition.")
+		p.paragraph(2, "  ", "One name is on one partition.")
 	}
 	p.heading("In short")
-	p.say(2, "  ", inShort(w))
+	p.paragraph(2, "  ", summary(w))
 }
 
 // crowdedOften is from which chance of a full partition a placement is worth a
 // word in the verdict.
-const crowdedOften = 0.05
+const sharedOften = 0.05
 
 // inShort is the verdict: first whether the shards are enough, then whether they
 // have room at once.
-func inShort(w *whatif.Answer) string {
+func summary(w *whatif.Answer) string {
 	switch {
 	case w.PerShard > w.Limit:
 		return fmt.Sprintf("No: every shard would be above the limit. It takes %d.", w.Needed)
@@ -83,7 +83,7 @@ func inShort(w *whatif.Answer) string {
 		return fmt.Sprintf("Just: the shards are below the limit, but without the headroom that %d would give.", w.Needed)
 	}
 	for _, on := range w.Placements {
-		if on.Over >= crowdedOften {
+		if on.Over >= sharedOften {
 			return "Yes, with room to grow, but perhaps not at once: each shard is well below the limit, but some may share a partition, which is then full until DynamoDB splits it. Raise the warm throughput before the load comes."
 		}
 	}

@@ -26,7 +26,7 @@ func TestWhatIfInShort(t *testing.T) {
 			Limit: 1000, PerShard: 100, Shards: 8, Needed: 2, Placements: []whatif.PlacedOn{{Partitions: 8, Share: 1, Over: 0.01}},
 		}, "Yes: this carries"},
 	} {
-		if got := inShort(&c.w); !strings.Contains(got, c.want) {
+		if got := summary(&c.w); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

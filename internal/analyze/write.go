@@ -47,7 +47,7 @@ func colourful(out io.Writer) bool {
 	return ok && files.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
 }
 
-var columns = []string{
+var csvColumns = []string{
 	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
 	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
 	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
@@ -56,7 +56,7 @@ var columns = []string{
 
 func (r *Result) writeCSV(out io.Writer) error {
 	w := csv.NewWriter(out)
-	_ = w.Write(columns) // Error answers what went wrong with any
+	_ = w.Write(csvColumns) // Error answers what went wrong with any
 	for i := range r.Findings {
 		_ = w.Write(record(&r.Findings[i]))
 	}
@@ -66,14 +66,14 @@ func (r *Result) writeCSV(out io.Writer) error {
 
 func record(f *detect.Finding) []string {
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
-	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	return []string{
 		f.Fingerprint, string(f.Kind), f.Table, f.Index, f.Key, f.KeyType, string(f.Severity), string(f.State),
-		at(f.Peak.At), number(f.Peak.WCU.Value), number(f.Peak.WCU.Low), number(f.Peak.WCU.High),
-		number(f.Peak.RCU.Value), number(f.Peak.RCU.Low), number(f.Peak.RCU.High),
-		number(f.Mean.WCU.Value), number(f.Mean.RCU.Value),
+		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
+		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
+		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
 		strconv.Itoa(f.OverSeconds), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
-		number(f.Utilization), number(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
+		decimal(f.Utilization), decimal(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
 		at(f.FirstSeen), at(f.LastSeen),
 	}
 }
@@ -95,12 +95,12 @@ func (r *Result) table(colours bool) string {
 	if len(r.Candidates) > 0 {
 		b.WriteString("\n" + r.candidates() + "\n")
 	}
-	b.WriteString("\n" + r.counted())
+	b.WriteString("\n" + r.samplesRead())
 	return b.String()
 }
 
 // counted says what was read, and what was not.
-func (r *Result) counted() string {
+func (r *Result) samplesRead() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d samples counted", r.Samples.Good)
 	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
@@ -133,7 +133,7 @@ func (r *Result) findings(colours bool) string {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
 			severity(f.Severity, colours), f.State, f.Kind, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
-			peak(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
+			peakCell(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})
 	}
@@ -174,7 +174,7 @@ func target(table, index string) string {
 	return printable(table + strings.Repeat("/", min(1, len(index))) + index)
 }
 
-func peak(f *detect.Finding) string {
+func peakCell(f *detect.Finding) string {
 	if f.Kind == detect.HotKeyRead {
 		return fmt.Sprintf("%.0f RCU", f.Peak.RCU.Value)
 	}

@@ -260,7 +260,7 @@ func (s *State) Compare(now time.Time) error {
 	for i := range observations {
 		f := observations[i].finding
 		f.Gaps = gapsOf(&f, s.gaps)
-		forecast.Foresee(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
+		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
@@ -289,7 +289,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	tables := s.Views.Tables(s.policy)
 	if s.Views.Settled() {
 		for _, t := range tables {
-			s.board.Look(t.Table, t.Index, t.View)
+			s.board.SetView(t.Table, t.Index, t.View)
 		}
 	}
 	return tables

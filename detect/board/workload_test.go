@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // asked is what a world asks of one key, in every second.
-type asked struct {
+type workload struct {
 	key, index string
 	units      float64 // a second
 	each       float64 // of one request, 1 when 0
@@ -31,26 +32,26 @@ type asked struct {
 
 // mostRecords is how many records stand for a key's second: beyond that each
 // stands for several requests.
-const mostRecords = 400
+const maxRecords = 400
 
 // windowsOf lays a world through a sketch: every second whole.
-func windowsOf(world []asked, lasts int) []*sketch.Window {
-	return wholeOf(partsOf(world, lasts, 1, nil), nil)
+func sketched(workloads []workload, seconds int) []*sketch.Window {
+	return mergedParts(partsOf(workloads, seconds, 1, nil), nil)
 }
 
 // partsOf lays a world through so many sketches, each request through any of
 // them, and answers the parts of seconds that they saw.
-func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketch.Window) {
-	config := sketch.Config{Seed: storySeed}
+func partsOf(workloads []workload, seconds, shards int, random *rand.Rand) (parts []sketch.Window) {
+	config := sketch.Config{Seed: scenario.Seed}
 	all := make([]*sketch.Shard, shards)
 	for i := range all {
 		all[i] = sketch.NewShard(config)
 	}
-	sent := make([]int, len(world))
-	for second := range lasts {
+	sent := make([]int, len(workloads))
+	for second := range seconds {
 		var requests []sample.Record
-		for i := range world {
-			if a := &world[i]; a.to == 0 || second >= a.from && second < a.to {
+		for i := range workloads {
+			if a := &workloads[i]; a.to == 0 || second >= a.from && second < a.to {
 				of := a.send(second, sent[i])
 				requests = append(requests, of...)
 				sent[i] += len(of)
@@ -77,21 +78,21 @@ func partsOf(world []asked, lasts, shards int, random *rand.Rand) (parts []sketc
 
 // wholeOf are the whole seconds that parts make, merged in a random order, or in
 // theirs.
-func wholeOf(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
+func mergedParts(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
 	order := inOrder(len(parts))
 	if random != nil {
 		order = random.Perm(len(parts))
 	}
-	known := map[string]map[int64]*sketch.Window{}
+	merged := map[string]map[int64]*sketch.Window{}
 	for _, i := range order {
 		part := &parts[i]
-		if known[part.Index] == nil {
-			known[part.Index] = map[int64]*sketch.Window{}
+		if merged[part.Index] == nil {
+			merged[part.Index] = map[int64]*sketch.Window{}
 		}
-		w := known[part.Index][part.Second]
+		w := merged[part.Index][part.Second]
 		if w == nil {
 			w = &sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}
-			known[part.Index][part.Second] = w
+			merged[part.Index][part.Second] = w
 			all = append(all, w)
 		}
 		w.Merge(part)
@@ -103,24 +104,24 @@ func wholeOf(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
 }
 
 // send makes a second's requests; sent were made before.
-func (a *asked) send(second, sent int) (all []sample.Record) {
+func (a *workload) send(second, sent int) (all []sample.Record) {
 	each := cmp.Or(a.each, 1)
 	requests := int(a.units/each + 0.5)
-	fold := (requests + mostRecords - 1) / mostRecords
+	fold := (requests + maxRecords - 1) / maxRecords
 	refused := a.refused / each
 	for i := 0; i < requests; i += fold {
 		n := min(fold, requests-i)
 		r := sample.Record{
-			Time: (began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
+			Time: (scenario.Began+int64(second))*1000 + int64(1000*i/requests), Table: "orders", Index: a.index,
 			PK: sample.KeyString(a.key), Op: a.op, N: int64(n), Rate: cmp.Or(a.rate, 1), Caller: a.caller, Bytes: a.bytes, Edit: a.edit, Change: a.change,
 		}
 		if a.op == sample.Scan {
 			r.PK = sample.Key{}
 		}
 		if a.reads {
-			r.RCU, r.Op = milli(each), cmp.Or(a.op, sample.GetItem)
+			r.RCU, r.Op = scenario.Milli(each), cmp.Or(a.op, sample.GetItem)
 		} else {
-			r.WCU, r.Op = milli(each), cmp.Or(a.op, sample.UpdateItem)
+			r.WCU, r.Op = scenario.Milli(each), cmp.Or(a.op, sample.UpdateItem)
 		}
 		if a.strong {
 			r.Read = sample.Strong
@@ -163,20 +164,13 @@ func mostly(tenths int) func(int) sample.Key {
 	}
 }
 
-func one(int) sample.Key { return sample.KeyString("profile") }
+func oneItem(int) sample.Key { return sample.KeyString("profile") }
 
 // keys are n keys of a form, each asked the same.
-func keys(form string, n int, a asked) (all []asked) {
+func keysLike(form string, n int, a workload) (all []workload) {
 	for i := range n {
 		a.key = fmt.Sprintf(form, i)
 		all = append(all, a)
-	}
-	return all
-}
-
-func worlds(parts ...[]asked) (all []asked) {
-	for _, p := range parts {
-		all = append(all, p...)
 	}
 	return all
 }

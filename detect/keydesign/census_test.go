@@ -1,4 +1,4 @@
-package board_test
+package keydesign_test
 
 import (
 	"encoding/json"
@@ -8,28 +8,29 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // world sends requests through a shard into a census, and counts them exactly.
-type world struct {
+type recorder struct {
 	shard    *sketch.Shard
 	config   sketch.Config
 	loads    map[string]float64 // consumed throughput by key
 	requests int
 }
 
-func newWorld(sets int) *world {
+func newRecorder(sets int) *recorder {
 	config := sketch.Config{Sets: sets, CounterBytes: 4096, Seed: 7}
-	return &world{shard: sketch.NewShard(config), config: config, loads: map[string]float64{}}
+	return &recorder{shard: sketch.NewShard(config), config: config, loads: map[string]float64{}}
 }
 
-func (w *world) write(t *testing.T, second int64, key string, wcu float64) {
+func (w *recorder) write(t *testing.T, second int64, key string, wcu float64) {
 	t.Helper()
-	err := w.shard.Add(&sample.Record{Time: (began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
-		Op: sample.PutItem, WCU: milli(wcu), Rate: 1, N: 1})
+	err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
+		Op: sample.PutItem, WCU: scenario.Milli(wcu), Rate: 1, N: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func (w *world) write(t *testing.T, second int64, key string, wcu float64) {
 	w.requests++
 }
 
-func (w *world) view(t *testing.T) *detect.View {
+func (w *recorder) view(t *testing.T) *detect.View {
 	t.Helper()
 	d := sketch.NewDelta(w.config)
 	w.shard.Seal(d)
@@ -70,7 +71,7 @@ func TestTopKeysWithinBounds(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(sets), 1))
 			zipf := rand.NewZipf(random, 1.2, 1, 20_000)
-			w := newWorld(sets)
+			w := newRecorder(sets)
 			for second := range int64(60) {
 				for range 3000 {
 					w.write(t, second, fmt.Sprintf("user#%d", zipf.Uint64()), float64(1+random.IntN(3)))
@@ -129,7 +130,7 @@ func TestEffectiveKeys(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(3, 3))
-			w := newWorld(1024)
+			w := newRecorder(1024)
 			for second := range int64(600_000 / c.perSecond) {
 				if second == 4000 {
 					break
@@ -153,7 +154,7 @@ func TestEffectiveKeys(t *testing.T) {
 // its day, and so bounds the table, however many days there are.
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	dates := newWorld(1024)
+	dates := newRecorder(1024)
 	for second := range int64(1000) {
 		for range 20 {
 			dates.write(t, second, fmt.Sprintf("2025-11-%02d", 10+second/100), 1)
@@ -167,7 +168,7 @@ func TestCeilings(t *testing.T) {
 		t.Errorf("by date: %+v %+v %+v", v.Design, v.Template, v.DistinctKeys)
 	}
 
-	status := newWorld(1024)
+	status := newRecorder(1024)
 	random := rand.New(rand.NewPCG(1, 1))
 	for second := range int64(100) {
 		for range 200 {
@@ -186,7 +187,7 @@ func TestCeilings(t *testing.T) {
 		t.Errorf("hottest second %+v", v.Hottest)
 	}
 
-	users := newWorld(1024)
+	users := newRecorder(1024)
 	for second := range int64(100) {
 		for range 50 {
 			users.write(t, second, fmt.Sprint("user#", random.IntN(5000)), 1)
@@ -234,7 +235,7 @@ func TestTemplates(t *testing.T) {
 				}[c.want])
 			}
 		}
-		w := newWorld(1024)
+		w := newRecorder(1024)
 		for _, key := range c.keys {
 			w.write(t, 0, key, 1)
 		}
@@ -249,7 +250,7 @@ func TestTemplates(t *testing.T) {
 func TestViewIsDeterministic(t *testing.T) {
 	t.Parallel()
 	build := func() string {
-		w := newWorld(16)
+		w := newRecorder(16)
 		random := rand.New(rand.NewPCG(5, 5))
 		for second := range int64(20) {
 			for range 2000 {
@@ -282,7 +283,7 @@ func TestManyTables(t *testing.T) {
 	for second := range int64(30) {
 		for range 30_000 {
 			table, key := fmt.Sprint("t", random.IntN(tables)), fmt.Sprint("k", zipf.Uint64())
-			if err := shard.Add(&sample.Record{Time: (began + second) * 1000, Table: table, PK: sample.KeyString(key),
+			if err := shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: table, PK: sample.KeyString(key),
 				Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -303,5 +304,36 @@ func TestManyTables(t *testing.T) {
 				t.Errorf("%s of %s has %.5f, said to be in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
 			}
 		}
+	}
+}
+
+// TestCeilingsOfTheSources restates docs/FACTS.md, "Shards" and "Key design": a key with the
+// share s of the writes caps the table at 1,000/s, and five values carry 5,000.
+func TestCeilingsOfTheSources(t *testing.T) {
+	t.Parallel()
+	ceiling := func(loads map[string]int) float64 {
+		w := newRecorder(1024)
+		for second := range int64(60) {
+			for key, units := range loads {
+				for range units {
+					w.write(t, second, key, 1)
+				}
+			}
+		}
+		v := w.view(t)
+		if v == nil || v.Ceiling.WCU == nil {
+			t.Fatalf("no ceiling in %+v", v)
+		}
+		return *v.Ceiling.WCU
+	}
+	uneven := map[string]int{"open": 800}
+	for i := range 20 {
+		uneven[fmt.Sprint("k", i)] = 10
+	}
+	if got := ceiling(uneven); math.Abs(got-1250) > 5 {
+		t.Errorf("with 80 %% on one value the table carries %v, want 1,250", got)
+	}
+	if got := ceiling(map[string]int{"open": 400, "paid": 400, "sent": 400, "returned": 400, "closed": 400}); math.Abs(got-5000) > 50 {
+		t.Errorf("five even values carry %v, want 5,000", got)
 	}
 }
