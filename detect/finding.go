@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -130,20 +128,6 @@ func Reasons() []Reason {
 	return []Reason{HotItem, RollingKey, LSIBlocked, MonotonicSortKey, Scanned, Splittable, Starved, Undetermined}
 }
 
-// Seen is what the samples of a finding show.
-type Seen string
-
-// What samples show.
-const (
-	// SeenRequests are samples of requests: reads, writes, and what was refused.
-	SeenRequests Seen = "requests"
-	// SeenChanges are changed items, as a stream tells of them: a lower bound of
-	// the writes, without reads and without what was refused.
-	SeenChanges Seen = "changes"
-	// SeenBoth are some of each.
-	SeenBoth Seen = "both"
-)
-
 // Figure is an amount a second, in units, with its bounds: the truth lies
 // between Low and High, for certain where all requests were seen and with 95 %
 // where they were sampled.
@@ -186,13 +170,7 @@ type Finding struct {
 	// Fingerprint identifies kind and target, for ever.
 	Fingerprint string `json:"fingerprint"`
 	Kind        Kind   `json:"kind"`
-	Table       string `json:"table"`
-	// Index is empty for the table itself.
-	Index string `json:"index"`
-	// Key is the partition key's text, KeyType its type: S, N, B, or a letter
-	// an attribute.
-	Key      string   `json:"key"`
-	KeyType  string   `json:"key_type"`
+	KeyRef
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
 	// Peak is the highest second of demand, Mean the mean over the seconds in
@@ -219,8 +197,6 @@ type Finding struct {
 	// sentences, with what they rest on.
 	Reason Reason `json:"reason"`
 	Why    string `json:"why"`
-	// Seen is what the samples show.
-	Seen Seen `json:"seen"`
 	// Evidence is what the requests were like; null when that is not known.
 	Evidence *Evidence `json:"evidence"`
 	// Sharding is how the key is sharded already; null when it is not.
@@ -238,35 +214,40 @@ type Finding struct {
 	// the last of them.
 	Seconds int64     `json:"seconds"`
 	Through time.Time `json:"through"`
-	// Coverage is the part of the table's real load that the samples show;
-	// null when nothing tells.
-	Coverage *float64 `json:"coverage"`
 	// Forecast is the growth of the key; null when the data do not say.
 	Forecast *Forecast `json:"forecast"`
-	// Gaps were open while the finding was made.
-	Gaps []sample.Gap `json:"gaps"`
+	// Quality is what the figures rest on, and how far they can be trusted.
+	Quality Quality `json:"quality"`
+	// Incident is the ID of the incident that the finding is evidence of.
+	Incident string `json:"incident"`
 }
 
-// NewFinding is a finding about a target, or a key of it, that says nothing yet.
+// NewFinding returns a finding about a target, or a key of it, that says nothing
+// yet.
 func NewFinding(k Kind, t Target, key sample.Key) Finding {
-	return Finding{
-		Fingerprint: fingerprint(k, t, key), Kind: k, Table: t.Table, Index: t.Index,
-		Key: key.Text, KeyType: key.Type, State: Pending, Seen: SeenRequests, Gaps: []sample.Gap{},
+	f := Finding{
+		Kind: k, KeyRef: KeyRef{Target: t, Key: key.Text, KeyType: key.Type},
+		State: Pending, Quality: NewQuality(SourceRequests),
 	}
+	f.identify()
+	return f
 }
 
-// Target is the table or index that the finding is about.
-func (f *Finding) Target() Target { return Target{Table: f.Table, Index: f.Index} }
+// identify names the finding, and its incident, by what it is about.
+func (f *Finding) identify() {
+	f.Fingerprint = fingerprint(f.Kind, f.KeyRef)
+	f.Incident = IncidentID(causeOf[f.Kind], f.Target, f.Fingerprint)
+}
 
-// fingerprint is the same for the same kind and target on every machine. It is
-// made of the key itself: hashes change with the seed.
-func fingerprint(k Kind, t Target, key sample.Key) string {
-	h := sha256.New()
-	for _, part := range []string{string(k), t.Table, t.Index, key.Type, key.Text} {
-		h.Write([]byte(part))
-		h.Write([]byte{0})
+// fingerprint returns the name of a kind of finding about a key or target: the
+// same on every machine, since it is made of the key itself and not of its hash. An
+// account and Region that are not known have no part in it.
+func fingerprint(k Kind, of KeyRef) string {
+	parts := []string{string(k), of.Table, of.Index, of.KeyType, of.Key}
+	if of.Account != "" || of.Region != "" {
+		parts = append(parts, of.Account, of.Region)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return digest(parts...)
 }
 
 // Sharded is a key that is sharded already, judged as one.
@@ -298,7 +279,7 @@ type Rolling struct {
 func NewRelated(f *Finding, kind Kind, key string) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key
-	m.Fingerprint = fingerprint(kind, m.Target(), sample.Key{Type: m.KeyType, Text: key})
+	m.identify()
 	m.Severity, m.State = Info, Pending
 	if f.State == Resolved {
 		m.State = Resolved

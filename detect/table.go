@@ -2,8 +2,7 @@ package detect
 
 // Table is what was seen of a table or index as a whole.
 type Table struct {
-	Table string `json:"table"`
-	Index string `json:"index"`
+	Target
 	// Seconds is in how many seconds there was load.
 	Seconds int64 `json:"seconds"`
 	// Requests, WCU and RCU are the exact sums.

@@ -108,14 +108,3 @@ func undetermined(f *detect.Finding) string {
 	}
 	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items."
 }
-
-// Caveat is what has to be said of samples that do not show all.
-func Caveat(s detect.Seen) string {
-	switch s {
-	case detect.SeenChanges:
-		return " This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were refused or changed nothing."
-	case detect.SeenBoth:
-		return " A part of this is from a stream, which shows neither reads nor refused writes; a write that both a stream and a sample show counts twice."
-	}
-	return ""
-}

@@ -266,7 +266,7 @@ func (b *Board) fewValues() (all []detect.Finding) {
 // notLooked says that nothing is known of a table's keys yet, as after a restart:
 // what was said of them stands, for as long as it takes to look.
 func (b *Board) viewPending(f *detect.Finding) bool {
-	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && b.views[f.Target()] == nil &&
+	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && b.views[f.Target] == nil &&
 		f.LastSeen.Unix()+2*detect.Horizon >= b.timeline.Settled
 }
 

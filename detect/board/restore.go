@@ -25,10 +25,10 @@ func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 		if f.Kind.OfKey() {
 			hash = sketch.Hash(f.Table, f.Index, key, seed)
 		}
-		id := trackID{f.Target(), hash}
+		id := trackID{f.Target, hash}
 		t := b.tracks[id]
 		if t == nil {
-			t = episode.NewTrack(episode.Subject{Target: f.Target(), Hash: hash, Key: key})
+			t = episode.NewTrack(episode.Subject{Target: f.Target, Hash: hash, Key: key})
 			b.tracks[id] = t
 		}
 		t.Past[f.Kind] = episode.Restore(f)

@@ -46,7 +46,7 @@ func (b *Board) Tables() []detect.Table {
 	all := make([]detect.Table, 0, len(b.tables))
 	for id, t := range b.tables {
 		all = append(all, detect.Table{
-			Table: id.Table, Index: id.Index, Seconds: t.seconds, Requests: t.total.Requests,
+			Target: id, Seconds: t.seconds, Requests: t.total.Requests,
 			WCU: detect.Units(t.total.Write), RCU: detect.Units(t.total.Read),
 			Unseen:   detect.Unseen{WCU: detect.Units(t.unseen.Write), RCU: detect.Units(t.unseen.Read)},
 			Provable: detect.Unseen{WCU: sampling.Provable(detect.PartitionWrite, t.total.WriteLargest), RCU: sampling.Provable(detect.PartitionRead, t.total.ReadLargest)},

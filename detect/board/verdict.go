@@ -34,7 +34,10 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Evidence = t.Evidence(e)
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Table))
-	f.Reason, f.Why = because.Reason, because.Why+advice.Caveat(f.Seen)
+	f.Reason, f.Why = because.Reason, because.Why
+	if limits := f.Quality.Sentence(); limits != "" {
+		f.Why += " " + limits
+	}
 	f.Advice = b.adviser.Steps(&f, episode.FigureOf(r.Kind, e).Value, r.Policy)
 	return f
 }

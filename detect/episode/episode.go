@@ -30,6 +30,7 @@ type Episode struct {
 	combined          float64         // the largest sum of both utilisations
 	sustained         bool            // a mean is proven over the limit
 	means             *sampling.Means // of a sampled key
+	sampled           bool
 	first, last       int64
 	through           int64                     // the last second that was counted
 	plateaus          [detect.SaturatedOf]int64 // seconds of a flat top, newest first
@@ -139,6 +140,7 @@ func (e *Episode) count(p *point, r Rules) {
 	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.Read.Low, Write: p.Write.Low})
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
+	e.sampled = e.sampled || p.Write.Spread.Variance > 0 || p.Read.Spread.Variance > 0
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
 	case seen.Proven > most:

@@ -29,7 +29,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds = e.Over, e.possible, e.saturated
 	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
 	f.Seconds, f.Through = e.Seconds, detect.At(e.through)
-	f.Seen = seenOf(e)
+	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: nobody is woken
 	}
@@ -49,15 +49,21 @@ func (e *Episode) meanLoads() detect.Loads {
 	return detect.Loads{WCU: write.PerSecond(e.Seconds), RCU: read.PerSecond(e.Seconds)}
 }
 
-// seenOf is what the samples of an episode show.
-func seenOf(e *Episode) detect.Seen {
-	switch {
-	case e.changes == 0:
-		return detect.SeenRequests
-	case e.changes == e.requests:
-		return detect.SeenChanges
+// qualityOf returns what the figures of an episode rest on.
+func qualityOf(e *Episode) detect.Quality {
+	source := detect.SourceMixed
+	switch e.changes {
+	case 0:
+		source = detect.SourceRequests
+	case e.requests:
+		source = detect.SourceChanges
 	}
-	return detect.SeenBoth
+	q := detect.NewQuality(source)
+	q.Sampling = detect.SamplingNone
+	if e.sampled {
+		q.Sampling = detect.SamplingAssumed
+	}
+	return q
 }
 
 // Restore is the episode that made the finding.
@@ -71,12 +77,13 @@ func Restore(f *detect.Finding) *Episode {
 		isSaturated: f.Severity == detect.Critical && f.OverSeconds == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, RestoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
+		sampled: f.Quality.Sampling == detect.SamplingAssumed,
 	}
 	e.hottest[0] = e.last
-	switch f.Seen {
-	case detect.SeenChanges:
+	switch f.Quality.Source {
+	case detect.SourceChanges:
 		e.requests, e.changes = 1, 1
-	case detect.SeenBoth:
+	case detect.SourceMixed:
 		e.requests, e.changes = 2, 1
 	}
 	if f.Share > 0 {

@@ -136,7 +136,7 @@ func (p Patterns) Observe(f *detect.Finding) {
 	if f.Rolling == nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return
 	}
-	id := patternID{f.Target(), f.Rolling.Template}
+	id := patternID{f.Target, f.Rolling.Template}
 	if len(p) < maxPatterns || p[id] != nil {
 		p[id] = p[id].adding(*f)
 	}
@@ -147,7 +147,7 @@ func (p Patterns) Findings(found []detect.Finding, policy func(table, index stri
 	now := maps.Clone(p)
 	for i := range found {
 		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
-			id := patternID{f.Target(), f.Rolling.Template}
+			id := patternID{f.Target, f.Rolling.Template}
 			now[id] = now[id].adding(*f)
 		}
 	}
@@ -184,5 +184,5 @@ func (p Patterns) Restore(f *detect.Finding) {
 		worst.Key, worst.State = key, detect.Resolved
 		keys[key] = worst
 	}
-	p[patternID{f.Target(), f.Rolling.Template}] = keys
+	p[patternID{f.Target, f.Rolling.Template}] = keys
 }

@@ -23,9 +23,8 @@ type Second struct {
 
 // Answer is what a key would look like with some number of shards.
 type Answer struct {
-	Table string `json:"table"`
-	Index string `json:"index"`
-	Key   string `json:"key"`
+	detect.Target
+	Key string `json:"key"`
 	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit what one
 	// partition gives of it.
 	Unit  string  `json:"unit"`
@@ -101,7 +100,7 @@ func Parse(text string) (Question, error) {
 }
 
 // Ask answers a question from a key's seconds; nil when there are none.
-func Ask(q Question, table, index string, seconds []Second, p detect.Policy) *Answer {
+func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer {
 	if len(seconds) == 0 {
 		return nil
 	}
@@ -113,7 +112,7 @@ func Ask(q Question, table, index string, seconds []Second, p detect.Policy) *An
 		return int(min(1, max(-1, detect.Amount(kind, a.Low)-detect.Amount(kind, b.Low))))
 	})
 	w := &Answer{
-		Table: table, Index: index, Key: q.Key, Unit: "WCU", Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
+		Target: t, Key: q.Key, Unit: "WCU", Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
 		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: PlacementSeed,
 	}
 	if kind == detect.HotKeyRead {

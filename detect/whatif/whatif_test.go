@@ -30,7 +30,7 @@ func TestWhatIf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := whatif.Ask(q, "orders", "", seconds, detect.DefaultPolicy())
+		w := whatif.Ask(q, detect.Target{Table: "orders"}, seconds, detect.DefaultPolicy())
 		if w.Peak != c.peak || w.PerShard != c.perShard || w.Needed != c.needed || w.OverUnsharded != c.over || w.OverSharded != c.still {
 			t.Errorf("%s: %+v", c.question, w)
 		}
@@ -43,7 +43,7 @@ func TestWhatIf(t *testing.T) {
 			t.Errorf("%s: placements %+v", c.question, w.Placements)
 		}
 	}
-	if whatif.Ask(whatif.Question{Key: "k", Shards: 1, Factor: 1}, "orders", "", nil, detect.DefaultPolicy()) != nil {
+	if whatif.Ask(whatif.Question{Key: "k", Shards: 1, Factor: 1}, detect.Target{Table: "orders"}, nil, detect.DefaultPolicy()) != nil {
 		t.Error("a key that was not seen is answered")
 	}
 }

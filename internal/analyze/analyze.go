@@ -149,6 +149,8 @@ type Samples struct {
 // Result is what was found. Its JSON form is documented in
 // docs/findings.schema.json.
 type Result struct {
+	// Incidents are in the order of their root findings.
+	Incidents []detect.Incident `json:"incidents"`
 	// Findings are ordered by utilisation.
 	Findings []detect.Finding `json:"findings"`
 	Tables   []detect.Table   `json:"tables"`
@@ -189,15 +191,16 @@ func (f *fold) result(o Options) *Result {
 		judge.SetView(t.Table, t.Index, t.View)
 	}
 	r := &Result{
-		Findings: append([]detect.Finding{}, judge.Findings()...),
-		Tables:   append([]detect.Table{}, tables...),
-		Gaps:     append([]sample.Gap{}, f.gaps...),
-		Samples:  Samples{Good: f.good, Bad: f.bad},
+		Incidents: []detect.Incident{}, Findings: append([]detect.Finding{}, judge.Findings()...),
+		Tables:  append([]detect.Table{}, tables...),
+		Gaps:    append([]sample.Gap{}, f.gaps...),
+		Samples: Samples{Good: f.good, Bad: f.bad},
 	}
 	for i := range r.Findings {
-		r.Findings[i].Gaps = r.Gaps
+		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
 		forecast.Apply(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
+		r.Incidents = append(r.Incidents, detect.NewIncident(found))
 	}
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)

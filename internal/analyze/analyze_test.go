@@ -212,7 +212,7 @@ func TestATruncatedFileIsAGap(t *testing.T) {
 	path := write(t, "samples.gz", packed.Bytes()[:packed.Len()/2])
 	r, err := analyze.Files(t.Context(), analyze.Options{Paths: []string{path}})
 	must(t, err)
-	if len(r.Gaps) != 1 || r.Gaps[0].Partition != path || len(r.Findings) == 0 || len(r.Findings[0].Gaps) != 1 {
+	if len(r.Gaps) != 1 || r.Gaps[0].Partition != path || len(r.Findings) == 0 || len(r.Findings[0].Quality.Gaps) != 1 {
 		t.Errorf("gaps %+v in %d findings", r.Gaps, len(r.Findings))
 	}
 }

@@ -239,7 +239,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding) {
 	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
 		p.paragraph(2, "  ", fmt.Sprintf("A key that is not listed at all had at most %s WCU and %s RCU in any second.", amount(u.WCU), amount(u.RCU)))
 	}
-	for _, g := range f.Gaps {
+	for _, g := range f.Quality.Gaps {
 		p.paragraph(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
 	}
 }

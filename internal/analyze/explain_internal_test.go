@@ -12,7 +12,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	t.Parallel()
 	p, e := &page{}, &explanation{}
 	e.finding(p, &detect.Finding{
-		Kind: detect.TooFewShards, Key: "celebrity#SHARD_*", Table: "orders", Severity: detect.Info, Reason: detect.Undetermined,
+		Kind: detect.TooFewShards, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info, Reason: detect.Undetermined,
 		Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 9000, Low: 9000, High: 9000}}},
 	})
 	for _, wrong := range []string{"share", "above the limit for certain", "UNDETERMINED", "heal"} {

@@ -92,6 +92,19 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"sharded":  {s.Defs["sharded"].Required, fields(reflect.TypeFor[detect.Sharded]())},
 		"rolling":  {s.Defs["rolling"].Required, fields(reflect.TypeFor[detect.Rolling]())},
 		"actions":  {finding.Properties["advice"].Items.Properties["action"].Enum, detect.Actions()},
+		"quality":  {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
+		"incident": {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},
+		"causes": {s.Defs["incident"].Properties["cause"].Enum, texts([]detect.Cause{
+			detect.CauseHotKey, detect.CauseShardedKey, detect.CauseRollingKey, detect.CauseMovingHotSpot, detect.CauseIndexBackPressure,
+			detect.CauseSingleCaller, detect.CauseFewValues, detect.CauseHotPartition, detect.CauseStarvation, detect.CauseRetryStorm, detect.CausePipeline,
+		})},
+		"sources": {s.Defs["quality"].Properties["source"].Enum, texts([]detect.Source{
+			detect.SourceRequests, detect.SourceChanges, detect.SourceMinutes, detect.SourceMixed,
+		})},
+		"sampling": {s.Defs["quality"].Properties["sampling"].Enum, texts([]detect.Sampling{
+			"", detect.SamplingNone, detect.SamplingIndependent, detect.SamplingByCall, detect.SamplingAssumed, detect.SamplingUnknowable,
+		})},
+		"blind":    {s.Defs["quality"].Properties["cannot_see"].Items.Enum, []string{detect.BlindReads, detect.BlindThrottled, detect.BlindNoOps}},
 		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":    {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,

@@ -13,7 +13,7 @@ func (f *fold) answers(o Options, policy func(table, index string) detect.Policy
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
 		for _, of := range f.find(q.Key) {
-			all = append(all, *whatif.Ask(q, of.table, of.index, of.seconds, policy(of.table, of.index)))
+			all = append(all, *whatif.Ask(q, detect.Target{Table: of.table, Index: of.index}, of.seconds, policy(of.table, of.index)))
 		}
 	}
 	return all

@@ -29,7 +29,7 @@ func TestAFindingListsTheGapsOfItsTime(t *testing.T) {
 		c.commit(20, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 20)...)...)
 		j.quiet(t)
 		f := only(t, s)
-		equal(t, "gaps", f.Gaps, []sample.Gap{{
+		equal(t, "gaps", f.Quality.Gaps, []sample.Gap{{
 			Source: "test", Partition: "0", From: "3", To: "4",
 			Since: second(-5), Until: second(1), Reason: "over its beginning",
 		}})
@@ -39,8 +39,8 @@ func TestAFindingListsTheGapsOfItsTime(t *testing.T) {
 		c.commit(21)
 		j.quiet(t)
 		f = only(t, s)
-		if len(f.Gaps) != 2 || f.Gaps[1].Reason != "later" || !f.Gaps[1].Since.IsZero() {
-			t.Errorf("gaps %+v, want the later one too", f.Gaps)
+		if len(f.Quality.Gaps) != 2 || f.Quality.Gaps[1].Reason != "later" || !f.Quality.Gaps[1].Since.IsZero() {
+			t.Errorf("gaps %+v, want the later one too", f.Quality.Gaps)
 		}
 		equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
 	})

@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -201,8 +200,8 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 			return nil, err
 		}
 		for _, row := range rows {
-			var f detect.Finding
-			if err := json.Unmarshal(row.Document, &f); err != nil {
+			f, err := detect.ReadFinding(row.Document)
+			if err != nil {
 				return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 			}
 			all = append(all, f)

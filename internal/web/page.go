@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -104,8 +103,8 @@ func (s *Site) findings(ctx context.Context, values url.Values) (*findingsPage, 
 }
 
 func decode(row store.Finding) (detect.Finding, error) {
-	var f detect.Finding
-	if err := json.Unmarshal(row.Document, &f); err != nil {
+	f, err := detect.ReadFinding(row.Document)
+	if err != nil {
 		return f, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 	}
 	return f, nil

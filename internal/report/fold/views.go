@@ -99,7 +99,7 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t := h.totals[at]
 	if t == nil {
-		t = &detect.Table{Table: at.Table, Index: at.Index}
+		t = &detect.Table{Target: at}
 		h.totals[at] = t
 	}
 	t.Seconds++

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -34,10 +33,11 @@ type known map[string]stored
 
 // newStored reads a stored finding and its history.
 func newStored(row store.Finding, history []store.Transition) (stored, error) {
-	s := stored{document: row.Document}
-	if err := json.Unmarshal(row.Document, &s.finding); err != nil {
+	f, err := detect.ReadFinding(row.Document)
+	if err != nil {
 		return stored{}, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 	}
+	s := stored{finding: f, document: row.Document}
 	s.notified = s.finding.State == detect.Firing && wasNotified(history)
 	return s, nil
 }

@@ -259,7 +259,7 @@ func (s *State) Compare(now time.Time) error {
 	defer clear(s.rows)
 	for i := range observations {
 		f := observations[i].finding
-		f.Gaps = gapsOf(&f, s.gaps)
+		f.Quality.Gaps = gapsOf(&f, s.gaps)
 		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {

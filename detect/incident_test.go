@@ -1,0 +1,93 @@
+package detect_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+func hotKey(kind detect.Kind, target detect.Target, key string) detect.Finding {
+	f := detect.NewFinding(kind, target, sample.Key{Type: "S", Text: key})
+	f.Severity, f.State = detect.Critical, detect.Firing
+	f.FirstSeen = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	f.LastSeen = f.FirstSeen.Add(time.Minute)
+	f.Why, f.Advice = "why", []detect.Step{{Action: detect.ActionCaller, Text: "first"}, {Action: detect.ActionShard, Text: "then"}}
+	return f
+}
+
+// TestEveryKindHasACause: an incident without a cause could be neither routed nor
+// told apart.
+func TestEveryKindHasACause(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []detect.Kind{
+		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation,
+		detect.RollingHotKey, detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards,
+		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.LargeCollection,
+	} {
+		f := hotKey(kind, detect.Target{Table: "orders"}, "k")
+		if i := detect.NewIncident(&f); i.Cause == "" {
+			t.Errorf("%s has no cause", kind)
+		}
+	}
+}
+
+func TestAnIncidentIsItsFindings(t *testing.T) {
+	t.Parallel()
+	f := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders", Index: "by-status"}, "OPEN")
+	i := detect.NewIncident(&f)
+	if i.Root != f.Fingerprint || len(i.Findings) != 1 || i.Findings[0] != f.Fingerprint || i.Severity != f.Severity || i.State != f.State {
+		t.Errorf("the incident %+v is not that of its finding", i)
+	}
+	if i.FirstFix != "first" || i.Summary != "why" || !i.OpenedAt.Equal(f.FirstSeen) || !i.LastSeen.Equal(f.LastSeen) || i.FiredAt != nil {
+		t.Errorf("the incident %+v does not say what its finding says", i)
+	}
+}
+
+// TestIncidentsAreToldApart: by kind and key as long as each finding is one, and
+// by every part of the target, whose limits hold for each alone.
+func TestIncidentsAreToldApart(t *testing.T) {
+	t.Parallel()
+	seen := map[string]detect.Finding{}
+	for _, target := range []detect.Target{
+		{Table: "orders"}, {Table: "orders", Index: "i"}, {Region: "eu-west-1", Table: "orders"}, {Account: "1", Table: "orders"}, {Table: "ordersi"},
+	} {
+		for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.LargeItem} {
+			for _, key := range []string{"a", "b"} {
+				f := hotKey(kind, target, key)
+				id := detect.NewIncident(&f).ID
+				if other, twice := seen[id]; twice {
+					t.Errorf("%v %s %s and %v %s %s are one incident", f.Target, f.Kind, f.Key, other.Target, other.Kind, other.Key)
+				}
+				seen[id] = f
+			}
+		}
+	}
+	again := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders"}, "a")
+	if _, same := seen[detect.NewIncident(&again).ID]; !same {
+		t.Error("the same finding is another incident")
+	}
+}
+
+// TestNotificationIDsAreOfWhatIsTold: the same transition, written again after a
+// rollback, has the same ID; anything else has another.
+func TestNotificationIDsAreOfWhatIsTold(t *testing.T) {
+	t.Parallel()
+	opened := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	id := detect.NotificationID("i", opened, 1, detect.EventFiring, "ops")
+	if id != detect.NotificationID("i", opened.In(time.FixedZone("", 3600)), 1, detect.EventFiring, "ops") {
+		t.Error("the same moment in another zone makes another notification")
+	}
+	for name, other := range map[string]string{
+		"incident": detect.NotificationID("j", opened, 1, detect.EventFiring, "ops"),
+		"episode":  detect.NotificationID("i", opened.Add(time.Second), 1, detect.EventFiring, "ops"),
+		"revision": detect.NotificationID("i", opened, 2, detect.EventFiring, "ops"),
+		"event":    detect.NotificationID("i", opened, 1, detect.EventResolved, "ops"),
+		"route":    detect.NotificationID("i", opened, 1, detect.EventFiring, "tickets"),
+	} {
+		if other == id {
+			t.Errorf("another %s has the same notification", name)
+		}
+	}
+}

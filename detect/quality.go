@@ -1,0 +1,107 @@
+package detect
+
+import (
+	"strings"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Source is what kind of samples a finding rests on.
+type Source string
+
+// The sources.
+const (
+	// SourceRequests are samples of requests: reads, writes, and what was
+	// throttled.
+	SourceRequests Source = "requests"
+	// SourceChanges are changed items, as a stream tells of them: a lower bound of
+	// the writes, without reads and without what was throttled.
+	SourceChanges Source = "changes"
+	// SourceMinutes are sums over minutes, such as Contributor Insights': a lower
+	// bound of the highest second.
+	SourceMinutes Source = "minutes"
+	// SourceMixed are some of each.
+	SourceMixed Source = "mixed"
+)
+
+// Sampling is how the requests of a finding were sampled.
+type Sampling string
+
+// The ways of sampling. The empty one is unknown.
+const (
+	// SamplingNone counts every request.
+	SamplingNone Sampling = "none"
+	// SamplingIndependent draws every request by itself, and says so.
+	SamplingIndependent Sampling = "independent"
+	// SamplingByCall draws whole calls, whose items come together.
+	SamplingByCall Sampling = "by_call"
+	// SamplingAssumed is sampled in a way that nothing tells: independence is
+	// assumed, and the intervals hold only if that is so.
+	SamplingAssumed Sampling = "assumed"
+	// SamplingUnknowable is sampled in a way from which nothing can be proven,
+	// such as whole callers.
+	SamplingUnknowable Sampling = "unknowable"
+)
+
+// What the samples of a finding cannot show.
+const (
+	BlindReads     = "reads"
+	BlindThrottled = "throttled_requests"
+	BlindNoOps     = "unchanged_writes" // writes that change nothing
+)
+
+// Quality is what the figures of a finding rest on, and how far they can be
+// trusted. A field that nothing tells is null or empty.
+type Quality struct {
+	Source Source `json:"source"`
+	// Resolution is the length of the shortest time that load is known for, in
+	// seconds.
+	Resolution int      `json:"resolution"`
+	Sampling   Sampling `json:"sampling"`
+	// Rate is the share of requests that was sampled, as the samples state it;
+	// null when they differ or nothing tells.
+	Rate *float64 `json:"rate"`
+	// Coverage is the part of the table's real load that the samples show; null
+	// when nothing tells.
+	Coverage *float64 `json:"coverage"`
+	// Estimated reports whether units were computed by Keyheat, not reported by
+	// DynamoDB; null when nothing tells.
+	Estimated *bool `json:"estimated"`
+	// KeysHidden reports whether a policy hides keys, so that they have no order.
+	KeysHidden bool `json:"keys_hidden"`
+	// Gaps were open while the finding was made: its load may be higher.
+	Gaps []sample.Gap `json:"gaps"`
+	// CannotSee lists what such samples cannot show.
+	CannotSee []string `json:"cannot_see"`
+}
+
+// NewQuality returns the quality of figures from a source. Nothing else is known
+// of them yet.
+func NewQuality(s Source) Quality {
+	q := Quality{Source: s, Resolution: 1, Gaps: []sample.Gap{}, CannotSee: []string{}}
+	if s == SourceMinutes {
+		q.Resolution = 60
+	}
+	if s == SourceChanges {
+		q.CannotSee = []string{BlindReads, BlindThrottled, BlindNoOps}
+	}
+	return q
+}
+
+// Sentence says in words what the figures cannot show; empty when there is
+// nothing to say.
+func (q *Quality) Sentence() string {
+	var all []string
+	switch q.Source {
+	case SourceChanges:
+		all = append(all, "This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were throttled or changed nothing.")
+	case SourceMixed:
+		all = append(all, "A part of this is from a stream, which shows neither reads nor throttled writes; a write that both a stream and a sample show counts twice.")
+	case SourceMinutes:
+		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
+	}
+	if q.KeysHidden {
+		all = append(all, "Keys are hidden by policy: their order is not known.")
+	}
+	return strings.Join(all, " ")
+}

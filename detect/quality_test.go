@@ -1,0 +1,51 @@
+package detect_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// TestUnknownQualityIsNotZero: what nothing tells is null in JSON.
+func TestUnknownQualityIsNotZero(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(detect.NewQuality(detect.SourceRequests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"rate":null`, `"coverage":null`, `"estimated":null`, `"gaps":[]`, `"cannot_see":[]`, `"resolution":1`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s has no %s", text, want)
+		}
+	}
+}
+
+func TestQualitySaysWhatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source     detect.Source
+		says       string
+		blind      int
+		resolution int
+	}{
+		{detect.SourceRequests, "", 0, 1},
+		{detect.SourceChanges, "lower bound of the write load", 3, 1},
+		{detect.SourceMixed, "counts twice", 0, 1},
+		{detect.SourceMinutes, "sums over minutes", 0, 60},
+	} {
+		q := detect.NewQuality(c.source)
+		if said := q.Sentence(); !strings.Contains(said, c.says) || c.says == "" && said != "" {
+			t.Errorf("%s says %q, want %q", c.source, said, c.says)
+		}
+		if len(q.CannotSee) != c.blind || q.Resolution != c.resolution {
+			t.Errorf("%s cannot see %q in %d s, want %d things in %d s", c.source, q.CannotSee, q.Resolution, c.blind, c.resolution)
+		}
+	}
+	hidden := detect.NewQuality(detect.SourceRequests)
+	hidden.KeysHidden = true
+	if !strings.Contains(hidden.Sentence(), "hidden by policy") {
+		t.Errorf("hidden keys are not told: %q", hidden.Sentence())
+	}
+}
