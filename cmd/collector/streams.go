@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/collect/shards"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/source/streams/api"
@@ -75,13 +76,15 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	}
 	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), d.Store.PutTableFacts, d.Log)
 	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
-	collector, err := newCollector(ctx, config, "dynamodb-streams:"+config.Streams.Consumer, decoder, d)
+	name := "dynamodb-streams:" + config.Streams.Consumer
+	collector, err := newCollector(ctx, config, name, decoder, d)
 	if err != nil {
 		return err
 	}
 	from := config.Streams.source()
 	from.Known = tables.Known
-	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), collector.Ledger(d.Store), d.Log)
+	registry := shards.New(d.Store, name, collector.Writer())
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry, d.Log)
 	if err != nil {
 		return cli.Wrong(err)
 	}

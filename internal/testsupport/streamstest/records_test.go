@@ -43,7 +43,7 @@ func TestEveryRecordOnceAndInOrder(t *testing.T) {
 
 // lineage reads every shard after its parent, each to its end or, of open ones,
 // to the last record, and answers the attribute n of each item as it went.
-func (w *world) lineage(shards []types.Shard) map[string][]string {
+func (w *scenario) lineage(shards []types.Shard) map[string][]string {
 	w.Helper()
 	seen, done := map[string][]string{}, map[string]bool{"": true}
 	for len(shards) > 0 {
@@ -216,7 +216,7 @@ func TestTheEndIsOnlyANullIterator(t *testing.T) {
 	}
 }
 
-func (w *world) fakeCalls() int { return len(w.fake.Calls("")) }
+func (w *scenario) fakeCalls() int { return len(w.fake.Calls("")) }
 
 // TestRecordsTakeTheirTime: a shard that has closed does not end before its last
 // record has been shown.
