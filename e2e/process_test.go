@@ -95,8 +95,8 @@ func (p *process) start(t *testing.T) {
 	}
 }
 
-// once runs another command of the daemon's program, with its configuration.
-func (p *process) once(t *testing.T, command string) {
+// run runs another command of the daemon's program, with its configuration.
+func (p *process) run(t *testing.T, command string) {
 	t.Helper()
 	dir, err := build()
 	if err != nil {

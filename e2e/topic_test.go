@@ -26,8 +26,8 @@ const (
 	linesPerMessage = 50
 )
 
-// laying says how the trace goes into a topic.
-type laying struct {
+// layout says how the trace goes into a topic.
+type layout struct {
 	topic     string
 	perSecond int  // accesses in a second of event time
 	limit     int  // 0 = all 5,000,000
@@ -36,9 +36,9 @@ type laying struct {
 	hostile   bool // 1 % of the messages are broken in some way
 }
 
-// lay produces the trace as NDJSON. Event time begins at start, and a message's
+// produce produces the trace as NDJSON. Event time begins at start, and a message's
 // own time is that of its first sample.
-func (l laying) lay(t *testing.T, broker string, start time.Time) {
+func (l layout) produce(t *testing.T, broker string, start time.Time) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(l.topic),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(20*time.Millisecond),
@@ -59,7 +59,7 @@ func (l laying) lay(t *testing.T, broker string, start time.Time) {
 		t.Error(err)
 		return
 	}
-	p := producer{laying: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
+	p := producer{layout: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
 	for r, err := range records {
 		if err != nil {
 			t.Error(err)
@@ -75,7 +75,7 @@ func (l laying) lay(t *testing.T, broker string, start time.Time) {
 
 // producer gathers lines into messages, one being filled for each partition.
 type producer struct {
-	laying
+	layout
 	client  *kgo.Client
 	random  *rand.Rand
 	filling [partitions]filling
