@@ -19,7 +19,7 @@ import (
 
 // TestMiddlewareIsInvisibleAndRecordsEveryCall runs one program against a
 // DynamoDB three times: bare, with the middleware, and with the middleware
-// asking for capacity. What it gets is the same, and the records are what it did.
+// requesting consumed capacity. Its results are the same, and the records are its calls.
 func TestMiddlewareIsInvisibleAndRecordsEveryCall(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
@@ -61,7 +61,7 @@ var ordersSchema = map[string]awssdk.Schema{"orders": {
 	Partition: "pk", Sort: "sk", Indexes: map[string]awssdk.Index{"by-status": {Partition: []string{"status"}}},
 }}
 
-// runProgram does every deed on a fresh table. The table is made by the other
+// runProgram makes every call on a new table. The table is made by the other
 // client, when there is one.
 func runProgram(t *testing.T, proxy *throttler, client, maker *dynamodb.Client) (outcomes []string) {
 	t.Helper()
@@ -78,7 +78,7 @@ func runProgram(t *testing.T, proxy *throttler, client, maker *dynamodb.Client) 
 	return outcomes
 }
 
-// compareCalls holds the records against what the program did, whichever
+// compareCalls compares the records with what the program did, whichever
 // seconds they fell in.
 func compareCalls(t *testing.T, records []sample.Record) {
 	t.Helper()
@@ -112,8 +112,8 @@ func compareCalls(t *testing.T, records []sample.Record) {
 	}
 }
 
-// TestFromAProgramToAFinding writes one key of 100 KB hot, and waits for the
-// finding.
+// TestFromAProgramToAFinding makes a key hot with items of 100 KB, and waits for
+// the finding.
 func TestFromAProgramToAFinding(t *testing.T) {
 	const topic = "samples"
 	w := newScenario(t, topic)

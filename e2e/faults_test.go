@@ -153,8 +153,8 @@ func generationIn(r *kgo.Record) int {
 	return int(int32(binary.BigEndian.Uint32(r.Value[skip:])))
 }
 
-// watchFindings notes when each finding is first seen in the API; the answer
-// words how long that took after the key's first second over the limit.
+// watchFindings notes when each finding is first seen in the API; it returns
+// a sentence about how long that took after the key's first second over the limit.
 func (w *scenario) watchFindings(t *testing.T) func(*truth) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -186,11 +186,11 @@ func (w *scenario) watchFindings(t *testing.T) func(*truth) string {
 	}
 }
 
-// note remembers when a key over the limit was first answered by the API.
+// note records when the API first returned a key over the limit.
 func (w *scenario) note(seen map[string]time.Time) {
 	body, err := w.reporter.get("/api/v1/findings?severity=critical")
 	if err != nil {
-		return // a reporter without its database answers later
+		return // a reporter without its database responds later
 	}
 	var answer struct{ Findings []found }
 	if json.Unmarshal(body, &answer) != nil {

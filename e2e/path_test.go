@@ -10,8 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestPath lays the whole trace into Kafka and follows it to findings in
-// Postgres.
+// TestPath writes the whole trace to Kafka and follows it to findings in Postgres.
 func TestPath(t *testing.T) {
 	for _, spread := range []bool{false, true} {
 		name := "keyed by partition key"
@@ -42,7 +41,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestHostile mixes 1 % broken messages of eleven kinds in.
+// TestHostile mixes 1% broken messages of eleven kinds in.
 func TestHostile(t *testing.T) {
 	l := layout{topic: "hostile", perSecond: 200_000, limit: 2_000_000, hostile: true}
 	w := newScenario(t, l.topic)
@@ -63,7 +62,7 @@ func TestHostile(t *testing.T) {
 	t.Logf("%d good samples, bad ones by reason: %v", want.requests, reasons)
 }
 
-// bad answers the stored bad samples, and their number by reason.
+// bad returns the stored bad samples, and their number by reason.
 func (w *scenario) bad() (n int64, reasons map[string]int64, err error) {
 	rows, err := w.database.Query(`SELECT reason, sum(count)::bigint FROM bad_samples GROUP BY reason`)
 	if err != nil {

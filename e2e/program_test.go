@@ -31,7 +31,7 @@ func orderKey(n int) attributes {
 	return attributes{"pk": text(fmt.Sprint("user#", n)), "sk": text("1")}
 }
 
-// apiCall is one request of the program, and what a sampler must tell of it: lines
+// apiCall is one request of the program, and what a sampler must record of it: lines
 // of key, operation, read and write units, throttle and n.
 type apiCall struct {
 	name string

@@ -42,8 +42,8 @@ admin: {listen: "%%listen%%"}
 	return w
 }
 
-// startReporter starts a Postgres and the reporter on it, and answers the
-// store's address.
+// startReporter starts a Postgres and the reporter on it, and returns the store's
+// address.
 func (w *scenario) startReporter(t *testing.T) (url string) {
 	t.Helper()
 	w.postgres = pgtest.Run(t)
@@ -85,8 +85,8 @@ func (w *scenario) totals() (s totals, err error) {
 	return s, err
 }
 
-// matchesTopic waits until the store has the topic's own totals, and holds that
-// nothing more comes.
+// matchesTopic waits until the store has the topic's own totals, and checks that
+// nothing more is added.
 func (w *scenario) matchesTopic(t *testing.T, want *truth, limit time.Duration) {
 	t.Helper()
 	whole := totals{want.requests, want.units}
@@ -103,7 +103,7 @@ func (w *scenario) matchesTopic(t *testing.T, want *truth, limit time.Duration) 
 	}
 }
 
-// found is a finding as the API answers it.
+// found is a finding as the API returns it.
 type found struct {
 	Kind, Table, Index, Key, Severity, State string
 	Fingerprint                              string
@@ -171,10 +171,10 @@ func (s *truth) checkFindings(t *testing.T, findings []found) {
 	if over == 0 {
 		t.Error("the trace has no hot key: the test shows nothing")
 	}
-	t.Logf("%d keys, %d of them over the limit, %d within 1 %% of it, %d findings", len(s.perSecond), over, near, len(findings))
+	t.Logf("%d keys, %d of them over the limit, %d within 1%% of it, %d findings", len(s.perSecond), over, near, len(findings))
 }
 
-// bounded holds one finding against the key's seconds in its episode.
+// bounded compares one finding with the key's seconds in its episode.
 func (s *truth) bounded(t *testing.T, f found) {
 	t.Helper()
 	from, to := f.FirstSeen.Unix(), f.LastSeen.Unix()

@@ -39,7 +39,7 @@ store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}
 `, url))
-		// The access key is what the fake's books tell processes by.
+		// The fake distinguishes processes by the access key.
 		c.env = []string{
 			"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=" + name,
 			"AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
@@ -49,7 +49,7 @@ admin: {listen: "%%listen%%"}
 	return w
 }
 
-// serve puts a fake on loopback and answers its address.
+// serve runs a fake on loopback and returns its address.
 func serve(t *testing.T, fake *streamstest.Fake) string {
 	t.Helper()
 	server := httptest.NewServer(fake)
@@ -102,7 +102,7 @@ func keyText(c model.Charge) string {
 	return strings.Join(parts, "|")
 }
 
-// accounts are the stored totals by index, from the documented view.
+// accounts returns the stored totals by index, from the documented view.
 func (w *scenario) accounts() (map[string]account, error) {
 	rows, err := w.database.Query(`SELECT index_name, requests, write_milli FROM keyheat_totals WHERE table_name = 'orders'`)
 	if err != nil {
@@ -125,8 +125,8 @@ func (w *scenario) accounts() (map[string]account, error) {
 	return all, rows.Err()
 }
 
-// matches waits until the store has exactly what the oracle says, for the table
-// and for each index, and holds that nothing more comes.
+// matches waits until the store has exactly what the oracle has, for the table
+// and for each index, and checks that nothing more is added.
 func (w *scenario) matches(t *testing.T, o *oracle, limit time.Duration) {
 	t.Helper()
 	within(t, limit, "the stored totals are the oracle's", func() error {
@@ -156,7 +156,7 @@ func (w *scenario) finding(t *testing.T, kind, index, key string, want func(foun
 	return f
 }
 
-// hotAs wants a finding to be critical because of seconds over the limit, and
+// hotAs requires a finding to be critical because of seconds over the limit, and
 // its peak to be the oracle's.
 func (o *oracle) hotAs(index, key string) func(found) error {
 	peak := int64(0)

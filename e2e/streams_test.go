@@ -303,8 +303,8 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 	c.stop(t)
 }
 
-// TestStreamsStoppedFor25Hours loses what was trimmed meanwhile, says so, and
-// goes on with what is left. The fake's day ends ten minutes ago, because the
+// TestStreamsStoppedFor25Hours loses what was trimmed meanwhile, records it as
+// gaps, and goes on with what is left. The fake's day ends ten minutes ago, because the
 // daemons' clocks cannot be moved; a gap's beginning, which is theirs, is held
 // by the source's own tests.
 func TestStreamsStoppedFor25Hours(t *testing.T) {
@@ -347,7 +347,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	})
 	for _, step := range w.history(t, kept) {
 		if step.To == "firing" && step.Note != "too old to notify" {
-			t.Errorf("yesterday's finding was told: %+v", step)
+			t.Errorf("yesterday's finding was reported: %+v", step)
 		}
 	}
 	c.ready(t)

@@ -26,14 +26,14 @@ const (
 	linesPerMessage = 50
 )
 
-// layout says how the trace goes into a topic.
+// layout is how the trace is written to a topic.
 type layout struct {
 	topic     string
 	perSecond int  // accesses in a second of event time
 	limit     int  // 0 = all 5,000,000
 	spread    bool // messages go to random partitions, not by partition key
 	paced     bool // event time passes as fast as real time
-	hostile   bool // 1 % of the messages are broken in some way
+	hostile   bool // 1% of the messages are broken in some way
 }
 
 // produce produces the trace as NDJSON. Event time begins at start, and a message's
@@ -123,8 +123,8 @@ func (p *producer) send(ctx context.Context, partition int) {
 	*f = filling{}
 }
 
-// produce hands one message over; it blocks while the client's buffer is full.
-// What does not arrive is the oracle's business: it reads the topic.
+// produce sends one message; it blocks while the client's buffer is full.
+// What does not arrive is not counted by the oracle either: it reads the topic.
 func (p *producer) produce(ctx context.Context, partition int, at int64, body []byte) {
 	p.client.Produce(ctx, &kgo.Record{Partition: int32(partition), Timestamp: time.UnixMilli(at), Value: body}, nil)
 }
