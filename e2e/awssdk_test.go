@@ -17,10 +17,10 @@ import (
 	"github.com/keyheat/keyheat/sample/kafkasink"
 )
 
-// TestAProgramCannotTellAndTheRecordsAreItsDeeds runs one program against a
+// TestMiddlewareIsInvisibleAndRecordsEveryCall runs one program against a
 // DynamoDB three times: bare, with the middleware, and with the middleware
-// asking for capacity. What it gets is the same, and the records are what it did.
-func TestAProgramCannotTellAndTheRecordsAreItsDeeds(t *testing.T) {
+// requesting consumed capacity. Its results are the same, and the records are its calls.
+func TestMiddlewareIsInvisibleAndRecordsEveryCall(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
 	bare := runProgram(t, proxy, client, nil)
@@ -42,7 +42,7 @@ func TestAProgramCannotTellAndTheRecordsAreItsDeeds(t *testing.T) {
 		if err := sampler.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for i, d := range deeds {
+		for i, d := range apiCalls {
 			if tapped[i] != bare[i] {
 				t.Errorf("%s, asking %v: the program gets\n%s, without the middleware\n%s", d.name, ask, tapped[i], bare[i])
 			}
@@ -52,7 +52,7 @@ func TestAProgramCannotTellAndTheRecordsAreItsDeeds(t *testing.T) {
 			t.Errorf("counted %+v", stats)
 		}
 		if !ask {
-			compareDeeds(t, records)
+			compareCalls(t, records)
 		}
 	}
 }
@@ -61,7 +61,7 @@ var ordersSchema = map[string]awssdk.Schema{"orders": {
 	Partition: "pk", Sort: "sk", Indexes: map[string]awssdk.Index{"by-status": {Partition: []string{"status"}}},
 }}
 
-// runProgram does every deed on a fresh table. The table is made by the other
+// runProgram makes every call on a new table. The table is made by the other
 // client, when there is one.
 func runProgram(t *testing.T, proxy *throttler, client, maker *dynamodb.Client) (outcomes []string) {
 	t.Helper()
@@ -69,7 +69,7 @@ func runProgram(t *testing.T, proxy *throttler, client, maker *dynamodb.Client) 
 		maker = client
 	}
 	newOrders(t, maker)
-	for _, d := range deeds {
+	for _, d := range apiCalls {
 		if d.arm != nil {
 			d.arm(proxy)
 		}
@@ -78,9 +78,9 @@ func runProgram(t *testing.T, proxy *throttler, client, maker *dynamodb.Client) 
 	return outcomes
 }
 
-// compareDeeds holds the records against what the program did, whichever
+// compareCalls compares the records with what the program did, whichever
 // seconds they fell in.
-func compareDeeds(t *testing.T, records []sample.Record) {
+func compareCalls(t *testing.T, records []sample.Record) {
 	t.Helper()
 	got, want := map[string]int64{}, map[string]int64{}
 	for _, r := range records {
@@ -90,7 +90,7 @@ func compareDeeds(t *testing.T, records []sample.Record) {
 		}
 		got[strings.TrimRight(fmt.Sprintf("%s %s %v %v %s", key, r.Op, float64(r.RCU)/1000, float64(r.WCU)/1000, r.Throttle), " ")] += r.N
 	}
-	for _, d := range deeds {
+	for _, d := range apiCalls {
 		for _, line := range d.want {
 			words := strings.Split(line, " ")
 			var n int64
@@ -112,11 +112,11 @@ func compareDeeds(t *testing.T, records []sample.Record) {
 	}
 }
 
-// TestFromAProgramToAFinding writes one key of 100 KB hot, and waits for the
-// finding.
+// TestFromAProgramToAFinding makes a key hot with items of 100 KB, and waits for
+// the finding.
 func TestFromAProgramToAFinding(t *testing.T) {
 	const topic = "samples"
-	w := newWorld(t, topic)
+	w := newScenario(t, topic)
 	w.startCollectors(t)
 	cfg := awsConfig(startMinistack(t))
 	newOrders(t, dynamodb.NewFromConfig(cfg))

@@ -10,9 +10,8 @@ import (
 )
 
 // TestStreamsConformance holds the stand-ins that others wrote to the suite
-// that our own fake passes, so that the fake is not the only witness of what it
-// pretends to be. What they are known to do otherwise is listed, and
-// must still be so. KEYHEAT_TEST_DYNAMODB_ENDPOINT names one more, which must pass it all.
+// that our own fake passes, so that the suite is not tested by the fake alone.
+// Their known differences are listed, and must still be there. KEYHEAT_TEST_DYNAMODB_ENDPOINT names one more, which must pass it all.
 func TestStreamsConformance(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]map[string]string{
@@ -23,10 +22,10 @@ func TestStreamsConformance(t *testing.T) {
 		},
 		"moto": {
 			"a stream that is not there is refused":         "moto describes a table's stream by any label",
-			"a shard that is not there is refused":          "moto answers with a page of HTML",
-			"times are whole seconds":                       "moto answers fractions of a second",
+			"a shard that is not there is refused":          "moto returns a page of HTML",
+			"times are whole seconds":                       "moto returns fractions of a second",
 			"a write that changes nothing has no record":    "moto records it",
-			"a stream that is enabled again is another one": "moto answers with a page of HTML once the stream is disabled",
+			"a stream that is enabled again is another one": "moto returns a page of HTML once the stream is disabled",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { conformance.Run(t, awsConfig(startStandIn(t, name)), known) })

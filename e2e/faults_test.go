@@ -20,13 +20,13 @@ import (
 // one of the collectors 30 times, each time while there is something unread.
 func TestKilledCollectors(t *testing.T) {
 	const kills = 30
-	l := laying{topic: "faults", perSecond: 20_000, paced: true}
-	w := newWorld(t, l.topic)
+	l := layout{topic: "faults", perSecond: 20_000, paced: true}
+	w := newScenario(t, l.topic)
 	began := time.Now().Truncate(time.Second)
 	laid := make(chan struct{})
 	go func() {
 		defer close(laid)
-		l.lay(t, w.kafka.Addr, began)
+		l.produce(t, w.kafka.Addr, began)
 	}()
 	w.startCollectors(t)
 	watch := w.watchFindings(t)
@@ -45,7 +45,7 @@ func TestKilledCollectors(t *testing.T) {
 		t.Errorf("the faulted run lasted %s, less than four minutes", lasted)
 	}
 	want := readTopic(t, w.kafka.Addr, l.topic)
-	w.counted(t, want, 2*time.Minute)
+	w.matchesTopic(t, want, 2*time.Minute)
 	findings := w.findings(t)
 	for _, f := range findings {
 		want.bounded(t, f)
@@ -59,13 +59,13 @@ func TestKilledCollectors(t *testing.T) {
 // TestKilledPostgres kills the database three times under load.
 func TestKilledPostgres(t *testing.T) {
 	const kills = 3
-	l := laying{topic: "database", perSecond: 20_000, paced: true, limit: 1_400_000}
-	w := newWorld(t, l.topic)
+	l := layout{topic: "database", perSecond: 20_000, paced: true, limit: 1_400_000}
+	w := newScenario(t, l.topic)
 	began := time.Now().Truncate(time.Second)
 	laid := make(chan struct{})
 	go func() {
 		defer close(laid)
-		l.lay(t, w.kafka.Addr, began)
+		l.produce(t, w.kafka.Addr, began)
 	}()
 	w.startCollectors(t)
 	time.Sleep(15 * time.Second)
@@ -83,7 +83,7 @@ func TestKilledPostgres(t *testing.T) {
 	}
 	<-laid
 	want := readTopic(t, w.kafka.Addr, l.topic)
-	w.counted(t, want, 2*time.Minute)
+	w.matchesTopic(t, want, 2*time.Minute)
 	if after := w.generation(t); after-before > kills {
 		t.Errorf("%d group generations in %d kills of the database", after-before, kills)
 	} else {
@@ -92,7 +92,7 @@ func TestKilledPostgres(t *testing.T) {
 }
 
 // lagging waits until the topic holds messages beyond the stored positions.
-func (w *world) lagging(t *testing.T, topic string) {
+func (w *scenario) lagging(t *testing.T, topic string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *world) lagging(t *testing.T, topic string) {
 
 // generation reads the group's latest generation from where Kafka itself keeps
 // it: the topic of group metadata.
-func (w *world) generation(t *testing.T) (latest int) {
+func (w *scenario) generation(t *testing.T) (latest int) {
 	t.Helper()
 	const topic = "__consumer_offsets"
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.ConsumeTopics(topic),
@@ -153,9 +153,9 @@ func generationIn(r *kgo.Record) int {
 	return int(int32(binary.BigEndian.Uint32(r.Value[skip:])))
 }
 
-// watchFindings notes when each finding is first seen in the API; the answer
-// words how long that took after the key's first second over the limit.
-func (w *world) watchFindings(t *testing.T) func(*truth) string {
+// watchFindings notes when each finding is first seen in the API; it returns
+// a sentence about how long that took after the key's first second over the limit.
+func (w *scenario) watchFindings(t *testing.T) func(*truth) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	seen := map[string]time.Time{}
@@ -186,11 +186,11 @@ func (w *world) watchFindings(t *testing.T) func(*truth) string {
 	}
 }
 
-// note remembers when a key over the limit was first answered by the API.
-func (w *world) note(seen map[string]time.Time) {
+// note records when the API first returned a key over the limit.
+func (w *scenario) note(seen map[string]time.Time) {
 	body, err := w.reporter.get("/api/v1/findings?severity=critical")
 	if err != nil {
-		return // a reporter without its database answers later
+		return // a reporter without its database responds later
 	}
 	var answer struct{ Findings []found }
 	if json.Unmarshal(body, &answer) != nil {

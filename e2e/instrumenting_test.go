@@ -18,7 +18,7 @@ import (
 )
 
 // TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
-// that do a request of each kind, and decodes what they tell.
+// that do a request of each kind, and decodes their output.
 func TestExamplesOfOtherLanguages(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
@@ -50,14 +50,14 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 				"user#1 1 PutItem 0 1000 eventual ", "user#1 1 GetItem 1000 0 strong ", "user#1 1 PutItem 0 1000 eventual ",
 				"user#1 1 UpdateItem 0 1000 eventual " + hot, "user#1 1 DeleteItem 0 1000 eventual ",
 			}
-			if got := told(t, out); !slices.Equal(got, want) {
-				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got := decoded(t, out); !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		})
 	}
 }
 
-// script runs scripts/ministack and answers what it prints.
+// script runs scripts/ministack and returns what it prints.
 func script(t *testing.T, command string) string {
 	t.Helper()
 	cmd := exec.Command("../scripts/ministack", command)
@@ -70,7 +70,7 @@ func script(t *testing.T, command string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nodeProgram lays the program beside the SDK, where Node looks for it.
+// nodeProgram copies the program beside the SDK, where Node finds it.
 func nodeProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,24 +88,24 @@ func nodeProgram(t *testing.T) string {
 	return path
 }
 
-// listener keeps what a decoder hands out.
-type listener struct {
+// recorder keeps what a decoder returns.
+type recorder struct {
 	t     *testing.T
 	lines []string
 }
 
-func (l *listener) Record(r *sample.Record) {
+func (l *recorder) Record(r *sample.Record) {
 	l.lines = append(l.lines, fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle))
 }
 
-func (l *listener) Bad(reason sample.Reason, excerpt []byte) {
+func (l *recorder) Bad(reason sample.Reason, excerpt []byte) {
 	l.t.Errorf("a sample that a collector refuses, %s: %s", reason, excerpt)
 }
 
-// told are the samples in what a program wrote, as a collector reads them.
-func told(t *testing.T, out []byte) []string {
+// decoded returns the samples in the output of a program, as a collector reads them.
+func decoded(t *testing.T, out []byte) []string {
 	t.Helper()
-	l := &listener{t: t}
+	l := &recorder{t: t}
 	sample.NewDecoder().Decode(out, 0, l)
 	return l.lines
 }

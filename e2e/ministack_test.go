@@ -24,8 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// startMinistack starts a DynamoDB of the test's own on loopback and answers
-// its address.
+// startMinistack starts a DynamoDB for this test on loopback and returns its
+// address.
 func startMinistack(t *testing.T) string {
 	t.Helper()
 	return startStandIn(t, "ministack")
@@ -80,7 +80,7 @@ func awsConfig(endpoint string) aws.Config {
 	}
 }
 
-// newOrders makes the table orders afresh: a sort key and a global index.
+// newOrders creates the table orders: with a sort key and a global index.
 func newOrders(t *testing.T, client *dynamodb.Client) {
 	t.Helper()
 	_, _ = client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: orders}) // the first time there is none
@@ -104,8 +104,8 @@ func newOrders(t *testing.T, client *dynamodb.Client) {
 	}
 }
 
-// throttler stands between a program and DynamoDB, and answers some requests
-// itself, as DynamoDB does when it throttles.
+// throttler is a proxy between a program and DynamoDB that responds to some
+// requests itself, as DynamoDB does when it throttles.
 type throttler struct {
 	url string
 
@@ -143,7 +143,7 @@ func newThrottler(t *testing.T, target string) *throttler {
 	return p
 }
 
-// arm makes the next requests of an operation get these answers.
+// arm makes the next requests of an operation get these responses.
 func (p *throttler) arm(operation string, answers ...canned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *throttler) pop(operation string) (canned, bool) {
 	return queue[0], true
 }
 
-// slowDown is DynamoDB's refusal with its reason.
+// slowDown returns DynamoDB's throttling error with its reason.
 func slowDown(reason string) canned {
 	return canned{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down",` +
 		`"ThrottlingReasons":[{"reason":"` + reason + `","resource":"arn:aws:dynamodb:eu-west-1:000000000000:table/orders"}]}`}

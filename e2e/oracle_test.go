@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// truth is what a topic really holds, counted in plain maps from another
-// client's reading of it. Units are whole, as the trace lays them.
+// truth is what a topic really holds, read with another client and counted in plain
+// maps. Units are whole, as in the trace.
 type truth struct {
 	requests, units int64
 	// perSecond is the units of each key in each second.

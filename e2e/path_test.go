@@ -10,8 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestPath lays the whole trace into Kafka and follows it to findings in
-// Postgres.
+// TestPath writes the whole trace to Kafka and follows it to findings in Postgres.
 func TestPath(t *testing.T) {
 	for _, spread := range []bool{false, true} {
 		name := "keyed by partition key"
@@ -19,16 +18,16 @@ func TestPath(t *testing.T) {
 			name = "spread at random"
 		}
 		t.Run(name, func(t *testing.T) {
-			l := laying{topic: "samples", perSecond: 200_000, spread: spread}
-			w := newWorld(t, l.topic)
-			l.lay(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
+			l := layout{topic: "samples", perSecond: 200_000, spread: spread}
+			w := newScenario(t, l.topic)
+			l.produce(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
 			want := readTopic(t, w.kafka.Addr, l.topic)
 			log := w.logPosition(t)
 			began := time.Now()
 			w.startCollectors(t)
-			w.counted(t, want, 3*time.Minute)
+			w.matchesTopic(t, want, 3*time.Minute)
 			took := time.Since(began) - 5*time.Second
-			want.judged(t, w.findings(t))
+			want.checkFindings(t, w.findings(t))
 			written := w.written(t, log)
 			for _, c := range w.collectors {
 				c.stop(t)
@@ -42,14 +41,14 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestHostile mixes 1 % broken messages of eleven kinds in.
+// TestHostile mixes 1% broken messages of eleven kinds in.
 func TestHostile(t *testing.T) {
-	l := laying{topic: "hostile", perSecond: 200_000, limit: 2_000_000, hostile: true}
-	w := newWorld(t, l.topic)
-	l.lay(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
+	l := layout{topic: "hostile", perSecond: 200_000, limit: 2_000_000, hostile: true}
+	w := newScenario(t, l.topic)
+	l.produce(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
 	want := readTopic(t, w.kafka.Addr, l.topic)
 	w.startCollectors(t)
-	w.counted(t, want, 2*time.Minute)
+	w.matchesTopic(t, want, 2*time.Minute)
 	bad, reasons, err := w.bad()
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +62,8 @@ func TestHostile(t *testing.T) {
 	t.Logf("%d good samples, bad ones by reason: %v", want.requests, reasons)
 }
 
-// bad answers the stored bad samples, and their number by reason.
-func (w *world) bad() (n int64, reasons map[string]int64, err error) {
+// bad returns the stored bad samples, and their number by reason.
+func (w *scenario) bad() (n int64, reasons map[string]int64, err error) {
 	rows, err := w.database.Query(`SELECT reason, sum(count)::bigint FROM bad_samples GROUP BY reason`)
 	if err != nil {
 		return 0, nil, err
@@ -86,7 +85,7 @@ func (w *world) bad() (n int64, reasons map[string]int64, err error) {
 // traffic is what went into Postgres.
 type traffic struct{ bytes, rows int64 }
 
-func (w *world) logPosition(t *testing.T) (p traffic) {
+func (w *scenario) logPosition(t *testing.T) (p traffic) {
 	t.Helper()
 	err := w.database.QueryRow(`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint,
 		(SELECT sum(tup_inserted + tup_updated)::bigint FROM pg_stat_database)`).Scan(&p.bytes, &p.rows)
@@ -96,7 +95,7 @@ func (w *world) logPosition(t *testing.T) (p traffic) {
 	return p
 }
 
-func (w *world) written(t *testing.T, since traffic) traffic {
+func (w *scenario) written(t *testing.T, since traffic) traffic {
 	t.Helper()
 	now := w.logPosition(t)
 	return traffic{now.bytes - since.bytes, now.rows - since.rows}

@@ -95,8 +95,8 @@ func (p *process) start(t *testing.T) {
 	}
 }
 
-// once runs another command of the daemon's program, with its configuration.
-func (p *process) once(t *testing.T, command string) {
+// run runs another command of the daemon's program, with its configuration.
+func (p *process) run(t *testing.T, command string) {
 	t.Helper()
 	dir, err := build()
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *process) kill(t *testing.T) {
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.cmd.Wait() // it was killed, and says so
+	_ = p.cmd.Wait() // the error is that it was killed
 }
 
 // signal sends the daemon a signal that does not end it.
@@ -127,7 +127,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// stop ends the daemon as an operator does, and wants a clean exit in 10 s.
+// stop ends the daemon as an operator does, and expects a clean exit in 10 s.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	p.note()
@@ -149,7 +149,7 @@ func (p *process) stop(t *testing.T) {
 	p.cmd = nil
 }
 
-// note remembers the process's peak memory.
+// note records the process's peak memory.
 func (p *process) note() {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *process) end(t *testing.T) {
 	}
 }
 
-// ready waits until the daemon says that it is.
+// ready waits until the daemon is ready.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
 	within(t, time.Minute, p.name+" is ready", func() error {
@@ -183,7 +183,7 @@ func (p *process) ready(t *testing.T) {
 	})
 }
 
-// get answers a page of the daemon.
+// get returns a page of the daemon.
 func (p *process) get(path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -31,9 +31,9 @@ func orderKey(n int) attributes {
 	return attributes{"pk": text(fmt.Sprint("user#", n)), "sk": text("1")}
 }
 
-// deed is one request of the program, and what a sampler must tell of it: lines
+// apiCall is one request of the program, and what a sampler must record of it: lines
 // of key, operation, read and write units, throttle and n.
-type deed struct {
+type apiCall struct {
 	name string
 	arm  func(*throttler)
 	do   func(context.Context, *dynamodb.Client) (any, error)
@@ -42,9 +42,9 @@ type deed struct {
 
 const hot = "TableWriteKeyRangeThroughputExceeded"
 
-// deeds are every operation of DynamoDB's data plane, and its ways to fail. The
+// apiCalls are every operation of DynamoDB's data plane, and its ways to fail. The
 // items are of 100, 1,500 and 5,000 bytes and a little more.
-var deeds = []deed{
+var apiCalls = []apiCall{
 	{name: "put", want: []string{"user#1 PutItem 0 1 1"}, do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 		return c.PutItem(ctx, &dynamodb.PutItemInput{TableName: orders, Item: order(1, 100)})
 	}},

@@ -28,7 +28,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 	client := dynamodb.NewFromConfig(awsConfig(endpoint))
 	makeStreamed(t, client)
 	shadow := streamstest.New(streamstest.Options{}).CreateTable(streamed)
-	w := newStreamsWorld(t, endpoint, 1)
+	w := newStreamsScenario(t, endpoint, 1)
 	w.startCollectors(t)
 	put := func(i model.Item) {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 		put(orderItem("user#hot", fmt.Sprint(i), "open", 100_000))
 	}
 	o := newOracle(shadow, nil)
-	w.settled(t, o, time.Minute)
+	w.matches(t, o, time.Minute)
 	critical := func(f found) error {
 		if f.Severity != "critical" || f.OverSeconds == 0 {
 			return fmt.Errorf("%+v", f)
@@ -131,7 +131,7 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	})
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
-	w := newStreamsWorld(t, serve(t, fake), 3)
+	w := newStreamsScenario(t, serve(t, fake), 3)
 	w.startCollectors(t)
 	zombie := w.collectors[2]
 	stop := make(chan struct{})
@@ -164,7 +164,7 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	zombie.signal(t, syscall.SIGCONT)
 	// Between two streams a write has no record.
 	o := newOracle(table, func(w model.Write) bool { return w.Stream != "" })
-	w.settled(t, o, time.Minute)
+	w.matches(t, o, time.Minute)
 	w.finding(t, "hot_key_write", "", "user#hot", o.hotAs("", "user#hot"))
 	w.finding(t, "hot_gsi_key", "by-status", "open", o.hotAs("by-status", "open"))
 	if lost := w.gaps(t); len(lost) > 0 {
@@ -223,7 +223,7 @@ func writeAndSplit(t *testing.T, table *streamstest.Table, stop <-chan struct{})
 }
 
 // reading waits until a process has got records since it was last started.
-func (w *world) reading(t *testing.T, fake *streamstest.Fake, caller string) {
+func (w *scenario) reading(t *testing.T, fake *streamstest.Fake, caller string) {
 	t.Helper()
 	since := fake.Now()
 	within(t, 30*time.Second, caller+" reads", func() error {
@@ -252,9 +252,9 @@ func TestStreamsSaturation(t *testing.T) {
 			}
 		}
 	}
-	w := newStreamsWorld(t, serve(t, fake), 1)
+	w := newStreamsScenario(t, serve(t, fake), 1)
 	w.startCollectors(t)
-	w.settled(t, newOracle(table, nil), time.Minute)
+	w.matches(t, newOracle(table, nil), time.Minute)
 	f := w.finding(t, "hot_key_write", "", "user#hot", func(f found) error {
 		if f.Severity != "critical" || f.OverSeconds != 0 || f.SaturatedSeconds < 3 {
 			return fmt.Errorf("%+v", f)
@@ -272,18 +272,18 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 	fake := streamstest.New(streamstest.Options{Shards: 2})
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
-	w := newStreamsWorld(t, serve(t, fake), 1)
+	w := newStreamsScenario(t, serve(t, fake), 1)
 	w.startCollectors(t)
 	c := w.collectors[0]
 	writeSome(t, fake, "user#hot")
-	w.settled(t, newOracle(table, nil), time.Minute)
+	w.matches(t, newOracle(table, nil), time.Minute)
 	c.signal(t, syscall.SIGSTOP)
 	writeSome(t, fake, "user#while-frozen")
 	fake.Advance(16 * time.Minute)
 	c.signal(t, syscall.SIGCONT)
 	writeSome(t, fake, "user#after")
 	o := newOracle(table, nil)
-	w.settled(t, o, time.Minute)
+	w.matches(t, o, time.Minute)
 	for _, key := range []string{"user#hot", "user#while-frozen", "user#after"} {
 		w.finding(t, "hot_key_write", "", key, o.hotAs("", key))
 	}
@@ -303,8 +303,8 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 	c.stop(t)
 }
 
-// TestStreamsStoppedFor25Hours loses what was trimmed meanwhile, says so, and
-// goes on with what is left. The fake's day ends ten minutes ago, because the
+// TestStreamsStoppedFor25Hours loses what was trimmed meanwhile, records it as
+// gaps, and goes on with what is left. The fake's day ends ten minutes ago, because the
 // daemons' clocks cannot be moved; a gap's beginning, which is theirs, is held
 // by the source's own tests.
 func TestStreamsStoppedFor25Hours(t *testing.T) {
@@ -313,11 +313,11 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	fake.Advance(-25*time.Hour - 10*time.Minute)
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
-	w := newStreamsWorld(t, serve(t, fake), 1)
+	w := newStreamsScenario(t, serve(t, fake), 1)
 	w.startCollectors(t)
 	c := w.collectors[0]
 	writeSome(t, fake, "user#before")
-	w.settled(t, newOracle(table, nil), time.Minute)
+	w.matches(t, newOracle(table, nil), time.Minute)
 	c.stop(t)
 	stopped := fake.Now()
 	writeSome(t, fake, "user#lost")
@@ -328,7 +328,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	writeSome(t, fake, "user#after")
 	c.start(t)
 	o := newOracle(table, func(w model.Write) bool { return w.Time.Before(stopped) || w.Time.After(trimmed) })
-	w.settled(t, o, time.Minute)
+	w.matches(t, o, time.Minute)
 	w.finding(t, "hot_key_write", "", "user#after", o.hotAs("", "user#after"))
 	gaps := w.gaps(t)
 	if len(gaps) != 2 {
@@ -347,7 +347,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	})
 	for _, step := range w.history(t, kept) {
 		if step.To == "firing" && step.Note != "too old to notify" {
-			t.Errorf("yesterday's finding was told: %+v", step)
+			t.Errorf("yesterday's finding was reported: %+v", step)
 		}
 	}
 	c.ready(t)

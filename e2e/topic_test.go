@@ -26,19 +26,19 @@ const (
 	linesPerMessage = 50
 )
 
-// laying says how the trace goes into a topic.
-type laying struct {
+// layout is how the trace is written to a topic.
+type layout struct {
 	topic     string
 	perSecond int  // accesses in a second of event time
 	limit     int  // 0 = all 5,000,000
 	spread    bool // messages go to random partitions, not by partition key
 	paced     bool // event time passes as fast as real time
-	hostile   bool // 1 % of the messages are broken in some way
+	hostile   bool // 1% of the messages are broken in some way
 }
 
-// lay produces the trace as NDJSON. Event time begins at start, and a message's
+// produce produces the trace as NDJSON. Event time begins at start, and a message's
 // own time is that of its first sample.
-func (l laying) lay(t *testing.T, broker string, start time.Time) {
+func (l layout) produce(t *testing.T, broker string, start time.Time) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(l.topic),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(20*time.Millisecond),
@@ -59,7 +59,7 @@ func (l laying) lay(t *testing.T, broker string, start time.Time) {
 		t.Error(err)
 		return
 	}
-	p := producer{laying: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
+	p := producer{layout: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
 	for r, err := range records {
 		if err != nil {
 			t.Error(err)
@@ -75,7 +75,7 @@ func (l laying) lay(t *testing.T, broker string, start time.Time) {
 
 // producer gathers lines into messages, one being filled for each partition.
 type producer struct {
-	laying
+	layout
 	client  *kgo.Client
 	random  *rand.Rand
 	filling [partitions]filling
@@ -123,8 +123,8 @@ func (p *producer) send(ctx context.Context, partition int) {
 	*f = filling{}
 }
 
-// produce hands one message over; it blocks while the client's buffer is full.
-// What does not arrive is the oracle's business: it reads the topic.
+// produce sends one message; it blocks while the client's buffer is full.
+// What does not arrive is not counted by the oracle either: it reads the topic.
 func (p *producer) produce(ctx context.Context, partition int, at int64, body []byte) {
 	p.client.Produce(ctx, &kgo.Record{Partition: int32(partition), Timestamp: time.UnixMilli(at), Value: body}, nil)
 }

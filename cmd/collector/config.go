@@ -31,7 +31,7 @@ type Config struct {
 	Log     cli.Log    `yaml:"log"`
 }
 
-// Kafka says where the samples are.
+// Kafka is where the samples are.
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
@@ -41,16 +41,16 @@ type Kafka struct {
 	SASL    SASL     `yaml:"sasl"`
 }
 
-// TLS says how connections to Kafka are encrypted.
+// TLS is how connections to Kafka are encrypted.
 type TLS struct {
 	Enabled    bool   `yaml:"enabled" help:"encrypt the connections to Kafka and verify its certificate"`
-	CAFile     string `yaml:"ca_file" help:"PEM certificates that may sign Kafka's; the system's when empty"`
-	CertFile   string `yaml:"cert_file" help:"PEM certificate of this client, where Kafka wants one"`
+	CAFile     string `yaml:"ca_file" help:"PEM certificates of the authorities that may sign Kafka's; the system's when empty"`
+	CertFile   string `yaml:"cert_file" help:"PEM certificate of this client, where Kafka requires one"`
 	KeyFile    string `yaml:"key_file" help:"PEM key of the certificate"`
-	ServerName string `yaml:"server_name" help:"the name in Kafka's certificate, where it is not the broker's"`
+	ServerName string `yaml:"server_name" help:"the name in Kafka's certificate, where it differs from the broker's"`
 }
 
-// SASL says who the collector is to Kafka.
+// SASL is how the collector authenticates to Kafka.
 type SASL struct {
 	Mechanism    string        `yaml:"mechanism" help:"PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; empty for no authentication"`
 	User         string        `yaml:"user" help:"the user to authenticate as"`
@@ -58,25 +58,25 @@ type SASL struct {
 	PasswordFile string        `yaml:"password_file" help:"a file that holds the password"`
 }
 
-// Commit says how often summaries are stored.
+// Commit is how often summaries are stored.
 type Commit struct {
 	Interval time.Duration `yaml:"interval" help:"how often summaries and positions are stored"`
 }
 
-// Collect says how samples are summarised.
+// Collect is how samples are summarised.
 type Collect struct {
-	Shards      int           `yaml:"shards" help:"how many summaries are made side by side; 0 for one a core"`
-	Memory      config.Bytes  `yaml:"memory" help:"what may wait for the store at once; reading pauses above it"`
-	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is this far before its message's is refused"`
-	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is this far after its message's is refused"`
+	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel; 0 for one per CPU core"`
+	Memory      config.Bytes  `yaml:"memory" help:"bytes that may wait to be stored; reading pauses above it"`
+	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
+	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's counts as bad"`
 }
 
-// Admin says where the operations server listens.
+// Admin is where the operations server listens.
 type Admin struct {
 	Listen string `yaml:"listen" help:"host:port of health, readiness and metrics"`
 }
 
-// defaults are a collector's settings where nobody says otherwise.
+// defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
 	return &Config{
 		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
@@ -134,11 +134,11 @@ func (k *Kafka) check(f *config.Faults) {
 		f.Addf("kafka.tls", "%w", err)
 	}
 	if !k.TLS.Enabled && k.TLS != (TLS{}) {
-		f.Addf("kafka.tls.enabled", "the other settings of kafka.tls mean nothing without it: write true, or take them out")
+		f.Addf("kafka.tls.enabled", "the other settings of kafka.tls have no effect without it: write true, or remove them")
 	}
 	if k.SASL.Mechanism == "" {
 		if k.SASL != (SASL{}) {
-			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl mean nothing without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
+			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl have no effect without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
 		}
 	} else if _, err := kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
 		f.Addf("kafka.sasl.mechanism", "%w", err)
@@ -150,7 +150,7 @@ func (c *Collect) check(f *config.Faults) {
 		f.Addf("collect.shards", "%d: give 1 to 1024, or 0 for one a core", c.Shards)
 	}
 	if c.Memory < 16<<20 {
-		f.Addf("collect.memory", "less than what one second of samples needs: give at least 16MiB")
+		f.Addf("collect.memory", "less than one second of samples needs: give at least 16MiB")
 	}
 	if c.TooOld < time.Second {
 		f.Addf("collect.too_old", "%s: give at least 1s", c.TooOld)
@@ -160,7 +160,7 @@ func (c *Collect) check(f *config.Faults) {
 	}
 }
 
-// client is the TLS of connections to Kafka; nil for none.
+// client returns the TLS of connections to Kafka; nil for none.
 func (t TLS) client() (*tls.Config, error) {
 	if !t.Enabled {
 		return nil, nil
@@ -189,7 +189,7 @@ func (t TLS) client() (*tls.Config, error) {
 	return c, nil
 }
 
-// source is the configuration of internal/source/kafka.
+// source returns the configuration of internal/source/kafka.
 func (k *Kafka) source() (kafka.Config, error) {
 	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
 	var err error
@@ -202,7 +202,7 @@ func (k *Kafka) source() (kafka.Config, error) {
 	return c, err
 }
 
-// probes look at the servers that a collector needs.
+// probes check the servers that a collector needs.
 func (c *Config) probes() []cli.Probe {
 	if c.Streams.wanted() {
 		return append(c.streamProbes(), c.Store.Probe())

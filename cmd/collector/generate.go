@@ -37,10 +37,10 @@ func generateCommand() *cobra.Command {
 	g := generated{traffic: generate.Default(time.Time{}, time.Minute)}
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Make seeded traffic, or lay a key trace on time, into a file or Kafka",
-		Long: "Makes samples of synthetic DynamoDB traffic: many keys under a Zipf law and, in\n" +
-			"them, planted hot keys. The same flags with the same --start make the same\n" +
-			"samples, byte for byte. With --trace it lays a recorded key trace on time instead.\n" +
+		Short: "Generate seeded traffic, or replay a key trace, into a file or Kafka",
+		Long: "Generates samples of synthetic DynamoDB traffic: many keys under a Zipf law, and\n" +
+			"hot keys among them. The same flags with the same --start give the same samples,\n" +
+			"byte for byte. With --trace it replays a recorded key trace instead.\n" +
 			"Delivery to Kafka is at least once.",
 		Example: "  collector generate --duration 10m --out samples.ndjson.zst\n" +
 			"  collector generate --brokers localhost:9092 --topic samples --pace --duration 24h\n" +
@@ -57,11 +57,11 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f, t := c.Flags(), &g.traffic
 	f.StringVar(&g.out, "out", sink.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
 	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
-	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must be there")
+	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
 	f.StringVar(&g.partitionBy, "partition-by", string(sink.ByKey), "key keeps a key's samples in one partition, random spreads them")
-	f.BoolVar(&g.realTime, "pace", false, "let a second of event time take a second, instead of going as fast as possible")
+	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
 
-	f.Uint64Var(&t.Seed, "seed", t.Seed, "decides everything that is drawn at random")
+	f.Uint64Var(&t.Seed, "seed", t.Seed, "seed of everything that is random")
 	f.StringVar(&g.start, "start", "", "event `time` of the first sample, RFC 3339 (default now)")
 	f.DurationVar(&t.Duration, "duration", t.Duration, "how much event time to fill")
 	f.Float64Var(&t.Rate, "rate", t.Rate, "share of the requests that are sampled, above 0 up to 1")
@@ -72,7 +72,7 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f.Float64Var(&t.Background.Reads, "reads", t.Background.Reads, "share of the background requests that read")
 	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD` with a load of wcu=N,rcu=N,after=D,for=D; instead of the usual ones")
 	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; instead of the usual one")
-	f.StringVar(&g.trace, "trace", "", "a zstd-packed key trace `file` to lay on time instead of synthetic traffic")
+	f.StringVar(&g.trace, "trace", "", "a zstd-compressed key trace `file` to replay instead of synthetic traffic")
 	f.IntVar(&g.perSecond, "per-second", 200_000, "accesses of the trace in one second of event time")
 	f.IntVar(&g.limit, "limit", 0, "accesses of the trace to use, 0 for all")
 	c.MarkFlagsRequiredTogether("brokers", "topic")
@@ -110,7 +110,7 @@ func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, e
 	return nil
 }
 
-// complete reads the flags that are more than a number.
+// complete parses the flags that are more than a number.
 func (g *generated) complete(c *cobra.Command) error {
 	g.traffic.Start = time.Now().Truncate(time.Millisecond)
 	if g.start != "" {
@@ -140,11 +140,11 @@ func (g *generated) complete(c *cobra.Command) error {
 	return nil
 }
 
-// records are the samples to write, and what lets go of their source.
+// records returns the samples to write, and what closes their source.
 func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() error, _ error) {
 	if g.trace == "" {
 		made, err := generate.Records(g.traffic)
-		return unfailing(made), func() error { return nil }, err
+		return withoutErrors(made), func() error { return nil }, err
 	}
 	file, err := os.Open(g.trace)
 	if err != nil {
@@ -159,8 +159,8 @@ func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() er
 	return laid, file.Close, nil
 }
 
-// unfailing gives records that cannot fail the form of those that can.
-func unfailing(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] {
+// withoutErrors turns records that cannot fail into the form of those that can.
+func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] {
 	return func(yield func(sample.Record, error) bool) {
 		for r := range records {
 			if !yield(r, nil) {
@@ -170,7 +170,7 @@ func unfailing(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] 
 	}
 }
 
-// open is where the samples go.
+// open returns where the samples go.
 func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
 	if len(g.brokers) > 0 {
 		return sink.NewKafka(sink.KafkaOptions{

@@ -103,7 +103,7 @@ func TestTwoRunInOneProcess(t *testing.T) {
 	}
 }
 
-// Every command says what it is for and shows how it is used.
+// Every command has a description and an example.
 func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	t.Parallel()
 	for _, c := range command().Commands() {
@@ -113,7 +113,7 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	}
 }
 
-// The reference in the documentation is what the program says. On a mismatch
+// The reference in the documentation is what the program prints. On a mismatch
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
@@ -128,6 +128,6 @@ func TestReferenceIsTrue(t *testing.T) {
 	_, rest, _ := strings.Cut(string(page), "<!-- collector begins -->\n")
 	have, _, found := strings.Cut(rest, "<!-- collector ends -->")
 	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/CONFIGURATION.md is not what the program says:\n%s", want.String())
+		t.Errorf("docs/CONFIGURATION.md differs from the program:\n%s", want.String())
 	}
 }

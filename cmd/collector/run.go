@@ -21,7 +21,7 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Collect until stopped",
-		Long: "Reads Kafka's topics as a member of the consumer group, or the DynamoDB Streams of\n" +
+		Long: "Reads Kafka topics as a member of the consumer group, or the DynamoDB Streams of\n" +
 			"tables, summarises what it reads, and stores summaries and positions together.\n" +
 			"Start as many as you like: they share the partitions, or shards. SIGTERM stops it\n" +
 			"within 10 seconds, with everything committed.",
@@ -41,8 +41,8 @@ func runCommand() *cobra.Command {
 	return c
 }
 
-// run collects until ctx ends. What was begun last ends first: the source gives
-// its partitions up, then the last commit is written, then the operations server
+// run collects until ctx ends. What started last stops first: the source releases
+// its partitions, then the last commit is written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
 	return cli.Serve(ctx, config.Admin.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
@@ -102,7 +102,7 @@ func newKafka(config *Config, log *slog.Logger) (*kafka.Source, error) {
 	return kafka.New(c, log)
 }
 
-// newCollector makes the collector of a source, as it is named in the store.
+// newCollector returns the collector of a source, by its name in the store.
 func newCollector(ctx context.Context, config *Config, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
 	seed, err := d.Store.HashSeed(ctx)
 	if err != nil {
@@ -110,14 +110,14 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("ask for the host's name: %w", err)
+		return nil, fmt.Errorf("read the host name: %w", err)
 	}
 	c := config.collector(host)
 	c.Source, c.Decoder = source, decoder
 	return collect.New(c, d.Store, seed, d.Log)
 }
 
-// collector is the configuration of internal/collect, but for the source.
+// collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
 	return collect.Config{
 		Host: host, Shards: c.Collect.Shards,
@@ -126,7 +126,7 @@ func (c *Config) collector(host string) collect.Config {
 	}
 }
 
-// kafkaDecoder makes the decoders of topics by their forms.
+// kafkaDecoder returns the decoders of topics by their forms.
 func (c *Config) kafkaDecoder(forms topicForms) func(partition string) collect.Decoder {
 	tables := c.Tables.Schemas()
 	return func(partition string) collect.Decoder {

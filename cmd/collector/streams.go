@@ -18,22 +18,23 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/collect/shards"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
-// Streams says which tables' DynamoDB Streams are read.
+// Streams is which tables' DynamoDB Streams are read.
 type Streams struct {
 	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, instead of Kafka, from the oldest record"`
-	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new one reads everything anew"`
-	Lease    time.Duration `yaml:"lease" help:"how long a collector that is silent keeps its shards"`
+	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new name reads everything again"`
+	Lease    time.Duration `yaml:"lease" help:"how long a silent collector keeps its shards"`
 }
 
-// rounds is how often a lease is renewed in its time, at the least.
+// rounds is how often a lease is renewed within its duration, at least.
 const rounds = 5
 
-// source is the configuration of internal/source/streams.
+// source returns the configuration of internal/source/streams.
 func (s *Streams) source() streams.Config {
 	return streams.Config{Tables: s.Tables, Lease: s.Lease, Round: min(streams.DefaultRound, s.Lease/rounds)}
 }
@@ -51,10 +52,10 @@ func (s *Streams) check(f *config.Faults) {
 	}
 }
 
-// wanted says whether streams are to be read, and not Kafka.
+// wanted reports whether streams are to be read, and not Kafka.
 func (s *Streams) wanted() bool { return len(s.Tables) > 0 }
 
-// awsConfig is what the SDK finds by itself: the region, the endpoint and the
+// awsConfig returns what the SDK finds by itself: the region, the endpoint and the
 // credentials.
 func awsConfig(ctx context.Context) (aws.Config, error) {
 	c, err := awsconfig.LoadDefaultConfig(ctx)
@@ -75,13 +76,15 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	}
 	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), d.Store.PutTableFacts, d.Log)
 	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
-	collector, err := newCollector(ctx, config, "dynamodb-streams:"+config.Streams.Consumer, decoder, d)
+	name := "dynamodb-streams:" + config.Streams.Consumer
+	collector, err := newCollector(ctx, config, name, decoder, d)
 	if err != nil {
 		return err
 	}
 	from := config.Streams.source()
 	from.Known = tables.Known
-	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), collector.Ledger(d.Store), d.Log)
+	registry := shards.New(d.Store, name, collector.Writer())
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry, d.Log)
 	if err != nil {
 		return cli.Wrong(err)
 	}
@@ -94,8 +97,8 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	})
 }
 
-// streamProbes look at each table and at the permissions that reading its
-// stream needs, a sentence each.
+// streamProbes check each table and the permissions that reading its stream needs,
+// one at a time.
 func (c *Config) streamProbes() []cli.Probe {
 	settings, err := awsConfig(context.Background())
 	if err != nil {
@@ -121,7 +124,7 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 		}},
 		{Name: table, Run: func(context.Context) (string, error) {
 			if failed != nil {
-				return "", errors.New("its stream's view is not known without dynamodb:DescribeTable")
+				return "", errors.New("its stream's view type is unknown without dynamodb:DescribeTable")
 			}
 			return view(described.Facts)
 		}},
@@ -135,7 +138,7 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 	return all
 }
 
-// describe says in a sentence what a table is.
+// describe describes a table in a sentence.
 func describe(t catalog.Table) string {
 	keys := "partition key " + strings.Join(t.Facts.PK, ", ")
 	if len(t.Facts.SK) > 0 {
@@ -145,8 +148,8 @@ func describe(t catalog.Table) string {
 		strings.ToLower(strings.ReplaceAll(t.Facts.Billing, "_", " ")), keys, len(t.Facts.Indexes))
 }
 
-// view says what the stream's view lets be seen. A view that shows less than all
-// is no fault where there is less to see.
+// view describes what the stream's view type shows. One that shows less is a
+// warning only, where no index needs more.
 func view(f detect.TableFacts) (string, error) {
 	loads := "the write units"
 	if len(f.Indexes) > 0 {
@@ -154,18 +157,19 @@ func view(f detect.TableFacts) (string, error) {
 	}
 	switch {
 	case f.Stream == "NEW_AND_OLD_IMAGES":
-		return "its stream shows new and old images: every write unit can be told", nil
+		return "its stream shows new and old images: every write unit is known", nil
 	case f.Stream == "":
 		return "", errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES")
 	case f.Stream == "KEYS_ONLY":
 		return lacking(f, "its stream shows keys only: writes are counted, %s are unknown; choose NEW_AND_OLD_IMAGES to see them", loads)
 	case slices.Contains([]string{"NEW_IMAGE", "OLD_IMAGE"}, f.Stream):
-		return lacking(f, "its stream shows one image only (%[2]s): %[1]s of updates are at least what that image costs; choose NEW_AND_OLD_IMAGES to see them whole", loads, f.Stream)
+		return lacking(f, "its stream shows one image only (%[2]s): %[1]s of updates are a lower bound; choose NEW_AND_OLD_IMAGES to see all of them", loads, f.Stream)
 	}
-	return "", fmt.Errorf("its stream has the view %q, which this program does not know", f.Stream)
+	return "", fmt.Errorf("its stream has the unknown view type %q", f.Stream)
 }
 
-// lacking is a warning, and a fault where indexes cannot be seen at all.
+// lacking returns a warning, or an error where the table has indexes, which cannot
+// be seen at all.
 func lacking(f detect.TableFacts, format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
 	if len(f.Indexes) > 0 {

@@ -247,10 +247,10 @@ func TestGapsAreStoredWithTheirMove(t *testing.T) {
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
 		must(t, p.Gap(t.Context(), sample.Gap{From: "0", To: "9", Since: noon, Reason: "trimmed"}))
-		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "9", Reason: "breaks off"}))
-		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "3", Reason: "made anew"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "9", Reason: "ends early"}))
+		must(t, p.Gap(t.Context(), sample.Gap{From: "9", To: "3", Reason: "recreated"}))
 		if p.Position() != "3" {
-			t.Errorf("position %q, want 3: the log was made anew", p.Position())
+			t.Errorf("position %q, want 3: the log was recreated", p.Position())
 		}
 		must(t, p.Release(t.Context()))
 		commits := m.stored()

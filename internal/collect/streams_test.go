@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/collect/shards"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -85,7 +86,7 @@ func (s *scenario) write(changes int, apart time.Duration) {
 
 // process is a collector that reads streams, as cmd/collector wires it.
 type process struct {
-	*streams.Streams
+	*streams.Source
 	stop func()
 	kill func()
 }
@@ -95,7 +96,7 @@ var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
 type killableStore struct {
-	collect.ShardStore
+	shards.Store
 	dead atomic.Bool
 }
 
@@ -103,21 +104,21 @@ func (c *killableStore) Attend(ctx context.Context, source, member string, ttl t
 	if c.dead.Load() {
 		return nil, errKilled
 	}
-	return c.ShardStore.Attend(ctx, source, member, ttl)
+	return c.Store.Attend(ctx, source, member, ttl)
 }
 
 func (c *killableStore) Leave(ctx context.Context, source, member string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.ShardStore.Leave(ctx, source, member)
+	return c.Store.Leave(ctx, source, member)
 }
 
 func (c *killableStore) FreeShard(ctx context.Context, source, member, name string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.ShardStore.FreeShard(ctx, source, member, name)
+	return c.Store.FreeShard(ctx, source, member, name)
 }
 
 // start runs a collector until it is stopped, or killed.
@@ -129,9 +130,9 @@ func (s *scenario) start(name string) *process {
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	c := newCollector(s, config, st)
-	shards := &killableStore{ShardStore: s.store}
+	killable := &killableStore{Store: s.store}
 	source, err := streams.New(streams.Config{Tables: []string{"orders"}, Known: tables.Known},
-		dynamodbstreams.NewFromConfig(settings), c.Ledger(shards), quiet)
+		dynamodbstreams.NewFromConfig(settings), shards.New(killable, config.Source, c.Writer()), quiet)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func (s *scenario) start(name string) *process {
 		if err := end(); err != nil {
 			s.Error(err)
 		}
-	}, func() { st.kill(); shards.dead.Store(true); _ = end() }}
+	}, func() { st.kill(); killable.dead.Store(true); _ = end() }}
 }
 
 // load is what is counted, or should be, in thousandths of a unit.

@@ -31,7 +31,7 @@ const (
 	DefaultBacklog = 45 * time.Second
 )
 
-// Options are what a visitor may choose.
+// Options are what a user may choose.
 type Options struct {
 	// Listen is where the pages are served; DefaultListen when empty.
 	Listen string
@@ -40,13 +40,13 @@ type Options struct {
 	// Backlog is how much past traffic is there at the start, so that there is
 	// something to see at once; DefaultBacklog when 0.
 	Backlog time.Duration
-	// Out is told the address.
+	// Out receives the address.
 	Out io.Writer
 	// Logger takes the parts' logs.
 	Logger *slog.Logger
 }
 
-// commitInterval is shorter than a real collector's, for the eye.
+// commitInterval is shorter than a real collector's, so that findings show sooner.
 const commitInterval = time.Second
 
 // Run shows the demo until ctx ends.
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return runInTurn(ctx, parts)
 }
 
-// database answers where the store is, and what removes it afterwards.
+// database returns where the store is, and what removes it afterwards.
 func database(path string) (file string, remove func() error, err error) {
 	if path != "" {
 		return path, func() error { return nil }, nil
@@ -88,7 +88,7 @@ func database(path string) (file string, remove func() error, err error) {
 // part is something that runs until its context ends.
 type part func(ctx context.Context) error
 
-// assemble makes the parts, in the order in which they are to stop: what
+// assemble returns the parts, in the order in which they are to stop: what
 // writes before what reads.
 func assemble(ctx context.Context, st *store.Store, server *admin.Server, o Options) ([]part, error) {
 	seed, err := st.HashSeed(ctx)
@@ -132,7 +132,7 @@ func runInTurn(ctx context.Context, parts []part) error {
 		group.Go(func() error {
 			defer stopNext()
 			err := run(mine)
-			stop() // one that fails takes all with it
+			stop() // one that fails stops all
 			return err
 		})
 		ctx = next

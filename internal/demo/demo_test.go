@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// show runs a demo until stop is called, and answers its address.
+// show runs a demo until stop is called, and returns its address.
 func show(t *testing.T, o demo.Options) (address string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -20,7 +20,7 @@ const (
 	partition  = "0"
 )
 
-// tick is how often made traffic is handed over.
+// tick is how often generated traffic is folded.
 const tick = 200 * time.Millisecond
 
 // releaseTimeout bounds the last commit.
@@ -29,10 +29,10 @@ const releaseTimeout = 5 * time.Second
 // day is how much traffic is made with one configuration.
 const day = 24 * time.Hour
 
-// traffic is a source of made samples, at the pace of the clock.
+// traffic is a source of generated samples, in real time.
 type traffic struct{ backlog time.Duration }
 
-// Run makes traffic until ctx ends.
+// Run generates traffic until ctx ends.
 func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	start := time.Now().Add(-t.backlog).Truncate(time.Second)
 	for ctx.Err() == nil {
@@ -42,7 +42,7 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 		}
 		at, err := strconv.ParseInt(p.Position(), 10, 64)
 		if err != nil {
-			return fmt.Errorf("the database is of another kind of demo: position %q: %w", p.Position(), err)
+			return fmt.Errorf("the database was not written by this demo: position %q: %w", p.Position(), err)
 		}
 		if stored := time.UnixMilli(at); stored.After(start) {
 			start = stored
@@ -61,7 +61,7 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	return nil
 }
 
-// unlessEnded is an error that is not only the end of ctx.
+// unlessEnded returns err, or nil when it is only the end of ctx.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err
@@ -69,7 +69,7 @@ func unlessEnded(ctx context.Context, err error) error {
 	return nil
 }
 
-// feed makes one day after the other.
+// feed generates one day after the other.
 func (t *traffic) feed(ctx context.Context, p source.Partition, start time.Time) error {
 	for ; ; start = start.Add(day) {
 		records, err := generate.Records(generate.Default(start, day))
@@ -82,7 +82,7 @@ func (t *traffic) feed(ctx context.Context, p source.Partition, start time.Time)
 	}
 }
 
-// pace hands over records when their time has come.
+// pace folds records when their time has come.
 func (t *traffic) pace(ctx context.Context, p source.Partition, records iter.Seq[sample.Record]) error {
 	next, stop := iter.Pull(records)
 	defer stop()
@@ -111,7 +111,7 @@ func (t *traffic) pace(ctx context.Context, p source.Partition, records iter.Seq
 	return nil
 }
 
-// maxBatch is how many bytes are handed over at once.
+// maxBatch is how many bytes are folded at once.
 const maxBatch = 1 << 20
 
 // batch is some records as messages.
@@ -126,9 +126,9 @@ func (b *batch) add(r *sample.Record) {
 	b.bytes += len(text)
 }
 
-// folded is the batch in the source's form. Records of the same millisecond
-// may fall into two batches; a restart then leaves the second out, which a
-// demo can bear.
+// folded returns the batch in the source's form. Records of the same millisecond may
+// fall into two batches; a restart then leaves the second out, which does not
+// matter in a demo.
 func (b *batch) folded(position string, end bool) source.Batch {
 	f := source.Batch{Next: position, End: end, Bytes: b.bytes}
 	if n := len(b.messages); n > 0 {

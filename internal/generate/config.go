@@ -1,7 +1,7 @@
 // Package generate makes synthetic DynamoDB traffic as samples, in the order
-// of event time: many keys under a Zipf law, and in them, planted, what
-// Keyheat is there to find. It serves the demo, load tests, and whoever wants
-// to see a finding before connecting real traffic.
+// of event time: many keys under a Zipf law, and in them, planted, the
+// hot keys that Keyheat is to find. It serves the demo, load tests, and users who
+// want to see a finding before they connect real traffic.
 //
 // All of it follows from a Config: the same Config gives the same records,
 // byte for byte. (Between processor architectures the Zipf law may round
@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Config says what traffic to make.
+// Config is what traffic to make.
 type Config struct {
 	// Seed decides everything that is drawn at random.
 	Seed uint64
@@ -28,7 +28,7 @@ type Config struct {
 	Duration time.Duration
 	// Rate is the share of requests that are sampled, in (0,1].
 	Rate float64
-	// Background is the traffic that all plants stand in.
+	// Background is the traffic around the hot keys.
 	Background Background
 	// Hot are keys with a load of their own.
 	Hot []HotKey
@@ -53,7 +53,7 @@ type Background struct {
 
 // HotKey is a key with a planted load.
 type HotKey struct {
-	// Table and Index say where the key is; without an Index, in the table.
+	// Table and Index are where the key is; without an Index, in the table.
 	Table, Index string
 	// PK is the key.
 	PK string

@@ -11,8 +11,8 @@ import (
 )
 
 // Records makes the traffic, lazily, in the order of event time. The iterator
-// may be run again and gives the same records. A Config that makes no sense is
-// an error which says what to give.
+// may be run again and gives the same records. An invalid Config is an error
+// which says what to write.
 func Records(c Config) (iter.Seq[sample.Record], error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ type stream struct {
 	fill func(draw *rand.Rand, r *sample.Record)
 }
 
-// at is the event time of the stream's next request, Unix nanoseconds. Whole
+// at returns the event time of the stream's next request, Unix nanoseconds. Whole
 // seconds are taken apart, so that it is exact however long the stream is.
 func (s *stream) at() int64 {
 	seconds, rest := s.made/s.perSecond, s.made%s.perSecond
@@ -58,7 +58,7 @@ func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
 	return r, rate == 1 || s.draw.Float64() < rate
 }
 
-// earliest is the stream whose request comes next, the first of those at the
+// earliest returns the stream whose request comes next, the first of those at the
 // same time, nil when all have ended.
 func earliest(streams []*stream) (first *stream) {
 	for _, s := range streams {
@@ -69,7 +69,7 @@ func earliest(streams []*stream) (first *stream) {
 	return first
 }
 
-// streams are the kinds of request that the Config asks for.
+// streams returns the kinds of request of the Config.
 func (c *Config) streams() []*stream {
 	var all []*stream
 	add := func(perSecond int64, after, lasts time.Duration, fill func(*rand.Rand, *sample.Record)) {

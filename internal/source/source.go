@@ -12,11 +12,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// ErrReclaim is what a Partition answers when its position is no longer ours
-// to move, or when what was folded since the last commit had to be thrown
-// away. The source reads nothing more on that handle: while it still has the
-// right to the partition it claims again, and reads on from the position that
-// the new claim answers.
+// ErrReclaim is returned by a [Partition] whose position is no longer ours to
+// move, or when what was folded since the last commit had to be thrown away. The
+// source reads nothing more on that handle: while it still owns the partition it
+// claims again, and reads on from the position of the new claim.
 var ErrReclaim = errors.New("position lost: claim the partition again")
 
 // Message is one message of a log. Value is valid until Fold returns.
@@ -26,13 +25,13 @@ type Message struct {
 	// Time is the log's own time of the message, in Unix milliseconds; 0 in a
 	// file, which has none.
 	Time int64
-	// Fault, when not empty, says why the source could not bring the whole
-	// message: a line over the limit. Value is then only its beginning, and the
-	// message is one bad sample.
+	// Fault, when not empty, is why the source could not read the whole message: a
+	// line over the limit. Value is then only its beginning, and the message is one
+	// bad sample.
 	Fault string
 }
 
-// Batch is what one read of a partition brought, with the position it covers.
+// Batch is the result of one read of a partition, with the position it covers.
 type Batch struct {
 	// Messages are the data messages, in order; control records and aborted
 	// transactions are already left out. May be nil.
@@ -42,12 +41,12 @@ type Batch struct {
 	// Time is the newest message time in the batch, Unix milliseconds; 0 when
 	// there is none.
 	Time int64
-	// End says that the read reached the end of the log.
+	// End reports that the read reached the end of the log.
 	End bool
-	// Read is when the read was asked for, Unix milliseconds: End is true of
-	// that moment, and the batch may be folded much later. 0 means now.
+	// Read is when the read was requested, Unix milliseconds: End is true of that
+	// moment, and the batch may be folded much later. 0 means now.
 	Read int64
-	// Final says that the log will not grow beyond this End: a file, a closed
+	// Final reports that the log will not grow beyond this End: a file, a closed
 	// shard.
 	Final bool
 	// Lag is how many messages remained behind the batch at the time of the
@@ -60,29 +59,29 @@ type Batch struct {
 // Sink takes what a source reads. It is implemented by internal/collect.
 type Sink interface {
 	// Claim makes this process the owner of a partition, raises its epoch and
-	// answers a handle at the stored position, or at first when nothing is
-	// stored. It waits, and does not fail, while the store is unreachable.
+	// returns a handle at the stored position, or at first when nothing is stored.
+	// It waits, and does not fail, while the store is unreachable.
 	Claim(ctx context.Context, partition, first string) (Partition, error)
 }
 
 // Partition is one claimed partition. It is used by one goroutine at a time.
 type Partition interface {
-	// Position is where to read from.
+	// Position returns the position to read from.
 	Position() string
 	// Fold counts a batch. It blocks while memory is full, the store is away,
 	// or this partition is too far ahead of the slowest one. A batch without
 	// messages still moves the position and the watermark. After an error the
-	// handle is dead, and nothing of the batch counts; errors.Is(err,
-	// ErrReclaim) says to claim again. Only when ctx ended is the handle alive,
+	// handle is dead, and nothing of the batch counts; with ErrReclaim the source
+	// claims again. Only when ctx ended is the handle alive,
 	// for Release.
 	Fold(ctx context.Context, b Batch) error
 	// Gap records a range that is lost and moves the position to its To. The sink
 	// knows the gap's Source and Partition, which are left empty. Its errors are
 	// those of Fold.
 	Gap(ctx context.Context, g sample.Gap) error
-	// Committed is the position up to which everything is durable; empty when
-	// this handle has committed nothing yet. The source tells it to Kafka, so
-	// that lag tools see it, and relies on it for nothing.
+	// Committed returns the position up to which everything is durable; empty when
+	// this handle has committed nothing yet. The source commits it to Kafka for lag
+	// tools, and relies on it for nothing.
 	Committed() string
 	// Release commits what is folded and gives the partition up, within ctx.
 	// It is the last call on a handle.

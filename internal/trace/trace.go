@@ -1,13 +1,13 @@
 // Package trace reads the real key trace that Keyheat is measured with, as
-// samples. The trace (testdata/README.md has its source and licence) says only
-// which object was accessed, in order. Everything else is laid on here, and is
-// the same for the same Config:
+// samples. The trace (testdata/README.md has its source and licence) only holds
+// which object was accessed, in order. Everything else is added here, and is the
+// same for the same Config:
 //
 //   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
 //     access, nothing sampled away;
 //   - event time at a fixed number of accesses a second;
-//   - whole write units, drawn at random: 25 % of the accesses cost 1, 50 %
-//     cost 2, 19 % are uniform in 4–10, 6 % uniform in 10–24.
+//   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
+//     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
 //
 // No other package knows this layout.
 package trace
@@ -28,13 +28,13 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Table is the table that all accesses of the trace are laid on.
+// Table is the table of all accesses of the trace.
 const Table = "orm"
 
 // accessBytes is the size of one access in the unpacked trace.
 const accessBytes = 4
 
-// Config says how the trace is laid on time.
+// Config is how the accesses are spread over time.
 type Config struct {
 	// Start is the event time of the first access. Whole milliseconds count.
 	Start time.Time
@@ -58,7 +58,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Records reads the zstd-packed trace from src, lazily, in event-time order.
+// Records reads the zstd-compressed trace from src, lazily, in event-time order.
 // The iterator is good for one pass. It ends after the first error that it
 // yields: src failed, is not zstd, or ends within an access.
 func Records(src io.Reader, c Config) (iter.Seq2[sample.Record, error], error) {
@@ -72,7 +72,7 @@ func Records(src io.Reader, c Config) (iter.Seq2[sample.Record, error], error) {
 	}, nil
 }
 
-// read hands each access to yield until that has enough.
+// read passes each access to yield until that returns false.
 func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 	unpacked, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -106,7 +106,7 @@ func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 	return nil
 }
 
-// object is the partition key of an access: five bits of type, 18 of id, nine
+// object returns the partition key of an access: five bits of type, 18 of id, nine
 // of index.
 func object(access uint32) string {
 	key := make([]byte, 0, 2+1+6+1+3)

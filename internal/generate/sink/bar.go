@@ -10,7 +10,7 @@ import (
 const redraw = 200 * time.Millisecond
 
 // bar is one line on a terminal: how many samples, how fast, up to which event
-// time. There is no end to draw towards: a trace does not say its length.
+// time. There is no end to draw towards: the length of a trace is not known.
 type bar struct {
 	out          io.Writer
 	begun, drawn time.Time

@@ -29,7 +29,7 @@ type File struct {
 	line    []byte
 }
 
-// Create makes a file, or takes it over empty; Stdout writes to out and does
+// Create creates or truncates a file; Stdout writes to out and does
 // not close it. A name that ends with .gz or .zst is compressed so.
 func Create(path string, out io.Writer) (*File, error) {
 	f := &File{}
@@ -51,7 +51,7 @@ func Create(path string, out io.Writer) (*File, error) {
 	return f, nil
 }
 
-// compress is the layer that a file's name asks for; nil for none.
+// compress returns the compression by a file's name; nil for none.
 func compress(path string, out io.Writer) (io.WriteCloser, error) {
 	switch {
 	case strings.HasSuffix(path, ".gz"):
@@ -71,7 +71,7 @@ func (f *File) Write(_ context.Context, r *sample.Record) error {
 	return nil
 }
 
-// Flush hands what is gathered to the compression, or to the file.
+// Flush writes what is buffered to the compression, or to the file.
 func (f *File) Flush(context.Context) error {
 	if err := f.text.Flush(); err != nil {
 		return fmt.Errorf("write samples: %w", err)

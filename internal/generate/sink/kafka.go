@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Partitioning says which partition a sample goes to.
+// Partitioning is how a sample's partition is chosen.
 type Partitioning string
 
 // The partitionings. ByKey keeps a key's samples together, as producers should;
@@ -23,7 +23,7 @@ const (
 	Random Partitioning = "random"
 )
 
-// KafkaOptions say where samples go.
+// KafkaOptions is where samples go.
 type KafkaOptions struct {
 	// Brokers are host:port of some brokers.
 	Brokers []string
@@ -45,7 +45,7 @@ const (
 
 // Kafka writes a message a sample, with the sample's own time, so that the
 // topic's time is event time. Its delivery is at least once: after a lost
-// answer a batch is sent again, so that what the topic holds is known only by
+// response a batch is sent again, so that what the topic holds is known only by
 // reading it.
 type Kafka struct {
 	writer   *kafka.Writer
@@ -82,7 +82,7 @@ func NewKafka(o KafkaOptions) (*Kafka, error) {
 	return k, nil
 }
 
-// Write keeps one sample, and sends all that are kept when they are many.
+// Write buffers one sample, and sends the buffered ones when they are many.
 func (k *Kafka) Write(ctx context.Context, r *sample.Record) error {
 	begin := len(k.text)
 	if k.keyed {
@@ -103,7 +103,7 @@ func (k *Kafka) Write(ctx context.Context, r *sample.Record) error {
 	return k.Flush(ctx)
 }
 
-// Flush sends what is kept and waits until every in-sync replica has it.
+// Flush sends what is buffered and waits until every in-sync replica has it.
 func (k *Kafka) Flush(ctx context.Context) error {
 	if len(k.messages) == 0 {
 		return nil
@@ -111,14 +111,14 @@ func (k *Kafka) Flush(ctx context.Context) error {
 	err := k.writer.WriteMessages(ctx, k.messages...)
 	k.messages, k.text = k.messages[:0], k.text[:0]
 	if err != nil {
-		return fmt.Errorf("send samples to the topic %s: %w", k.writer.Topic, first(err))
+		return fmt.Errorf("send samples to the topic %s: %w", k.writer.Topic, firstError(err))
 	}
 	return nil
 }
 
-// first is what went wrong with the first message that failed, with the count:
-// kafka-go answers an error for every message of a call.
-func first(err error) error {
+// firstError returns the error of the first message that failed, with the count:
+// kafka-go returns an error for every message of a call.
+func firstError(err error) error {
 	var each kafka.WriteErrors
 	if !errors.As(err, &each) {
 		return err

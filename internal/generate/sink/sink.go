@@ -1,6 +1,5 @@
-// Package sink brings generated traffic to where samples are read from: a file
-// or a Kafka topic, as fast as that takes it or at the pace of its own event
-// time.
+// Package sink writes generated traffic to where samples are read from: a file or
+// a Kafka topic, as fast as possible or in real time.
 package sink
 
 import (
@@ -18,14 +17,14 @@ import (
 type Sink interface {
 	// Write takes one sample; it may keep it until Flush.
 	Write(ctx context.Context, r *sample.Record) error
-	// Flush brings what was kept to where it belongs.
+	// Flush writes what was kept.
 	Flush(ctx context.Context) error
 	// Close ends the sink, after Flush.
 	Close() error
 }
 
-// Options say how Copy goes about it. The zero value is as fast as possible,
-// in silence.
+// Options is how Copy proceeds. The zero value is as fast as possible, without
+// progress.
 type Options struct {
 	// RealTime lets a second of event time take a second.
 	RealTime bool
@@ -37,19 +36,20 @@ type Options struct {
 // the second that Keyheat judges by, long against a timer's cost.
 const tick = 20 * time.Millisecond
 
-// flushBound is how long what is under way may take once ctx has ended.
+// flushBound is how long the writes in flight may take once ctx has ended.
 const flushBound = 5 * time.Second
 
-// look is how many samples pass between two looks at ctx and the clock.
-const look = 1024
+// checkEvery is how many samples are written between two checks of ctx and the
+// clock.
+const checkEvery = 1024
 
-// Copy writes all records to a sink, flushes it, and answers how many it wrote.
+// Copy writes all records to a sink, flushes it, and returns how many it wrote.
 // When ctx ends, what is already made is still flushed, and the error is
 // ctx's.
 func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
 	bar := newBar(o.Progress)
 	defer bar.done()
-	sending, cancel := outlive(ctx, flushBound)
+	sending, cancel := withGrace(ctx, flushBound)
 	defer cancel()
 	var p pace
 	for r, err := range records {
@@ -62,23 +62,23 @@ func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink,
 			}
 			p.wait(ctx, r.Time)
 		}
-		if (o.RealTime || n%look == 0) && ctx.Err() != nil {
+		if (o.RealTime || n%checkEvery == 0) && ctx.Err() != nil {
 			return n, errors.Join(fmt.Errorf("stopped after %d samples: %w", n, ctx.Err()), to.Flush(sending))
 		}
 		if err := to.Write(sending, &r); err != nil {
 			return n, err
 		}
 		n++
-		if n%look == 0 {
+		if n%checkEvery == 0 {
 			bar.draw(n, r.Time)
 		}
 	}
 	return n, to.Flush(sending)
 }
 
-// outlive is a context that ends some time after another, so that what is under
-// way is neither cut off in the middle nor waited for without end.
-func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+// withGrace returns a context that ends some time after another, so that writes in
+// flight are neither canceled at once nor waited for without limit.
+func withGrace(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		select {
@@ -96,7 +96,7 @@ type pace struct {
 	until int64         // the event time that may be written already, Unix ms
 }
 
-// isAhead says whether a sample of this event time has to wait.
+// isAhead reports whether a sample of this event time has to wait.
 func (p *pace) isAhead(at int64) bool { return at >= p.until }
 
 // wait returns once a sample of this event time is due, or ctx has ended, and

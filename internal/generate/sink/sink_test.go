@@ -60,7 +60,7 @@ func TestFilesAreCompressedByTheirName(t *testing.T) {
 		check(t, err)
 		text, err := io.ReadAll(r)
 		check(t, err)
-		var kept keeper
+		var kept recorder
 		sample.NewDecoder().Decode(text, 0, &kept)
 		if n != 2000 || kept.good != 2000 || kept.units != 2000*2001/2*1000 {
 			t.Errorf("%s: wrote %d, read %+v", name, n, kept)
@@ -68,14 +68,14 @@ func TestFilesAreCompressedByTheirName(t *testing.T) {
 	}
 }
 
-// keeper sums what a decoder hands out.
-type keeper struct {
+// recorder sums what a decoder hands out.
+type recorder struct {
 	good  int
 	units sample.Milli
 }
 
-func (k *keeper) Record(r *sample.Record)       { k.good++; k.units += r.WCU }
-func (k *keeper) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
+func (k *recorder) Record(r *sample.Record)       { k.good++; k.units += r.WCU }
+func (k *recorder) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
 
 func check(t *testing.T, err error) {
 	t.Helper()
@@ -111,9 +111,9 @@ func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 		_, err = sink.Copy(t.Context(), some(n, time.Millisecond), k, sink.Options{})
 		check(t, errors.Join(err, k.Close()))
 		partitions := make(map[string]map[int32]int)
-		var kept keeper
+		var kept recorder
 		for _, m := range consume(t, c.ListenAddrs(), n) {
-			var one last
+			var one lastRecord
 			sample.NewDecoder().Decode(m.Value, 0, &one)
 			kept.Record(&one.record)
 			if one.record.Time != m.Timestamp.UnixMilli() {
@@ -135,11 +135,11 @@ func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 	}
 }
 
-// last keeps the record of a message.
-type last struct{ record sample.Record }
+// lastRecord keeps the record of a message.
+type lastRecord struct{ record sample.Record }
 
-func (l *last) Record(r *sample.Record)       { l.record = *r }
-func (l *last) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
+func (l *lastRecord) Record(r *sample.Record)       { l.record = *r }
+func (l *lastRecord) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
 
 // consume reads n messages with a client that is not ours.
 func consume(t *testing.T, brokers []string, n int) []*kgo.Record {
@@ -178,15 +178,15 @@ func TestKafkaSaysWhatFailed(t *testing.T) {
 	}
 }
 
-// memory notes when each sample was flushed.
-type memory struct {
+// timedSink notes when each sample was flushed.
+type timedSink struct {
 	kept, flushed int
 	at            []time.Time
 }
 
-func (m *memory) Write(context.Context, *sample.Record) error { m.kept++; return nil }
-func (m *memory) Close() error                                { return nil }
-func (m *memory) Flush(context.Context) error {
+func (m *timedSink) Write(context.Context, *sample.Record) error { m.kept++; return nil }
+func (m *timedSink) Close() error                                { return nil }
+func (m *timedSink) Flush(context.Context) error {
 	for ; m.flushed < m.kept; m.flushed++ {
 		m.at = append(m.at, time.Now())
 	}
@@ -196,7 +196,7 @@ func (m *memory) Flush(context.Context) error {
 func TestRealTimeTakesAsLongAsEventTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		started, m := time.Now(), &memory{}
+		started, m := time.Now(), &timedSink{}
 		_, err := sink.Copy(t.Context(), some(3000, time.Millisecond), m, sink.Options{RealTime: true})
 		check(t, err)
 		for i, at := range m.at {
@@ -216,7 +216,7 @@ func TestAStopFlushesWhatIsMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		m := &memory{}
+		m := &timedSink{}
 		n, err := sink.Copy(ctx, some(1<<30, time.Millisecond), m, sink.Options{RealTime: true})
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stopped after") {
 			t.Errorf("got %v", err)
@@ -230,7 +230,7 @@ func TestAStopFlushesWhatIsMade(t *testing.T) {
 func TestABrokenTraceIsAnError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	n, err := sink.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &memory{}, sink.Options{})
+	n, err := sink.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &timedSink{}, sink.Options{})
 	if n != 0 || !errors.Is(err, broken) {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -240,7 +240,7 @@ func TestProgressCountsOnATerminal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var terminal strings.Builder
-		_, err := sink.Copy(t.Context(), some(4096, time.Millisecond), &memory{}, sink.Options{RealTime: true, Progress: &terminal})
+		_, err := sink.Copy(t.Context(), some(4096, time.Millisecond), &timedSink{}, sink.Options{RealTime: true, Progress: &terminal})
 		check(t, err)
 		if !strings.Contains(terminal.String(), "\r4096 samples, 1004/s, event time 2026-11-21 09:00:04") {
 			t.Errorf("drew %q", terminal.String())

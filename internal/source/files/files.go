@@ -28,9 +28,9 @@ const Stdin = "-"
 const zstdFileMemory = 128 << 20
 
 // Source reads samples from files, once, one after the other: plain, gzip or
-// zstd, which their first bytes tell; NDJSON, an array, AWS's {"Records":[…]}
-// around one, or objects that span lines. Each file is a partition of its path; its positions are offsets in the
-// uncompressed text.
+// zstd, recognised by their first bytes; NDJSON, an array, AWS's {"Records":[…]}
+// around one, or objects that span lines. Each file is a partition named by its
+// path; its positions are offsets in the uncompressed text.
 type Source struct {
 	// Paths are the files; Stdin ("-") is standard input.
 	Paths []string
@@ -41,13 +41,13 @@ type Source struct {
 }
 
 // Run reads every file to its end. A file that cannot be opened is an error
-// before anything is read; one that breaks off in the middle (a truncated
-// gzip) is a gap.
+// before anything is read; one that ends in the middle (a truncated gzip) is a
+// gap.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	var open []*File
 	defer func() {
 		for _, file := range open {
-			_ = file.Close() // read, and so there is nothing to lose
+			_ = file.Close() // read only: nothing can be lost
 		}
 	}()
 	for _, path := range f.Paths {
@@ -82,7 +82,7 @@ func (f *Source) open(path string) (*File, error) {
 type File struct {
 	path string
 	size int64 // on disk; 0 when not known
-	raw  *counted
+	raw  *countingReader
 	text io.ReadCloser
 }
 
@@ -103,7 +103,7 @@ func Open(path string) (*File, error) {
 }
 
 func newFile(path string, raw io.ReadCloser, size int64) (*File, error) {
-	f := &File{path: path, size: size, raw: &counted{ReadCloser: raw}}
+	f := &File{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
 	text, err := decompress(f.raw)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
@@ -128,7 +128,7 @@ func (f *File) Run(ctx context.Context, sink source.Sink) (err error) {
 		return errors.Join(fmt.Errorf("the stored position is no offset: %w", err), p.Release(ctx))
 	}
 	if _, err := io.CopyN(io.Discard, f.text, at); err != nil {
-		return errors.Join(fmt.Errorf("go to position %d: %w", at, err), p.Release(ctx))
+		return errors.Join(fmt.Errorf("skip to position %d: %w", at, err), p.Release(ctx))
 	}
 	if err := f.read(ctx, p, newSplitter(f.text, at)); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (f *File) read(ctx context.Context, p source.Partition, s *splitter) error 
 		switch {
 		case err == nil:
 			err = p.Fold(ctx, source.Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
-		case ended(err):
+		case atEOF(err):
 			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
 		default:
-			if err := p.Gap(ctx, sample.Gap{From: position, To: position, Reason: "the file breaks off: " + err.Error()}); err != nil {
+			if err := p.Gap(ctx, sample.Gap{From: position, To: position, Reason: "the file ends early: " + err.Error()}); err != nil {
 				return err
 			}
 			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
@@ -164,13 +164,13 @@ func only(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 
-// counted counts what is read, for the progress bar's goroutine.
-type counted struct {
+// countingReader counts what is read, for the progress bar's goroutine.
+type countingReader struct {
 	io.ReadCloser
 	n atomic.Int64
 }
 
-func (c *counted) Read(b []byte) (int, error) {
+func (c *countingReader) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	c.n.Add(int64(n))
 	return n, err
@@ -182,7 +182,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// decompress returns the text of r. It reads no more ahead than it must, so
+// decompress returns the text of r. It reads ahead no more than it must, so
 // that samples typed or piped in are seen at once.
 func decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 256<<10)

@@ -191,7 +191,7 @@ func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	whole := kafkatest.Compress(kafkatest.Gzip, []byte(many(30_000, `{"n":%d,"pad":"%s"}`, "\n")))
 	l := sinktest.New()
 	readFiles(t, l, file(t, whole[:len(whole)/2]))
-	if gap := l.OnlyGap(t); !strings.Contains(gap.Reason, "breaks off") {
+	if gap := l.OnlyGap(t); !strings.Contains(gap.Reason, "ends early") {
 		t.Errorf("gap %+v", gap)
 	}
 	if n := len(samples(t, l)); n < 1000 {

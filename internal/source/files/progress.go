@@ -8,8 +8,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 )
 
-// Terminal returns f for Files.Progress when it is a terminal, and nil where
-// bars would be rubbish: in a pipe or a log.
+// Terminal returns f for [Source.Progress] when it is a terminal, and nil where
+// progress bars make no sense: in a pipe or a log.
 func Terminal(f *os.File) io.Writer {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
@@ -18,12 +18,12 @@ func Terminal(f *os.File) io.Writer {
 	return f
 }
 
-// bars shows how much of each file is read, by its bytes on disk.
+// bars show how much of each file is read, by its bytes on disk.
 type bars struct {
-	done, gone chan struct{}
+	done, drawn chan struct{}
 }
 
-// drawBars begins to draw; with no writer it draws nothing. A stream of unknown
+// drawBars starts drawing; without a writer it returns nil. A stream of unknown
 // size has no bar.
 func drawBars(out io.Writer, files []*File) *bars {
 	if out == nil {
@@ -44,11 +44,11 @@ func drawBars(out io.Writer, files []*File) *bars {
 			w.AppendTracker(trackers[f])
 		}
 	}
-	b := &bars{done: make(chan struct{}), gone: make(chan struct{})}
+	b := &bars{done: make(chan struct{}), drawn: make(chan struct{})}
 	rendered := make(chan struct{})
 	go func() { defer close(rendered); w.Render() }()
 	go func() {
-		defer close(b.gone)
+		defer close(b.drawn)
 		follow(trackers, b.done)
 		w.Stop()
 		<-rendered
@@ -56,7 +56,7 @@ func drawBars(out io.Writer, files []*File) *bars {
 	return b
 }
 
-// follow keeps the trackers true until done is closed, and once more then.
+// follow updates the trackers until done is closed, and once more then.
 func follow(trackers map[*File]*progress.Tracker, done <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -72,11 +72,11 @@ func follow(trackers map[*File]*progress.Tracker, done <-chan struct{}) {
 	}
 }
 
-// stop draws the last state and waits for the pen to rest.
+// stop draws the last state and waits until it is drawn.
 func (b *bars) stop() {
 	if b == nil {
 		return
 	}
 	close(b.done)
-	<-b.gone
+	<-b.drawn
 }

@@ -32,7 +32,7 @@ const (
 
 // splitter cuts a stream of JSON into messages of whole samples, in a buffer of
 // fixed size. Its positions are offsets into the (uncompressed) stream; reading
-// can begin again at each one that it answers.
+// can start again at each position that it returns.
 type splitter struct {
 	r    io.Reader
 	err  error // what ended r; io.EOF at a clean end
@@ -40,11 +40,11 @@ type splitter struct {
 	used int   // bytes of buf that the last message took
 	at   int64 // position of buf[used]
 
-	layout  layout
-	wrapped bool // the array stands in {"Records":[…]}
-	scan    scanner
-	scanned int  // bytes of buf that the scanner has seen
-	inside  bool // in the rest of a sample that is too large
+	layout      layout
+	wrapped     bool // the array stands in {"Records":[…]}
+	scan        scanner
+	scanned     int  // bytes of buf that the scanner has seen
+	inOversized bool // in the rest of a sample that is too large
 }
 
 func newSplitter(r io.Reader, at int64) *splitter {
@@ -52,14 +52,14 @@ func newSplitter(r io.Reader, at int64) *splitter {
 }
 
 // next returns the next message, valid until the following call. At the end it
-// answers io.EOF, or what broke the stream.
+// returns io.EOF, or the error that ended the stream.
 func (s *splitter) next() (source.Message, error) {
 	for {
-		s.drop()
+		s.discard()
 		if s.layout == unknown && !s.recognise() {
 			return source.Message{}, s.err
 		}
-		if s.inside && !s.passRest() {
+		if s.inOversized && !s.skipRest() {
 			return source.Message{}, s.err
 		}
 		m, ok := s.cut()
@@ -82,14 +82,15 @@ func (s *splitter) next() (source.Message, error) {
 	}
 }
 
-// recognise finds out the layout by the first line; false at an empty stream.
+// recognise determines the layout from the first line, and reports false for an
+// empty stream.
 func (s *splitter) recognise() bool {
 	for s.err == nil && bytes.Count(s.buf, []byte("\n")) < 2 && len(s.buf) < cap(s.buf) {
 		s.fill()
 	}
 	blank := len(s.buf) - len(bytes.TrimLeft(s.buf, "\ufeff \t\r\n"))
 	s.take(blank)
-	s.drop()
+	s.discard()
 	if len(s.buf) == 0 {
 		if s.err == nil {
 			return s.recognise()
@@ -116,13 +117,13 @@ func (s *splitter) recognise() bool {
 	return true
 }
 
-// unwrap steps over one end of AWS's {"Records":[…]}, of which a whole file may
+// unwrap skips one end of AWS's {"Records":[…]}, of which a whole file may
 // consist, so that what is within is cut as any array.
 func (s *splitter) unwrap() bool {
 	if s.wrapped && s.buf[0] == '}' {
 		s.wrapped = false
 		s.take(1)
-		s.drop()
+		s.discard()
 		return true
 	}
 	head := wrapper.Find(s.buf)
@@ -131,14 +132,14 @@ func (s *splitter) unwrap() bool {
 	}
 	s.wrapped, s.layout = true, array
 	s.take(len(head) - 1)
-	s.drop()
+	s.discard()
 	return true
 }
 
 // wrapper is the beginning of {"Records":[…]}, up to its bracket.
 var wrapper = regexp.MustCompile(`^\{\s*"Records"\s*:\s*\[`)
 
-// cut takes as many whole samples as the buffer holds.
+// cut returns as many whole samples as the buffer holds.
 func (s *splitter) cut() ([]byte, bool) {
 	if s.layout == lines {
 		i := bytes.LastIndexByte(s.buf, '\n')
@@ -161,12 +162,12 @@ func (s *splitter) cut() ([]byte, bool) {
 		s.layout = unknown // whatever follows the array
 		s.take(end + 1)
 	} else {
-		s.take(end) // its comma opens the next stretch
+		s.take(end) // its comma opens the next message
 	}
 	return m, true
 }
 
-// scanEnd is the index of the last byte at which the buffer can be cut: the
+// scanEnd returns the index of the last byte at which the buffer can be cut: the
 // last comma between elements or the array's end, or the end of an object; -1
 // when there is none. Inside a sample that is too large it is the first.
 func (s *splitter) scanEnd() int {
@@ -179,7 +180,7 @@ func (s *splitter) scanEnd() int {
 		switch {
 		case s.layout == objects && b == '}' && s.scan.depth == 0 && !s.scan.quoted:
 			return i
-		case s.layout == array && top && (b == ']' || b == ',' && s.inside):
+		case s.layout == array && top && (b == ']' || b == ',' && s.inOversized):
 			return i
 		case s.layout == array && top && b == ',':
 			end = i
@@ -188,38 +189,38 @@ func (s *splitter) scanEnd() int {
 	return end
 }
 
-// opening is how many bytes at the front belong to the layout itself: the
+// opening returns how many bytes at the front belong to the layout itself: the
 // bracket or comma before an array's elements.
 func (s *splitter) opening() int {
-	if s.layout == array && !s.inside {
+	if s.layout == array && !s.inOversized {
 		return 1
 	}
 	return 0
 }
 
-// tooLarge answers the beginning of a sample that does not fit, and passes the
-// rest by on the next call.
+// tooLarge returns the beginning of a sample that does not fit; the next call
+// skips the rest.
 func (s *splitter) tooLarge() source.Message {
 	excerpt := bytes.Clone(s.buf[s.opening():][:faultExcerpt])
-	s.inside = true
+	s.inOversized = true
 	return source.Message{Value: excerpt, Fault: faultTooLarge}
 }
 
-// passRest reads to the end of a sample that is too large; false at the end of
+// skipRest reads to the end of a sample that is too large; false at the end of
 // the stream.
-func (s *splitter) passRest() bool {
+func (s *splitter) skipRest() bool {
 	for {
 		end := bytes.IndexByte(s.buf, '\n')
 		if s.layout != lines {
 			end = s.scanEnd()
 		}
 		if end >= 0 {
-			s.inside = false
+			s.inOversized = false
 			s.resume(end)
 			return true
 		}
 		s.take(len(s.buf))
-		s.drop()
+		s.discard()
 		if s.err != nil {
 			return false
 		}
@@ -238,7 +239,7 @@ func (s *splitter) resume(end int) {
 		end++
 	}
 	s.take(end)
-	s.drop()
+	s.discard()
 }
 
 // take marks the first n bytes as used and returns them.
@@ -248,14 +249,14 @@ func (s *splitter) take(n int) []byte {
 	return s.buf[:n]
 }
 
-// drop moves what is not used to the front.
-func (s *splitter) drop() {
+// discard moves what is not used to the front.
+func (s *splitter) discard() {
 	if s.used == 0 {
 		return
 	}
 	s.buf = s.buf[:copy(s.buf, s.buf[s.used:])]
 	s.used, s.scanned = 0, 0
-	if !s.inside {
+	if !s.inOversized {
 		s.scan = scanner{}
 	}
 }
@@ -266,8 +267,8 @@ func (s *splitter) fill() {
 	s.err = err
 }
 
-// ended says whether err is the clean end of a stream.
-func ended(err error) bool { return errors.Is(err, io.EOF) }
+// atEOF reports whether err is the clean end of a stream.
+func atEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 // scanner follows the nesting of JSON, byte by byte.
 type scanner struct {

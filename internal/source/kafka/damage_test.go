@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
-// serve makes the cluster answer every fetch from a log of our own making: the
+// serve makes the cluster respond to every fetch from a log of our own making: the
 // batches from the one that holds the fetch offset on. It counts the fetches
 // of each offset.
 func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) map[int64]int {
@@ -119,7 +119,7 @@ func TestKafkaRefusesTheOldFormatAloud(t *testing.T) {
 	c := cluster(t, 1)
 	serve(c, 6, damaged, func(raw []byte, _ int64) { raw[16] = 1 })
 	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
-	sinktest.Eventually(t, "readiness tells the format", func() bool {
+	sinktest.Eventually(t, "the format is in readiness", func() bool {
 		reasons := k.Ready()
 		return len(reasons) == 1 && strings.Contains(reasons[0], "samples/0: ") && strings.Contains(reasons[0], "magic 0 or 1")
 	})
@@ -133,7 +133,7 @@ func TestKafkaRefusesATruncatedAnswer(t *testing.T) {
 		return kreq.ResponseKind(), nil, true // no topic in it
 	})
 	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
-	sinktest.Eventually(t, "readiness tells the answer", func() bool {
+	sinktest.Eventually(t, "the response is in readiness", func() bool {
 		return strings.Contains(strings.Join(k.Ready(), ""), "holds 0 topics")
 	})
 }
@@ -163,7 +163,7 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 
 			cfg.SASL = plain.Mechanism{Username: "plainer", Password: "wrong"}
 			k, _ := run(t, cfg, sinktest.New())
-			sinktest.Eventually(t, "readiness tells the refusal", func() bool {
+			sinktest.Eventually(t, "the failure is in readiness", func() bool {
 				return strings.Contains(strings.ToLower(strings.Join(k.Ready(), "")), "sasl")
 			})
 		})

@@ -13,15 +13,15 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
-// Versions of the Fetch API that are spoken here. Version 4 (Kafka 0.11)
-// brought the list of aborted transactions, which cannot be done without; 11
+// The supported versions of the Fetch API. Version 4 (Kafka 0.11)
+// added the list of aborted transactions, which is needed; 11
 // is the last that kafka-go negotiates, and Kafka 4 still serves 4 to 11.
 const (
 	fetchOldest = 4
 	fetchNewest = 11
 )
 
-// readCommitted asks for records up to the last stable offset, and for the
+// readCommitted requests records up to the last stable offset, and for the
 // aborted transactions among them.
 const readCommitted = 1
 
@@ -29,8 +29,8 @@ const readCommitted = 1
 // connection to the partition's leader (pooled, with TLS and SASL done) and
 // leaves the bytes to it, so that a response lies whole in one reused buffer.
 //
-// A request is used once: when its context ends, the exchange goes on behind
-// the caller's back until its deadline, and still owns the buffer.
+// A request is used once: when its context ends, the exchange goes on in the
+// background until its deadline, and still owns the buffer.
 type fetchRequest struct {
 	topic     string
 	partition int32
@@ -40,18 +40,18 @@ type fetchRequest struct {
 	// limit is the most bytes of a response that are taken.
 	limit    int
 	clientID string
-	// buf is the buffer to read into; the response answers it back.
+	// buf is the buffer to read into; the response returns it.
 	buf []byte
 
 	version int16
 }
 
-// fetchResponse is what the leader answered for the one partition.
+// fetchResponse is the leader's response for the one partition.
 type fetchResponse struct {
 	err error // the partition's error; nil, or a kafka.Error
 	// highWatermark is the end of the replicated log, stable that of the
 	// decided transactions, logStart the first offset that is still there;
-	// each -1 when not told.
+	// each -1 when not given.
 	highWatermark, stable, logStart int64
 	aborted                         []recordbatch.Aborted
 	records                         []byte // points into buf
@@ -89,7 +89,7 @@ func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 // kafka-go closes the connection.
 func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if r.version < fetchOldest || r.version > fetchNewest {
-		return nil, fmt.Errorf("broker offers fetch version %d, needed is %d to %d: Kafka 0.11 or later", r.version, fetchOldest, fetchNewest)
+		return nil, fmt.Errorf("the broker offers fetch version %d; versions %d to %d are supported: use Kafka 0.11 or later", r.version, fetchOldest, fetchNewest)
 	}
 	r.buf = r.appendTo(r.buf[:0])
 	if _, err := rw.Write(r.buf); err != nil {
@@ -102,7 +102,7 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 }
 
 // correlation is the id of every request: a connection carries one exchange at
-// a time, so that any constant tells a stray answer.
+// a time, so that any constant identifies a stray response.
 const correlation = 0x6b68 // "kh"
 
 func (r *fetchRequest) appendTo(b []byte) []byte {
@@ -156,7 +156,7 @@ func (r *fetchRequest) readInto(rw io.Reader) error {
 	}
 	n := int(binary.BigEndian.Uint32(size[:]))
 	if n > r.limit {
-		return fmt.Errorf("%d bytes are over the limit of %d: raise the largest batch size to the topic's max.message.bytes", n, r.limit)
+		return fmt.Errorf("%d bytes exceed the limit of %d: raise the largest batch size to the topic's max.message.bytes", n, r.limit)
 	}
 	r.buf = slices.Grow(r.buf[:0], n)[:n]
 	_, err := io.ReadFull(rw, r.buf)

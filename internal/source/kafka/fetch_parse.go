@@ -17,7 +17,7 @@ var errShortResponse = errors.New("fetch response ends too early")
 func parseFetch(buf []byte, version int16, topic string, partition int32) (*fetchResponse, error) {
 	w := wire{b: buf}
 	if id := w.int32(); id != correlation && !w.short {
-		return nil, fmt.Errorf("fetch response answers another request (id %d)", id)
+		return nil, fmt.Errorf("fetch response is of another request (id %d)", id)
 	}
 	w.int32() // throttle time: the broker itself waits
 	if version >= 7 {
@@ -45,7 +45,7 @@ func parseFetch(buf []byte, version int16, topic string, partition int32) (*fetc
 	return res, nil
 }
 
-// partition reads the one partition's answer, behind its number.
+// partition reads the response of the one partition, after its number.
 func (w *wire) partition(version int16) *fetchResponse {
 	res := &fetchResponse{logStart: -1}
 	if code := w.int16(); code != 0 {
@@ -60,13 +60,13 @@ func (w *wire) partition(version int16) *fetchResponse {
 		res.aborted = append(res.aborted, recordbatch.Aborted{ProducerID: w.int64(), FirstOffset: w.int64()})
 	}
 	if version >= 11 {
-		w.int32() // preferred replica: only told to clients that name a rack
+		w.int32() // preferred replica: only for clients that name a rack
 	}
 	res.records = w.take(w.count(1))
 	return res
 }
 
-// end is the offset behind the last record that may be read: with transactions
+// end returns the offset after the last record that may be read: with transactions
 // in the log the last stable offset, and else the high watermark.
 func (r *fetchResponse) end() int64 {
 	if r.stable >= 0 && r.stable < r.highWatermark {
@@ -75,8 +75,8 @@ func (r *fetchResponse) end() int64 {
 	return r.highWatermark
 }
 
-// wire reads big-endian values off the front of b; short says that b ended too
-// early, and stays set.
+// wire reads big-endian values off the front of b; short is set once b ended too
+// early.
 type wire struct {
 	b     []byte
 	short bool

@@ -24,7 +24,7 @@ func fetchBody(version int16, records []byte, aborted ...kmsg.FetchResponseTopic
 }
 
 // FuzzFetchResponse feeds the response decoder any bytes: it must refuse or
-// answer records that lie inside of them.
+// return records that lie inside of them.
 func FuzzFetchResponse(f *testing.F) {
 	for version := int16(4); version <= 11; version++ {
 		f.Add(version, fetchBody(version, []byte("records"), kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: 1}))

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// shortGeneration is how long a generation lasts that is worth joining
-	// again at once; shorter ones are a storm, and are waited out.
+	// shortGeneration is how long a generation has to last for the next one to be
+	// joined at once; after a shorter one the source backs off.
 	shortGeneration = time.Second
-	// leaveGrace is how much longer than the release a stop may take, for the
-	// group's own good-bye.
+	// leaveGrace is how much longer than the release a stop may take, to leave the
+	// group.
 	leaveGrace = 2 * time.Second
 )
 
-// Run reads until ctx ends; it waits out everything else. It returns within
+// Run reads until ctx ends; every failure is retried. It returns within
 // the release timeout and a few seconds. One Run at a time.
 func (k *Source) Run(ctx context.Context, sink source.Sink) error {
-	l := newLink(k.config)
-	defer l.close()
-	if !k.awaitTopics(ctx, l) {
+	conn := newConnection(k.config)
+	defer conn.close()
+	if !k.awaitTopics(ctx, conn) {
 		return nil
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: k.config.Group, Brokers: k.config.Brokers, Topics: k.config.Topics,
-		Dialer:                 l.dialer(k.config),
+		Dialer:                 conn.dialer(k.config),
 		HeartbeatInterval:      k.config.HeartbeatInterval,
 		SessionTimeout:         k.config.SessionTimeout,
 		RebalanceTimeout:       k.config.RebalanceTimeout,
@@ -48,14 +48,14 @@ func (k *Source) Run(ctx context.Context, sink source.Sink) error {
 	if err != nil {
 		return fmt.Errorf("kafka source: %w", err)
 	}
-	defer k.leave(group, l)
-	k.follow(ctx, group, l, sink)
+	defer k.leave(group, conn)
+	k.follow(ctx, group, conn, sink)
 	return nil
 }
 
 // follow takes part in one generation of the group after the other.
-func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link, sink source.Sink) {
-	storm := newBackoff()
+func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, conn *connection, sink source.Sink) {
+	rejoin := newBackoff()
 	var began time.Time
 	for {
 		gen, err := group.Next(ctx)
@@ -63,33 +63,33 @@ func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, l *link
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			k.trouble(health.Whole, troubleGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
+			k.reportFailure(health.Whole, failureGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
 			continue
 		}
 		if time.Since(began) < shortGeneration {
 			// kafka-go joins again at once, also where that cannot help: when
 			// a topic is deleted it would join thousands of times.
-			retry.Pause(ctx, storm.NextBackOff())
+			retry.Pause(ctx, rejoin.NextBackOff())
 		} else {
-			storm.Reset()
+			rejoin.Reset()
 		}
-		if !k.awaitTopics(ctx, l) {
+		if !k.awaitTopics(ctx, conn) {
 			return
 		}
 		began = time.Now()
-		k.join(ctx, gen, l, sink)
+		k.join(ctx, gen, conn, sink)
 	}
 }
 
 // join starts a reader for each partition of a generation.
-func (k *Source) join(ctx context.Context, gen *kafka.Generation, l *link, sink source.Sink) {
+func (k *Source) join(ctx context.Context, gen *kafka.Generation, conn *connection, sink source.Sink) {
 	if k.health.Heal(health.Whole) {
 		k.log.Info("joined the consumer group", "group", gen.GroupID, "member", gen.MemberID, "generation", gen.ID)
 	}
 	var readers []*reader
 	for topic, partitions := range gen.Assignments {
 		for _, p := range partitions {
-			r := newReader(k, l, gen, topic, p.ID)
+			r := newReader(k, conn, gen, topic, p.ID)
 			readers = append(readers, r)
 			gen.Start(func(ended context.Context) {
 				own, cancel := generationContext(ctx, ended)
@@ -101,7 +101,7 @@ func (k *Source) join(ctx context.Context, gen *kafka.Generation, l *link, sink 
 	gen.Start(func(ended context.Context) {
 		own, cancel := generationContext(ctx, ended)
 		defer cancel()
-		k.tellPositions(own, gen, readers)
+		k.commitOffsets(own, gen, readers)
 	})
 }
 
@@ -117,52 +117,52 @@ func generationContext(ctx, ended context.Context) (context.Context, context.Can
 	return own, func() { stop(); cancel() }
 }
 
-// tellPositions commits the durable positions to the group, for the eyes of
-// lag tools. Failures are counted and mean nothing.
-func (k *Source) tellPositions(ctx context.Context, gen *kafka.Generation, readers []*reader) {
+// commitOffsets commits the durable positions to the group, for lag tools only.
+// Failures are counted and have no effect.
+func (k *Source) commitOffsets(ctx context.Context, gen *kafka.Generation, readers []*reader) {
 	tick := time.NewTicker(k.config.CommitInterval)
 	defer tick.Stop()
-	told := make(map[*reader]int64)
+	committed := make(map[*reader]int64)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := commitPositions(gen, readers, told); err != nil {
-				k.errors.WithLabelValues(troubleCommit).Inc()
-				k.log.Debug("tell the group the committed positions", "error", err)
+			if err := commitPositions(gen, readers, committed); err != nil {
+				k.errors.WithLabelValues(failureCommit).Inc()
+				k.log.Debug("commit positions to the consumer group", "error", err)
 			}
 		}
 	}
 }
 
-func commitPositions(gen *kafka.Generation, readers []*reader, told map[*reader]int64) error {
+func commitPositions(gen *kafka.Generation, readers []*reader, committed map[*reader]int64) error {
 	offsets := make(map[string]map[int]int64)
-	fresh := make(map[*reader]int64)
+	changed := make(map[*reader]int64)
 	for _, r := range readers {
 		offset := r.durable.Load()
-		if last, ok := told[r]; offset < 0 || (ok && last == offset) {
+		if last, ok := committed[r]; offset < 0 || (ok && last == offset) {
 			continue
 		}
 		if offsets[r.topic] == nil {
 			offsets[r.topic] = make(map[int]int64)
 		}
 		offsets[r.topic][r.id] = offset
-		fresh[r] = offset
+		changed[r] = offset
 	}
 	if err := gen.CommitOffsets(offsets); err != nil {
 		return err
 	}
-	for r, offset := range fresh {
-		told[r] = offset
+	for r, offset := range changed {
+		committed[r] = offset
 	}
 	return nil
 }
 
-// leave ends the generation, waits for its readers to release, and says
-// good-bye to the group. kafka-go's Close has no bound (it hangs in the middle
-// of a rebalance), so that after a time its connections are taken from it.
-func (k *Source) leave(group *kafka.ConsumerGroup, l *link) {
+// leave ends the generation, waits for its readers to release, and leaves the
+// group. kafka-go's Close has no bound (it hangs in the middle of a rebalance), so
+// that after a time its connections are closed.
+func (k *Source) leave(group *kafka.ConsumerGroup, conn *connection) {
 	k.health.Fail(health.Whole, "left the group "+k.config.Group)
 	done := make(chan struct{})
 	go func() {
@@ -175,21 +175,21 @@ func (k *Source) leave(group *kafka.ConsumerGroup, l *link) {
 	case <-done:
 		return
 	case <-time.After(k.config.ReleaseTimeout + leaveGrace):
-		l.close()
+		conn.close()
 	}
 	select {
 	case <-done:
 	case <-time.After(leaveGrace):
-		k.log.Warn("left the consumer group without a good-bye", "group", k.config.Group)
+		k.log.Warn("stopped without leaving the consumer group; it waits for the session timeout", "group", k.config.Group)
 	}
 }
 
-// awaitTopics waits until every topic exists; false says that ctx ended first.
-// It asks kafka-go's cached metadata, which costs nothing when all is well.
-func (k *Source) awaitTopics(ctx context.Context, l *link) bool {
+// awaitTopics waits until every topic exists, and reports false when ctx ended
+// first. It reads kafka-go's cached metadata, which costs nothing when all is well.
+func (k *Source) awaitTopics(ctx context.Context, conn *connection) bool {
 	wait := newBackoff()
 	for {
-		missing, err := l.missingTopic(ctx, k.config.Topics)
+		missing, err := conn.missingTopic(ctx, k.config.Topics)
 		switch {
 		case ctx.Err() != nil:
 			return false
@@ -198,16 +198,16 @@ func (k *Source) awaitTopics(ctx context.Context, l *link) bool {
 		case err == nil:
 			err = fmt.Errorf("topic %q does not exist: create it, or correct its name", missing)
 		}
-		k.trouble(health.Whole, troubleGroup, err)
+		k.reportFailure(health.Whole, failureGroup, err)
 		retry.Pause(ctx, wait.NextBackOff())
 	}
 }
 
-// heartbeat says to the group that this member lives, and learns whether its
-// generation does. Nothing may be claimed without: a process that was frozen
-// would take a partition from its rightful owner.
-func (k *Source) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) error {
-	res, err := l.client.Heartbeat(ctx, &kafka.HeartbeatRequest{
+// heartbeat checks with the group that this member and its generation are alive.
+// It has to succeed before a claim: a process that was frozen would take a
+// partition from its owner.
+func (k *Source) heartbeat(ctx context.Context, conn *connection, gen *kafka.Generation) error {
+	res, err := conn.client.Heartbeat(ctx, &kafka.HeartbeatRequest{
 		GroupID: gen.GroupID, GenerationID: gen.ID, MemberID: gen.MemberID,
 	})
 	if err == nil {
@@ -219,15 +219,16 @@ func (k *Source) heartbeat(ctx context.Context, l *link, gen *kafka.Generation) 
 	return nil
 }
 
-// trouble notes, counts and, when it is news, logs what is wrong with a part.
-func (k *Source) trouble(part, kind string, err error) {
+// reportFailure records, counts and, when it is news, logs what is wrong with a
+// part: a partition, or the group.
+func (k *Source) reportFailure(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
 	if k.health.Fail(part, err.Error()) {
-		k.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
+		k.log.Warn("no samples are read", "part", part, "kind", kind, "error", err)
 	}
 }
 
-// newBackoff grows from a quarter of a second to five, with jitter.
+// newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
@@ -238,7 +239,7 @@ func newBackoff() *backoff.ExponentialBackOff {
 // negative while nothing is durable.
 type durablePosition struct{ atomic.Int64 }
 
-func (d *durablePosition) note(position string) {
+func (d *durablePosition) set(position string) {
 	if offset, err := strconv.ParseInt(position, 10, 64); err == nil {
 		d.Store(offset)
 	}

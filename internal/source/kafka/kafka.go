@@ -35,7 +35,7 @@ const (
 	DefaultCommitInterval    = 5 * time.Second
 )
 
-// Config says which topics to read from where, and how patiently. A zero
+// Config is which topics to read from where, and with which timeouts. A zero
 // field takes its default.
 type Config struct {
 	// Brokers are host:port of some brokers of the cluster; the others are
@@ -46,7 +46,7 @@ type Config struct {
 	Topics []string
 	// Group is the consumer group whose members share the partitions.
 	Group string
-	// ClientID is the name that the brokers' logs and quotas know.
+	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string
 	// TLS, when set, encrypts every connection.
 	TLS *tls.Config
@@ -57,15 +57,15 @@ type Config struct {
 	// SessionTimeout is how long the group waits for a member that is silent
 	// before it gives its partitions away.
 	SessionTimeout time.Duration
-	// HeartbeatInterval is how often a member says that it lives; at most a
-	// third of SessionTimeout.
+	// HeartbeatInterval is how often a member sends a heartbeat; at most a third of
+	// SessionTimeout.
 	HeartbeatInterval time.Duration
-	// RebalanceTimeout is how long a rebalance waits for every member to let
-	// go of its partitions.
+	// RebalanceTimeout is how long a rebalance waits for every member to release its
+	// partitions.
 	RebalanceTimeout time.Duration
 	// JoinBackoff is the pause after a failed attempt to join the group.
 	JoinBackoff time.Duration
-	// PartitionWatch is how often the topics are looked at for new partitions.
+	// PartitionWatch is how often the topics are checked for new partitions.
 	PartitionWatch time.Duration
 
 	// RequestTimeout bounds a request to a broker, beyond MaxWait for a fetch.
@@ -73,7 +73,7 @@ type Config struct {
 	// MaxWait is how long a broker holds a fetch at the end of the log. It is
 	// also how often an idle partition moves its watermark.
 	MaxWait time.Duration
-	// FetchBytes is how much one fetch of a partition asks for. One larger
+	// FetchBytes is the size that one fetch of a partition requests. One larger
 	// batch is still read.
 	FetchBytes int
 	// MaxBatchBytes is the most that one record batch may hold, compressed and
@@ -84,7 +84,7 @@ type Config struct {
 	// ReleaseTimeout bounds the last commit of a partition that is given up;
 	// less than SessionTimeout, so that the group waits for it.
 	ReleaseTimeout time.Duration
-	// CommitInterval is how often durable positions are told to the group, for
+	// CommitInterval is how often durable positions are committed to the group, for
 	// lag tools only.
 	CommitInterval time.Duration
 }
@@ -121,7 +121,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with a configuration, every fault at once.
+// Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error
@@ -158,7 +158,7 @@ func (c Config) Validate() error {
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Source reads topics as one member of a consumer group. Positions live in the
-// Sink, never in Kafka: the group only says who reads what.
+// Sink, never in Kafka: the group only assigns partitions.
 type Source struct {
 	config Config
 	log    *slog.Logger
@@ -177,5 +177,5 @@ func New(config Config, logger *slog.Logger) (*Source, error) {
 	return k, nil
 }
 
-// Ready says why samples do not flow, a sentence each; empty when they do.
+// Ready returns why no samples are read, a sentence each; empty when all is well.
 func (k *Source) Ready() []string { return k.health.Reasons() }

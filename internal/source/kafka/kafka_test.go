@@ -273,8 +273,8 @@ func TestKafkaRecordsATopicMadeAnew(t *testing.T) {
 	run(t, config(c.ListenAddrs()), l)
 	l.Expect(t, 14)
 	gap := l.OnlyGap(t)
-	if gap.From != "10" || gap.To != "0" || !strings.Contains(gap.Reason, "made again") {
-		t.Errorf("gap %+v, want 10 to 0, made again", gap)
+	if gap.From != "10" || gap.To != "0" || !strings.Contains(gap.Reason, "created again") {
+		t.Errorf("gap %+v, want 10 to 0, created again", gap)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestKafkaOutlivesABrokerOutage(t *testing.T) {
 	produce(t, producer(t, addrs), 0, 50)
 	l.Expect(t, 50)
 	c.Close()
-	sinktest.Eventually(t, "readiness tells the outage", func() bool { return len(k.Ready()) > 0 })
+	sinktest.Eventually(t, "the outage is in readiness", func() bool { return len(k.Ready()) > 0 })
 	var port int
 	if _, err := fmt.Sscanf(addrs[0][strings.LastIndex(addrs[0], ":"):], ":%d", &port); err != nil {
 		t.Fatal(err)

@@ -15,32 +15,32 @@ import (
 // Reasons of a gap, for a person.
 const (
 	reasonRetention = "the log starts behind the position: its retention removed records before they were read"
-	reasonAnew      = "the log ends before the position: the topic was deleted and made again, or an unclean election lost records; reading from its start"
+	reasonRecreated = "the log ends before the position: the topic was deleted and created again, or an unclean election lost records; reading from its start"
 	reasonCorrupt   = "the log is corrupt here: "
 )
 
-// doubts is how often a broker has to say the same before records are given up
-// for lost: one answer can come from a leader that was deposed, or be damaged
+// lossConfirmations is how often brokers have to repeat an answer before records
+// are recorded as lost: one answer can come from a deposed leader, or be damaged
 // on its way.
-const doubts = 3
+const lossConfirmations = 3
 
-// doubt counts how often something was seen that would lose records.
-type doubt struct {
+// lossCheck counts how often something was seen that would lose records.
+type lossCheck struct {
 	offset int64 // where
 	seen   int
-	step   int64 // length of the last stretch that was passed blindly; 0 none
+	step   int64 // length of the last range that was skipped unread; 0 none
 }
 
-// confirmed says whether it was seen often enough at this offset.
-func (d *doubt) confirmed(offset int64) bool {
+// confirmed reports whether it was seen often enough at this offset.
+func (d *lossCheck) confirmed(offset int64) bool {
 	if d.offset != offset {
 		d.offset, d.seen = offset, 0
 	}
 	d.seen++
-	return d.seen > doubts
+	return d.seen > lossConfirmations
 }
 
-// outOfRange finds out on which side of the log the position lies. It never
+// outOfRange determines on which side of the log the position lies. It never
 // jumps without a gap.
 func (r *reader) outOfRange(ctx context.Context) error {
 	first, end, err := r.bounds(ctx)
@@ -48,9 +48,9 @@ func (r *reader) outOfRange(ctx context.Context) error {
 	case err != nil:
 		return err
 	case r.at < first:
-		return r.skip(ctx, first, reasonRetention)
-	case r.at > end && r.doubt.confirmed(r.at):
-		return r.skip(ctx, first, reasonAnew)
+		return r.recordLoss(ctx, first, reasonRetention)
+	case r.at > end && r.lossCheck.confirmed(r.at):
+		return r.recordLoss(ctx, first, reasonRecreated)
 	}
 	return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
 }
@@ -58,27 +58,27 @@ func (r *reader) outOfRange(ctx context.Context) error {
 func (r *reader) bounds(ctx context.Context) (first, end int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
-	return r.link.bounds(ctx, r.topic, r.id)
+	return r.connection.bounds(ctx, r.topic, r.id)
 }
 
-// corrupt fetches a batch again that could not be read, and passes it by as a
+// skipCorrupt fetches a batch again that could not be read, and passes it by as a
 // gap when that does not help. Where the batch does not say where it ends,
-// ever larger steps find the next one that can be read.
-func (r *reader) corrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
-	if !r.doubt.confirmed(c.From) {
+// ever larger steps find the next readable one.
+func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
+	if !r.lossCheck.confirmed(c.From) {
 		return c
 	}
 	to := c.To
 	if to == 0 {
-		r.doubt.step = max(1, 2*r.doubt.step)
-		to = c.From + r.doubt.step
+		r.lossCheck.step = max(1, 2*r.lossCheck.step)
+		to = c.From + r.lossCheck.step
 	}
-	return r.skip(ctx, max(c.From+1, min(to, end)), reasonCorrupt+c.Reason)
+	return r.recordLoss(ctx, max(c.From+1, min(to, end)), reasonCorrupt+c.Reason)
 }
 
-// skip records that what lies between the position and to is lost, and goes on
+// recordLoss records that what lies between the position and to is lost, and goes on
 // from there.
-func (r *reader) skip(ctx context.Context, to int64, reason string) error {
+func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error {
 	g := sample.Gap{
 		From: strconv.FormatInt(r.at, 10), To: strconv.FormatInt(to, 10),
 		Since: fromMilli(r.newest), Until: fromMilli(r.timeAt(ctx, to)), Reason: reason,
@@ -92,7 +92,7 @@ func (r *reader) skip(ctx context.Context, to int64, reason string) error {
 	return nil
 }
 
-// timeAt is the time of the first record from an offset on, in Unix
+// timeAt returns the time of the first record from an offset on, in Unix
 // milliseconds; 0 when there is none, or it cannot be had.
 func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	res, err := r.fetch(ctx, offset, time.Millisecond)
@@ -111,7 +111,7 @@ func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	}
 }
 
-// fromMilli is the time of Unix milliseconds, and no time for 0.
+// fromMilli returns the time of Unix milliseconds, and the zero time for 0.
 func fromMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

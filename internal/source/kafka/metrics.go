@@ -6,18 +6,18 @@ import (
 	"github.com/keyheat/keyheat/internal/metrics"
 )
 
-// Kinds of trouble, the values of the errors' label.
+// Kinds of failures, the values of the errors' label.
 const (
-	troubleGroup     = "group"
-	troubleHeartbeat = "heartbeat"
-	troubleOffsets   = "offsets"
-	troubleFetch     = "fetch"
-	troubleCorrupt   = "corrupt"
-	troubleClaim     = "claim"
-	troubleReclaim   = "reclaim"
-	troubleSink      = "sink"
-	troubleRelease   = "release"
-	troubleCommit    = "commit"
+	failureGroup     = "group"
+	failureHeartbeat = "heartbeat"
+	failureOffsets   = "offsets"
+	failureFetch     = "fetch"
+	failureCorrupt   = "corrupt"
+	failureClaim     = "claim"
+	failureReclaim   = "reclaim"
+	failureSink      = "sink"
+	failureRelease   = "release"
+	failureCommit    = "commit"
 )
 
 // meters counts what a source reads. It is embedded, so that whoever owns the
@@ -39,8 +39,8 @@ func newMeters() *meters {
 		messages: counter("messages_total", "Messages handed to the collector.", "topic"),
 		bytes:    counter("bytes_total", "Bytes of message values handed to the collector.", "topic"),
 		fetches:  counter("fetches_total", "Fetch responses without an error.", "topic"),
-		gaps:     counter("gaps_total", "Stretches of a log that could not be counted.", "topic"),
-		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are made again.", "kind"),
+		gaps:     counter("gaps_total", "Ranges of a log that could not be counted.", "topic"),
+		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "keyheat", Subsystem: "source", Name: "lag_messages",
 			Help: "Offsets between what was read and the end of the log.",

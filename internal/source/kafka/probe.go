@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Probe asks the cluster once whether it answers and has every topic. Its error
-// is a sentence that says what is wrong and what to do.
+// Probe checks once that the cluster answers and has every topic. Its error is a
+// sentence about what is wrong and what to do.
 func (c Config) Probe(ctx context.Context) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
 	c = c.withDefaults()
-	link := newLink(c)
-	defer link.close()
+	conn := newConnection(c)
+	defer conn.close()
 	ctx, cancel := context.WithTimeout(ctx, c.RequestTimeout)
 	defer cancel()
-	missing, err := link.missingTopic(ctx, c.Topics)
+	missing, err := conn.missingTopic(ctx, c.Topics)
 	switch {
 	case err != nil:
 		return err

@@ -18,35 +18,35 @@ import (
 )
 
 // reclaimPause is the middle of the pause before a partition is claimed again
-// after it was lost: long enough for a rightful owner to be known.
+// after it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
 // reader reads one partition during one generation. One goroutine.
 type reader struct {
-	source *Source
-	link   *link
-	gen    *kafka.Generation
-	topic  string
-	id     int
-	name   string // topic/partition, as the Sink knows it
+	source     *Source
+	connection *connection
+	gen        *kafka.Generation
+	topic      string
+	id         int
+	name       string // topic/partition, as the Sink knows it
 
 	durable durablePosition
 	polled  time.Time // when durable was last taken from the Sink
 
-	handle  source.Partition
-	at      int64 // the next offset to read
-	newest  int64 // time of the newest message folded, Unix ms; 0 when none
-	ask     int   // bytes that a fetch asks for
-	buf     []byte
-	decoder *recordbatch.Decoder
-	backoff *backoff.ExponentialBackOff
-	doubt   doubt
+	handle     source.Partition
+	at         int64 // the next offset to read
+	newest     int64 // time of the newest message folded, Unix ms; 0 when none
+	fetchBytes int   // that a fetch requests
+	buf        []byte
+	decoder    *recordbatch.Decoder
+	backoff    *backoff.ExponentialBackOff
+	lossCheck  lossCheck
 }
 
-func newReader(k *Source, l *link, gen *kafka.Generation, topic string, id int) *reader {
+func newReader(k *Source, l *connection, gen *kafka.Generation, topic string, id int) *reader {
 	r := &reader{
-		source: k, link: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
-		ask: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
+		source: k, connection: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		fetchBytes: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
 	}
 	r.durable.Store(-1)
 	return r
@@ -57,12 +57,12 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 	defer r.source.health.Heal(r.name)
 	defer r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
 	for ctx.Err() == nil {
-		err := r.own(ctx, sink)
+		err := r.claimAndRead(ctx, sink)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, source.ErrReclaim):
-			r.source.trouble(r.name, troubleReclaim, err)
+			r.source.reportFailure(r.name, failureReclaim, err)
 			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
 			retry.Pause(ctx, r.backoff.NextBackOff())
@@ -70,27 +70,27 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 	}
 }
 
-// own claims the partition, reads it until that fails, and gives it up when
-// the generation ended.
-func (r *reader) own(ctx context.Context, sink source.Sink) error {
-	if err := r.source.heartbeat(ctx, r.link, r.gen); err != nil {
-		r.attempt(ctx, troubleHeartbeat, err)
+// claimAndRead claims the partition, reads it until that fails, and releases it
+// when the generation ended.
+func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
+	if err := r.source.heartbeat(ctx, r.connection, r.gen); err != nil {
+		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
 	first, _, err := r.bounds(ctx)
 	if err != nil {
-		r.attempt(ctx, troubleOffsets, err)
+		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
 	r.handle, err = sink.Claim(ctx, r.name, strconv.FormatInt(first, 10))
 	if err != nil {
-		r.attempt(ctx, troubleClaim, err)
+		r.reportUnlessEnded(ctx, failureClaim, err)
 		return fmt.Errorf("claim: %w", err)
 	}
 	if r.at, err = strconv.ParseInt(r.handle.Position(), 10, 64); err == nil {
 		err = r.read(ctx)
 	} else {
-		r.attempt(ctx, troubleClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
+		r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
 	}
 	if !isSinkError(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
 		r.release(ctx)
@@ -98,25 +98,25 @@ func (r *reader) own(ctx context.Context, sink source.Sink) error {
 	return err
 }
 
-// release gives the partition up, in a bounded time after the generation's end.
+// release releases the partition, in a bounded time after the generation's end.
 func (r *reader) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
 	if err := r.handle.Release(ctx); err != nil {
-		r.source.errors.WithLabelValues(troubleRelease).Inc()
-		r.source.log.Warn("release a partition; its next owner reads the uncommitted part again", "partition", r.name, "error", err)
+		r.source.errors.WithLabelValues(failureRelease).Inc()
+		r.source.log.Warn("cannot release a partition; its next owner reads the uncommitted part again", "partition", r.name, "error", err)
 	}
 }
 
-// attempt notes a failed attempt, unless it failed because ctx ended.
-func (r *reader) attempt(ctx context.Context, kind string, err error) {
+// reportUnlessEnded reports a failure, unless it came from the end of ctx.
+func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) {
 	if ctx.Err() == nil {
-		r.source.trouble(r.name, kind, err)
+		r.source.reportFailure(r.name, kind, err)
 	}
 }
 
-// read fetches and folds until the Sink refuses or ctx ends. What Kafka
-// refuses is tried again, for ever.
+// read fetches and folds until the Sink fails or ctx ends. Failures of Kafka are
+// retried without limit.
 func (r *reader) read(ctx context.Context) error {
 	for {
 		err := r.fetchOnce(ctx)
@@ -127,36 +127,36 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		case isSinkError(err):
 			if !errors.Is(err, source.ErrReclaim) {
-				r.attempt(ctx, troubleSink, err)
+				r.reportUnlessEnded(ctx, failureSink, err)
 			}
 			return err
 		case err != nil:
-			kind := troubleFetch
+			kind := failureFetch
 			var corrupt *recordbatch.CorruptError
 			if errors.As(err, &corrupt) {
-				kind = troubleCorrupt
+				kind = failureCorrupt
 			}
-			r.attempt(ctx, kind, err)
+			r.reportUnlessEnded(ctx, kind, err)
 			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
-			r.settled()
+			r.succeeded()
 		}
 	}
 }
 
-// settled notes that a fetch went through.
-func (r *reader) settled() {
+// succeeded records that a fetch succeeded.
+func (r *reader) succeeded() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.name) {
-		r.source.log.Info("samples flow again", "partition", r.name)
+		r.source.log.Info("samples are read again", "partition", r.name)
 	}
 	if time.Since(r.polled) >= r.source.config.CommitInterval/2 {
-		r.durable.note(r.handle.Committed())
+		r.durable.set(r.handle.Committed())
 		r.polled = time.Now()
 	}
 }
 
-// fetchOnce asks the leader for what lies at the position, and folds it.
+// fetchOnce fetches from the position, and folds the response.
 func (r *reader) fetchOnce(ctx context.Context) error {
 	res, err := r.fetch(ctx, r.at, r.source.config.MaxWait)
 	if err != nil {
@@ -170,33 +170,33 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	}
 	r.source.fetches.WithLabelValues(r.topic).Inc()
 	if res.logStart > r.at {
-		return r.skip(ctx, res.logStart, reasonRetention)
+		return r.recordLoss(ctx, res.logStart, reasonRetention)
 	}
 	return r.fold(ctx, res)
 }
 
-// fetch does one exchange with the leader. The response lies in the reader's
-// buffer, until the next.
+// fetch makes one request to the leader. The response lies in the reader's buffer,
+// until the next.
 func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+r.source.config.RequestTimeout)
 	defer cancel()
 	buf := r.buf
 	r.buf = nil // the exchange keeps it when ctx ends
 	asked := time.Now()
-	res, err := r.link.transport.RoundTrip(ctx, r.link.client.Addr, &fetchRequest{
+	res, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, &fetchRequest{
 		topic: r.topic, partition: int32(r.id), offset: offset,
-		maxWait: wait, maxBytes: int32(r.ask), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
+		maxWait: wait, maxBytes: int32(r.fetchBytes), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
 		clientID: r.source.config.ClientID, buf: buf,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
 	}
-	answer := res.(*fetchResponse)
-	answer.asked = asked
-	if cap(answer.buf) <= 4*r.source.config.FetchBytes { // a giant batch does not stay
-		r.buf = answer.buf
+	response := res.(*fetchResponse)
+	response.asked = asked
+	if cap(response.buf) <= 4*r.source.config.FetchBytes { // a giant batch does not stay
+		r.buf = response.buf
 	}
-	return answer, nil
+	return response, nil
 }
 
 // fold hands a response to the Sink, a chunk of records at a time.
@@ -206,7 +206,7 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	for {
 		c, err := r.decoder.Next()
 		if err != nil {
-			return r.foldEnd(ctx, res, began, err)
+			return r.endResponse(ctx, res, began, err)
 		}
 		if err := r.foldChunk(ctx, c, res); err != nil {
 			return err
@@ -214,30 +214,30 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	}
 }
 
-// foldEnd judges why a response gave no more records.
-func (r *reader) foldEnd(ctx context.Context, res *fetchResponse, began int64, end error) error {
+// endResponse handles the end of a response: why it gave no more records.
+func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int64, end error) error {
 	var corrupt *recordbatch.CorruptError
 	switch {
 	case errors.As(end, &corrupt):
-		return r.corrupt(ctx, corrupt, res.end())
+		return r.skipCorrupt(ctx, corrupt, res.end())
 	case errors.Is(end, recordbatch.ErrOldFormat):
 		return end
 	case r.at > began:
-		r.ask = r.source.config.FetchBytes
+		r.fetchBytes = r.source.config.FetchBytes
 		return nil
 	case len(res.records) > 0:
-		return r.askMore()
+		return r.growFetch()
 	}
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
 }
 
-// askMore grows the next fetch after one that brought no whole batch, which
+// growFetch enlarges the next fetch after one that held no whole batch, which
 // brokers before Kafka 0.11's fetch version 3 did.
-func (r *reader) askMore() error {
-	if r.ask >= r.source.config.MaxBatchBytes {
-		return fmt.Errorf("the batch at offset %d is over the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
+func (r *reader) growFetch() error {
+	if r.fetchBytes >= r.source.config.MaxBatchBytes {
+		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
 	}
-	r.ask = min(2*r.ask, r.source.config.MaxBatchBytes)
+	r.fetchBytes = min(2*r.fetchBytes, r.source.config.MaxBatchBytes)
 	return nil
 }
 
@@ -253,7 +253,7 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 	r.at = c.Next
 	r.newest = max(r.newest, c.Time)
 	if len(c.Records) > 0 {
-		r.doubt.step = 0
+		r.lossCheck.step = 0
 	}
 	r.source.messages.WithLabelValues(r.topic).Add(float64(len(c.Records)))
 	r.source.bytes.WithLabelValues(r.topic).Add(float64(c.Bytes))

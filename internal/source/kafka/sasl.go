@@ -8,15 +8,15 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// The SASL mechanisms that Mechanism knows, by Kafka's names.
+// The supported SASL mechanisms, by Kafka's names.
 const (
 	Plain       = "PLAIN"
 	ScramSHA256 = "SCRAM-SHA-256"
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
-// Mechanism is a way to authenticate, for Config.SASL. It fails on a name
-// that it does not know, and on a user or password that SCRAM cannot prepare.
+// Mechanism returns a way to authenticate, for Config.SASL. It fails on an unknown
+// name, and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	switch name {
 	case Plain:

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// pageTries is how often a page of a listing is asked for before other
-	// tables get their turn. The listing goes on where it was.
+	// pageTries is how often a page of a listing is requested before other tables
+	// have their turn. The listing goes on where it was.
 	pageTries = 6
-	// parentProbes is how many parents are asked for at once.
+	// parentProbes is how many parents are probed at once.
 	parentProbes = 8
 )
 
-// discovery is what the lister of shards remembers between two listings.
+// discovery is the state that is kept between two listings of shards.
 type discovery struct {
-	// listings are those that are not finished, by stream.
+	// listings are the unfinished ones, by stream.
 	listings map[api.ARN]*listing
 	// finished are the disabled streams of which nothing new can come.
 	finished map[api.ARN]bool
@@ -39,17 +39,17 @@ func newDiscovery() discovery {
 	return discovery{listings: make(map[api.ARN]*listing), finished: make(map[api.ARN]bool)}
 }
 
-// listing is a look at all shards of a stream, page by page.
+// listing is the list of all shards of a stream, read page by page.
 type listing struct {
 	shards map[string]string // the parent of each, which may be empty
 	cursor *string           // nil at the beginning
-	// disabled says that the stream was, before the first page was asked for.
+	// disabled is whether the stream was, before the first page was requested.
 	disabled bool
 }
 
-// discover keeps the Ledger's shards complete, until ctx ends: those that
-// nobody's end announces, of new streams and of changes that nobody saw.
-func (s *Streams) discover(ctx context.Context) {
+// discover keeps the Registry complete, until ctx ends: with the shards that no
+// parent's end reveals, of new streams and of changes that nobody saw.
+func (s *Source) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
 		s.health.Fail(t, "its shards are not known yet")
 	}
@@ -57,12 +57,12 @@ func (s *Streams) discover(ctx context.Context) {
 		again := s.config.Discovery
 		lead, err := s.lead(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.trouble(health.Whole, troubleLedger, err)
+			s.reportFailure(health.Whole, failureRegistry, err)
 			again = s.config.Round
 		}
 		for _, t := range s.config.Tables {
 			if !lead {
-				s.health.Heal(t) // it is the leader's to say
+				s.health.Heal(t) // the leader reports it
 			} else if !s.discoverTable(ctx, t) {
 				again = s.config.Round
 			}
@@ -71,35 +71,35 @@ func (s *Streams) discover(ctx context.Context) {
 	}
 }
 
-// lead says whether this collector is the one that lists. The right outlasts
-// the next listing, so that there is one lister as long as that one lives.
-func (s *Streams) lead(ctx context.Context) (bool, error) {
+// lead reports whether this collector is the one that lists. The lease outlasts the
+// next listing, so that the leader stays the same as long as it lives.
+func (s *Source) lead(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	lead, err := s.ledger.Lead(ctx, s.config.Discovery+s.config.Lease)
+	lead, err := s.registry.Lead(ctx, s.config.Discovery+s.config.Lease)
 	if err != nil {
-		return false, fmt.Errorf("ask who lists the shards: %w", err)
+		return false, fmt.Errorf("acquire the lease to list shards: %w", err)
 	}
 	return lead, nil
 }
 
 // discoverTable lists the shards of a table's streams, the oldest stream first,
-// and says whether all went well.
-func (s *Streams) discoverTable(ctx context.Context, table string) bool {
+// and reports whether that succeeded.
+func (s *Source) discoverTable(ctx context.Context, table string) bool {
 	enabled, err := s.listTable(ctx, table)
 	switch {
 	case ctx.Err() != nil:
 		return true
 	case errors.Is(err, api.ErrThrottled):
-		s.trouble(table, troubleDiscovery, err)
+		s.reportFailure(table, failureDiscovery, err)
 		return false
 	case errors.Is(err, api.ErrGone):
-		err = errors.New("the table, or its stream, does not exist: create it, or take it out of streams.tables")
+		err = errors.New("the table, or its stream, does not exist: create it, or remove it from streams.tables")
 	case err == nil && !enabled:
 		err = errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES")
 	}
 	if err != nil {
-		s.trouble(table, troubleDiscovery, err)
+		s.reportFailure(table, failureDiscovery, err)
 		return false
 	}
 	if s.health.Heal(table) {
@@ -108,7 +108,7 @@ func (s *Streams) discoverTable(ctx context.Context, table string) bool {
 	return true
 }
 
-func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, err error) {
+func (s *Source) listTable(ctx context.Context, table string) (enabled bool, err error) {
 	all, err := s.client.ListStreams(ctx, table)
 	if err != nil {
 		return false, err
@@ -124,7 +124,7 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 		if err != nil {
 			return false, err
 		}
-		if err := s.note(ctx, stream, l); err != nil {
+		if err := s.registerListing(ctx, stream, l); err != nil {
 			return false, err
 		}
 		delete(s.discovery.listings, stream)
@@ -136,9 +136,9 @@ func (s *Streams) listTable(ctx context.Context, table string) (enabled bool, er
 	return enabled, nil
 }
 
-// list looks at all shards of a stream. What it has seen when it fails is kept
-// for the next attempt.
-func (s *Streams) list(ctx context.Context, stream api.ARN) (*listing, error) {
+// list reads all shards of a stream. What it has read when it fails is kept for
+// the next attempt.
+func (s *Source) list(ctx context.Context, stream api.ARN) (*listing, error) {
 	l := s.discovery.listings[stream]
 	if l == nil {
 		l = &listing{shards: make(map[string]string)}
@@ -148,7 +148,7 @@ func (s *Streams) list(ctx context.Context, stream api.ARN) (*listing, error) {
 		d, err := s.listPage(ctx, stream, l.cursor)
 		if err != nil {
 			if !errors.Is(err, api.ErrThrottled) && !errors.Is(err, api.ErrServer) {
-				delete(s.discovery.listings, stream) // the place may be what is wrong
+				delete(s.discovery.listings, stream) // the cursor may be what is wrong
 			}
 			return nil, err
 		}
@@ -164,8 +164,8 @@ func (s *Streams) list(ctx context.Context, stream api.ARN) (*listing, error) {
 	}
 }
 
-// listPage asks for a page until it comes, a bounded number of times.
-func (s *Streams) listPage(ctx context.Context, stream api.ARN, cursor *string) (*types.StreamDescription, error) {
+// listPage requests a page, a bounded number of times.
+func (s *Source) listPage(ctx context.Context, stream api.ARN, cursor *string) (*types.StreamDescription, error) {
 	d, err := backoff.Retry(ctx, func() (*types.StreamDescription, error) {
 		if err := s.client.Listing.Wait(ctx); err != nil {
 			return nil, backoff.Permanent(err)
@@ -179,43 +179,43 @@ func (s *Streams) listPage(ctx context.Context, stream api.ARN, cursor *string) 
 	return d, retry.Cause(err)
 }
 
-// note puts what a whole listing shows into the Ledger.
-func (s *Streams) note(ctx context.Context, stream api.ARN, l *listing) error {
+// registerListing adds the shards of a whole listing to the Registry.
+func (s *Source) registerListing(ctx context.Context, stream api.ARN, l *listing) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	lineage, err := s.ledger.Lineage(bounded, string(stream))
+	lineage, err := s.registry.Lineage(bounded, string(stream))
 	if err != nil {
-		return fmt.Errorf("look at the known shards: %w", err)
+		return fmt.Errorf("read the known shards: %w", err)
 	}
 	if lineage.Listed.IsZero() { // of a table that was read before, perhaps
-		if lineage.Listed, err = s.ledger.LastListed(bounded, stream.Family()); err != nil {
-			return fmt.Errorf("look at the table's other streams: %w", err)
+		if lineage.Listed, err = s.registry.LastListed(bounded, stream.Family()); err != nil {
+			return fmt.Errorf("read the table's other streams: %w", err)
 		}
 	}
-	fresh, err := s.fresh(ctx, stream, l, lineage)
+	found, err := s.newShards(ctx, stream, l, lineage)
 	if err != nil {
 		return err
 	}
 	bounded, cancel = context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	if err := s.ledger.Register(bounded, string(stream), fresh, true); err != nil {
-		return fmt.Errorf("make shards known: %w", err)
+	if err := s.registry.Register(bounded, string(stream), found, true); err != nil {
+		return fmt.Errorf("register shards: %w", err)
 	}
-	if len(fresh) > 0 {
-		s.log.Info("shards were found", "stream", string(stream), "shards", len(fresh))
-		s.hurry()
+	if len(found) > 0 {
+		s.log.Info("found shards", "stream", string(stream), "shards", len(found))
+		s.requestRound()
 	}
 	return nil
 }
 
-// fresh are the shards that are not known yet. One whose parent is neither known
-// nor listed begins by itself: that parent is gone, which is a loss unless this
-// is the first look at the table. Listings lag, so that the parent is asked for
-// by its name before that is believed.
-func (s *Streams) fresh(ctx context.Context, stream api.ARN, l *listing, lineage Lineage) ([]NewShard, error) {
+// newShards returns the shards that are not known yet. One whose parent is neither
+// known nor listed has no predecessor: that parent is gone, which is a loss unless
+// this is the first listing of the table. Listings lag, so that the parent is
+// probed by its name first.
+func (s *Source) newShards(ctx context.Context, stream api.ARN, l *listing, lineage Lineage) ([]NewShard, error) {
 	known := set(lineage.Names)
-	var fresh []NewShard
-	strangers := make(map[string]bool) // parents that are nowhere
+	var found []NewShard
+	unknownParents := make(map[string]bool) // whether they exist
 	for shard, parent := range l.shards {
 		n := NewShard{Name: stream.ShardName(shard), First: string(api.TrimHorizon)}
 		if known[n.Name] {
@@ -224,12 +224,12 @@ func (s *Streams) fresh(ctx context.Context, stream api.ARN, l *listing, lineage
 		if parent != "" {
 			n.After = stream.ShardName(parent)
 			if _, listed := l.shards[parent]; !listed && !known[n.After] {
-				strangers[parent] = false
+				unknownParents[parent] = false
 			}
 		}
-		fresh = append(fresh, n)
+		found = append(found, n)
 	}
-	if err := s.lookFor(ctx, stream, strangers); err != nil {
+	if err := s.probeShards(ctx, stream, unknownParents); err != nil {
 		return nil, err
 	}
 	orphan := func(n *NewShard) {
@@ -238,24 +238,24 @@ func (s *Streams) fresh(ctx context.Context, stream api.ARN, l *listing, lineage
 		}
 		n.After = ""
 	}
-	for i := range fresh {
-		parent := api.ShardID(fresh[i].After)
-		if alive, stranger := strangers[parent]; stranger && !alive {
-			orphan(&fresh[i])
+	for i := range found {
+		parent := api.ShardID(found[i].After)
+		if alive, unknown := unknownParents[parent]; unknown && !alive {
+			orphan(&found[i])
 		}
 	}
-	for parent, alive := range strangers {
+	for parent, alive := range unknownParents {
 		if alive { // its own parent is not known
 			n := NewShard{Name: stream.ShardName(parent), First: string(api.TrimHorizon)}
 			orphan(&n)
-			fresh = append(fresh, n)
+			found = append(found, n)
 		}
 	}
-	return fresh, nil
+	return found, nil
 }
 
-// lookFor finds out which of these shards exist.
-func (s *Streams) lookFor(ctx context.Context, stream api.ARN, shards map[string]bool) error {
+// probeShards determines which of these shards exist.
+func (s *Source) probeShards(ctx context.Context, stream api.ARN, shards map[string]bool) error {
 	var g errgroup.Group
 	g.SetLimit(parentProbes)
 	var mu sync.Mutex
@@ -271,7 +271,7 @@ func (s *Streams) lookFor(ctx context.Context, stream api.ARN, shards map[string
 	return g.Wait()
 }
 
-func (s *Streams) exists(ctx context.Context, stream api.ARN, shard string) (bool, error) {
+func (s *Source) exists(ctx context.Context, stream api.ARN, shard string) (bool, error) {
 	return backoff.Retry(ctx, func() (bool, error) {
 		_, err := s.client.OpenIterator(ctx, stream, shard, api.TrimHorizon)
 		if errors.Is(err, api.ErrGone) || errors.Is(err, api.ErrTrimmed) {
@@ -281,7 +281,7 @@ func (s *Streams) exists(ctx context.Context, stream api.ARN, shard string) (boo
 	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
 }
 
-// newBackoff grows from a quarter of a second to five, with jitter.
+// newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
-// What follows lets tests reach arithmetic that no server can be made to ask
+// What follows lets tests reach arithmetic that no server can be made to exercise
 // for in every form.
 
 // Share is share.
@@ -21,7 +21,7 @@ func Share(readable []Shard, me string, members []string) (keep, take []string) 
 func Readable(open []Shard) []Shard { return readable(open, func(string) bool { return true }) }
 
 // Idle notes pages that were asked for at these times, empty but for those in
-// full, and answers whether the end is believed and of when.
+// full, and returns whether the end is reached and of when.
 func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
 	var i idleness
 	for n, at := range asked {
@@ -29,7 +29,7 @@ func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
 		if full[n] {
 			p.Records = make([]types.Record, 1)
 		}
-		i.note(p)
+		i.add(p)
 	}
 	return i.end()
 }

@@ -13,7 +13,7 @@ import (
 // A stop of 16 minutes, in which every iterator expires and shards split, loses
 // nothing.
 func TestStopOfSixteenMinutes(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
 		w.write(200, 20*time.Millisecond)
 		c.stop()
@@ -30,7 +30,7 @@ func TestStopOfSixteenMinutes(t *testing.T) {
 		w.allCounted(5 * time.Minute)
 		t.Logf("caught up after %s", time.Since(begin))
 		w.ready(c, 30*time.Second)
-		w.settle()
+		w.verify()
 		if gaps := w.gaps(); len(gaps) > 0 {
 			t.Errorf("gaps in %v, want none", gaps)
 		}
@@ -40,7 +40,7 @@ func TestStopOfSixteenMinutes(t *testing.T) {
 // A stop of 25 hours is one gap for each known shard that was trimmed, and one
 // for each child whose parent was never seen. What is left is counted.
 func TestStopOfTwentyFiveHours(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 4, Rollover: -1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4, Rollover: -1}, func(w *scenario) {
 		c := w.start("a")
 		w.write(200, 20*time.Millisecond)
 		w.allCounted(30 * time.Second)
@@ -65,14 +65,14 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 		w.write(40, time.Second)
 		back := time.Now()
 
-		w.office.lossy = 300 // whatever was folded, and the gaps, is thrown away again and again
+		w.store.lossy = 300 // whatever was folded, and the gaps, is thrown away again and again
 		c = w.start("b")
 		defer c.stop()
 		w.ready(c, time.Minute)
 		t.Logf("ready again after %s", time.Since(back))
 		w.await("what is left is counted", 5*time.Minute, func() bool { return w.count() == 200+80 })
 		w.await("all gaps are recorded", 5*time.Minute, func() bool { return len(w.gaps()) >= 10 })
-		w.office.settle(t, 280)
+		w.store.verify(t, 280)
 
 		var want []string
 		want = append(want, known...)
@@ -90,33 +90,33 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 		if len(unseen) != 3 || !slices.Equal(got, want) {
 			t.Errorf("gaps in %v\nwant        %v", got, want)
 		}
-		for i, g := range w.office.gaps {
+		for i, g := range w.store.gaps {
 			if g.Since.IsZero() || g.Since.Before(stopped.Add(-time.Minute)) || g.Since.After(stopped.Add(time.Minute)) {
-				t.Errorf("%s: lost since %s, stopped at %s", w.office.gapsOf[i], g.Since, stopped)
+				t.Errorf("%s: lost since %s, stopped at %s", w.store.gapsOf[i], g.Since, stopped)
 			}
 			if g.Until.Before(back.Add(-24*time.Hour-time.Minute)) || g.Until.After(back.Add(-3*time.Hour)) {
-				t.Errorf("%s: lost until %s, began again at %s", w.office.gapsOf[i], g.Until, back)
+				t.Errorf("%s: lost until %s, began again at %s", w.store.gapsOf[i], g.Until, back)
 			}
 		}
 	})
 }
 
 // A shard that was known and waited for its parent for a day has lost its
-// beginning, of which TRIM_HORIZON says nothing.
+// beginning, of which TRIM_HORIZON reports nothing.
 func TestShardThatWaitedForADayIsAGap(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		c := w.start("a")
 		w.write(20, 20*time.Millisecond)
 		w.allCounted(20 * time.Second)
 		w.fake.SetFaults("GetRecords", 0, 1)
 		w.table.Roll(w.table.OpenShards()[0])
-		w.await("the child is known", 3*time.Minute, func() bool { return len(w.office.open()) >= 1 && known(w) == 2 })
+		w.await("the child is known", 3*time.Minute, func() bool { return len(w.store.open()) >= 1 && known(w) == 2 })
 		c.stop()
 		w.fake.SetFaults("GetRecords", 0, 0)
 		w.write(10, time.Second)
 		time.Sleep(25 * time.Hour)
 		w.write(10, time.Second)
-		w.office.lossy = 300
+		w.store.lossy = 300
 		c = w.start("b")
 		defer c.stop()
 		w.await("what is left is counted", 5*time.Minute, func() bool { return w.count() == 30 })
@@ -129,14 +129,14 @@ func TestShardThatWaitedForADayIsAGap(t *testing.T) {
 // An open shard of which everything was trimmed has one gap for each time that
 // nobody came for a day, however often it is claimed.
 func TestEmptiedShardIsOneGapATime(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		w.fake.Deny("GetRecords")
 		c := w.start("a")
 		time.Sleep(time.Minute)
 		w.write(10, time.Second)
 		c.stop()
 		w.fake.Allow("GetRecords")
-		w.office.lossy = 20
+		w.store.lossy = 20
 		for i := range 3 {
 			time.Sleep(25 * time.Hour)
 			c = w.start("b")
@@ -147,23 +147,23 @@ func TestEmptiedShardIsOneGapATime(t *testing.T) {
 				t.Errorf("%d gaps after %d absences", n, i+1)
 			}
 		}
-		if g := w.office.gaps[0]; g.From != "TRIM_HORIZON" || g.Until.Sub(g.Since) < time.Minute {
+		if g := w.store.gaps[0]; g.From != "TRIM_HORIZON" || g.Until.Sub(g.Since) < time.Minute {
 			t.Errorf("the gap is %+v", g)
 		}
 	})
 }
 
-func known(w *world) int {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
-	return len(w.office.shards)
+func known(w *scenario) int {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return len(w.store.shards)
 }
 
-// While a permission is missing, readiness says which; afterwards all is read.
+// While a permission is missing, readiness names it; afterwards all is read.
 func TestMissingPermissionsAreNamed(t *testing.T) {
 	for _, operation := range []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"} {
 		t.Run(operation, func(t *testing.T) {
-			inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *world) {
+			inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *scenario) {
 				w.fake.Deny(operation)
 				c := w.start("a")
 				defer c.stop()
@@ -175,7 +175,7 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 				w.fake.Allow(operation)
 				w.allCounted(time.Minute)
 				w.ready(c, time.Minute)
-				w.settle()
+				w.verify()
 			})
 		})
 	}
@@ -186,7 +186,7 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 	for _, operation := range []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"} {
 		for _, code := range []string{"ThrottlingException", "LimitExceededException", "InternalServerError", "RequestLimitExceeded"} {
 			t.Run(operation+" "+code, func(t *testing.T) {
-				inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+				inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 					w.fake.Fail(operation, slices.Repeat([]string{code}, 12)...)
 					c := w.start("a")
 					defer c.stop()
@@ -197,7 +197,7 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 					w.fake.Fail(operation, slices.Repeat([]string{code}, 8)...)
 					w.allCounted(2 * time.Minute)
 					w.ready(c, 2*time.Minute)
-					w.settle()
+					w.verify()
 				})
 			})
 		}
@@ -207,7 +207,7 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 // A table that goes away makes the source not ready, and does no harm to the
 // other.
 func TestTableThatVanishes(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		users := w.fake.CreateTable(model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}})
 		w.config.Tables = []string{"orders", "users"}
 		c := w.start("a")
@@ -228,9 +228,9 @@ func TestTableThatVanishes(t *testing.T) {
 	})
 }
 
-// A collector that asks in the wrong region finds nothing, and gives nothing up.
+// A collector that reads in the wrong region finds nothing, and records no loss.
 func TestWrongRegionLosesNothing(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *scenario) {
 		c := w.start("a")
 		w.write(50, 10*time.Millisecond)
 		c.stop()
@@ -238,7 +238,7 @@ func TestWrongRegionLosesNothing(t *testing.T) {
 		w.fake = streamstest.New(streamstest.Options{Region: "us-east-1"})
 		c = w.start("b")
 		w.notReady(c, "orders: it has no enabled stream", time.Minute)
-		w.notReady(c, "look whether AWS_REGION and the credentials", time.Minute)
+		w.notReady(c, "check that AWS_REGION and the credentials", time.Minute)
 		c.stop()
 		w.fake = right
 		c = w.start("c")
@@ -246,7 +246,7 @@ func TestWrongRegionLosesNothing(t *testing.T) {
 		w.write(50, 10*time.Millisecond)
 		w.allCounted(20 * time.Second)
 		w.ready(c, 20*time.Second)
-		w.settle()
+		w.verify()
 		if gaps := w.gaps(); len(gaps) > 0 {
 			t.Errorf("gaps in %v, want none", gaps)
 		}
@@ -256,7 +256,7 @@ func TestWrongRegionLosesNothing(t *testing.T) {
 // A table whose records nobody would understand is left alone, and its place is
 // kept.
 func TestUnknownTableIsLeftAlone(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		known := make(chan struct{})
 		w.config.Known = func(string) error {
 			select {
@@ -275,13 +275,13 @@ func TestUnknownTableIsLeftAlone(t *testing.T) {
 		}
 		close(known)
 		w.allCounted(20 * time.Second)
-		w.settle()
+		w.verify()
 	})
 }
 
-// A full stop of a source whose store does not answer is bounded.
+// A full stop of a source whose store does not respond is bounded.
 func TestStopIsBounded(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 20}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 20}, func(w *scenario) {
 		c := w.start("a")
 		w.write(50, 10*time.Millisecond)
 		begin := time.Now()

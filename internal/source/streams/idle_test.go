@@ -29,7 +29,7 @@ func TestTheEndIsBelievedSlowly(t *testing.T) {
 		{"a hole of many pages in a second", every(14, 220*time.Millisecond), nil, 0},
 		{"ten pages over three seconds", every(15, 220*time.Millisecond), nil, 80 * time.Millisecond},
 		{"few pages over a long time", every(9, time.Second), nil, 0},
-		{"a record begins the count anew", every(20, time.Second), map[int]bool{12: true}, 0},
+		{"a record restarts the count", every(20, time.Second), map[int]bool{12: true}, 0},
 		{"and it ends some time after", every(30, time.Second), map[int]bool{12: true}, 25 * time.Second},
 	} {
 		end, at := streams.Idle(c.asked, c.full)

@@ -18,7 +18,7 @@ import (
 
 // A consumer kept on asking with an iterator older than 15 minutes.
 func TestExpiredIteratorIsNotRetriedForEver(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		c := w.start("a")
 		defer c.stop()
 		w.write(50, 50*time.Millisecond)
@@ -29,14 +29,14 @@ func TestExpiredIteratorIsNotRetriedForEver(t *testing.T) {
 			w.allCounted(20 * time.Second)
 		}
 		if n := expired(w); n < 5 || n > 10 {
-			t.Errorf("%d answers say that an iterator has expired, want about one of each of 5", n)
+			t.Errorf("%d responses report an expired iterator, want about one of each of 5", n)
 		}
 		w.ready(c, 15*time.Second)
-		w.settle()
+		w.verify()
 	})
 }
 
-func expired(w *world) (n int) {
+func expired(w *scenario) (n int) {
 	for _, c := range w.fake.Calls("GetRecords") {
 		if c.Code == "ExpiredIteratorException" {
 			n++
@@ -45,10 +45,10 @@ func expired(w *world) (n int) {
 	return n
 }
 
-// A consumer took the answer that a shard does not exist for an outage that
+// A consumer took the response that a shard does not exist for an outage that
 // passes.
 func TestResourceNotFoundIsNotTransient(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		c := w.start("a")
 		w.write(50, 50*time.Millisecond)
 		w.allCounted(20 * time.Second)
@@ -66,18 +66,18 @@ func TestResourceNotFoundIsNotTransient(t *testing.T) {
 			t.Errorf("gaps in %v, want one in %s", gaps, parent)
 		}
 		w.ready(c, 30*time.Second)
-		w.office.settle(t, 100)
+		w.store.verify(t, 100)
 	})
 }
 
 // A consumer listed hundreds of shards under one time-out, and began again from
 // the first page when it ran out.
 func TestDiscoveryIsNotAllOrNothing(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 1000}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 1000}, func(w *scenario) {
 		w.fake.SetFaults("DescribeStream", 0.7, 0.2)
 		c := w.start("a")
 		defer c.stop()
-		w.await("all shards are known", time.Hour, func() bool { return len(w.office.open()) == 1000 })
+		w.await("all shards are known", time.Hour, func() bool { return len(w.store.open()) == 1000 })
 		failed, pages := 0, 0
 		for _, call := range w.fake.Calls("DescribeStream") {
 			if call.Code != "" {
@@ -87,22 +87,22 @@ func TestDiscoveryIsNotAllOrNothing(t *testing.T) {
 			}
 		}
 		if failed < 20 || pages > 13 {
-			t.Errorf("10 pages took %d answers and %d failures: pages that had come were asked for again", pages, failed)
+			t.Errorf("10 pages took %d responses and %d failures: pages that had come were requested again", pages, failed)
 		}
-		w.settle()
+		w.verify()
 	})
 }
 
 // A consumer called a shard finished when it was closed, before it had read it.
 func TestClosedShardIsReadToItsEnd(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, PageRecords: 10, EmptyPages: 0.5}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, PageRecords: 10, EmptyPages: 0.5}, func(w *scenario) {
 		w.write(500, 10*time.Millisecond)
 		parent := w.table.OpenShards()[0]
 		w.table.Split(parent)
 		c := w.start("a")
 		for range 8 { // as often as it is interrupted
 			time.Sleep(3 * time.Second)
-			if n := w.count(); n >= 500 && slices.ContainsFunc(w.office.open(), func(s string) bool { return strings.HasSuffix(s, parent) }) {
+			if n := w.count(); n >= 500 && slices.ContainsFunc(w.store.open(), func(s string) bool { return strings.HasSuffix(s, parent) }) {
 				break
 			}
 			c.stop()
@@ -110,14 +110,14 @@ func TestClosedShardIsReadToItsEnd(t *testing.T) {
 		}
 		defer func() { c.stop() }()
 		w.allCounted(2 * time.Minute)
-		w.settle()
+		w.verify()
 	})
 }
 
 // A consumer read children before their parents, and mixed up the changes of an
 // item.
 func TestParentsAreReadBeforeTheirChildren(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, PageRecords: 20}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, PageRecords: 20}, func(w *scenario) {
 		for range 3 { // the same items, over three generations
 			for i := range 200 {
 				w.put(items[i%len(items)])
@@ -134,7 +134,7 @@ func TestParentsAreReadBeforeTheirChildren(t *testing.T) {
 			defer w.start(name).stop()
 		}
 		w.allCounted(2 * time.Minute)
-		w.settle() // the office refuses a claim before the parent's end
+		w.verify() // the store refuses a claim before the parent's end
 	})
 }
 
@@ -142,7 +142,7 @@ var items = []string{"ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "id
 
 // A consumer waited for the last record of a parent that had none.
 func TestEmptyParentReachesItsEnd(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		for range 4 {
 			for _, shard := range w.table.OpenShards() {
 				w.table.Split(shard)
@@ -153,17 +153,17 @@ func TestEmptyParentReachesItsEnd(t *testing.T) {
 		c := w.start("a")
 		defer c.stop()
 		w.allCounted(30 * time.Second)
-		w.settle()
-		if open := len(w.office.open()); open != 16 {
+		w.verify()
+		if open := len(w.store.open()); open != 16 {
 			t.Errorf("%d shards are not finished, want the 16 that are open", open)
 		}
 	})
 }
 
 // A consumer whose checkpoint was older than the stream's 24 hours stood still
-// for ever, and said that it was well.
+// without limit, and reported that it was ready.
 func TestCheckpointBeforeTheHorizonIsAGap(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		c := w.start("a")
 		w.write(50, 50*time.Millisecond)
 		w.allCounted(20 * time.Second)
@@ -178,11 +178,11 @@ func TestCheckpointBeforeTheHorizonIsAGap(t *testing.T) {
 		defer c.stop()
 		w.await("what is left is read", 30*time.Second, func() bool { return w.count() == 70 })
 		w.ready(c, 30*time.Second)
-		w.office.settle(t, 70)
-		if len(w.office.gaps) != 1 {
-			t.Fatalf("gaps %+v, want one", w.office.gaps)
+		w.store.verify(t, 70)
+		if len(w.store.gaps) != 1 {
+			t.Fatalf("gaps %+v, want one", w.store.gaps)
 		}
-		g := w.office.gaps[0]
+		g := w.store.gaps[0]
 		if g.From != w.table.Written()[49].Sequence || g.To != "at:"+first.Sequence {
 			t.Errorf("the gap goes from %s to %s, want from the last counted to the first that is left", g.From, g.To)
 		}
@@ -195,7 +195,7 @@ func TestCheckpointBeforeTheHorizonIsAGap(t *testing.T) {
 // A consumer listed shards now and then, and missed children that were closed
 // and trimmed in between.
 func TestChildrenBetweenTwoDiscoveriesAreNotMissed(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Lag: 3 * time.Second}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Lag: 3 * time.Second}, func(w *scenario) {
 		w.config.Discovery = time.Hour
 		c := w.start("a")
 		defer c.stop()
@@ -207,13 +207,13 @@ func TestChildrenBetweenTwoDiscoveriesAreNotMissed(t *testing.T) {
 			w.write(10, 100*time.Millisecond)
 		}
 		w.allCounted(2 * time.Minute)
-		w.settle()
+		w.verify()
 	})
 }
 
 // A consumer deleted its lease when it stopped, and with it the place.
 func TestReleasedShardKeepsItsPlace(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		for i := range 6 {
 			c := w.start(string(rune('a' + i)))
 			w.write(100, 20*time.Millisecond)
@@ -238,14 +238,14 @@ func TestReleasedShardKeepsItsPlace(t *testing.T) {
 		if d := time.Since(begin); d > 5*time.Second {
 			t.Errorf("taking over what was released took %s", d)
 		}
-		w.settle()
+		w.verify()
 	})
 }
 
 // Two consumers with different names wrote their places into one table.
 func TestTwoConsumersShareNothing(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, NoRates: true}, func(w *world) {
-		other := &world{TB: t, fake: w.fake, table: w.table, office: newOffice(), config: w.config}
+	inBubble(t, streamstest.Options{Seed: 1, NoRates: true}, func(w *scenario) {
+		other := &scenario{TB: t, fake: w.fake, table: w.table, store: newFakeStore(), config: w.config}
 		defer w.start("a").stop()
 		w.write(100, 20*time.Millisecond)
 		b := other.start("b")
@@ -255,32 +255,32 @@ func TestTwoConsumersShareNothing(t *testing.T) {
 		b.stop()
 		w.write(100, 20*time.Millisecond)
 		w.allCounted(20 * time.Second)
-		w.office.settle(t, 300)
+		w.store.verify(t, 300)
 		defer other.start("c").stop()
 		other.allCounted(20 * time.Second)
-		other.office.settle(t, 300)
+		other.store.verify(t, 300)
 	})
 }
 
 // A consumer took the first page of DescribeStream for all shards.
 func TestAllPagesOfDescribeStreamAreRead(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 250, PageShards: 7}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 250, PageShards: 7}, func(w *scenario) {
 		w.write(1000, time.Millisecond)
 		c := w.start("a")
 		defer c.stop()
 		w.allCounted(time.Minute)
-		if open := len(w.office.open()); open != 250 {
+		if open := len(w.store.open()); open != 250 {
 			t.Errorf("%d shards are known, want 250", open)
 		}
-		w.settle()
+		w.verify()
 	})
 }
 
-// stateOf is for tests that look at one collector's part.
-func stateOf(w *world, name string) (owned int) {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
-	for _, h := range w.office.shards {
+// stateOf is for tests that check one collector's part.
+func stateOf(w *scenario, name string) (owned int) {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	for _, h := range w.store.shards {
 		if h.owner == name && !h.ended {
 			owned++
 		}
@@ -290,5 +290,5 @@ func stateOf(w *world, name string) (owned int) {
 
 var (
 	_ api.DynamoDBStreams = (*dynamodbstreams.Client)(nil)
-	_ streams.Ledger      = (*desk)(nil)
+	_ streams.Registry    = (*session)(nil)
 )

@@ -70,10 +70,10 @@ func (s story) run(t *testing.T) {
 	rng := rand.New(rand.NewPCG(s.seed, 7))
 	// A tree of that depth has 2^(depth+1)-1 shards when all of them split.
 	roots := max(1, s.shards/(1<<(s.depth+1)-1))
-	w := newWorld(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
+	w := newScenario(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
 	w.fake.SetFaults("", s.throttles, s.fails)
-	w.office.rng = rand.New(rand.NewPCG(s.seed, 8))
-	w.office.lossy = 5
+	w.store.rng = rand.New(rand.NewPCG(s.seed, 8))
+	w.store.lossy = 5
 	before := s.records / 3
 	s.live(w, rng, before, s.depth/2)
 	all := make([]*collector, s.collectors)
@@ -104,7 +104,7 @@ func (s story) run(t *testing.T) {
 	for _, c := range all {
 		w.ready(c, time.Minute)
 	}
-	w.settle()
+	w.verify()
 	for _, c := range all {
 		c.stop()
 	}
@@ -114,7 +114,7 @@ func (s story) run(t *testing.T) {
 }
 
 // live lets the table live: items change, shards split and roll over.
-func (s story) live(w *world, rng *rand.Rand, records, generations int) {
+func (s story) live(w *scenario, rng *rand.Rand, records, generations int) {
 	w.Helper()
 	for g := range max(1, generations) {
 		for range records / max(1, generations) {
@@ -137,7 +137,7 @@ func (s story) live(w *world, rng *rand.Rand, records, generations int) {
 
 // A stream that was on for a day before anybody came has 2,000 shards.
 func TestTwoThousandRetainedShards(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 200, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 200, Throttles: 0.1, Errors: 0.01, Rollover: -1}, func(w *scenario) {
 		for range 9 {
 			for range 30 {
 				w.put(items[len(w.table.Written())%len(items)])
@@ -158,13 +158,13 @@ func TestTwoThousandRetainedShards(t *testing.T) {
 		t.Logf("the first reader started after %s", time.Since(begin))
 		w.allCounted(30 * time.Minute)
 		t.Logf("all 2,000 shards were read after %s", time.Since(begin))
-		w.settle()
+		w.verify()
 	})
 }
 
 // Shards are shared evenly, whoever comes and goes.
 func TestCollectorsShareTheShards(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 30}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 30}, func(w *scenario) {
 		share := func(want map[string]int) {
 			t.Helper()
 			time.Sleep(20 * time.Second)
@@ -179,10 +179,10 @@ func TestCollectorsShareTheShards(t *testing.T) {
 		b := w.start("b")
 		c := w.start("c")
 		share(map[string]int{"a": 10, "b": 10, "c": 10})
-		claims := w.office.claims
+		claims := w.store.claims
 		time.Sleep(time.Minute)
-		if w.office.claims != claims {
-			t.Errorf("%d claims when nothing changed", w.office.claims-claims)
+		if w.store.claims != claims {
+			t.Errorf("%d claims when nothing changed", w.store.claims-claims)
 		}
 		a.stop()
 		share(map[string]int{"a": 0, "b": 15, "c": 15})
@@ -190,14 +190,14 @@ func TestCollectorsShareTheShards(t *testing.T) {
 		share(map[string]int{"c": 30})
 		w.write(100, 10*time.Millisecond)
 		w.allCounted(20 * time.Second)
-		w.settle()
+		w.verify()
 		c.stop()
 	})
 }
 
 // A killed collector's shards are taken over when its lease has run out.
 func TestTakeOverAfterAKill(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 8}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 8}, func(w *scenario) {
 		a := w.start("a")
 		b := w.start("b")
 		defer b.stop()
@@ -209,16 +209,16 @@ func TestTakeOverAfterAKill(t *testing.T) {
 		if d := time.Since(begin); d > w.lease()+10*time.Second {
 			t.Errorf("all was counted after %s", d)
 		}
-		w.settle()
+		w.verify()
 	})
 }
 
-func (w *world) lease() time.Duration { return 15 * time.Second }
+func (w *scenario) lease() time.Duration { return 15 * time.Second }
 
 // A collector whose store is away reads nothing that another might be reading,
 // and goes on when it is back.
 func TestStoreIsAway(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
 		defer c.stop()
 		w.write(100, 20*time.Millisecond)
@@ -235,18 +235,18 @@ func TestStoreIsAway(t *testing.T) {
 		w.setDown(false)
 		w.ready(c, 30*time.Second)
 		w.allCounted(30 * time.Second)
-		w.settle()
+		w.verify()
 	})
 }
 
 // A collector that cannot say that it lives reads nothing beyond its lease, even
 // where it could still write: another reads by then.
 func TestNothingIsReadWithoutALease(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
 		defer c.stop()
 		w.write(100, 20*time.Millisecond)
-		c.desk.mute(true)
+		c.session.mute(true)
 		time.Sleep(w.lease() + time.Second)
 		calls := len(w.fake.Calls("GetRecords"))
 		time.Sleep(time.Minute)
@@ -257,28 +257,28 @@ func TestNothingIsReadWithoutALease(t *testing.T) {
 		defer b.stop()
 		w.write(100, 20*time.Millisecond)
 		w.allCounted(20 * time.Second)
-		c.desk.mute(false)
+		c.session.mute(false)
 		w.write(100, 20*time.Millisecond)
 		w.allCounted(20 * time.Second)
-		w.settle()
+		w.verify()
 	})
 }
 
-func (d *desk) mute(deaf bool) {
+func (d *session) mute(deaf bool) {
 	defer d.enter()()
-	d.deaf = deaf
+	d.registryAway = deaf
 }
 
-func (w *world) setDown(down bool) {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
-	w.office.down = down
+func (w *scenario) setDown(down bool) {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	w.store.down = down
 }
 
 // A stream that was disabled and enabled again is another: the old one is
 // finished first.
 func TestOldStreamIsFinishedBeforeTheNewOne(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1, Shards: 3, PageRecords: 10}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1, Shards: 3, PageRecords: 10}, func(w *scenario) {
 		for i := range 300 {
 			w.put(items[i%len(items)])
 		}
@@ -305,18 +305,18 @@ func TestOldStreamIsFinishedBeforeTheNewOne(t *testing.T) {
 		w.write(50, 10*time.Millisecond)
 		w.allCounted(2 * time.Minute)
 		w.ready(c, 30*time.Second)
-		if open := len(w.office.open()); open != 3 {
+		if open := len(w.store.open()); open != 3 {
 			t.Errorf("%d shards are not finished, want the newest stream's 3", open)
 		}
 	})
 }
 
 // settleOrder checks that the streams were read one after the other.
-func (w *world) settleOrder() {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
+func (w *scenario) settleOrder() {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
 	var labels []string
-	for _, r := range w.office.counted {
+	for _, r := range w.store.counted {
 		labels = append(labels, r.shard[:len("orders/2006-01-02T15:04:05.000")])
 	}
 	if !slices.IsSorted(labels) {

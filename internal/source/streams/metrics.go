@@ -6,19 +6,19 @@ import (
 	"github.com/keyheat/keyheat/internal/metrics"
 )
 
-// Kinds of trouble, the values of the errors' label.
+// Kinds of failures, the values of the errors' label.
 const (
-	troubleLedger    = "ledger"
-	troubleDiscovery = "discovery"
-	troubleChildren  = "children"
-	troubleIterator  = "iterator"
-	troubleExpired   = "expired_iterator"
-	troubleRecords   = "records"
-	troubleThrottled = "throttled"
-	troubleClaim     = "claim"
-	troubleReclaim   = "reclaim"
-	troubleSink      = "sink"
-	troubleRelease   = "release"
+	failureRegistry  = "ledger"
+	failureDiscovery = "discovery"
+	failureChildren  = "children"
+	failureIterator  = "iterator"
+	failureExpired   = "expired_iterator"
+	failureRecords   = "records"
+	failureThrottled = "throttled"
+	failureClaim     = "claim"
+	failureReclaim   = "reclaim"
+	failureSink      = "sink"
+	failureRelease   = "release"
 )
 
 // meters counts what a source reads. It is embedded, so that whoever owns the
@@ -31,7 +31,7 @@ type meters struct {
 	shards                             prometheus.GaugeFunc
 }
 
-func newMeters(s *Streams) *meters {
+func newMeters(s *Source) *meters {
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "keyheat", Subsystem: "streams", Name: name, Help: help,
@@ -40,10 +40,10 @@ func newMeters(s *Streams) *meters {
 	m := &meters{
 		records:  counter("records_total", "Stream records handed to the collector.", "table"),
 		bytes:    counter("bytes_total", "Bytes of stream records, as JSON, handed to the collector.", "table"),
-		pages:    counter("pages_total", "Answers of GetRecords, empty ones too.", "table"),
+		pages:    counter("pages_total", "Responses of GetRecords, empty ones too.", "table"),
 		ended:    counter("ended_shards_total", "Shards that were read to their end.", "table"),
-		gaps:     counter("gaps_total", "Stretches of a shard that could not be counted.", "table"),
-		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are made again.", "kind"),
+		gaps:     counter("gaps_total", "Ranges of a shard that could not be counted.", "table"),
+		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
 		requests: counter("requests_total", "Requests to DynamoDB Streams.", "operation"),
 		shards: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "keyheat", Subsystem: "streams", Name: "shards",

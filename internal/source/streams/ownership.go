@@ -8,35 +8,36 @@ import (
 	"github.com/keyheat/keyheat/internal/retry"
 )
 
-// tenure is how long what this collector owns is certainly its own, by its own
-// clock, which began to run before the Ledger's.
-type tenure struct {
+// ownership is how long what this collector owns is certainly its own, by its own
+// clock, which was read before the Registry's.
+type ownership struct {
 	mu    sync.Mutex
 	until time.Time
 }
 
-func (t *tenure) extend(until time.Time) {
+func (t *ownership) extend(until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.until = until
 }
 
-func (t *tenure) holds() bool {
+func (t *ownership) holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return time.Now().Before(t.until)
 }
 
-// tenureLook is how often one that waits for its tenure looks.
-const tenureLook = 100 * time.Millisecond
+// ownershipPoll is how often await checks.
+const ownershipPoll = 100 * time.Millisecond
 
-// await waits until the tenure holds. Without it another may be reading.
-func (t *tenure) await(ctx context.Context) error {
+// await waits until ownership is certain. Until then another collector may be
+// reading.
+func (t *ownership) await(ctx context.Context) error {
 	for !t.holds() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		retry.Pause(ctx, tenureLook)
+		retry.Pause(ctx, ownershipPoll)
 	}
 	return ctx.Err()
 }

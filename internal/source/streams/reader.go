@@ -18,7 +18,7 @@ import (
 )
 
 // reclaimPause is the middle of the pause before a shard is claimed again after
-// it was lost: long enough for a rightful owner to be known.
+// it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
 // errEnded: the shard was read to its end, and that is in the Sink.
@@ -27,13 +27,12 @@ var errEnded = errors.New("the shard has ended")
 // reader reads one shard as long as it is ours. One goroutine; stop may be
 // called by others.
 //
-// A claim begins at the Sink's position. Each step asks for an iterator if there
-// is none, then for a page, and folds it; whatever fails is tried again, with a
-// new iterator behind the last record that was folded. The last page of a
-// closed shard is folded like any other; then the children are made known, and
-// then the end.
+// A claim begins at the Sink's position. Each step requests an iterator if there
+// is none, then a page, and folds it; failures are retried, with a new iterator
+// after the last record that was folded. The last page of a closed shard is folded
+// like any other; then the children are registered, and then the end is folded.
 type reader struct {
-	source *Streams
+	source *Source
 	shard  Shard
 	stream api.ARN
 	table  string
@@ -47,55 +46,55 @@ type reader struct {
 	newest   time.Time
 	closed   bool  // the shard was read to its end
 	gone     bool  // the shard does not exist any more
-	lost     *loss // a stretch that is lost, until its end is known
+	lost     *loss // a range that is lost, until its end is known
 	idle     idleness
-	next     time.Time // not before then is the next page asked for
+	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
 	backoff  *backoff.ExponentialBackOff
 	buf      []byte
 }
 
-func newReader(s *Streams, h Shard, stop context.CancelFunc) *reader {
+func newReader(s *Source, h Shard, stop context.CancelFunc) *reader {
 	stream := api.ARN(h.Stream)
 	return &reader{
 		source: s, shard: h, stream: stream, table: stream.Table(), id: api.ShardID(h.Name),
 		stop: stop, backoff: newBackoff(),
-		next:  time.Now().Add(pageEvery), // its last owner may have asked just now
+		next:  time.Now().Add(pageEvery), // its last owner may have made a request just now
 		limit: api.FewRecords,
 	}
 }
 
-// run owns the shard until ctx ends, or says that the shard has.
+// run owns the shard until ctx ends, and reports whether the shard has ended.
 func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 	for ctx.Err() == nil {
-		err := r.own(ctx, sink)
+		err := r.claimAndRead(ctx, sink)
 		switch {
 		case errors.Is(err, errEnded):
 			return true
 		case ctx.Err() != nil:
 			return false
 		case errors.Is(err, source.ErrReclaim):
-			r.source.trouble(r.shard.Name, troubleReclaim, err)
+			r.source.reportFailure(r.shard.Name, failureReclaim, err)
 			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
-			r.source.trouble(r.shard.Name, troubleSink, err)
+			r.source.reportFailure(r.shard.Name, failureSink, err)
 			retry.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 	return false
 }
 
-// own claims the shard, reads it until that fails or it has ended, and gives it
-// up unless the handle is dead.
-func (r *reader) own(ctx context.Context, sink source.Sink) error {
-	if err := r.source.tenure.await(ctx); err != nil {
+// claimAndRead claims the shard, reads it until that fails or it has ended, and
+// releases it unless the handle is dead.
+func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
+	if err := r.source.ownership.await(ctx); err != nil {
 		return err
 	}
 	handle, err := sink.Claim(ctx, r.shard.Name, string(api.TrimHorizon))
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
-	r.begin(handle)
+	r.start(handle)
 	err = r.read(ctx)
 	alive := ctx.Err() != nil && !errors.Is(err, source.ErrReclaim)
 	if alive || errors.Is(err, errEnded) {
@@ -106,33 +105,33 @@ func (r *reader) own(ctx context.Context, sink source.Sink) error {
 	return err
 }
 
-// begin forgets everything of an earlier claim.
-func (r *reader) begin(handle source.Partition) {
+// start resets the state of an earlier claim.
+func (r *reader) start(handle source.Partition) {
 	r.handle, r.at = handle, api.Position(handle.Position())
 	r.iterator, r.idle = "", idleness{}
 	r.newest = time.Time{} // what was folded since may have been thrown away
 	r.closed, r.gone = r.at == api.ShardEnd, r.at == api.ShardEnd
-	if r.lost = r.inherited(); r.lost != nil {
+	if r.lost = r.initialLoss(); r.lost != nil {
 		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
 	}
 	r.claimed = true
 }
 
-// release gives the shard up, in a bounded time. Then all that was folded is in
-// the Sink.
+// release releases the shard, in a bounded time. Everything folded is in the Sink
+// then.
 func (r *reader) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
 	err := r.handle.Release(ctx)
 	if err != nil {
-		r.source.errors.WithLabelValues(troubleRelease).Inc()
-		r.source.log.Warn("release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
+		r.source.errors.WithLabelValues(failureRelease).Inc()
+		r.source.log.Warn("cannot release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
 	}
 	return err
 }
 
-// read steps until the Sink refuses, the shard has ended, or ctx ends. What AWS
-// refuses is tried again, for ever.
+// read steps until the Sink fails, the shard has ended, or ctx ends. Failures of
+// AWS are retried without limit.
 func (r *reader) read(ctx context.Context) error {
 	for {
 		err := r.step(ctx)
@@ -143,23 +142,23 @@ func (r *reader) read(ctx context.Context) error {
 			return ctx.Err()
 		case err != nil:
 			r.iterator = ""
-			r.source.trouble(r.shard.Name, troubleRecords, err)
+			r.source.reportFailure(r.shard.Name, failureRecords, err)
 			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
-			r.settled()
+			r.succeeded()
 		}
 	}
 }
 
-// settled notes that a step went through.
-func (r *reader) settled() {
+// succeeded records that a step succeeded.
+func (r *reader) succeeded() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.shard.Name) {
-		r.source.log.Debug("samples flow again", "shard", r.shard.Name)
+		r.source.log.Debug("samples are read again", "shard", r.shard.Name)
 	}
 }
 
-// step is one page.
+// step reads one page.
 func (r *reader) step(ctx context.Context) error {
 	if r.closed {
 		return r.end(ctx)
@@ -170,47 +169,47 @@ func (r *reader) step(ctx context.Context) error {
 	if r.iterator == "" {
 		var err error
 		if r.iterator, err = r.source.client.OpenIterator(ctx, r.stream, r.id, r.at); err != nil {
-			return r.refused(ctx, err)
+			return r.handleError(ctx, err)
 		}
 	}
 	p, err := r.source.client.GetRecords(ctx, r.iterator, r.limit)
 	r.next = p.Asked.Add(pageEvery)
 	if err != nil {
-		return r.refused(ctx, err)
+		return r.handleError(ctx, err)
 	}
 	return r.fold(ctx, p)
 }
 
-// await waits until the next page may be asked for: at the API's pace, and with
-// the certainty that nobody else reads the shard.
+// await waits until the next page may be requested: at the API's rate, and while
+// it is certain that nobody else reads the shard.
 func (r *reader) await(ctx context.Context) error {
 	if d := time.Until(r.next); d > 0 {
 		retry.Pause(ctx, d)
 	}
-	return r.source.tenure.await(ctx)
+	return r.source.ownership.await(ctx)
 }
 
 // fold hands a page to the Sink.
 func (r *reader) fold(ctx context.Context, p api.Page) error {
-	p.Records = r.beyond(p.Records)
-	r.idle.note(p)
-	r.next = p.Asked.Add(r.idle.pace())
+	p.Records = r.uncounted(p.Records)
+	r.idle.add(p)
+	r.next = p.Asked.Add(r.idle.interval())
 	end, read := r.idle.end()
-	if err := r.bound(ctx, p, end); err != nil {
+	if err := r.boundLoss(ctx, p, end); err != nil {
 		return err
 	}
 	b := source.Batch{Next: string(r.at)}
 	if end {
 		b.End, b.Read = true, read.UnixMilli()
 	}
-	r.render(&b, p.Records)
+	r.fillBatch(&b, p.Records)
 	began := time.Now()
 	if err := r.handle.Fold(ctx, b); err != nil {
 		return fromSink(fmt.Errorf("fold: %w", err))
 	}
-	r.adapt(time.Since(began))
+	r.adaptLimit(time.Since(began))
 	r.at, r.iterator = api.Position(b.Next), p.Next
-	r.note(b)
+	r.noteFolded(b)
 	r.source.pages.WithLabelValues(r.table).Inc()
 	r.source.records.WithLabelValues(r.table).Add(float64(len(p.Records)))
 	r.source.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
@@ -220,10 +219,9 @@ func (r *reader) fold(ctx context.Context, p api.Page) error {
 	return nil
 }
 
-// beyond leaves out the records that were counted already, which DynamoDB does
-// not give; a server that stands in for it may begin AT the number that it is
-// asked to begin AFTER.
-func (r *reader) beyond(all []types.Record) []types.Record {
+// uncounted leaves out the records that were counted already. DynamoDB does not
+// return them; a stand-in may begin AT the number when asked to begin AFTER it.
+func (r *reader) uncounted(all []types.Record) []types.Record {
 	for i := range all {
 		if !r.at.Passed(sequence(&all[i])) {
 			return all[i:]
@@ -232,10 +230,10 @@ func (r *reader) beyond(all []types.Record) []types.Record {
 	return nil
 }
 
-// adapt chooses the size of the next page by how long the Sink kept this one.
+// adaptLimit sets the size of the next page by how long the Sink held this one.
 // Where a backlog is read, many shards wait for the slowest, each with a page in
 // memory.
-func (r *reader) adapt(waited time.Duration) {
+func (r *reader) adaptLimit(waited time.Duration) {
 	if waited > time.Second {
 		r.limit = api.FewRecords
 		return
@@ -243,8 +241,8 @@ func (r *reader) adapt(waited time.Duration) {
 	r.limit = min(2*r.limit, api.MaxRecords)
 }
 
-// note remembers up to when the shard is counted.
-func (r *reader) note(b source.Batch) {
+// noteFolded records up to when the shard is counted.
+func (r *reader) noteFolded(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)
 	}
@@ -253,8 +251,8 @@ func (r *reader) note(b source.Batch) {
 	}
 }
 
-// render fills a batch with records, as JSON in the reader's buffer.
-func (r *reader) render(b *source.Batch, records []types.Record) {
+// fillBatch adds records to a batch, as JSON in the reader's buffer.
+func (r *reader) fillBatch(b *source.Batch, records []types.Record) {
 	if len(records) == 0 {
 		return
 	}
@@ -282,7 +280,7 @@ func messages(buf []byte, ends []int, records []types.Record) iter.Seq[source.Me
 	}
 }
 
-// sequence is a record's sequence number.
+// sequence returns a record's sequence number.
 func sequence(r *types.Record) string {
 	if r.Dynamodb == nil {
 		return ""
@@ -290,7 +288,7 @@ func sequence(r *types.Record) string {
 	return aws.ToString(r.Dynamodb.SequenceNumber)
 }
 
-// createdAt is a record's time in Unix milliseconds, whole seconds; 0 for none.
+// createdAt returns a record's time in Unix milliseconds, whole seconds; 0 for none.
 func createdAt(r *types.Record) int64 {
 	if r.Dynamodb == nil || r.Dynamodb.ApproximateCreationDateTime == nil {
 		return 0
@@ -298,7 +296,7 @@ func createdAt(r *types.Record) int64 {
 	return r.Dynamodb.ApproximateCreationDateTime.UnixMilli()
 }
 
-// end tells the Sink that the shard will not grow, once its children are known.
+// end folds the end of the shard, once its children are registered.
 func (r *reader) end(ctx context.Context) error {
 	r.closed = true
 	if err := r.awaitChildren(ctx); err != nil {

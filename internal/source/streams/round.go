@@ -11,20 +11,20 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 )
 
-// round says that this collector is alive, looks at the shards, and starts and
-// stops readers by what its share is.
-func (s *Streams) round(ctx context.Context, sink source.Sink, all *sync.WaitGroup) error {
+// round renews the membership, reads the open shards, and starts and stops readers
+// by this collector's share.
+func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGroup) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	me, err := s.attend(bounded)
+	me, err := s.keepAlive(bounded)
 	if err != nil {
 		return err
 	}
-	open, err := s.ledger.Open(bounded)
+	open, err := s.registry.OpenShards(bounded)
 	if err != nil {
-		return fmt.Errorf("look at the shards: %w", err)
+		return fmt.Errorf("read the open shards: %w", err)
 	}
-	s.noteHeirs(open)
+	s.noteChildren(open)
 	readable := readable(open, s.wanted)
 	p := share(readable, me.name, me.members)
 	s.stopAllBut(p.keep)
@@ -38,46 +38,46 @@ func (s *Streams) round(ctx context.Context, sink source.Sink, all *sync.WaitGro
 		}
 	}
 	if s.health.Heal(health.Whole) {
-		s.log.Info("one of the collectors that share the shards", "member", me.name, "members", len(me.members))
+		s.log.Info("joined the collectors that share the shards", "member", me.name, "members", len(me.members))
 	}
 	return nil
 }
 
-// attendance is what a member learns when it attends.
-type attendance struct {
+// membership is the result of renewing it.
+type membership struct {
 	name    string
 	members []string
 }
 
-func (s *Streams) attend(ctx context.Context) (attendance, error) {
+func (s *Source) keepAlive(ctx context.Context) (membership, error) {
 	asked := time.Now()
-	me, members, err := s.ledger.Attend(ctx, s.config.Lease)
+	me, members, err := s.registry.KeepAlive(ctx, s.config.Lease)
 	if err != nil {
-		return attendance{}, fmt.Errorf("say that this collector is alive: %w", err)
+		return membership{}, fmt.Errorf("renew the membership: %w", err)
 	}
 	newcomer := time.Duration(0)
-	if !s.tenure.holds() {
+	if !s.ownership.holds() {
 		newcomer = s.config.Round
 	}
-	s.children.Divide(len(members), newcomer)
-	s.tenure.extend(asked.Add(s.config.Lease))
-	return attendance{me, members}, nil
+	s.childrenPacer.Divide(len(members), newcomer)
+	s.ownership.extend(asked.Add(s.config.Lease))
+	return membership{me, members}, nil
 }
 
-// wanted says whether a table is to be read, and can be.
-func (s *Streams) wanted(table string) bool {
+// wanted reports whether a table is to be read, and can be.
+func (s *Source) wanted(table string) bool {
 	return slices.Contains(s.config.Tables, table) && s.config.Known(table) == nil
 }
 
-// take asks for shards that are not read here yet, and answers which are ours.
-func (s *Streams) take(ctx context.Context, names []string) (map[string]bool, error) {
+// take requests shards that are not read here yet, and returns those granted.
+func (s *Source) take(ctx context.Context, names []string) (map[string]bool, error) {
 	s.mu.Lock()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.readers[name] != nil })
 	s.mu.Unlock()
 	if len(names) == 0 {
 		return nil, nil
 	}
-	taken, err := s.ledger.Take(ctx, names)
+	taken, err := s.registry.Take(ctx, names)
 	if err != nil {
 		return nil, fmt.Errorf("take shards: %w", err)
 	}
@@ -86,7 +86,7 @@ func (s *Streams) take(ctx context.Context, names []string) (map[string]bool, er
 
 // start reads a shard that is ours, until ctx ends, which is the source's, or
 // the reader is stopped.
-func (s *Streams) start(ctx context.Context, h Shard, sink source.Sink, all *sync.WaitGroup) {
+func (s *Source) start(ctx context.Context, h Shard, sink source.Sink, all *sync.WaitGroup) {
 	own, stop := context.WithCancel(ctx)
 	r := newReader(s, h, stop)
 	s.mu.Lock()
@@ -94,30 +94,31 @@ func (s *Streams) start(ctx context.Context, h Shard, sink source.Sink, all *syn
 	s.mu.Unlock()
 	all.Go(func() {
 		defer stop()
-		s.finished(ctx, r, r.run(own, sink))
+		s.readerEnded(ctx, r, r.run(own, sink))
 	})
 }
 
-// finished forgets a reader, and lets others take what it did not end.
-func (s *Streams) finished(ctx context.Context, r *reader, ended bool) {
+// readerEnded removes a reader, and lets others take a shard that has not ended.
+func (s *Source) readerEnded(ctx context.Context, r *reader, ended bool) {
 	s.health.Heal(r.shard.Name)
 	if ended {
 		s.ended.WithLabelValues(r.table).Inc()
 	} else if ctx.Err() == nil { // else leave does it for all of them
 		ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 		defer cancel()
-		if err := s.ledger.Free(ctx, r.shard.Name); err != nil {
-			s.log.Warn("free a shard", "shard", r.shard.Name, "error", err)
+		if err := s.registry.Release(ctx, r.shard.Name); err != nil {
+			s.log.Warn("cannot let others take a shard", "shard", r.shard.Name, "error", err)
 		}
 	}
 	s.mu.Lock()
 	delete(s.readers, r.shard.Name)
 	s.mu.Unlock()
-	s.hurry()
+	s.requestRound()
 }
 
-// stopAllBut stops the readers of other shards: they are too many, or another's.
-func (s *Streams) stopAllBut(keep []string) {
+// stopAllBut stops the readers of other shards, which are beyond the share or
+// somebody else's.
+func (s *Source) stopAllBut(keep []string) {
 	kept := set(keep)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,17 +7,16 @@ import (
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
-// plan is what one collector does about the shards until the next round.
+// plan is which shards one collector reads until the next round.
 type plan struct {
-	// keep are the shards that it goes on reading, take those to ask for. What it
-	// reads beside keep it gives up.
+	// keep are the shards that it goes on reading, take those to request. It
+	// releases what it reads beside keep.
 	keep, take []string
 }
 
-// share divides the shards that may be read evenly among the members. It is a
-// function of what all of them see, so that they come to agree: each has a
-// quota, takes what is free up to it, and gives up what is more than one shard,
-// or a tenth, beyond it.
+// share divides the readable shards evenly among the members. It is a function of
+// what all of them see, so that they converge: each has a quota, takes what is
+// free up to it, and releases what is more than one shard, or a tenth, beyond it.
 func share(readable []Shard, me string, members []string) plan {
 	quota := quota(len(readable), me, members)
 	var mine, free []string
@@ -42,11 +41,11 @@ func share(readable []Shard, me string, members []string) plan {
 	return p
 }
 
-// quota is how many of n shards are this member's: the first members have one
+// quota returns how many of n shards are this member's: the first members have one
 // more than the last.
 func quota(n int, me string, members []string) int {
 	rank := slices.Index(members, me)
-	if rank < 0 { // not seen by itself: it reads what it has
+	if rank < 0 { // not a member any more: it takes nothing
 		return 0
 	}
 	q := n / len(members)
@@ -56,8 +55,8 @@ func quota(n int, me string, members []string) int {
 	return q
 }
 
-// readable are the shards that may be read now: those whose predecessor has
-// ended, of tables that are wanted and understood, and of the oldest stream of
+// readable returns the shards that may be read now: those whose predecessor has
+// ended, of tables that are wanted and can be decoded, and of the oldest stream of
 // their table that is not finished.
 func readable(open []Shard, wanted func(table string) bool) []Shard {
 	oldest := make(map[string]string)
@@ -77,9 +76,9 @@ func readable(open []Shard, wanted func(table string) bool) []Shard {
 	return all
 }
 
-// known is the last time at which something was known of a shard: up to where
+// lastKnown returns the last time at which something was known of a shard: up to where
 // it was counted, or when it was found.
-func (h *Shard) known() time.Time {
+func (h *Shard) lastKnown() time.Time {
 	if h.Watermark.After(h.Found) {
 		return h.Watermark
 	}

@@ -26,7 +26,7 @@ func TestSharesOfOneRound(t *testing.T) {
 		keep, take             string
 	}{
 		{"alone it takes everything", "- - -", "a", "", "s00 s01 s02"},
-		{"what it has it asks for again, in case it does not read it", "a a -", "a", "s00 s01", "s00 s01 s02"},
+		{"what it has it requests again, in case it does not read it", "a a -", "a", "s00 s01", "s00 s01 s02"},
 		{"of two the first takes the odd one", "- - -", "a b", "", "s00 s01"},
 		{"and leaves the rest to the other", "b - -", "a b", "", "s01 s02"},
 		{"one more than its share it keeps", "a a a b b -", "a b c", "s00 s01 s02", "s00 s01 s02"},

@@ -6,35 +6,35 @@
 // A stream is a forest of shards. A shard takes records for some hours, is
 // closed, and has one child that goes on or two that share its keys; it is gone
 // 24 hours after its last record. All that is known of shards lies in the
-// Ledger, which the collectors share: which there are, which of them has to end
+// Registry, which the collectors share: which there are, which of them has to end
 // before another may be read, who reads which, and (through the Sink) up to
 // where. So
 //
 //   - a shard is read by one collector at a time, and taken over when that dies;
 //   - a child is read from its TRIM_HORIZON when its parent has ended: in the
-//     Sink's books, or because it is gone;
+//     Sink, or because it is gone;
 //   - the shards of an older stream of a table, which was disabled, end before
 //     those of a newer one are read;
-//   - the children of a closed shard are in the Ledger before its end is in the
-//     Sink: each of them holds the seconds that it may have records of open.
+//   - the children of a closed shard are in the Registry before its end is in the
+//     Sink, so that no second of which they may have records is called complete.
 //
 // # Positions
 //
-// A position is a word or a sequence number; see position. Reading goes on
-// after the last record that was counted, whatever became of the iterator.
+// A position is a word or a sequence number; see [api.Position]. Reading goes on
+// after the last record that was counted, whatever happened to the iterator.
 // Within one shard the log has neither duplicates nor changes of order, so that
 // positions alone count each record once.
 //
 // # The end of an open shard
 //
 // GetRecords does not say how far behind it is, and an empty page may be a hole
-// in the middle of a shard: its iterator has moved on, past a stretch without
-// records. See idleness for when an end is believed.
+// in the middle of a shard: its iterator has moved past a range without records.
+// See idleness for when the end counts as reached.
 //
 // # What is lost
 //
 // Records live for 24 hours. What was trimmed before it was read is a gap, with
-// the bounds that are known. The first start promises nothing from before it.
+// the bounds that are known. Nothing is promised of the time before the first start.
 package streams
 
 import (
@@ -62,29 +62,30 @@ const (
 	DefaultPatience       = 10 * time.Second
 )
 
-// Config says which tables to read, and how patiently. A zero field takes its
+// Config is which tables to read, and with which timeouts. A zero field takes its
 // default.
 type Config struct {
 	// Tables are the names of the tables, whose streams are read from the oldest
 	// record that is left.
 	Tables []string
-	// Known answers why the records of a table cannot be understood yet, and nil
-	// when they can: its shards are left alone until then. Nil knows every table.
+	// Known returns why the records of a table cannot be decoded yet, and nil when
+	// they can: its shards are not read until then. A nil Known knows every table.
 	Known func(table string) error
 
-	// Round is how often the collectors look who is alive and share the shards.
+	// Round is how often a collector renews its membership, and the shards are
+	// divided among those that are alive.
 	Round time.Duration
-	// Lease is how long a collector that is silent keeps its shards.
+	// Lease is how long a silent collector keeps its shards.
 	Lease time.Duration
 	// Discovery is how often one of the collectors lists all shards. The children
-	// of a shard that ends are looked for at once.
+	// of a shard that ends are listed at once.
 	Discovery time.Duration
-	// RequestTimeout bounds a request to AWS, and one to the Ledger.
+	// RequestTimeout bounds a request to AWS, and one to the Registry.
 	RequestTimeout time.Duration
-	// ReleaseTimeout bounds the last commit of a shard that is given up.
+	// ReleaseTimeout bounds the last commit of a shard that is released.
 	ReleaseTimeout time.Duration
-	// Patience is how long something may fail before the source says that it is
-	// not ready: a throttled request is no outage.
+	// Patience is how long something may fail before the source is not ready: a
+	// throttled request is no outage.
 	Patience time.Duration
 }
 
@@ -107,7 +108,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with a configuration, every fault at once.
+// Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults []error
@@ -135,41 +136,41 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Streams reads the streams of tables as one of the collectors that share them.
+// Source reads the streams of tables as one of the collectors that share them.
 // It is a prometheus.Collector.
-type Streams struct {
-	config Config
-	client *api.Client
-	ledger Ledger
-	log    *slog.Logger
+type Source struct {
+	config   Config
+	client   *api.Client
+	registry Registry
+	log      *slog.Logger
 
-	tenure tenure
-	// children paces the requests that each collector makes for its own shards.
-	children *api.Pacer
-	// wake asks for a round before its time.
-	wake chan struct{}
+	ownership ownership
+	// childrenPacer paces the requests that each collector makes for its own shards.
+	childrenPacer *api.Pacer
+	// roundRequested requests a round before the next tick.
+	roundRequested chan struct{}
 
 	discovery discovery
 
-	mu      sync.Mutex
-	readers map[string]*reader // by the shard's name
-	heirs   heirs
+	mu            sync.Mutex
+	readers       map[string]*reader // by the shard's name
+	childrenFound childrenFound
 
 	health health.Status
 	*meters
 }
 
-// New returns a source that has asked for nothing yet. It fails only on a
+// New returns a source that has made no request yet. It fails only on a
 // configuration that Validate refuses.
-func New(config Config, server api.DynamoDBStreams, ledger Ledger, log *slog.Logger) (*Streams, error) {
+func New(config Config, server api.DynamoDBStreams, registry Registry, log *slog.Logger) (*Source, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("streams: %w", err)
 	}
 	config = config.withDefaults()
-	s := &Streams{
-		config: config, ledger: ledger, log: log,
-		children: api.NewPacer(api.ChildrenRate),
-		wake:     make(chan struct{}, 1), readers: make(map[string]*reader),
+	s := &Source{
+		config: config, registry: registry, log: log,
+		childrenPacer:  api.NewPacer(api.ChildrenRate),
+		roundRequested: make(chan struct{}, 1), readers: make(map[string]*reader),
 		discovery: newDiscovery(),
 	}
 	s.meters = newMeters(s)
@@ -179,71 +180,71 @@ func New(config Config, server api.DynamoDBStreams, ledger Ledger, log *slog.Log
 }
 
 // observe counts a request.
-func (s *Streams) observe(operation string, err error) {
+func (s *Source) observe(operation string, err error) {
 	s.requests.WithLabelValues(operation).Inc()
 	if errors.Is(err, api.ErrThrottled) {
-		s.errors.WithLabelValues(troubleThrottled).Inc()
+		s.errors.WithLabelValues(failureThrottled).Inc()
 	}
 }
 
-// Ready returns why samples do not flow, a sentence each; empty when they do.
+// Ready returns why no samples are read, a sentence each; empty when all is well.
 // A table may have thousands of shards, which mostly fail for one reason: it is
 // reported once.
-func (s *Streams) Ready() []string {
+func (s *Source) Ready() []string {
 	return s.health.Lasting(time.Now(), s.config.Patience, api.TableOf)
 }
 
-// Run reads until ctx ends; it waits out everything else. It returns within the
+// Run reads until ctx ends; every failure is retried. It returns within the
 // release timeout and a few seconds. One Run at a time.
-func (s *Streams) Run(ctx context.Context, sink source.Sink) error {
+func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
-			s.trouble(health.Whole, troubleLedger, err)
+			s.reportFailure(health.Whole, failureRegistry, err)
 		}
-		waitFor(ctx, s.config.Round, s.wake)
+		waitFor(ctx, s.config.Round, s.roundRequested)
 	}
 	all.Wait()
 	s.leave(ctx)
 	return nil
 }
 
-// leave gives up what is left, so that the others need not wait for the lease
-// to run out.
-func (s *Streams) leave(ctx context.Context) {
+// leave ends the membership, so that the others need not wait for the lease to
+// expire.
+func (s *Source) leave(ctx context.Context) {
 	s.health.Fail(health.Whole, "stopped")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ReleaseTimeout)
 	defer cancel()
-	if err := s.ledger.Leave(ctx); err != nil {
-		s.log.Warn("leave the collectors that share the shards; they wait for the lease to run out", "error", err)
+	if err := s.registry.Leave(ctx); err != nil {
+		s.log.Warn("cannot end the membership; the other collectors wait for the lease to expire", "error", err)
 	}
 }
 
-// hurry asks for a round now. One that waits already is enough.
-func (s *Streams) hurry() {
+// requestRound requests a round now. One pending request is enough.
+func (s *Source) requestRound() {
 	select {
-	case s.wake <- struct{}{}:
+	case s.roundRequested <- struct{}{}:
 	default:
 	}
 }
 
-// trouble notes, counts and, when it is news, logs what is wrong with a part:
+// reportFailure records, counts and, when it is news, logs what is wrong with a part:
 // a shard, a table, or the membership.
-func (s *Streams) trouble(part, kind string, err error) {
+func (s *Source) reportFailure(part, kind string, err error) {
 	s.errors.WithLabelValues(kind).Inc()
 	if s.health.FailAfter(part, err.Error(), time.Now()) {
-		s.log.Warn("samples do not flow", "part", part, "kind", kind, "error", err)
+		s.log.Warn("no samples are read", "part", part, "kind", kind, "error", err)
 	}
 }
 
-// waitFor waits for a time, ctx, or a word, whichever comes first.
-func waitFor(ctx context.Context, d time.Duration, word <-chan struct{}) {
+// waitFor waits for a time, ctx, or a signal, whichever comes first.
+func waitFor(ctx context.Context, d time.Duration, signal <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-word:
+	case <-signal:
 	case <-timer.C:
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestEveryRecordIsCountedOnce(t *testing.T) {
-	inBubble(t, streamstest.Options{Seed: 1}, func(w *world) {
+	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		w.write(100, 10*time.Millisecond)
 		c := w.start("a")
 		defer c.stop()
@@ -17,6 +17,6 @@ func TestEveryRecordIsCountedOnce(t *testing.T) {
 		w.write(500, 20*time.Millisecond)
 		w.ready(c, 30*time.Second)
 		w.allCounted(30 * time.Second)
-		w.settle()
+		w.verify()
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// ErrMissing says that there are no Postgres binaries on this machine.
+// ErrMissing reports that there are no Postgres binaries on this machine.
 var ErrMissing = errors.New("no Postgres binaries in $PGBIN, PATH or /usr/lib/postgresql/*/bin: " +
 	"run scripts/ensure-postgres, or set KEYHEAT_TEST_POSTGRES to a server's URL")
 

@@ -45,7 +45,7 @@ var shared = sync.OnceValues(func() (string, error) {
 	return s.URL("postgres"), nil
 })
 
-// Database answers the URL of a fresh, empty database, which is dropped when
+// Database returns the URL of a fresh, empty database, which is dropped when
 // the test ends.
 func Database(t testing.TB) string {
 	t.Helper()

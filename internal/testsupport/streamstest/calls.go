@@ -23,7 +23,7 @@ type Call struct {
 	// numbers.
 	Records     int
 	First, Last string
-	// Ended says that GetRecords answered that the shard has no more.
+	// Ended is set when GetRecords answered that the shard has no more.
 	Ended bool
 	// Code is the exception; empty when all was well.
 	Code string

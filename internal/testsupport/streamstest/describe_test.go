@@ -82,7 +82,7 @@ func TestChildShards(t *testing.T) {
 	}
 }
 
-// TestDescribeStreamLags reads a parent to its end while nobody says that it
+// TestDescribeStreamLags reads a parent to its end while nobody announces that it
 // has one.
 func TestDescribeStreamLags(t *testing.T) {
 	t.Parallel()

@@ -36,12 +36,12 @@
 //   - A shard that closed more than 24 hours ago is gone: not listed, and
 //     ResourceNotFoundException. Its children still name it as their parent
 //     (assumed, as seen by consumers).
-//   - GetRecords answers up to 1,000 records or 1 MB, whichever comes first;
-//     it may answer none although more will follow: only a null
+//   - GetRecords returns up to 1,000 records or 1 MB, whichever comes first;
+//     it may return none although more will follow: only a null
 //     NextShardIterator ends a shard (API, GetRecords). That null may come with
 //     the last records or with an empty page after them (assumed).
 //   - DescribeStream lists up to 100 shards a page, in no promised order; a
-//     LastEvaluatedShardId does not mean that there is more (API). It answers
+//     LastEvaluatedShardId does not mean that there is more (API). It returns
 //     CHILD_SHARDS with the children of one shard (API, ShardFilter).
 //   - Records appear in near-real time, not at once (Guide): Options.Delay.
 //   - DescribeStream may show new shards, and the end of their parents, only

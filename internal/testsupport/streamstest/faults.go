@@ -2,7 +2,7 @@ package streamstest
 
 import "fmt"
 
-// The exceptions that a Fake answers with, by their names in the API.
+// The exceptions that a Fake returns, by their names in the API.
 const (
 	codeInvalid    = "ValidationException"
 	codeNotFound   = "ResourceNotFoundException"
@@ -17,7 +17,7 @@ const (
 	codeUnknown    = "UnknownOperationException"
 )
 
-// Refusal is an answer that is an exception. The methods of a Table return it
+// Refusal is a response that is an exception. The methods of a Table return it
 // as an error, too.
 type Refusal struct {
 	// Code is the exception's name in the API.
@@ -113,7 +113,7 @@ var reads = map[string]bool{
 	"DescribeTable": true, "ListTables": true,
 }
 
-// fault decides whether a call goes wrong whatever it asks.
+// fault decides whether a call fails whatever it requests.
 func (f *Fake) fault(call *Call) error {
 	if f.faults.denied[call.Operation] {
 		return refuse(codeDenied, "User: arn:aws:iam::%s:user/%s is not authorized to perform: dynamodb:%s "+

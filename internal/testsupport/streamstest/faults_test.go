@@ -169,7 +169,7 @@ func TestTheSDKRepeatsWhatItShould(t *testing.T) {
 			fake.Fail("ListStreams", code, code)
 			_, err := dynamodbstreams.NewFromConfig(fake.Config("x")).ListStreams(t.Context(), &dynamodbstreams.ListStreamsInput{})
 			if err != nil {
-				t.Errorf("%s twice, and then an answer: %v", code, err)
+				t.Errorf("%s twice, and then a response: %v", code, err)
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func (f *Fake) give(it iterator) string {
 	return it.encode()
 }
 
-// stale says whether an iterator has expired.
+// stale reports whether an iterator has expired.
 func (f *Fake) stale(it iterator) bool {
 	return it.Ticket <= f.expired || f.now().Sub(time.Unix(0, it.Issued)) >= f.options.IteratorLife
 }

@@ -42,8 +42,8 @@ func TestEveryRecordOnceAndInOrder(t *testing.T) {
 }
 
 // lineage reads every shard after its parent, each to its end or, of open ones,
-// to the last record, and answers the attribute n of each item as it went.
-func (w *world) lineage(shards []types.Shard) map[string][]string {
+// to the last record, and returns the attribute n of each item as it went.
+func (w *scenario) lineage(shards []types.Shard) map[string][]string {
 	w.Helper()
 	seen, done := map[string][]string{}, map[string]bool{"": true}
 	for len(shards) > 0 {
@@ -110,7 +110,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestEvents tells one item's life.
+// TestEvents follows one item's life.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := setup(t, streamstest.Options{})
@@ -216,7 +216,7 @@ func TestTheEndIsOnlyANullIterator(t *testing.T) {
 	}
 }
 
-func (w *world) fakeCalls() int { return len(w.fake.Calls("")) }
+func (w *scenario) fakeCalls() int { return len(w.fake.Calls("")) }
 
 // TestRecordsTakeTheirTime: a shard that has closed does not end before its last
 // record has been shown.

@@ -29,10 +29,10 @@ func (f *Fake) Config(caller string) aws.Config {
 	}
 }
 
-// Do answers a request in memory: a Fake is an aws.HTTPClient.
+// Do serves a request in memory: a Fake is an aws.HTTPClient.
 func (f *Fake) Do(r *http.Request) (*http.Response, error) { return f.RoundTrip(r) }
 
-// RoundTrip answers a request in memory: a Fake is an http.RoundTripper.
+// RoundTrip serves a request in memory: a Fake is an http.RoundTripper.
 func (f *Fake) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (f *Fake) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ServeHTTP answers a request that came over a socket.
+// ServeHTTP serves a request that came over a socket.
 func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -67,14 +67,14 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// describe sets an answer's header: DynamoDB's clients check the sum.
+// describe sets a response's header: DynamoDB's clients check the sum.
 func describe(h http.Header, answer []byte) {
 	h.Set("Content-Type", "application/x-amz-json-1.0")
 	h.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(answer)), 10))
 	h.Set("X-Amzn-Requestid", "FAKE")
 }
 
-// answer is the status and the body for a request.
+// answer returns the status and the body for a request.
 func (f *Fake) answer(h http.Header, body []byte) (int, []byte) {
 	service, operation, _ := strings.Cut(h.Get("X-Amz-Target"), ".")
 	call := Call{Operation: operation, Caller: caller(h.Get("Authorization"))}

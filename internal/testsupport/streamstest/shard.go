@@ -50,12 +50,12 @@ func (t *Table) OpenShards() []string {
 }
 
 // Split closes an open shard in favour of two children, each with half of its
-// keys, and answers their names. A shard that is closed, gone, or has only one
+// keys, and returns their names. A shard that is closed, gone, or has only one
 // key left to split, stays as it is and has no answer.
 func (t *Table) Split(id string) (children []string) { return t.divide(id, true) }
 
 // Roll closes an open shard in favour of one child with the same keys, as
-// happens every four hours, and answers its name; empty when it is not open.
+// happens every four hours, and returns its name; empty when it is not open.
 func (t *Table) Roll(id string) (child string) {
 	for _, child = range t.divide(id, false) {
 		return child

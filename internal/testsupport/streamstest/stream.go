@@ -25,7 +25,7 @@ type stream struct {
 	known             map[string]bool
 }
 
-// shard is a stretch of a stream: some keys, for some time.
+// shard is a part of a stream: some keys, for some time.
 type shard struct {
 	id, parent string
 	rank       string // where DescribeStream lists it
@@ -216,7 +216,7 @@ func (s *stream) rollOver(now time.Time) {
 	}
 }
 
-// vanished says whether nothing of the stream is left.
+// vanished reports whether nothing of the stream is left.
 func (s *stream) vanished(now time.Time) bool {
 	return !s.disabled.IsZero() && s.disabled.Before(now.Add(-s.fake.options.Retention))
 }

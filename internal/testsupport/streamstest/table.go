@@ -50,7 +50,7 @@ const (
 	NewAndOldImages = "NEW_AND_OLD_IMAGES"
 )
 
-// EnableStream gives the table a new stream and answers its ARN. It panics when
+// EnableStream gives the table a new stream and returns its ARN. It panics when
 // the table has one that is enabled: DynamoDB refuses that.
 func (t *Table) EnableStream(view string) (arn string) {
 	t.fake.mu.Lock()
@@ -83,7 +83,7 @@ func (f *Fake) hasLabel(t *Table, label string) bool {
 	return slices.ContainsFunc(f.streams, func(s *stream) bool { return s.table == t.schema.Name && s.label == label })
 }
 
-// streaming says whether changes go to a stream.
+// streaming reports whether changes go to a stream.
 func (t *Table) streaming() bool { return t.stream != nil && t.stream.disabled.IsZero() }
 
 // DisableStream ends the table's stream: its shards close, and it can be read

@@ -138,8 +138,8 @@ func TestRefusalsCarryTheirReason(t *testing.T) {
 	}
 }
 
-// TestNumbersHaveOneSpelling: DynamoDB answers numbers without zeros that say
-// nothing, so that a write of another spelling changes nothing.
+// TestNumbersHaveOneSpelling: DynamoDB returns numbers without redundant
+// zeros, so that a write of another spelling changes nothing.
 func TestNumbersHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	w := setup(t, streamstest.Options{})

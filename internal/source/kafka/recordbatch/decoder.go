@@ -30,7 +30,7 @@ type Decoder struct {
 	data     []byte // batches not yet begun
 	aborted  []Aborted
 	dead     map[int64]struct{} // producers whose current transaction aborts
-	err      error              // what ends the response, told after the good part
+	err      error              // what ends the response, returned after the good part
 
 	batch   header
 	body    []byte // records of the batch in progress, not yet read
@@ -56,7 +56,7 @@ func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted) {
 	d.inflate.reset()
 }
 
-// Next returns the next records. It answers io.EOF at the end of the response
+// Next returns the next records. It returns io.EOF at the end of the response
 // (a last batch that the broker cut off is no error), a *CorruptError for a
 // batch that cannot be read, and ErrOldFormat. What was good before an error
 // is handed out first.
@@ -157,7 +157,7 @@ func parseHeader(raw []byte) header {
 	return h
 }
 
-// skipped says whether a batch holds nothing to count, and follows the
+// skipped reports whether a batch holds nothing to count, and follows the
 // transactions: one that aborted is dead from its first record to its marker.
 func (d *Decoder) skipped(h header, body []byte) bool {
 	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
@@ -174,7 +174,7 @@ func (d *Decoder) skipped(h header, body []byte) bool {
 	return dead && h.attributes&transactional != 0
 }
 
-// abortMarker says whether a control batch's record ends a transaction as
+// abortMarker reports whether a control batch's record ends a transaction as
 // aborted. Its key is two int16: a version and a type, of which 0 is "abort".
 func abortMarker(body []byte) bool {
 	r := cursor{b: body}

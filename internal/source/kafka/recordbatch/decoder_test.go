@@ -15,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
-// read is everything a decoder says of one response.
+// read is everything that a decoder returns of one response.
 type read struct {
 	values []string
 	times  []int64

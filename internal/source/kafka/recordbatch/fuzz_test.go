@@ -53,7 +53,7 @@ func checkChunk(t *testing.T, c recordbatch.Chunk) {
 		total += len(r.Value)
 	}
 	if total != c.Bytes {
-		t.Fatalf("chunk says %d bytes, holds %d", c.Bytes, total)
+		t.Fatalf("chunk reports %d bytes, holds %d", c.Bytes, total)
 	}
 }
 

@@ -160,7 +160,7 @@ func (f *inflater) snappyBlock(src []byte, limit int) error {
 }
 
 // zstdWindow is the least bound that is given to the zstd decoder: it refuses
-// a frame whose window is larger than its bound, and producers ask for windows
+// a frame whose window is larger than its bound, and producers choose windows
 // of 2 to 8 MiB also where they send little.
 const zstdWindow = 16 << 20
 

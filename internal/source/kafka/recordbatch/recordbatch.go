@@ -34,11 +34,11 @@ import (
 const MaxChunk = 4096
 
 // DefaultLimit is the default bound, in bytes, of one decompressed batch.
-// Brokers accept batches of 1 MiB (message.max.bytes) unless told otherwise,
+// Brokers accept batches of 1 MiB (message.max.bytes) unless configured otherwise,
 // and NDJSON seldom compresses better than 20 to 1.
 const DefaultLimit = 64 << 20
 
-// ErrOldFormat says that the log holds messages in the format from before
+// ErrOldFormat reports that the log holds messages in the format from before
 // Kafka 0.11 (magic 0 or 1). They have no batch to check or skip safely, so
 // they are refused, not guessed at.
 var ErrOldFormat = errors.New("messages in the format from before Kafka 0.11 (magic 0 or 1): copy the topic with a current producer")
@@ -51,7 +51,7 @@ type CorruptError struct {
 	// To is the offset behind the batch; 0 when the batch does not say
 	// believably where it ends.
 	To int64
-	// Reason says what is wrong.
+	// Reason is what is wrong.
 	Reason string
 }
 
@@ -77,7 +77,7 @@ type Aborted struct {
 
 // Chunk is a run of data records with the position behind them.
 type Chunk struct {
-	// Records are the data records in order; empty when the stretch held only
+	// Records are the data records in order; empty when the range held only
 	// control records, aborted records or records before the position.
 	Records []Record
 	// Next is the offset to go on from. It may lie more than one behind the

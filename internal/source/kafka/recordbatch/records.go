@@ -30,7 +30,7 @@ func (d *Decoder) readRecords(c *Chunk) error {
 	return nil
 }
 
-// cursor reads Kafka's primitive types off the front of b; bad says that b
+// cursor reads Kafka's primitive types off the front of b; bad is set when b
 // ended too early or held an impossible length, and stays set.
 type cursor struct {
 	b   []byte

@@ -1,4 +1,4 @@
-// Package api asks DynamoDB Streams: its requests, at a pace that all collectors
+// Package api is the requests to DynamoDB Streams, at a rate that all collectors
 // share, what their errors mean, the names and positions of shards, and records as
 // JSON.
 package api
@@ -27,16 +27,16 @@ type DynamoDBStreams interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// once turns the client's own retries off: they would not keep to our pace, and
-// every request here is made again anyway.
+// once turns the client's own retries off: they would exceed our rate, and every
+// request here is retried anyway.
 func once(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
 
-// What an answer means for the reader of a shard.
+// What an error of AWS means for the reader of a shard.
 var (
 	// ErrExpired: the iterator is older than 15 minutes. Only the iterator is
-	// lost, never the place.
+	// lost, never the position.
 	ErrExpired = errors.New("the iterator has expired")
-	// ErrTrimmed: the place lies before the oldest record that is left.
+	// ErrTrimmed: the position lies before the oldest record that is left.
 	ErrTrimmed = errors.New("records were trimmed before they were read")
 	// ErrGone: there is no such shard, or no such stream.
 	ErrGone = errors.New("it does not exist (any more)")
@@ -48,7 +48,7 @@ var (
 	ErrDenied = errors.New("access denied")
 )
 
-// meanings are the error codes that say more than "try again".
+// meanings are the error codes that need more than a retry.
 var meanings = []struct {
 	codes   []string
 	meaning error
@@ -64,17 +64,17 @@ var meanings = []struct {
 	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, ErrDenied},
 }
 
-// explain makes a sentence of an answer that refuses, without what differs from
-// request to request, and gives it its meaning.
+// explain makes a sentence of an error, without what differs from request to
+// request, and wraps its meaning.
 func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
-		var answer *awshttp.ResponseError
+		var response *awshttp.ResponseError
 		switch {
-		case errors.As(err, &answer) && answer.HTTPStatusCode() == 0: // the SDK's word for no answer at all
-			return fmt.Errorf("%s: %w to answer: %w: look at the region, the endpoint and the network", operation, ErrServer, cause(err))
-		case answer != nil:
-			return fmt.Errorf("%s: %w: %d %s", operation, ErrServer, answer.HTTPStatusCode(), http.StatusText(answer.HTTPStatusCode()))
+		case errors.As(err, &response) && response.HTTPStatusCode() == 0: // how the SDK reports that there was no response
+			return fmt.Errorf("%s: %w to answer: %w: check the region, the endpoint and the network", operation, ErrServer, cause(err))
+		case response != nil:
+			return fmt.Errorf("%s: %w: %d %s", operation, ErrServer, response.HTTPStatusCode(), http.StatusText(response.HTTPStatusCode()))
 		}
 		return fmt.Errorf("%s: %w", operation, err)
 	}
@@ -90,7 +90,7 @@ func explain(operation string, err error) error {
 	return fmt.Errorf("%s: %s: %s", operation, refused.ErrorCode(), refused.ErrorMessage())
 }
 
-// cause is the innermost error, which names no port that differs from request to
+// cause returns the innermost error, which names no port that differs from request to
 // request.
 func cause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
@@ -99,13 +99,13 @@ func cause(err error) error {
 	return err
 }
 
-// Client makes the requests that reading streams needs. Each is made once; whoever
-// asks again does so at a pace that fits all collectors.
+// Client makes the requests that reading streams needs. Each is made once; callers
+// retry at a rate that all collectors share.
 type Client struct {
 	server  DynamoDBStreams
 	timeout time.Duration
 	observe func(operation string, err error)
-	// Listing paces the requests that look at whole streams, which one collector
+	// Listing paces the requests that list whole streams, which one collector
 	// does at a time.
 	Listing *Pacer
 }
@@ -119,11 +119,11 @@ func New(server DynamoDBStreams, timeout time.Duration, observe func(operation s
 	return &Client{server: server, timeout: timeout, observe: observe, Listing: NewPacer(listingRate)}
 }
 
-// ask bounds, reports and explains one request.
-func ask[Out any](ctx context.Context, c *Client, operation string, request func(context.Context) (Out, error)) (Out, error) {
+// request bounds, reports and explains one request.
+func request[Out any](ctx context.Context, c *Client, operation string, send func(context.Context) (Out, error)) (Out, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	out, err := request(ctx)
+	out, err := send(ctx)
 	if err != nil {
 		err = explain(operation, err)
 	}
@@ -131,7 +131,7 @@ func ask[Out any](ctx context.Context, c *Client, operation string, request func
 	return out, err
 }
 
-// ListStreams are the streams that a table has or had, in their order.
+// ListStreams returns the streams that a table has or had, in their order.
 func (c *Client) ListStreams(ctx context.Context, table string) ([]ARN, error) {
 	in := &dynamodbstreams.ListStreamsInput{TableName: aws.String(table)}
 	var all []ARN
@@ -139,7 +139,7 @@ func (c *Client) ListStreams(ctx context.Context, table string) ([]ARN, error) {
 		if err := c.Listing.Wait(ctx); err != nil {
 			return nil, err
 		}
-		out, err := ask(ctx, c, "ListStreams", func(ctx context.Context) (*dynamodbstreams.ListStreamsOutput, error) {
+		out, err := request(ctx, c, "ListStreams", func(ctx context.Context) (*dynamodbstreams.ListStreamsOutput, error) {
 			return c.server.ListStreams(ctx, in, once)
 		})
 		if err != nil {
@@ -158,14 +158,14 @@ func (c *Client) ListStreams(ctx context.Context, table string) ([]ARN, error) {
 	return slices.Compact(all), nil
 }
 
-// Describe asks for one page of a stream's shards: from cursor on, and, with a
+// Describe returns one page of a stream's shards: from cursor on, and, with a
 // parent, its children only.
 func (c *Client) Describe(ctx context.Context, stream ARN, cursor *string, parent string) (*types.StreamDescription, error) {
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(string(stream)), ExclusiveStartShardId: cursor}
 	if parent != "" {
 		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}
 	}
-	out, err := ask(ctx, c, "DescribeStream", func(ctx context.Context) (*dynamodbstreams.DescribeStreamOutput, error) {
+	out, err := request(ctx, c, "DescribeStream", func(ctx context.Context) (*dynamodbstreams.DescribeStreamOutput, error) {
 		return c.server.DescribeStream(ctx, in, once)
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *Client) Describe(ctx context.Context, stream ARN, cursor *string, paren
 	return out.StreamDescription, nil
 }
 
-// OpenIterator asks for an iterator at a position of a shard.
+// OpenIterator returns an iterator at a position of a shard.
 func (c *Client) OpenIterator(ctx context.Context, stream ARN, shard string, p Position) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: aws.String(string(stream)), ShardId: aws.String(shard),
@@ -185,7 +185,7 @@ func (c *Client) OpenIterator(ctx context.Context, stream ARN, shard string, p P
 	} else if !p.Unread() {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, aws.String(string(p))
 	}
-	out, err := ask(ctx, c, "GetShardIterator", func(ctx context.Context) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	out, err := request(ctx, c, "GetShardIterator", func(ctx context.Context) (*dynamodbstreams.GetShardIteratorOutput, error) {
 		return c.server.GetShardIterator(ctx, in, once)
 	})
 	if err != nil {
@@ -194,27 +194,27 @@ func (c *Client) OpenIterator(ctx context.Context, stream ARN, shard string, p P
 	return aws.ToString(out.ShardIterator), nil
 }
 
-// MaxRecords is the most records that GetRecords gives at once, and fewRecords
-// what a reader asks for that had to wait with its last page.
+// MaxRecords is the most records that GetRecords gives at once, and FewRecords
+// what a reader requests whose last page had to wait.
 const (
 	MaxRecords = 1000
 	FewRecords = 100
 )
 
-// Page is an answer of GetRecords.
+// Page is a response of GetRecords.
 type Page struct {
 	Records []types.Record
 	// Next is the iterator behind the page; empty when the shard is closed and
 	// this was the last of it.
 	Next string
-	// Asked is when it was asked for.
+	// Asked is when it was requested.
 	Asked time.Time
 }
 
 func (c *Client) GetRecords(ctx context.Context, iterator string, limit int32) (Page, error) {
 	p := Page{Asked: time.Now()}
 	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(limit)}
-	out, err := ask(ctx, c, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
+	out, err := request(ctx, c, "GetRecords", func(ctx context.Context) (*dynamodbstreams.GetRecordsOutput, error) {
 		return c.server.GetRecords(ctx, in, once)
 	})
 	if err != nil {

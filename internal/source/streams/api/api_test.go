@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 )
 
-// TestAServerThatIsAway is told in a sentence that says what to look at, and that
+// TestAServerThatIsAway: the error is a sentence about what to check, and that
 // is the same at every try.
 func TestAServerThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestAServerThatIsAway(t *testing.T) {
 	if err == nil {
 		t.Fatal("there is a server on port 1")
 	}
-	want := "ListStreams: AWS failed to answer: connection refused: look at the region, the endpoint and the network"
+	want := "ListStreams: AWS failed to answer: connection refused: check the region, the endpoint and the network"
 	if got := api.Explain("ListStreams", err); got.Error() != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,6 +1,6 @@
 package api
 
-// What follows lets tests reach what no server can be made to answer in every
+// What follows lets tests reach what no server can be made to return in every
 // form.
 
 // CompareSequence is compareSequence.

@@ -11,8 +11,8 @@ import (
 )
 
 // AWS allows ten DescribeStream requests a second. One collector lists; every
-// one looks for the children of its own shards, and they share a rate. What is
-// left is for seconds in which the turns of several fall together.
+// one lists the children of its own shards, and they share a rate. What is left is
+// for seconds in which the requests of several coincide.
 const (
 	listingRate  = 4.0
 	ChildrenRate = 3.0

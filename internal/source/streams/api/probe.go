@@ -9,9 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// Probe asks for a table's stream as a reader does, once. It stops at the first
-// step that fails: the others need what that answers. Steps are asked in the
-// order in which Operations lists them.
+// Probe makes the requests of a reader of a table's stream, once each, in the order
+// of [Operations]. Each needs the result of the one before.
 type Probe struct {
 	client   *Client
 	table    string
@@ -20,19 +19,19 @@ type Probe struct {
 	iterator string
 }
 
-// Operations are the permissions that reading a stream needs, in the order in
+// Operations returns the permissions that reading a stream needs, in the order in
 // which a Probe tries them. Each is named as IAM does, without "dynamodb:".
 func Operations() []string {
 	return []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 }
 
-// NewProbe returns a probe of a table that has asked for nothing yet.
+// NewProbe returns a probe of a table that has made no request yet.
 func NewProbe(client *Client, table string) *Probe {
 	return &Probe{client: client, table: table}
 }
 
-// Try tries one operation. Its error is a sentence that says what is wrong and
-// what to do.
+// Try tries one operation. Its error is a sentence about what is wrong and what to
+// do.
 func (p *Probe) Try(ctx context.Context, operation string) error {
 	ctx, cancel := context.WithTimeout(ctx, p.client.timeout)
 	defer cancel()
@@ -59,7 +58,7 @@ func (p *Probe) Try(ctx context.Context, operation string) error {
 		_, err := p.client.GetRecords(ctx, p.iterator, FewRecords)
 		return err
 	}
-	return fmt.Errorf("%s is no operation of DynamoDB Streams", operation)
+	return fmt.Errorf("%s is not an operation of DynamoDB Streams", operation)
 }
 
 func (p *Probe) list(ctx context.Context) error {

@@ -28,10 +28,10 @@ func Run(t *testing.T, config aws.Config, known map[string]string) {
 		name string
 		run  func(*suite)
 	}{
-		{"the table tells its schema and its stream", (*suite).described},
+		{"the table describes its schema and its stream", (*suite).described},
 		{"a change of each kind is one record", (*suite).changes},
 		{"pages have the length that was asked for", (*suite).paged},
-		{"iterators begin where they are told", (*suite).begun},
+		{"iterators begin where requested", (*suite).begun},
 		{"a stream that is not there is refused", (*suite).noStream},
 		{"a shard that is not there is refused", (*suite).noShard},
 		{"times are whole seconds", (*suite).seconds},
@@ -122,7 +122,7 @@ func (c *suite) create() {
 	c.arn = *c.describe().LatestStreamArn
 }
 
-// describe answers the table's description once it is active.
+// describe returns the table's description once it is active.
 func (c *suite) describe() *types.TableDescription {
 	c.Helper()
 	waiter := dynamodb.NewTableExistsWaiter(c.tables)

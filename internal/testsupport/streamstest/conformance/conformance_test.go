@@ -16,8 +16,8 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]streamstest.Options{
-		"well behaved":   {NoRates: true},
-		"with its moods": {NoRates: true, EmptyPages: 0.3, Throttles: 0.1, Errors: 0.02, Lag: time.Second, Seed: 7},
+		"well behaved": {NoRates: true},
+		"with faults":  {NoRates: true, EmptyPages: 0.3, Throttles: 0.1, Errors: 0.02, Lag: time.Second, Seed: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +34,7 @@ func TestConformanceOfARefusal(t *testing.T) {
 	fake := streamstest.New(streamstest.Options{NoRates: true})
 	fake.Deny("ListStreams")
 	conformance.Run(t, fake.Config("conformance"), map[string]string{
-		"the table tells its schema and its stream":     "ListStreams is refused",
+		"the table describes its schema and its stream": "ListStreams is refused",
 		"a stream that is enabled again is another one": "ListStreams is refused",
 	})
 }

@@ -13,7 +13,7 @@ type Write struct {
 	// Key is the item's; Old and New are the item before and after, nil where it
 	// was not there.
 	Key, Old, New Item
-	// Expired says that time to live deleted it.
+	// Expired is set when time to live deleted it.
 	Expired bool
 	// Stream, Shard and Sequence say where the stream has it; empty when the
 	// table had none at the time.
@@ -28,7 +28,7 @@ type Charge struct {
 	Key Item
 	// Units are write units; a change that is free (time to live) has none.
 	Units float64
-	// Delete says that an entry left this key.
+	// Delete is set when an entry left this key.
 	Delete bool
 }
 

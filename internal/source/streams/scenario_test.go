@@ -30,13 +30,13 @@ func logs() *slog.Logger {
 	return slog.New(slog.NewTextHandler(io.Discard, nil))
 }
 
-// world is a DynamoDB with a table, and an office that counts what is read. Its
+// scenario is a DynamoDB with a table, and a fake store that counts what is read. Its
 // time is a bubble's.
-type world struct {
+type scenario struct {
 	testing.TB
 	fake   *streamstest.Fake
 	table  *streamstest.Table
-	office *office
+	store  *fakeStore
 	config streams.Config
 }
 
@@ -44,14 +44,14 @@ type world struct {
 var orders = model.Schema{Name: "orders", Key: model.Key{Partition: []string{"pk"}}}
 
 // inBubble runs a test on virtual time.
-func inBubble(t *testing.T, o streamstest.Options, test func(*world)) {
+func inBubble(t *testing.T, o streamstest.Options, test func(*scenario)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(newWorld(t, o)) })
+	synctest.Test(t, func(t *testing.T) { test(newScenario(t, o)) })
 }
 
-func newWorld(t testing.TB, o streamstest.Options) *world {
-	w := &world{TB: t, fake: streamstest.New(o), office: newOffice(), config: streams.Config{Tables: []string{"orders"}}}
+func newScenario(t testing.TB, o streamstest.Options) *scenario {
+	w := &scenario{TB: t, fake: streamstest.New(o), store: newFakeStore(), config: streams.Config{Tables: []string{"orders"}}}
 	w.table = w.fake.CreateTable(orders)
 	w.table.EnableStream(streamstest.NewAndOldImages)
 	return w
@@ -59,16 +59,16 @@ func newWorld(t testing.TB, o streamstest.Options) *world {
 
 // collector is a running source.
 type collector struct {
-	*streams.Streams
-	desk *desk
-	stop func() // gracefully, and waits
-	kill func() // without a word to the office
+	*streams.Source
+	session *session
+	stop    func() // gracefully, and waits
+	kill    func() // without another request to the store
 }
 
 // start runs a source as the process of that name.
-func (w *world) start(name string) *collector {
+func (w *scenario) start(name string) *collector {
 	w.Helper()
-	d := &desk{office: w.office, name: name}
+	d := &session{store: w.store, name: name}
 	api := dynamodbstreams.NewFromConfig(w.fake.Config(name))
 	s, err := streams.New(w.config, api, d, logs())
 	if err != nil {
@@ -83,11 +83,11 @@ func (w *world) start(name string) *collector {
 		}
 	}()
 	stop := func() { cancel(); <-done }
-	return &collector{s, d, stop, func() { d.die(); stop() }}
+	return &collector{s, d, stop, func() { d.kill(); stop() }}
 }
 
 // write puts n new items, each under a key of its own, a while apart.
-func (w *world) write(n int, apart time.Duration) {
+func (w *scenario) write(n int, apart time.Duration) {
 	w.Helper()
 	for range n {
 		w.put(fmt.Sprint("item", len(w.table.Written())))
@@ -96,7 +96,7 @@ func (w *world) write(n int, apart time.Duration) {
 }
 
 // put writes an item so that it changes.
-func (w *world) put(key string) {
+func (w *scenario) put(key string) {
 	w.Helper()
 	item := model.Item{"pk": model.S(key), "n": model.N(fmt.Sprint(len(w.table.Written())))}
 	if err := w.table.Put(item); err != nil {
@@ -105,7 +105,7 @@ func (w *world) put(key string) {
 }
 
 // await waits until something holds, for so long at most.
-func (w *world) await(what string, most time.Duration, holds func() bool) {
+func (w *scenario) await(what string, most time.Duration, holds func() bool) {
 	w.Helper()
 	for begin := time.Now(); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Since(begin) > most {
@@ -115,37 +115,37 @@ func (w *world) await(what string, most time.Duration, holds func() bool) {
 }
 
 // written is how many records there are, of all streams.
-func (w *world) written() int { return len(w.table.Written()) }
+func (w *scenario) written() int { return len(w.table.Written()) }
 
 // count is how many records were counted.
-func (w *world) count() int {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
-	return len(w.office.counted)
+func (w *scenario) count() int {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return len(w.store.counted)
 }
 
 // allCounted waits until all that is written was counted.
-func (w *world) allCounted(most time.Duration) {
+func (w *scenario) allCounted(most time.Duration) {
 	w.Helper()
 	w.await("all is counted", most, func() bool { return w.count() >= w.written() })
 }
 
 // ready waits until a source is ready.
-func (w *world) ready(c *collector, most time.Duration) {
+func (w *scenario) ready(c *collector, most time.Duration) {
 	w.Helper()
 	w.await("ready", most, func() bool { return len(c.Ready()) == 0 })
 }
 
-// notReady waits until a source says something in its reasons.
-func (w *world) notReady(c *collector, says string, most time.Duration) {
+// notReady waits until a source has a text in its reasons.
+func (w *scenario) notReady(c *collector, reason string, most time.Duration) {
 	w.Helper()
-	w.await("not ready: "+says, most, func() bool { return strings.Contains(strings.Join(c.Ready(), "\n"), says) })
+	w.await("not ready: "+reason, most, func() bool { return strings.Contains(strings.Join(c.Ready(), "\n"), reason) })
 }
 
-// settle checks the books and the API's limits.
-func (w *world) settle() {
+// verify checks what was counted, and the API's limits.
+func (w *scenario) verify() {
 	w.Helper()
-	w.office.settle(w, w.written())
+	w.store.verify(w, w.written())
 	if rate := w.fake.Rate("DescribeStream"); rate > 10 {
 		w.Errorf("%d DescribeStream in a second", rate)
 	}
@@ -156,7 +156,7 @@ func (w *world) settle() {
 }
 
 // atMostFiveASecond checks how often each shard was asked for records.
-func (w *world) atMostFiveASecond() {
+func (w *scenario) atMostFiveASecond() {
 	w.Helper()
 	asked := map[string][]time.Time{}
 	for _, c := range w.fake.Calls("GetRecords") {
@@ -177,8 +177,8 @@ func (w *world) atMostFiveASecond() {
 }
 
 // gaps are the gaps recorded.
-func (w *world) gaps() []string {
-	w.office.mu.Lock()
-	defer w.office.mu.Unlock()
-	return slices.Clone(w.office.gapsOf)
+func (w *scenario) gaps() []string {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return slices.Clone(w.store.gapsOf)
 }

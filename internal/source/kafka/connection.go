@@ -13,23 +13,23 @@ import (
 )
 
 // metadataAge is how old the known leaders of partitions may be. kafka-go has
-// no way to ask for fresh ones at need, and a stale leader costs its partition
+// no way to refresh them at need, and a stale leader costs its partition
 // this long; the request names our topics only, so it is small.
 const metadataAge = 2 * time.Second
 
 // dialTimeout bounds one attempt to reach a broker.
 const dialTimeout = 3 * time.Second
 
-// link is the connection to one cluster: kafka-go's pooled transport, and the
-// dialer of its consumer group, over network connections that we can close.
-type link struct {
+// connection reaches one cluster: kafka-go's pooled transport, and the dialer of
+// its consumer group, over network connections that we can close.
+type connection struct {
 	conns     conns
 	transport *kafka.Transport
 	client    *kafka.Client
 }
 
-func newLink(c Config) *link {
-	l := &link{}
+func newConnection(c Config) *connection {
+	l := &connection{}
 	l.transport = &kafka.Transport{
 		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
 		MetadataTTL: metadataAge, MetadataTopics: c.Topics,
@@ -39,8 +39,8 @@ func newLink(c Config) *link {
 	return l
 }
 
-// dialer is the same way in for kafka-go's older half.
-func (l *link) dialer(c Config) *kafka.Dialer {
+// dialer returns the same way in for kafka-go's consumer group.
+func (l *connection) dialer(c Config) *kafka.Dialer {
 	return &kafka.Dialer{
 		ClientID: c.ClientID, Timeout: dialTimeout, DialFunc: l.conns.dial,
 		TLS: c.TLS, SASLMechanism: c.SASL,
@@ -48,17 +48,17 @@ func (l *link) dialer(c Config) *kafka.Dialer {
 }
 
 // close ends every connection, also those in the middle of a request.
-func (l *link) close() {
+func (l *connection) close() {
 	l.transport.CloseIdleConnections()
 	l.conns.close()
 }
 
 // missingTopic returns a topic that the cluster does not have, or nothing.
-func (l *link) missingTopic(ctx context.Context, topics []string) (string, error) {
+func (l *connection) missingTopic(ctx context.Context, topics []string) (string, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers refuse a stranger
-		return "", fmt.Errorf("no broker answers: it closed the connection; check that TLS and SASL are as it wants them: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers reject a client without TLS or SASL
+		return "", fmt.Errorf("no broker answers: it closed the connection; check the TLS and SASL settings: %w", err)
 	case err != nil:
 		return "", fmt.Errorf("no broker answers: %w", err)
 	}
@@ -73,8 +73,8 @@ func (l *link) missingTopic(ctx context.Context, topics []string) (string, error
 	return "", nil
 }
 
-// bounds returns the first offset of a partition and the one behind its last.
-func (l *link) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
+// bounds returns the first offset of a partition and the one after its last.
+func (l *connection) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
 	res, err := l.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
 		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
 	})
@@ -90,11 +90,11 @@ func (l *link) bounds(ctx context.Context, topic string, partition int) (first, 
 		}
 		return p.FirstOffset, p.LastOffset, nil
 	}
-	return 0, 0, errors.New("look up the bounds of the log: the broker's answer lacks the partition")
+	return 0, 0, errors.New("look up the bounds of the log: the broker's response lacks the partition")
 }
 
-// conns are open network connections. Whoever waits on one in the middle of a
-// request comes back when they are closed; no new one is opened after.
+// conns are open network connections. Closing them ends the requests that wait on
+// one; no new one is opened after.
 type conns struct {
 	mu     sync.Mutex
 	open   map[*conn]struct{}
@@ -106,7 +106,7 @@ type conn struct {
 	owner *conns
 }
 
-// Close implements net.Conn, and forgets the connection.
+// Close implements net.Conn, and removes the connection from its set.
 func (c *conn) Close() error {
 	c.owner.mu.Lock()
 	delete(c.owner.open, c)
@@ -138,6 +138,6 @@ func (s *conns) close() {
 	s.open, s.closed = nil, true
 	s.mu.Unlock()
 	for c := range open {
-		_ = c.Conn.Close() // nobody waits for what was under way
+		_ = c.Conn.Close() // nobody waits for requests in flight
 	}
 }

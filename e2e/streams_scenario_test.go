@@ -25,11 +25,11 @@ var streamed = model.Schema{
 	},
 }
 
-// newStreamsWorld is a Postgres, a reporter, and so many collectors that are not
+// newStreamsScenario is a Postgres, a reporter, and so many collectors that are not
 // yet started and read the streams of an endpoint.
-func newStreamsWorld(t *testing.T, endpoint string, collectors int) *world {
+func newStreamsScenario(t *testing.T, endpoint string, collectors int) *scenario {
 	t.Helper()
-	w := &world{}
+	w := &scenario{}
 	url := w.startReporter(t)
 	for i := range collectors {
 		name := fmt.Sprint("collector-", i)
@@ -39,7 +39,7 @@ store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}
 `, url))
-		// The access key is what the fake's books tell processes by.
+		// The fake distinguishes processes by the access key.
 		c.env = []string{
 			"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=" + name,
 			"AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
@@ -49,7 +49,7 @@ admin: {listen: "%%listen%%"}
 	return w
 }
 
-// serve puts a fake on loopback and answers its address.
+// serve runs a fake on loopback and returns its address.
 func serve(t *testing.T, fake *streamstest.Fake) string {
 	t.Helper()
 	server := httptest.NewServer(fake)
@@ -102,8 +102,8 @@ func keyText(c model.Charge) string {
 	return strings.Join(parts, "|")
 }
 
-// accounts are the stored totals by index, from the documented view.
-func (w *world) accounts() (map[string]account, error) {
+// accounts returns the stored totals by index, from the documented view.
+func (w *scenario) accounts() (map[string]account, error) {
 	rows, err := w.database.Query(`SELECT index_name, requests, write_milli FROM keyheat_totals WHERE table_name = 'orders'`)
 	if err != nil {
 		return nil, err
@@ -125,9 +125,9 @@ func (w *world) accounts() (map[string]account, error) {
 	return all, rows.Err()
 }
 
-// settled waits until the store has exactly what the oracle says, for the table
-// and for each index, and holds that nothing more comes.
-func (w *world) settled(t *testing.T, o *oracle, limit time.Duration) {
+// matches waits until the store has exactly what the oracle has, for the table
+// and for each index, and checks that nothing more is added.
+func (w *scenario) matches(t *testing.T, o *oracle, limit time.Duration) {
 	t.Helper()
 	within(t, limit, "the stored totals are the oracle's", func() error {
 		got, err := w.accounts()
@@ -143,7 +143,7 @@ func (w *world) settled(t *testing.T, o *oracle, limit time.Duration) {
 }
 
 // finding waits for the finding of that kind on a key of an index.
-func (w *world) finding(t *testing.T, kind, index, key string, want func(found) error) (f found) {
+func (w *scenario) finding(t *testing.T, kind, index, key string, want func(found) error) (f found) {
 	t.Helper()
 	within(t, 30*time.Second, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
 		for _, f = range w.findings(t) {
@@ -156,7 +156,7 @@ func (w *world) finding(t *testing.T, kind, index, key string, want func(found) 
 	return f
 }
 
-// hotAs wants a finding to be critical because of seconds over the limit, and
+// hotAs requires a finding to be critical because of seconds over the limit, and
 // its peak to be the oracle's.
 func (o *oracle) hotAs(index, key string) func(found) error {
 	peak := int64(0)
@@ -177,7 +177,7 @@ func (o *oracle) hotAs(index, key string) func(found) error {
 // step is a change of a finding's state.
 type step struct{ To, Note string }
 
-func (w *world) history(t *testing.T, f found) []step {
+func (w *scenario) history(t *testing.T, f found) []step {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/findings/" + f.Fingerprint)
 	if err != nil {
@@ -194,13 +194,13 @@ func (w *world) history(t *testing.T, f found) []step {
 }
 
 // gaps are those that the API lists.
-func (w *world) gaps(t *testing.T) []lost {
+func (w *scenario) gaps(t *testing.T) []gap {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/tables")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answer struct{ Gaps []lost }
+	var answer struct{ Gaps []gap }
 	if err := json.Unmarshal(body, &answer); err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
-// world is a Kafka, unless streams are read, a Postgres, collectors and a
+// scenario is a Kafka, unless streams are read, a Postgres, collectors and a
 // reporter.
-type world struct {
+type scenario struct {
 	kafka      *kafkatest.Server
 	postgres   *pgtest.Server
 	database   *sql.DB
@@ -26,10 +26,10 @@ type world struct {
 	reporter   *process
 }
 
-// newWorld starts everything but the collectors.
-func newWorld(t *testing.T, topic string) *world {
+// newScenario starts everything but the collectors.
+func newScenario(t *testing.T, topic string) *scenario {
 	t.Helper()
-	w := &world{kafka: kafkatest.Start(t)}
+	w := &scenario{kafka: kafkatest.Start(t)}
 	w.kafka.CreateTopic(t, topic, partitions)
 	url := w.startReporter(t)
 	for i := range 2 {
@@ -42,9 +42,9 @@ admin: {listen: "%%listen%%"}
 	return w
 }
 
-// startReporter starts a Postgres and the reporter on it, and answers the
-// store's address.
-func (w *world) startReporter(t *testing.T) (url string) {
+// startReporter starts a Postgres and the reporter on it, and returns the store's
+// address.
+func (w *scenario) startReporter(t *testing.T) (url string) {
 	t.Helper()
 	w.postgres = pgtest.Run(t)
 	url = w.postgres.URL("postgres")
@@ -57,13 +57,13 @@ func (w *world) startReporter(t *testing.T) (url string) {
 store: {url: %q}
 listen: "%%listen%%"
 `, url))
-	w.reporter.once(t, "migrate")
+	w.reporter.run(t, "migrate")
 	w.reporter.start(t)
 	w.reporter.ready(t)
 	return url
 }
 
-func (w *world) startCollectors(t *testing.T) {
+func (w *scenario) startCollectors(t *testing.T) {
 	t.Helper()
 	for _, c := range w.collectors {
 		c.start(t)
@@ -73,7 +73,7 @@ func (w *world) startCollectors(t *testing.T) {
 // totals are the stored sums over all tables, from the documented view.
 type totals struct{ requests, units int64 }
 
-func (w *world) totals() (s totals, err error) {
+func (w *scenario) totals() (s totals, err error) {
 	var milli int64
 	err = w.database.QueryRow(
 		`SELECT coalesce(sum(requests), 0)::bigint, coalesce(sum(write_milli), 0)::bigint FROM keyheat_totals`,
@@ -85,9 +85,9 @@ func (w *world) totals() (s totals, err error) {
 	return s, err
 }
 
-// counted waits until the store has the topic's own totals, and holds that
-// nothing more comes.
-func (w *world) counted(t *testing.T, want *truth, limit time.Duration) {
+// matchesTopic waits until the store has the topic's own totals, and checks that
+// nothing more is added.
+func (w *scenario) matchesTopic(t *testing.T, want *truth, limit time.Duration) {
 	t.Helper()
 	whole := totals{want.requests, want.units}
 	within(t, limit, "the stored totals are the topic's", func() error {
@@ -103,7 +103,7 @@ func (w *world) counted(t *testing.T, want *truth, limit time.Duration) {
 	}
 }
 
-// found is a finding as the API answers it.
+// found is a finding as the API returns it.
 type found struct {
 	Kind, Table, Index, Key, Severity, State string
 	Fingerprint                              string
@@ -111,21 +111,21 @@ type found struct {
 	OverSeconds                              int       `json:"over_seconds"`
 	PossibleSeconds                          int       `json:"possible_seconds"`
 	SaturatedSeconds                         int       `json:"saturated_seconds"`
-	Gaps                                     []lost    `json:"gaps"`
+	Gaps                                     []gap     `json:"gaps"`
 	Shards                                   int       `json:"shards"`
 	FirstSeen                                time.Time `json:"first_seen"`
 	LastSeen                                 time.Time `json:"last_seen"`
 }
 
-// lost is a gap, of a finding or of all.
-type lost struct {
+// gap is a gap, of a finding or of all.
+type gap struct {
 	Partition, Reason string
 	Since, Until      *time.Time
 }
 
 type figure struct{ Value, Low, High float64 }
 
-func (w *world) findings(t *testing.T) []found {
+func (w *scenario) findings(t *testing.T) []found {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/findings?limit=1000")
 	if err != nil {
@@ -138,8 +138,8 @@ func (w *world) findings(t *testing.T) []found {
 	return answer.Findings
 }
 
-// judged holds every finding, and every key without one, against the truth.
-func (s *truth) judged(t *testing.T, findings []found) {
+// checkFindings holds every finding, and every key without one, against the truth.
+func (s *truth) checkFindings(t *testing.T, findings []found) {
 	t.Helper()
 	byKey := map[string]found{}
 	for _, f := range findings {
@@ -171,10 +171,10 @@ func (s *truth) judged(t *testing.T, findings []found) {
 	if over == 0 {
 		t.Error("the trace has no hot key: the test shows nothing")
 	}
-	t.Logf("%d keys, %d of them over the limit, %d within 1 %% of it, %d findings", len(s.perSecond), over, near, len(findings))
+	t.Logf("%d keys, %d of them over the limit, %d within 1%% of it, %d findings", len(s.perSecond), over, near, len(findings))
 }
 
-// bounded holds one finding against the key's seconds in its episode.
+// bounded compares one finding with the key's seconds in its episode.
 func (s *truth) bounded(t *testing.T, f found) {
 	t.Helper()
 	from, to := f.FirstSeen.Unix(), f.LastSeen.Unix()

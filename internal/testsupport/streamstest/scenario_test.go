@@ -16,8 +16,8 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
-// world is a fake with one table, and the SDK's client that reads its stream.
-type world struct {
+// scenario is a fake with one table, and the SDK's client that reads its stream.
+type scenario struct {
 	*testing.T
 	fake   *streamstest.Fake
 	table  *streamstest.Table
@@ -35,9 +35,9 @@ var orders = model.Schema{
 	},
 }
 
-func setup(t *testing.T, o streamstest.Options) *world {
+func setup(t *testing.T, o streamstest.Options) *scenario {
 	t.Helper()
-	w := &world{T: t, fake: streamstest.New(o)}
+	w := &scenario{T: t, fake: streamstest.New(o)}
 	w.table = w.fake.CreateTable(orders)
 	w.arn = w.table.EnableStream(streamstest.NewAndOldImages)
 	w.client = w.reader("reader")
@@ -45,14 +45,14 @@ func setup(t *testing.T, o streamstest.Options) *world {
 }
 
 // reader is a client of a process of its own, which repeats nothing by itself.
-func (w *world) reader(name string) *dynamodbstreams.Client {
+func (w *scenario) reader(name string) *dynamodbstreams.Client {
 	return dynamodbstreams.NewFromConfig(w.fake.Config(name), func(o *dynamodbstreams.Options) {
 		o.Retryer = retry.AddWithMaxAttempts(retry.NewStandard(), 1)
 	})
 }
 
 // put writes the item with that key.
-func (w *world) put(pk string, sk int, more ...string) {
+func (w *scenario) put(pk string, sk int, more ...string) {
 	w.Helper()
 	i := model.Item{"pk": model.S(pk), "sk": model.N(fmt.Sprint(sk))}
 	for ; len(more) > 0; more = more[2:] {
@@ -64,7 +64,7 @@ func (w *world) put(pk string, sk int, more ...string) {
 }
 
 // iterator asks for one; at is the sequence number, for the types that want it.
-func (w *world) iterator(shard string, kind types.ShardIteratorType, at string) (string, error) {
+func (w *scenario) iterator(shard string, kind types.ShardIteratorType, at string) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: &shard, ShardIteratorType: kind}
 	if at != "" {
 		in.SequenceNumber = &at
@@ -76,7 +76,7 @@ func (w *world) iterator(shard string, kind types.ShardIteratorType, at string) 
 	return *out.ShardIterator, nil
 }
 
-func (w *world) mustIterator(shard string, kind types.ShardIteratorType, at string) string {
+func (w *scenario) mustIterator(shard string, kind types.ShardIteratorType, at string) string {
 	w.Helper()
 	it, err := w.iterator(shard, kind, at)
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *world) mustIterator(shard string, kind types.ShardIteratorType, at stri
 }
 
 // page reads one page; next is empty at the shard's end.
-func (w *world) page(iterator string) (records []types.Record, next string, err error) {
+func (w *scenario) page(iterator string) (records []types.Record, next string, err error) {
 	out, err := w.client.GetRecords(w.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &iterator})
 	if err != nil {
 		return nil, "", err
@@ -95,7 +95,7 @@ func (w *world) page(iterator string) (records []types.Record, next string, err 
 }
 
 // read reads from an iterator until the shard ends, or a page is empty.
-func (w *world) read(iterator string) (all []types.Record) {
+func (w *scenario) read(iterator string) (all []types.Record) {
 	w.Helper()
 	for iterator != "" {
 		records, next, err := w.page(iterator)
@@ -111,7 +111,7 @@ func (w *world) read(iterator string) (all []types.Record) {
 }
 
 // describe turns all pages of DescribeStream.
-func (w *world) describe(filter *types.ShardFilter, limit int32) (shards []types.Shard, pages int) {
+func (w *scenario) describe(filter *types.ShardFilter, limit int32) (shards []types.Shard, pages int) {
 	w.Helper()
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn, ShardFilter: filter}
 	if limit > 0 {
@@ -131,7 +131,7 @@ func (w *world) describe(filter *types.ShardFilter, limit int32) (shards []types
 }
 
 // is holds an error to the exception's name.
-func (w *world) is(err error, code string) {
+func (w *scenario) is(err error, code string) {
 	w.Helper()
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorCode() != code {

@@ -19,25 +19,25 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// office keeps the books of all collectors in memory: positions, watermarks and
+// fakeStore keeps the state of all collectors in memory: positions, watermarks and
 // counted records as internal/collect keeps them in a store, and shards and
 // members as the store does. It notes whatever breaks a promise.
-type office struct {
-	mu       sync.Mutex
-	shards   map[string]*shard
-	listed   map[string]time.Time // by stream
-	members  map[string]time.Time // until when they are alive
-	leader   string
-	leads    time.Time // until when
-	counted  []record
-	gaps     []sample.Gap
-	gapsOf   []string // the shard of each
-	complete int64    // seconds before it were called complete
-	broken   []string // promises
-	lossy    int      // in a thousand folds, those after which all is discarded
-	down     bool     // the store is away
-	rng      *rand.Rand
-	claims   int
+type fakeStore struct {
+	mu         sync.Mutex
+	shards     map[string]*shard
+	listed     map[string]time.Time // by stream
+	members    map[string]time.Time // until when they are alive
+	leader     string
+	leads      time.Time // until when
+	counted    []record
+	gaps       []sample.Gap
+	gapsOf     []string // the shard of each
+	complete   int64    // seconds before it were called complete
+	violations []string // promises
+	lossy      int      // in a thousand folds, those after which all is discarded
+	down       bool     // the store is away
+	rng        *rand.Rand
+	claims     int
 }
 
 type shard struct {
@@ -55,56 +55,56 @@ type record struct {
 	second                       int64
 }
 
-func newOffice() *office {
-	return &office{
+func newFakeStore() *fakeStore {
+	return &fakeStore{
 		shards: map[string]*shard{}, listed: map[string]time.Time{}, members: map[string]time.Time{},
 		rng: rand.New(rand.NewPCG(1, 2)),
 	}
 }
 
-func (o *office) breaks(format string, args ...any) {
-	if len(o.broken) < 10 {
-		o.broken = append(o.broken, fmt.Sprintf(format, args...))
+func (o *fakeStore) violation(format string, args ...any) {
+	if len(o.violations) < 10 {
+		o.violations = append(o.violations, fmt.Sprintf(format, args...))
 	}
 }
 
-// desk is the office as one collector uses it: a streams.Ledger and a
+// session is the store as one collector uses it: a streams.Registry and a
 // source.Sink.
-type desk struct {
-	office *office
-	name   string
-	dead   bool // killed: nothing that it says is heard
-	deaf   bool // it reaches its sink, and not the ledger
+type session struct {
+	store        *fakeStore
+	name         string
+	dead         bool // killed: all its requests fail
+	registryAway bool // it reaches its sink, and not the registry
 }
 
-// die makes the office deaf to a collector.
-func (d *desk) die() {
+// kill makes every request of a collector fail.
+func (d *session) kill() {
 	defer d.enter()()
 	d.dead = true
 }
 
-// unheard says whether the ledger does not answer.
-func (d *desk) unheard() bool { return d.away() || d.deaf }
+// noRegistry reports whether the registry cannot be reached.
+func (d *session) noRegistry() bool { return d.noStore() || d.registryAway }
 
-// away says whether the office does not answer.
-func (d *desk) away() bool { return d.office.down || d.dead }
+// noStore reports whether the store cannot be reached.
+func (d *session) noStore() bool { return d.store.down || d.dead }
 
 var errDown = fmt.Errorf("the store is away")
 
-func (d *desk) enter() func() {
-	d.office.mu.Lock()
-	return d.office.mu.Unlock
+func (d *session) enter() func() {
+	d.store.mu.Lock()
+	return d.store.mu.Unlock
 }
 
-func (d *desk) Attend(_ context.Context, ttl time.Duration) (string, []string, error) {
+func (d *session) KeepAlive(_ context.Context, ttl time.Duration) (string, []string, error) {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return "", nil, errDown
 	}
-	d.office.members[d.name] = time.Now().Add(ttl)
+	d.store.members[d.name] = time.Now().Add(ttl)
 	var alive []string
-	for m := range d.office.members {
-		if d.office.alive(m) {
+	for m := range d.store.members {
+		if d.store.alive(m) {
 			alive = append(alive, m)
 		}
 	}
@@ -112,59 +112,59 @@ func (d *desk) Attend(_ context.Context, ttl time.Duration) (string, []string, e
 	return d.name, alive, nil
 }
 
-func (o *office) alive(member string) bool { return time.Now().Before(o.members[member]) }
+func (o *fakeStore) alive(member string) bool { return time.Now().Before(o.members[member]) }
 
-func (d *desk) Leave(context.Context) error {
+func (d *session) Leave(context.Context) error {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return errDown
 	}
-	delete(d.office.members, d.name)
-	if d.office.leader == d.name {
-		d.office.leads = time.Time{}
+	delete(d.store.members, d.name)
+	if d.store.leader == d.name {
+		d.store.leads = time.Time{}
 	}
 	return nil
 }
 
-func (d *desk) Lead(_ context.Context, ttl time.Duration) (bool, error) {
+func (d *session) Lead(_ context.Context, ttl time.Duration) (bool, error) {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return false, errDown
 	}
-	if d.office.leader != d.name && time.Now().Before(d.office.leads) {
+	if d.store.leader != d.name && time.Now().Before(d.store.leads) {
 		return false, nil
 	}
-	d.office.leader, d.office.leads = d.name, time.Now().Add(ttl)
+	d.store.leader, d.store.leads = d.name, time.Now().Add(ttl)
 	return true, nil
 }
 
-func (d *desk) Register(_ context.Context, stream string, all []streams.NewShard, listed bool) error {
+func (d *session) Register(_ context.Context, stream string, all []streams.NewShard, listed bool) error {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return errDown
 	}
 	for _, n := range all {
-		if d.office.shards[n.Name] == nil {
+		if d.store.shards[n.Name] == nil {
 			h := &shard{NewShard: n, stream: stream, next: n.First, found: time.Now()}
-			if before := d.office.shards[n.After]; before != nil && !before.ended {
+			if before := d.store.shards[n.After]; before != nil && !before.ended {
 				h.watermark = before.watermark
 			}
-			d.office.shards[n.Name] = h
+			d.store.shards[n.Name] = h
 		}
 	}
 	if listed {
-		d.office.listed[stream] = time.Now()
+		d.store.listed[stream] = time.Now()
 	}
 	return nil
 }
 
-func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error) {
+func (d *session) Lineage(_ context.Context, stream string) (streams.Lineage, error) {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return streams.Lineage{}, errDown
 	}
-	l := streams.Lineage{Listed: d.office.listed[stream]}
-	for name, h := range d.office.shards {
+	l := streams.Lineage{Listed: d.store.listed[stream]}
+	for name, h := range d.store.shards {
 		if h.stream == stream {
 			l.Names = append(l.Names, name)
 		}
@@ -172,9 +172,9 @@ func (d *desk) Lineage(_ context.Context, stream string) (streams.Lineage, error
 	return l, nil
 }
 
-func (d *desk) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
+func (d *session) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
 	defer d.enter()()
-	for stream, listed := range d.office.listed {
+	for stream, listed := range d.store.listed {
 		if strings.HasPrefix(stream, prefix) && listed.After(last) {
 			last = listed
 		}
@@ -182,19 +182,19 @@ func (d *desk) LastListed(_ context.Context, prefix string) (last time.Time, _ e
 	return last, nil
 }
 
-func (d *desk) Open(context.Context) ([]streams.Shard, error) {
+func (d *session) OpenShards(context.Context) ([]streams.Shard, error) {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return nil, errDown
 	}
 	var open []streams.Shard
-	for name, h := range d.office.shards {
+	for name, h := range d.store.shards {
 		if h.ended {
 			continue
 		}
-		s := streams.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.office.ready(h), Owner: h.owner,
+		s := streams.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.store.ready(h), Owner: h.owner,
 			Watermark: time.UnixMilli(h.watermark), Found: h.found, UnseenSince: h.UnseenSince}
-		if !d.office.alive(h.owner) {
+		if !d.store.alive(h.owner) {
 			s.Owner = ""
 		}
 		open = append(open, s)
@@ -203,19 +203,19 @@ func (d *desk) Open(context.Context) ([]streams.Shard, error) {
 	return open, nil
 }
 
-func (o *office) ready(h *shard) bool {
+func (o *fakeStore) ready(h *shard) bool {
 	before := o.shards[h.After]
 	return before == nil || before.ended
 }
 
-func (d *desk) Take(_ context.Context, names []string) ([]string, error) {
+func (d *session) Take(_ context.Context, names []string) ([]string, error) {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return nil, errDown
 	}
 	var taken []string
 	for _, name := range names {
-		if h := d.office.shards[name]; !h.ended && (h.owner == d.name || !d.office.alive(h.owner)) {
+		if h := d.store.shards[name]; !h.ended && (h.owner == d.name || !d.store.alive(h.owner)) {
 			h.owner = d.name
 			taken = append(taken, name)
 		}
@@ -223,12 +223,12 @@ func (d *desk) Take(_ context.Context, names []string) ([]string, error) {
 	return taken, nil
 }
 
-func (d *desk) Free(_ context.Context, name string) error {
+func (d *session) Release(_ context.Context, name string) error {
 	defer d.enter()()
-	if d.unheard() {
+	if d.noRegistry() {
 		return errDown
 	}
-	if h := d.office.shards[name]; h.owner == d.name {
+	if h := d.store.shards[name]; h.owner == d.name {
 		h.owner = ""
 	}
 	return nil
@@ -236,7 +236,7 @@ func (d *desk) Free(_ context.Context, name string) error {
 
 // handle is one claim of a shard. What is folded waits for a commit.
 type handle struct {
-	desk      *desk
+	session   *session
 	shard     *shard
 	epoch     int
 	next      string
@@ -248,23 +248,23 @@ type handle struct {
 }
 
 // Claim implements source.Sink.
-func (d *desk) Claim(_ context.Context, name, first string) (source.Partition, error) {
+func (d *session) Claim(_ context.Context, name, first string) (source.Partition, error) {
 	defer d.enter()()
-	if d.away() {
+	if d.noStore() {
 		return nil, errDown
 	}
-	h := d.office.shards[name]
+	h := d.store.shards[name]
 	if h == nil {
-		d.office.breaks("%s was claimed before it was registered", name)
+		d.store.violation("%s was claimed before it was registered", name)
 		h = &shard{NewShard: streams.NewShard{Name: name}, next: first}
-		d.office.shards[name] = h
+		d.store.shards[name] = h
 	}
-	if !d.office.ready(h) {
-		d.office.breaks("%s was claimed before %s had ended", name, h.After)
+	if !d.store.ready(h) {
+		d.store.violation("%s was claimed before %s had ended", name, h.After)
 	}
 	h.epoch++
-	d.office.claims++
-	return &handle{desk: d, shard: h, epoch: h.epoch, next: h.next, since: time.Now()}, nil
+	d.store.claims++
+	return &handle{session: d, shard: h, epoch: h.epoch, next: h.next, since: time.Now()}, nil
 }
 
 func (h *handle) Position() string  { return h.next }
@@ -273,7 +273,7 @@ func (h *handle) Committed() string { return h.next }
 // Fold implements source.Partition. It commits now and then, as the clock of a
 // collector does, and sometimes loses what waits.
 func (h *handle) Fold(ctx context.Context, b source.Batch) error {
-	defer h.desk.enter()()
+	defer h.session.enter()()
 	if err := h.usable(ctx); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 	}
 	h.next, h.ended = b.Next, b.Final
 	h.advance(b)
-	if h.desk.office.rng.IntN(1000) < h.desk.office.lossy {
+	if h.session.store.rng.IntN(1000) < h.session.store.lossy {
 		h.shard.epoch++ // another claimed it, or the database was away
 		return source.ErrReclaim
 	}
@@ -310,10 +310,10 @@ func (h *handle) parse(m source.Message) record {
 		} `json:"dynamodb"`
 	}
 	if err := json.Unmarshal(m.Value, &e); err != nil {
-		h.desk.office.breaks("a message that is no JSON: %s", m.Value)
+		h.session.store.violation("a message that is no JSON: %s", m.Value)
 	}
 	if m.Time%1000 != 0 || m.Time <= 0 {
-		h.desk.office.breaks("a message's time is %d", m.Time)
+		h.session.store.violation("a message's time is %d", m.Time)
 	}
 	return record{h.shard.Name, e.DynamoDB.SequenceNumber, e.EventID, string(e.DynamoDB.Keys), m.Time / 1000}
 }
@@ -333,33 +333,33 @@ func (h *handle) advance(b source.Batch) {
 }
 
 func (h *handle) commit() error {
-	if h.desk.away() {
+	if h.session.noStore() {
 		return errDown
 	}
 	if h.epoch != h.shard.epoch {
 		return source.ErrReclaim
 	}
 	for _, r := range h.pending {
-		if r.second < h.desk.office.complete {
-			h.desk.office.breaks("%s: a record of second %d came after the seconds before %d were called complete", r.shard, r.second, h.desk.office.complete)
+		if r.second < h.session.store.complete {
+			h.session.store.violation("%s: a record of second %d came after the seconds before %d were called complete", r.shard, r.second, h.session.store.complete)
 		}
 	}
-	h.desk.office.counted = append(h.desk.office.counted, h.pending...)
+	h.session.store.counted = append(h.session.store.counted, h.pending...)
 	for range h.lost {
-		h.desk.office.gapsOf = append(h.desk.office.gapsOf, h.shard.Name)
+		h.session.store.gapsOf = append(h.session.store.gapsOf, h.shard.Name)
 	}
-	h.desk.office.gaps = append(h.desk.office.gaps, h.lost...)
+	h.session.store.gaps = append(h.session.store.gaps, h.lost...)
 	h.pending, h.lost, h.since = nil, nil, time.Now()
 	h.shard.next, h.shard.ended = h.next, h.ended
 	if h.watermark > 0 {
 		h.shard.watermark = h.watermark
 	}
-	h.desk.office.close()
+	h.session.store.close()
 	return nil
 }
 
 // close calls the seconds complete that the watermark of every shard has passed.
-func (o *office) close() {
+func (o *fakeStore) close() {
 	all := int64(math.MaxInt64)
 	for _, h := range o.shards {
 		all = min(all, h.watermark)
@@ -371,7 +371,7 @@ func (o *office) close() {
 
 // Gap implements source.Partition.
 func (h *handle) Gap(ctx context.Context, g sample.Gap) error {
-	defer h.desk.enter()()
+	defer h.session.enter()()
 	if err := h.usable(ctx); err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func (h *handle) Gap(ctx context.Context, g sample.Gap) error {
 
 // Release implements source.Partition.
 func (h *handle) Release(context.Context) error {
-	defer h.desk.enter()()
+	defer h.session.enter()()
 	if err := h.commit(); err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func (h *handle) Release(context.Context) error {
 }
 
 // open lists the shards that are not finished.
-func (o *office) open() (names []string) {
+func (o *fakeStore) open() (names []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(o.shards)) {
@@ -404,14 +404,14 @@ func (o *office) open() (names []string) {
 	return names
 }
 
-// settle fails the test for every promise that was broken, and for records that
+// verify fails the test for every promise that was broken, and for records that
 // were not counted exactly once and, for each item, in the order of sequence
 // numbers.
-func (o *office) settle(t testing.TB, written int) {
+func (o *fakeStore) verify(t testing.TB, written int) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, b := range o.broken {
+	for _, b := range o.violations {
 		t.Error(b)
 	}
 	events := map[string]int{}
