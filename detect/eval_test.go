@@ -332,7 +332,7 @@ func reasoned(r *rand.Rand) map[detect.Reason][]story {
 	}
 	lsi := known(detect.TableFacts{LSIs: []string{"by-date"}})
 	return map[detect.Reason][]story{
-		detect.HotItem:          {of(asked{sk: mostly(5)}), of(asked{sk: one}), of(asked{}, known(detect.TableFacts{PK: []string{"pk"}}))},
+		detect.HotItem:          {of(asked{sk: mostly(5)}), of(asked{sk: one}), of(asked{}, known(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
 		detect.MonotonicSortKey: {of(asked{sk: moved(rising)}), of(asked{sk: falling})},
 		detect.RollingKey:       {of(asked{key: "events#2025-11-21", sk: moved(shuffled)})},
 		detect.LSIBlocked:       {of(asked{sk: moved(shuffled)}, lsi)},

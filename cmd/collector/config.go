@@ -16,18 +16,19 @@ import (
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/tables"
 )
 
 // Config is everything that an operator may say about a collector.
 type Config struct {
-	Kafka   Kafka      `yaml:"kafka"`
-	Streams Streams    `yaml:"streams"`
-	Tables  cli.Tables `yaml:"tables" help:"what samples leave open, by the table's name: its sampling rate, and for stream records and CloudTrail events its key and indexes"`
-	Store   cli.Store  `yaml:"store"`
-	Commit  Commit     `yaml:"commit"`
-	Collect Collect    `yaml:"collect"`
-	Admin   Admin      `yaml:"admin"`
-	Log     cli.Log    `yaml:"log"`
+	Kafka   Kafka   `yaml:"kafka"`
+	Streams Streams `yaml:"streams"`
+	tables.FileSection
+	Store   cli.Store `yaml:"store"`
+	Commit  Commit    `yaml:"commit"`
+	Collect Collect   `yaml:"collect"`
+	Admin   Admin     `yaml:"admin"`
+	Log     cli.Log   `yaml:"log"`
 }
 
 // Kafka says where the samples are.
@@ -78,9 +79,10 @@ type Admin struct {
 // defaults are a collector's settings where nobody says otherwise.
 func defaults() *Config {
 	return &Config{
-		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
-		Streams: Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
-		Commit:  Commit{Interval: 2 * time.Second},
+		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
+		Streams:     Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
+		FileSection: tables.DefaultFile(),
+		Commit:      Commit{Interval: 2 * time.Second},
 		Collect: Collect{
 			Memory: 256 << 20, TooOld: 10 * time.Minute, TooFarAhead: time.Minute,
 		},
@@ -99,7 +101,7 @@ func (c *Config) Check(f *config.Faults) {
 	default:
 		c.Streams.check(f)
 	}
-	c.Tables.Check(f)
+	c.FileSection.Check(f)
 	c.Store.Check(f)
 	c.Collect.check(f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -15,7 +16,7 @@ type Config struct {
 	Store   cli.Store `yaml:"store"`
 	Listen  string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
 	Webhook Webhook   `yaml:"webhook"`
-	policies
+	tables.Section
 	Retention Retention `yaml:"retention"`
 	Log       cli.Log   `yaml:"log"`
 }
@@ -42,14 +43,11 @@ type Retention struct {
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of refused samples"`
 }
 
-// maxHeadroom is more than anybody grows before the advice is made anew.
-const maxHeadroom = 100
-
 // defaults are a reporter's settings where nobody says otherwise.
 func defaults() *Config {
 	return &Config{
-		Listen:   "127.0.0.1:9460",
-		policies: policies{Policy: defaultPolicy()},
+		Listen:  "127.0.0.1:9460",
+		Section: tables.Default(),
 		Retention: Retention{
 			Deltas: store.DefaultDeltaRetention, Windows: store.DefaultWindowRetention,
 			Cardinality: store.DefaultCardinalityRetention,
@@ -68,7 +66,7 @@ func (c *Config) Check(f *config.Faults) {
 		f.Addf("listen", "%q: write host:port, such as 127.0.0.1:9460", c.Listen)
 	}
 	c.Webhook.check(f)
-	c.policies.Check(f)
+	c.Section.Check(f)
 	c.Retention.check(f)
 	c.Log.Check(f)
 }

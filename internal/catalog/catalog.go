@@ -37,20 +37,20 @@ type Catalog struct {
 	api        API
 	keep       Keep
 	log        *slog.Logger
-	configured change.Tables
+	configured sample.Schemas
 	tables     map[string]*entry
 }
 
 // entry is one table.
 type entry struct {
-	schema atomic.Pointer[change.Schema] // nil while it is not known
+	schema atomic.Pointer[sample.Schema] // nil while it is not known
 	mu     sync.Mutex
 	wrong  error
 }
 
 // New returns a catalog of these tables, that knows nothing yet. configured are
 // the schemas that the operator wrote; they serve where DescribeTable is denied.
-func New(api API, tables []string, configured change.Tables, keep Keep, log *slog.Logger) *Catalog {
+func New(api API, tables []string, configured sample.Schemas, keep Keep, log *slog.Logger) *Catalog {
 	c := &Catalog{api: api, keep: keep, log: log, configured: configured, tables: make(map[string]*entry)}
 	for _, t := range tables {
 		c.tables[t] = &entry{wrong: errors.New("its key schema is not known yet")}
@@ -119,7 +119,7 @@ func (c *Catalog) look(ctx context.Context, table string, e *entry) error {
 	return nil
 }
 
-func (e *entry) set(s *change.Schema) {
+func (e *entry) set(s *sample.Schema) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wrong = nil
@@ -161,7 +161,7 @@ func (c *Catalog) Ready() []string {
 type Decoder struct {
 	table   string
 	entry   *entry
-	schema  *change.Schema // that of decoder
+	schema  *sample.Schema // that of decoder
 	decoder *change.Decoder
 }
 
@@ -177,7 +177,7 @@ func (c *Catalog) Decoder(table string) *Decoder {
 // Decode hands out what a message holds.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	if s := d.entry.schema.Load(); s != d.schema {
-		d.schema, d.decoder = s, change.NewDecoder(change.Tables{d.table: *s})
+		d.schema, d.decoder = s, change.NewDecoder(sample.Schemas{d.table: *s})
 	}
 	d.decoder.Decode(message, at, h)
 }

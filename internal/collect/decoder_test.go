@@ -18,8 +18,8 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 	c := config()
 	c.Decoder = func(partition string) collect.Decoder {
 		if strings.HasPrefix(partition, "changes/") {
-			return change.NewDecoder(change.Tables{"orders": {
-				Indexes: []change.Index{{Name: "x", PartitionKey: []string{"s"}}},
+			return change.NewDecoder(sample.Schemas{"orders": {
+				Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("s")}},
 			}})
 		}
 		return sample.NewDecoder()

@@ -52,6 +52,7 @@ func (f *fields) walk(prefix string, v reflect.Value) {
 	for _, m := range membersOf(v.Type()) {
 		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
 		switch {
+		case m.fileOnly:
 		case isText(value.Type()):
 			f.leaves = append(f.leaves, &leaf{
 				path: path, help: m.help, value: value, secret: value.Type() == secretType, typed: m.typed,
@@ -77,6 +78,7 @@ func (f *fields) leaf(path string) *leaf {
 type member struct {
 	name, help string
 	typed      bool
+	fileOnly   bool // it has the tag layers:"file"
 	index      []int
 }
 
@@ -95,7 +97,8 @@ func membersOf(t reflect.Type) []member {
 		}
 		if name := f.Tag.Get("yaml"); name != "" {
 			all = append(all, member{
-				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true", index: f.Index,
+				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true",
+				fileOnly: f.Tag.Get("layers") == "file", index: f.Index,
 			})
 		}
 	}

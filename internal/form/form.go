@@ -48,19 +48,32 @@ type Decoder interface {
 	Decode(message []byte, at int64, h sample.Handler)
 }
 
-// NewDecoder returns a decoder of a form, for tables with these schemas.
-func NewDecoder(f Form, tables change.Tables) Decoder {
-	switch f {
-	case Stream:
-		return change.NewDecoder(tables)
-	case CloudTrail:
-		return cloudtrail.NewDecoder(tables)
-	}
-	rates := make(map[string]float64)
+// Tables are what samples leave open about their tables, by the table's name.
+type Tables map[string]Table
+
+// Table is what the samples of one table leave open.
+type Table struct {
+	// Schema tells the keys and indexes of stream records and CloudTrail events.
+	Schema sample.Schema
+	// Rate is the sampling rate of samples in Keyheat JSON that do not give
+	// theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
+	Rate float64
+}
+
+// NewDecoder returns a decoder of a form for these tables.
+func NewDecoder(f Form, tables Tables) Decoder {
+	schemas, rates := make(sample.Schemas), make(map[string]float64)
 	for name, table := range tables {
+		schemas[name] = table.Schema
 		if table.Rate > 0 {
 			rates[name] = table.Rate
 		}
+	}
+	switch f {
+	case Stream:
+		return change.NewDecoder(schemas)
+	case CloudTrail:
+		return cloudtrail.NewDecoder(schemas)
 	}
 	d := sample.NewDecoder()
 	d.SetRates(rates)
@@ -72,8 +85,8 @@ type ByLook struct {
 	decoders map[Form]Decoder
 }
 
-// NewByLook returns a decoder for tables with these schemas.
-func NewByLook(tables change.Tables) *ByLook {
+// NewByLook returns a decoder for these tables.
+func NewByLook(tables Tables) *ByLook {
 	b := &ByLook{decoders: make(map[Form]Decoder)}
 	for _, f := range Forms() {
 		b.decoders[f] = NewDecoder(f, tables)

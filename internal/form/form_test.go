@@ -7,7 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 )
 
 const (
@@ -61,7 +60,7 @@ func TestFormsHaveTheirNames(t *testing.T) {
 			t.Errorf("%s is %s, %v", f, parsed, err)
 		}
 		var found tables
-		form.NewDecoder(f, change.Tables{}).Decode([]byte(messages[f]), 0, &found)
+		form.NewDecoder(f, form.Tables{}).Decode([]byte(messages[f]), 0, &found)
 		if len(found) != 1 || slices.Contains(form.Reasons(), sample.Reason(found[0])) {
 			t.Errorf("%s: found %v", f, found)
 		}
@@ -91,7 +90,7 @@ func (r *rates) Bad(sample.Reason, []byte) {}
 // records are all there are.
 func TestATablesRateIsThatOfSamplesWithoutOne(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"orders": {Rate: 0.01}, "changes": {Rate: 0.5}}
+	tables := form.Tables{"orders": {Rate: 0.01}, "changes": {Rate: 0.5}}
 	said := strings.Replace(keyheat, "{", `{"rate":0.25,`, 1)
 	other := strings.Replace(keyheat, "orders", "carts", 1)
 	var got rates

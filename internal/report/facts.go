@@ -19,12 +19,10 @@ type facts struct {
 	loaded time.Time // the database's time
 }
 
-// of is what an operator says of a table, or what is stored of it.
+// of is what an operator says of a table over what is stored of it.
 func (f *facts) of(table string) *detect.TableFacts {
 	if f.told != nil {
-		if told := f.told(table); told != nil {
-			return told
-		}
+		return f.told(table).Over(f.stored[table])
 	}
 	return f.stored[table]
 }

@@ -213,7 +213,7 @@ func TestAViewOutlivesItsJudge(t *testing.T) {
 // that what the operator says.
 func TestFactsReachTheVerdict(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]*detect.TableFacts{"stored": nil, "told": {PK: []string{"id"}}} {
+	for name, told := range map[string]*detect.TableFacts{"stored": nil, "told": {KeySchema: sample.Keys("id")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, engines["sqlite"](t))

@@ -332,7 +332,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		"two rates":     {Sink: sink, Rate: 0.5, MaxPerSecond: 100},
 		"too few":       {Sink: sink, MaxPerSecond: 1},
 		"short secret":  {Sink: sink, HMACKey: []byte("short")},
-		"nameless key":  {Sink: sink, Tables: map[string]awssdk.Schema{"orders": {}}},
+		"nameless key":  {Sink: sink, Tables: sample.Schemas{"orders": {}}},
 		"negative room": {Sink: sink, MaxPending: -1},
 	} {
 		cfg := config(&script{answers: []answer{{body: `{}`}}})

@@ -213,11 +213,11 @@ func (r *request) keyInIndex(it item, table, index string) (pk, sk sample.Key) {
 		return pk, sk
 	}
 	x := schema.Indexes[index]
-	pk, ok := keyOf(it, x.Partition)
+	pk, ok := keyOf(it, x.PartitionKey)
 	if !ok {
 		return sample.Key{}, sk
 	}
-	sk, _ = keyOf(it, x.Sort)
+	sk, _ = keyOf(it, x.SortKey)
 	return pk, sk
 }
 

@@ -60,14 +60,12 @@ func (v *view) keyNames(table, index string) (partition, sort []string) {
 	}
 	x := schema.Indexes[index]
 	switch {
-	case index == "" && schema.Sort == "":
-		return []string{schema.Partition}, nil
 	case index == "":
-		return []string{schema.Partition}, []string{schema.Sort}
+		return schema.PartitionKey, schema.SortKey
 	case x.Local:
-		return []string{schema.Partition}, nil
+		return schema.PartitionKey, nil
 	}
-	return x.Partition, x.Sort
+	return x.PartitionKey, x.SortKey
 }
 
 // equalities are the attributes that a Query's condition sets equal to a value.

@@ -135,10 +135,8 @@ func (v *view) key(table *string, key item) touch {
 func (v *view) item(table *string, it item) touch {
 	t := touch{table: tableName(table)}
 	if schema := v.schemas.of(t.table); schema != nil {
-		t.pk, _ = attributeKey(it[schema.Partition])
-		if schema.Sort != "" {
-			t.sk, _ = attributeKey(it[schema.Sort])
-		}
+		t.pk, _ = keyOf(it, schema.PartitionKey)
+		t.sk, _ = keyOf(it, schema.SortKey)
 	}
 	return t
 }

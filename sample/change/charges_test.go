@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/streamstest"
-	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // indexed is a table with every kind of index, as the fake of DynamoDB has it.
@@ -24,13 +24,15 @@ var indexed = streamstest.Schema{
 }
 
 // schemaOf is the same table as a Decoder knows it.
-func schemaOf(s streamstest.Schema) change.Schema {
-	out := change.Schema{PartitionKey: s.Key.Partition[0], SortKey: s.Key.Sort[0]}
+func schemaOf(s streamstest.Schema) sample.Schema {
+	out := sample.Schema{
+		KeySchema: sample.KeySchema{PartitionKey: s.Key.Partition, SortKey: s.Key.Sort}, Indexes: make(map[string]sample.IndexSchema),
+	}
 	for _, x := range s.Indexes {
-		out.Indexes = append(out.Indexes, change.Index{
-			Name: x.Name, PartitionKey: x.Key.Partition, SortKey: x.Key.Sort,
-			Projection: change.Projection(x.Projection), Include: x.Include,
-		})
+		out.Indexes[x.Name] = sample.IndexSchema{
+			KeySchema:  sample.KeySchema{PartitionKey: x.Key.Partition, SortKey: x.Key.Sort},
+			Projection: sample.Projection(x.Projection), Include: x.Include,
+		}
 	}
 	return out
 }
@@ -40,7 +42,7 @@ func schemaOf(s streamstest.Schema) change.Schema {
 // which share no code with this package.
 func TestLoadEqualsASecondComputation(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"t": schemaOf(indexed)}
+	tables := sample.Schemas{"t": schemaOf(indexed)}
 	rapid.Check(t, func(r *rapid.T) {
 		table := streamstest.New(streamstest.Options{Seed: 1}).CreateTable(indexed)
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {

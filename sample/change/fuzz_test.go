@@ -111,9 +111,9 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(message), int64(1763692032000))
 	}
-	tables := change.Tables{"t": {PartitionKey: "id", SortKey: "s", Indexes: []change.Index{
-		{Name: "x", PartitionKey: []string{"s"}, SortKey: []string{"x"}},
-		{Name: "y", PartitionKey: []string{"x", "s"}, Projection: change.ProjectKeysOnly},
+	tables := sample.Schemas{"t": {KeySchema: sample.Keys("id", "s"), Indexes: map[string]sample.IndexSchema{
+		"x": {KeySchema: sample.Keys("s", "x")},
+		"y": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
 	}}}
 	known := make(map[sample.Reason]bool)
 	for _, r := range append(sample.Reasons(), change.Reasons()...) {

@@ -33,7 +33,7 @@ func (k *keeper) reports() string {
 	return strings.Join(all, "; ")
 }
 
-func decode(tables change.Tables, message string, at int64) *keeper {
+func decode(tables sample.Schemas, message string, at int64) *keeper {
 	k := &keeper{}
 	change.NewDecoder(tables).Decode([]byte(message), at, k)
 	return k

@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
@@ -46,11 +45,11 @@ func Reasons() []sample.Reason {
 
 // Decoder reads CloudTrail events.
 type Decoder struct {
-	tables change.Tables
+	tables sample.Schemas
 }
 
 // NewDecoder returns a Decoder that knows these tables, which may be nil.
-func NewDecoder(tables change.Tables) *Decoder { return &Decoder{tables: tables} }
+func NewDecoder(tables sample.Schemas) *Decoder { return &Decoder{tables: tables} }
 
 // Decode reads every event in one message: one object, an array, NDJSON, or a
 // trail's file {"Records":[…]}. at is not needed: events have a time. A bad

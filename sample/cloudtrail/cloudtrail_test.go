@@ -34,7 +34,7 @@ func (k *keeper) reports() string {
 
 func decode(message string) *keeper {
 	k := &keeper{}
-	tables := change.Tables{"Music": {PartitionKey: "Artist", SortKey: "SongTitle"}}
+	tables := sample.Schemas{"Music": {KeySchema: sample.Keys("Artist", "SongTitle")}}
 	cloudtrail.NewDecoder(tables).Decode([]byte(message), 0, k)
 	return k
 }

@@ -113,7 +113,7 @@ func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
 }
 
 // fill puts the target into a record, and answers why it cannot be true.
-func (t *target) fill(r *sample.Record, tables change.Tables) sample.Reason {
+func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
 	r.Table = tableName(t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
 		return r.Check()
@@ -130,7 +130,7 @@ func (t *target) fill(r *sample.Record, tables change.Tables) sample.Reason {
 		keys[name] = k
 	}
 	var reason sample.Reason
-	if r.PK, r.SK, reason = tables[r.Table].Split(keys); reason != "" {
+	if r.PK, r.SK, reason = change.Split(tables[r.Table].KeySchema, keys); reason != "" {
 		return reason
 	}
 	return r.Check()

@@ -46,6 +46,7 @@ var declared = []edge{
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/collect", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
+	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/source", "internal/source/recordbatch", "Kafka's batches are decoded apart from the client"},
 }
 
