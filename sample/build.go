@@ -87,7 +87,7 @@ func (d *Decoder) buildRequest() Reason {
 		return reason
 	}
 	if name != "" {
-		if r.Read, ok = parseConsistency(name); !ok {
+		if r.Read, ok = ParseConsistency(name); !ok {
 			return ReasonBadRead
 		}
 	}

@@ -3,6 +3,8 @@ package sample
 import (
 	"math"
 	"strconv"
+
+	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
 // whole is a field that is a whole number, however it is written: 2, 2.0, 2e0.
@@ -14,11 +16,11 @@ func (d *Decoder) whole(f field) (int64, bool) {
 	if n, ok := plainInteger(d.src[v.start:v.end]); ok {
 		return n, true
 	}
-	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	dec, ok := decimal.Parse(alias(d.src[v.start:v.end]))
 	if !ok {
 		return 0, false
 	}
-	n, exact, ok := dec.scaled(0)
+	n, exact, ok := dec.Scaled(0)
 	return n, exact && ok
 }
 
@@ -32,14 +34,14 @@ func (d *Decoder) milli(f field) (Milli, bool) {
 	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(MaxUnits) {
 		return Milli(n) * 1000, true
 	}
-	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	dec, ok := decimal.Parse(alias(d.src[v.start:v.end]))
 	if !ok {
 		return 0, false
 	}
-	n, _, ok := dec.scaled(3)
+	n, _, ok := dec.Scaled(3)
 	switch {
-	case n != 0 || dec.digits == "":
-	case dec.negative:
+	case n != 0 || dec.Digits == "":
+	case dec.Negative:
 		n = -1
 	default:
 		n = 1

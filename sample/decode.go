@@ -4,15 +4,6 @@ import (
 	"bytes"
 )
 
-// Handler takes what a Decoder finds in a message.
-type Handler interface {
-	// Record takes one good sample. It is valid until Record returns.
-	Record(r *Record)
-	// Bad takes one bad sample: why, and a short raw prefix of it, which is
-	// valid until Bad returns and may hold personal data.
-	Bad(reason Reason, excerpt []byte)
-}
-
 // maxExcerpt is how many bytes of a bad sample a Handler is shown.
 const maxExcerpt = 128
 

@@ -2,6 +2,15 @@ package sample
 
 import "slices"
 
+// Handler takes what a decoder finds in a message.
+type Handler interface {
+	// Record takes one good sample. It is valid until Record returns.
+	Record(r *Record)
+	// Bad takes one bad sample: why, and a short raw prefix of it, which is
+	// valid until Bad returns and may hold personal data.
+	Bad(reason Reason, excerpt []byte)
+}
+
 // Reason says in one word why a sample could not be counted. The set is
 // closed, so it may be a metric's label; Reasons lists it.
 type Reason string
