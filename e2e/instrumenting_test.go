@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
@@ -106,6 +107,6 @@ func (l *listener) Bad(reason sample.Reason, excerpt []byte) {
 func told(t *testing.T, out []byte) []string {
 	t.Helper()
 	l := &listener{t: t}
-	sample.NewDecoder().Decode(out, 0, l)
+	keyheatjson.NewDecoder().Decode(out, 0, l)
 	return l.lines
 }

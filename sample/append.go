@@ -130,7 +130,7 @@ func (w *objectWriter) key(name string, k Key) {
 }
 
 func appendAttribute(dst []byte, k Key) []byte {
-	if k.Type == typeString {
+	if k.Type == TypeString {
 		return appendString(dst, k.Text)
 	}
 	dst = append(dst, '{')

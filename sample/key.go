@@ -7,9 +7,9 @@ import (
 
 // The letters of a key attribute's type.
 const (
-	typeString = "S"
-	typeNumber = "N"
-	typeBinary = "B"
+	TypeString = "S"
+	TypeNumber = "N"
+	TypeBinary = "B"
 )
 
 // The parts of a multi-attribute key are joined with keySeparator; either of
@@ -24,12 +24,12 @@ const (
 const MaxKeyParts = 4
 
 // KeyString is the key of a string attribute.
-func KeyString(s string) Key { return Key{Type: typeString, Text: s} }
+func KeyString(s string) Key { return Key{Type: TypeString, Text: s} }
 
 // KeyBinary is the key of a binary attribute: its bytes in standard base64,
 // padded.
 func KeyBinary(b []byte) Key {
-	return Key{Type: typeBinary, Text: base64.StdEncoding.EncodeToString(b)}
+	return Key{Type: TypeBinary, Text: base64.StdEncoding.EncodeToString(b)}
 }
 
 // JoinKeys is the key that has all these as its attributes, in order; those of
@@ -137,7 +137,7 @@ func (k Key) Size() int {
 }
 
 func partSize(letter byte, text string) int {
-	if letter != typeBinary[0] {
+	if letter != TypeBinary[0] {
 		return len(text)
 	}
 	return len(text)/4*3 - strings.Count(text[max(0, len(text)-2):], "=")

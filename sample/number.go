@@ -17,7 +17,7 @@ var errNotNumber = errors.New("not a decimal number")
 // that DynamoDB cannot hold is an error.
 func KeyNumber(text string) (Key, error) {
 	if isCanonicalInteger(text) {
-		return Key{Type: typeNumber, Text: text}, nil
+		return Key{Type: TypeNumber, Text: text}, nil
 	}
 	d, ok := decimal.Parse(text)
 	if !ok {
@@ -26,7 +26,7 @@ func KeyNumber(text string) (Key, error) {
 	if err := d.Fits(); err != nil {
 		return Key{}, fmt.Errorf("number key %.64q: %w", text, err)
 	}
-	return Key{Type: typeNumber, Text: d.String()}, nil
+	return Key{Type: TypeNumber, Text: d.String()}, nil
 }
 
 // NumberSize returns how many bytes DynamoDB counts for a number attribute's

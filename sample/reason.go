@@ -26,7 +26,7 @@ const (
 	// ReasonBadUTF8 is a string that is no Unicode text: invalid UTF-8, or half
 	// a surrogate pair.
 	ReasonBadUTF8 Reason = "bad_utf8"
-	// ReasonTooDeep is JSON nested more than MaxDepth deep.
+	// ReasonTooDeep is JSON that is nested too deep.
 	ReasonTooDeep Reason = "too_deep"
 	// ReasonNotObject is a JSON value that is no object.
 	ReasonNotObject Reason = "not_object"

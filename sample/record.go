@@ -1,9 +1,10 @@
-// Package sample holds one observed DynamoDB request as one key saw it, and
-// the form in which such requests arrive: Keyheat JSON.
+// Package sample holds one observed DynamoDB request as one key saw it, with the
+// schema of tables and what DynamoDB charges.
 //
-// A producer makes a Record of each request that it samples and writes it with
-// AppendJSON; a collector reads messages of them with a Decoder, which hands
-// out what is sound and counts the rest by Reason:
+// A producer makes a [Record] of each request that it samples and writes it with
+// [Record.AppendJSON], in Keyheat JSON. A collector reads such messages with the
+// decoder of package keyheatjson, and other forms with their own decoders; each
+// hands out to a [Handler] what is sound, and the rest with its [Reason]:
 //
 //	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // Each partition has the decoder that the configuration makes for its name.
@@ -22,7 +23,7 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 				Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("s")}},
 			}})
 		}
-		return sample.NewDecoder()
+		return keyheatjson.NewDecoder()
 	}
 	record := func(table, keys string) source.Message {
 		return source.Message{Time: noon.UnixMilli(), Value: []byte(`{"eventName":"INSERT","tableName":"` + table +

@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // Form is what the messages of a topic or a file hold.
@@ -75,7 +76,7 @@ func NewDecoder(f Form, tables Tables) Decoder {
 	case CloudTrail:
 		return cloudtrail.NewDecoder(schemas)
 	}
-	d := sample.NewDecoder()
+	d := keyheatjson.NewDecoder()
 	d.SetRates(rates)
 	return d
 }

@@ -18,6 +18,7 @@ type layer struct {
 // layers from the bottom to the top: a package imports what is below it. A
 // package belongs to the layer with the longest matching root.
 var layers = []layer{
+	{"decimals", []string{"sample/internal/decimal"}, false},
 	{"data", []string{"sample", "shardkey"}, false},
 	{"sketch", []string{"sketch"}, false},
 	{"judgement", []string{"detect"}, true},

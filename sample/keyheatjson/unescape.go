@@ -1,4 +1,4 @@
-package sample
+package keyheatjson
 
 import (
 	"unicode/utf16"

@@ -1,9 +1,10 @@
-package sample
+package keyheatjson
 
 import (
 	"math"
 	"strconv"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
@@ -26,13 +27,13 @@ func (d *Decoder) whole(f field) (int64, bool) {
 
 // milli is a field that is an amount of units, rounded to the nearest
 // thousandth, but never to none.
-func (d *Decoder) milli(f field) (Milli, bool) {
+func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
 		return 0, false
 	}
-	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(MaxUnits) {
-		return Milli(n) * 1000, true
+	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(sample.MaxUnits) {
+		return sample.Milli(n) * 1000, true
 	}
 	dec, ok := decimal.Parse(alias(d.src[v.start:v.end]))
 	if !ok {
@@ -46,7 +47,7 @@ func (d *Decoder) milli(f field) (Milli, bool) {
 	default:
 		n = 1
 	}
-	return Milli(n), ok
+	return sample.Milli(n), ok
 }
 
 // plainInteger reads up to 18 digits and nothing else.

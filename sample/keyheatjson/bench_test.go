@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // plain is the record of about 200 bytes that the speed goals are about.
@@ -38,7 +39,7 @@ func BenchmarkDecodeNDJSON1000(b *testing.B) {
 }
 
 func benchmarkDecode(b *testing.B, message []byte, records int) {
-	d, t := sample.NewDecoder(), &tally{}
+	d, t := keyheatjson.NewDecoder(), &tally{}
 	b.SetBytes(int64(len(message)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -70,7 +71,7 @@ func BenchmarkEncodingJSON(b *testing.B) {
 }
 
 func BenchmarkAppendJSON(b *testing.B) {
-	d, k := sample.NewDecoder(), &keeper{}
+	d, k := keyheatjson.NewDecoder(), &keeper{}
 	d.Decode([]byte(plain), 0, k)
 	r := k.records[0]
 	var line []byte

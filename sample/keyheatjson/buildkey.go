@@ -1,8 +1,12 @@
-package sample
+package keyheatjson
 
-import "encoding/base64"
+import (
+	"encoding/base64"
 
-func (d *Decoder) buildKeys() (reason Reason) {
+	"github.com/keyheat/keyheat/sample"
+)
+
+func (d *Decoder) buildKeys() (reason sample.Reason) {
 	if d.rec.PK, reason = d.key(fieldPK); reason != "" {
 		return reason
 	}
@@ -11,39 +15,39 @@ func (d *Decoder) buildKeys() (reason Reason) {
 }
 
 // key is a key field: one attribute, or an array of up to MaxKeyParts.
-func (d *Decoder) key(f field) (Key, Reason) {
+func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
 	if !d.seen.has(f) {
-		return Key{}, ""
+		return sample.Key{}, ""
 	}
 	v := d.given[f]
 	if v.kind != kindArray {
 		return d.attribute(v)
 	}
-	var parts [MaxKeyParts]Key
-	var reason Reason
+	var parts [sample.MaxKeyParts]sample.Key
+	var reason sample.Reason
 	n := 0
 	c := cursor{src: d.src, pos: v.start}
 	c.array(func(v value) {
 		switch {
 		case reason != "":
-		case n == MaxKeyParts:
-			reason = ReasonBadKey
+		case n == sample.MaxKeyParts:
+			reason = sample.ReasonBadKey
 		default:
 			parts[n], reason = d.attribute(v)
 			n++
 		}
 	})
 	if reason == "" && n == 0 {
-		reason = ReasonBadKey
+		reason = sample.ReasonBadKey
 	}
 	if reason != "" {
-		return Key{}, reason
+		return sample.Key{}, reason
 	}
-	return JoinKeys(parts[:n]...), ""
+	return sample.JoinKeys(parts[:n]...), ""
 }
 
 // attribute is one key attribute: a string, a number, or {"S"|"N"|"B": …}.
-func (d *Decoder) attribute(v value) (Key, Reason) {
+func (d *Decoder) attribute(v value) (sample.Key, sample.Reason) {
 	switch v.kind {
 	case kindString, kindEscaped:
 		return d.stringKey(v)
@@ -52,11 +56,11 @@ func (d *Decoder) attribute(v value) (Key, Reason) {
 	case kindObject:
 		return d.typedKey(v)
 	}
-	return Key{}, ReasonBadKey
+	return sample.Key{}, sample.ReasonBadKey
 }
 
 // typedKey is an attribute in DynamoDB's own JSON, which has one member.
-func (d *Decoder) typedKey(object value) (Key, Reason) {
+func (d *Decoder) typedKey(object value) (sample.Key, sample.Reason) {
 	var letter string
 	var inner value
 	single, members := true, 0
@@ -68,54 +72,54 @@ func (d *Decoder) typedKey(object value) (Key, Reason) {
 		members++
 	})
 	if !single {
-		return Key{}, ReasonBadKey
+		return sample.Key{}, sample.ReasonBadKey
 	}
-	if letter == typeNumber && inner.kind == kindNumber {
+	if letter == sample.TypeNumber && inner.kind == kindNumber {
 		return d.attribute(inner)
 	}
 	if inner.kind != kindString && inner.kind != kindEscaped {
-		return Key{}, ReasonBadKey
+		return sample.Key{}, sample.ReasonBadKey
 	}
 	switch letter {
-	case typeString:
+	case sample.TypeString:
 		return d.stringKey(inner)
-	case typeNumber, typeBinary:
+	case sample.TypeNumber, sample.TypeBinary:
 		text, reason := d.textOf(inner)
 		switch {
 		case reason != "":
-			return Key{}, reason
-		case letter == typeNumber:
+			return sample.Key{}, reason
+		case letter == sample.TypeNumber:
 			return numberKey(text)
 		}
 		return binaryKey(text)
 	}
-	return Key{}, ReasonBadKey
+	return sample.Key{}, sample.ReasonBadKey
 }
 
-func (d *Decoder) stringKey(v value) (Key, Reason) {
+func (d *Decoder) stringKey(v value) (sample.Key, sample.Reason) {
 	text, reason := d.textOf(v)
 	if reason == "" && text == "" {
-		reason = ReasonBadKey // DynamoDB forbids it
+		reason = sample.ReasonBadKey // DynamoDB forbids it
 	}
-	return KeyString(text), reason
+	return sample.KeyString(text), reason
 }
 
-func numberKey(text string) (Key, Reason) {
-	k, err := KeyNumber(text)
+func numberKey(text string) (sample.Key, sample.Reason) {
+	k, err := sample.KeyNumber(text)
 	if err != nil {
-		return Key{}, ReasonBadKey
+		return sample.Key{}, sample.ReasonBadKey
 	}
 	return k, ""
 }
 
 // binaryKey takes base64 with its padding or without.
-func binaryKey(text string) (Key, Reason) {
+func binaryKey(text string) (sample.Key, sample.Reason) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		raw, err = base64.RawStdEncoding.DecodeString(text)
 	}
 	if err != nil || len(raw) == 0 {
-		return Key{}, ReasonBadKey
+		return sample.Key{}, sample.ReasonBadKey
 	}
-	return KeyBinary(raw), ""
+	return sample.KeyBinary(raw), ""
 }

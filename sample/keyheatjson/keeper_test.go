@@ -1,6 +1,9 @@
-package sample_test
+package keyheatjson_test
 
-import "github.com/keyheat/keyheat/sample"
+import (
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+)
 
 // keeper is a handler that keeps what it is told.
 type keeper struct {
@@ -22,6 +25,6 @@ func (k *keeper) Bad(reason sample.Reason, excerpt []byte) {
 // decode is what one message holds.
 func decode(message string, at int64) *keeper {
 	k := &keeper{}
-	sample.NewDecoder().Decode([]byte(message), at, k)
+	keyheatjson.NewDecoder().Decode([]byte(message), at, k)
 	return k
 }

@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // oracle decodes as Decoder documents it, slowly and by other means:
@@ -59,7 +60,7 @@ func (o *oracle) value(pos int) (raw json.RawMessage, end int, ok bool) {
 	if err := dec.Decode(&raw); err != nil {
 		return nil, 0, false
 	}
-	return raw, pos + int(dec.InputOffset()), utf8.Valid(raw) && depth(raw) <= sample.MaxDepth
+	return raw, pos + int(dec.InputOffset()), utf8.Valid(raw) && depth(raw) <= keyheatjson.MaxDepth
 }
 
 func depth(raw []byte) int {

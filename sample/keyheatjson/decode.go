@@ -1,7 +1,16 @@
-package sample
+// Package keyheatjson reads Keyheat JSON, the form in which sampled requests
+// arrive; [sample.Record.AppendJSON] writes it:
+//
+//	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
+//
+// What is no sound record is a bad sample with a reason, and the records beside
+// it count.
+package keyheatjson
 
 import (
 	"bytes"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // maxExcerpt is how many bytes of a bad sample a Handler is shown.
@@ -15,7 +24,7 @@ type Decoder struct {
 	// given are the record's fields, seen the set of those it has.
 	given [fieldCount]value
 	seen  fieldSet
-	rec   Record
+	rec   sample.Record
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
 	attrs   map[string]string
@@ -40,11 +49,11 @@ func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 // was spread over lines in the way of a pretty printer (nothing follows the
 // brace in its first line), at the next line that begins with a brace. After
 // an array element that is not JSON, the array ends.
-func (d *Decoder) Decode(message []byte, at int64, h Handler) {
+func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	d.src, d.pos = bytes.TrimPrefix(message, byteOrderMark), 0
 	d.blank()
 	if d.pos == len(d.src) {
-		h.Bad(ReasonEmpty, nil)
+		h.Bad(sample.ReasonEmpty, nil)
 	}
 	for d.pos < len(d.src) {
 		switch d.src[d.pos] {
@@ -64,7 +73,7 @@ func (d *Decoder) Decode(message []byte, at int64, h Handler) {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // line reads an object, behind which only another may stand in the same line.
-func (d *Decoder) line(at int64, h Handler) {
+func (d *Decoder) line(at int64, h sample.Handler) {
 	start := d.pos
 	if !d.scan() {
 		d.bad(h, start, d.behindObject(start))
@@ -72,7 +81,7 @@ func (d *Decoder) line(at int64, h Handler) {
 	}
 	end := d.pos
 	if d.inline(); d.pos < len(d.src) && d.src[d.pos] != '{' && d.src[d.pos] != '\n' {
-		d.fail(ReasonSyntax)
+		d.fail(sample.ReasonSyntax)
 		d.bad(h, start, d.nextLine(end))
 		return
 	}
@@ -80,7 +89,7 @@ func (d *Decoder) line(at int64, h Handler) {
 }
 
 // list reads an array of objects.
-func (d *Decoder) list(at int64, h Handler) {
+func (d *Decoder) list(at int64, h sample.Handler) {
 	opened := d.pos
 	d.pos++
 	for first := true; ; first = false {
@@ -105,7 +114,7 @@ func (d *Decoder) list(at int64, h Handler) {
 
 // element reads one element of an array and answers false when it is not
 // JSON.
-func (d *Decoder) element(at int64, h Handler) bool {
+func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
 	if start < len(d.src) && d.src[start] == '{' {
 		if !d.scan() {
@@ -118,20 +127,20 @@ func (d *Decoder) element(at int64, h Handler) bool {
 	if d.value(); d.reason != "" {
 		return false
 	}
-	h.Bad(ReasonNotObject, d.excerpt(start, d.pos))
+	h.Bad(sample.ReasonNotObject, d.excerpt(start, d.pos))
 	return true
 }
 
 // stray reads a line that begins with neither an object nor an array.
-func (d *Decoder) stray(h Handler) {
+func (d *Decoder) stray(h sample.Handler) {
 	start := d.pos
 	d.begin()
 	if d.value(); d.reason == "" {
 		d.inline()
 		if d.pos == len(d.src) || d.src[d.pos] == '\n' {
-			d.fail(ReasonNotObject)
+			d.fail(sample.ReasonNotObject)
 		} else {
-			d.fail(ReasonSyntax)
+			d.fail(sample.ReasonSyntax)
 		}
 	}
 	d.bad(h, start, d.nextLine(start))
@@ -150,7 +159,7 @@ func (d *Decoder) scan() bool {
 func (d *Decoder) begin() { d.reason, d.depth = "", 0 }
 
 // emit makes a record of the fields noted, and hands it out.
-func (d *Decoder) emit(start, end int, at int64, h Handler) {
+func (d *Decoder) emit(start, end int, at int64, h sample.Handler) {
 	if reason := d.build(at); reason != "" {
 		h.Bad(reason, d.excerpt(start, end))
 		return
@@ -159,7 +168,7 @@ func (d *Decoder) emit(start, end int, at int64, h Handler) {
 }
 
 // bad reports what was noted against the text from start, and goes on at next.
-func (d *Decoder) bad(h Handler, start, next int) {
+func (d *Decoder) bad(h sample.Handler, start, next int) {
 	h.Bad(d.reason, d.excerpt(start, next))
 	d.begin()
 	d.pos = next
