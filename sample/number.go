@@ -10,7 +10,7 @@ import (
 
 var errNotNumber = errors.New("not a decimal number")
 
-// KeyNumber is the key of a number attribute in its canonical form: plain
+// KeyNumber returns the key of a number attribute in its canonical form: plain
 // decimal, as DynamoDB itself writes numbers, without exponent, plus sign,
 // leading zeros, or trailing zeros behind the point; zero is "0". So 42, 42.0
 // and 4.2e1 are one key. The text is never taken through a float. A number

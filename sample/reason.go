@@ -16,7 +16,7 @@ type Handler interface {
 type Reason string
 
 // The reasons. A bad sample has one, the first that is found: its JSON is
-// looked at before its fields, and every field's form before any field's
+// checked before its fields, and every field's form before any field's
 // limits.
 const (
 	// ReasonEmpty is a message without any value: a Kafka tombstone, or blanks.

@@ -49,7 +49,7 @@ type Schema struct {
 // IndexSchema is a secondary index.
 type IndexSchema struct {
 	KeySchema
-	// Local says that it is a local secondary index: it lives in the table's
+	// Local reports that it is a local secondary index: it lives in the table's
 	// partitions, and what it costs is charged to the table.
 	Local      bool
 	Projection Projection

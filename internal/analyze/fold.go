@@ -23,7 +23,7 @@ const (
 // each candidate key. It is the sink of the source.
 type fold struct {
 	*seconds
-	decoder    *form.ByLook
+	decoder    *form.DetectingDecoder
 	good       int64
 	bad        map[sample.Reason]int64
 	gaps       []detect.Gap
@@ -40,7 +40,7 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	most := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{seconds: newSeconds(most), decoder: form.NewByLook(o.Tables), bad: make(map[sample.Reason]int64)}
+	f := &fold{seconds: newSeconds(most), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64)}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, seconds: newSeconds(most), without: make(map[string]int64)})
 	}

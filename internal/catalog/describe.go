@@ -21,7 +21,7 @@ type API interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// ErrDenied says that this role may not ask for the table.
+// ErrDenied means that this role may not describe the table.
 var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
 
 // Table is what DynamoDB says of a table.
@@ -36,18 +36,18 @@ type Table struct {
 // what to do.
 func Describe(ctx context.Context, api API, table string) (Table, error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-	var refused smithy.APIError
+	var failed smithy.APIError
 	switch {
 	case err == nil:
 		return read(out.Table), nil
-	case !errors.As(err, &refused):
+	case !errors.As(err, &failed):
 		return Table{}, fmt.Errorf("DescribeTable: %w", err)
-	case refused.ErrorCode() == "ResourceNotFoundException":
+	case failed.ErrorCode() == "ResourceNotFoundException":
 		return Table{}, errors.New("there is no such table in this account and region: create it, or correct its name")
-	case strings.HasPrefix(refused.ErrorCode(), "AccessDenied"):
+	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
 		return Table{}, ErrDenied
 	}
-	return Table{}, fmt.Errorf("DescribeTable: %s: %s", refused.ErrorCode(), refused.ErrorMessage())
+	return Table{}, fmt.Errorf("DescribeTable: %s: %s", failed.ErrorCode(), failed.ErrorMessage())
 }
 
 // read takes from a description what is needed of it.
@@ -76,7 +76,7 @@ func read(d *types.TableDescription) Table {
 	return t
 }
 
-// add takes in a global index. One that is being made or deleted is written too.
+// add adds a global index, also one that is being created or deleted.
 func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 	name := aws.ToString(x.IndexName)
 	key := keySchema(x.KeySchema)

@@ -39,7 +39,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// EnvPrefix begins the name of every variable that is looked at.
+// EnvPrefix begins the name of every variable that is read.
 const EnvPrefix = "KEYHEAT_"
 
 // Options are the layers above a struct's own values. The zero value has none.
@@ -48,7 +48,7 @@ type Options struct {
 	// what an earlier one does, field by field, also within a map of sections.
 	Files []string
 	// Environ are "NAME=value" pairs, as os.Environ returns them. Variables
-	// without the prefix KEYHEAT_ are not looked at.
+	// without the prefix KEYHEAT_ are ignored.
 	Environ []string
 	// Reserved are names that begin with KEYHEAT_ and are not a field's.
 	// One that ends with _ stands for all that begin with it.
@@ -136,7 +136,7 @@ func (f *fields) claim(l *leaf, at origin) {
 	}
 }
 
-// twin is the _file of a secret, or the secret of a _file.
+// twin returns the _file of a secret, or the secret of a _file.
 func (f *fields) twin(l *leaf) *leaf {
 	for _, other := range f.leaves {
 		if l.secret && other.path == l.path+fileSuffix || other.secret && l.path == other.path+fileSuffix {
@@ -146,7 +146,7 @@ func (f *fields) twin(l *leaf) *leaf {
 	return nil
 }
 
-// names are the names that leaves have in one layer.
+// names returns the names that leaves have in one layer.
 func names(leaves []*leaf, name func(*leaf) string) []string {
 	all := make([]string, 0, len(leaves))
 	for _, l := range leaves {

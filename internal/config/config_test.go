@@ -163,7 +163,7 @@ func TestMistakesSayWhereTheyAreAndWhatToDo(t *testing.T) {
 	}
 }
 
-// withoutFolder is an error's text with the file's name alone.
+// withoutFolder returns an error's text with the file's name alone.
 func withoutFolder(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for i, line := range lines {

@@ -16,12 +16,12 @@ type leaf struct {
 	set    origin
 }
 
-// env is the leaf's name in the environment.
+// env returns the leaf's name in the environment.
 func (l *leaf) env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(l.path, ".", "_"))
 }
 
-// flag is the leaf's name on the command line, empty for what has none.
+// flag returns the leaf's name on the command line, empty for what has none.
 func (l *leaf) flag() string {
 	if l.secret && !l.typed {
 		return ""
@@ -82,7 +82,7 @@ type member struct {
 	index      []int
 }
 
-// membersOf are the fields of a struct type that have a yaml name, those of
+// membersOf returns the fields of a struct type that have a yaml name, those of
 // embedded structs among them.
 func membersOf(t reflect.Type) []member {
 	var all []member
@@ -105,7 +105,7 @@ func membersOf(t reflect.Type) []member {
 	return all
 }
 
-// join is a path one step longer.
+// join returns a path one step longer.
 func join(prefix, name string) string {
 	if prefix == "" {
 		return name

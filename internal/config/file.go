@@ -13,7 +13,7 @@ import (
 )
 
 // readFile lays the one document of a YAML file over the fields. A file that
-// is no YAML is an error and not a fault: nothing else can be said about it.
+// is no YAML is an error and not a fault: nothing else in it can be checked.
 func (f *fields) readFile(path string, from layer) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

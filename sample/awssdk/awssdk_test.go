@@ -70,7 +70,7 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	}
 }
 
-// totals are requests and load by key.
+// totals returns requests and load by key.
 func totals(k *kept) map[sample.Key][2]int64 {
 	sums := map[sample.Key][2]int64{}
 	for i := range k.records {

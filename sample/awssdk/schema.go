@@ -87,7 +87,7 @@ func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker
 	return s
 }
 
-// of is the table's schema, or nil when it is not known, or not yet.
+// of returns the table's schema, or nil when it is not known, or not yet.
 func (s *schemas) of(table string) *sample.Schema {
 	s.mu.RLock()
 	schema, asked := s.known[table]
@@ -117,7 +117,7 @@ func (s *schemas) ask(table string) {
 	})
 }
 
-// tableName is the bare name of a table that may be given by its ARN.
+// tableName returns the bare name of a table that may be given by its ARN.
 func tableName(name *string) string {
 	text := aws.ToString(name)
 	if !strings.HasPrefix(text, "arn:") {

@@ -27,7 +27,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
 
-// row is an item with the key user#N / 7 and further attributes.
+// row returns an item with the key user#N / 7 and further attributes.
 func row(n string, more ...string) map[string]types.AttributeValue {
 	it := map[string]types.AttributeValue{"pk": text("user#" + n), "sk": number("7.0")}
 	for i := 0; i+1 < len(more); i += 2 {

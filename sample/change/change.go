@@ -40,7 +40,7 @@ type Change struct {
 	Table, Account, Region, ID string
 	// Op is PutItem for a new item, UpdateItem for a changed one and DeleteItem.
 	Op sample.Op
-	// Expired says that time to live deleted the item.
+	// Expired reports that time to live deleted the item.
 	Expired bool
 	// Keys are the item's key attributes. Old and New are the item before and
 	// after; nil for what was not there, or what the stream does not show.
@@ -83,7 +83,7 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 	return all, ""
 }
 
-// whole reports whether the images tell all about the write.
+// whole reports whether the images show the whole write.
 func (c *Change) whole() bool {
 	switch c.Op {
 	case sample.PutItem:
@@ -94,7 +94,7 @@ func (c *Change) whole() bool {
 	return c.Old != nil && c.New != nil
 }
 
-// record is a sample of the change, on the table or an index, of so many bytes.
+// record returns a sample of the change, on the table or an index, of so many bytes.
 func (c *Change) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
 	r := sample.Record{
 		Time: c.Time, TimeFromMessage: c.FromMessage, Table: c.Table, Index: index, PK: pk, SK: sk,

@@ -23,7 +23,7 @@ var indexed = streamstest.Schema{
 	},
 }
 
-// schemaOf is the same table as a Decoder knows it.
+// schemaOf returns the same table as a Decoder knows it.
 func schemaOf(s streamstest.Schema) sample.Schema {
 	out := sample.Schema{
 		KeySchema: sample.KeySchema{PartitionKey: s.Key.Partition, SortKey: s.Key.Sort}, Indexes: make(map[string]sample.IndexSchema),
@@ -74,7 +74,7 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 	})
 }
 
-// drawn are attributes to set and to remove: those of keys are short texts, the
+// drawn returns attributes to set and to remove: those of keys are short texts, the
 // others may be anything.
 func drawn(r *rapid.T) (set streamstest.Item, remove []string) {
 	set = streamstest.Item{}
@@ -119,7 +119,7 @@ func anything(r *rapid.T, depth int) streamstest.Value {
 	return streamstest.S(strings.Repeat("é", rapid.SampledFrom([]int{0, 1, 300, 500, 600, 2000}).Draw(r, "length")))
 }
 
-// recordOf is a write as a stream shows it.
+// recordOf returns a write as a stream shows it.
 func recordOf(r *rapid.T, w streamstest.Write) string {
 	text := func(i streamstest.Item) string {
 		if i == nil {

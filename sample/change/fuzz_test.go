@@ -45,7 +45,7 @@ func FuzzSize(f *testing.F) {
 	})
 }
 
-// treeSize is the size of an item as a tree of encoding/json.
+// treeSize returns the size of an item as a tree of encoding/json.
 func treeSize(tree any) (size int64) {
 	members, _ := tree.(map[string]any)
 	for name, v := range members {
@@ -85,7 +85,7 @@ func typedSize(letters string, inner any) (size int64) {
 	return size
 }
 
-// exactSize is a number's: the digits of its whole multiple that has no zero
+// exactSize returns a number's: the digits of its whole multiple that has no zero
 // at the end.
 func exactSize(number any) int64 {
 	text, ok := number.(string)

@@ -13,7 +13,7 @@ type entry struct {
 	item   Item
 }
 
-// indexed are the writes that the change, whose images are whole, makes to an
+// indexed returns the writes that the change, whose images are whole, makes to an
 // index.
 func (c *Change) indexed(name string, x sample.IndexSchema) []sample.Record {
 	before, was := entryOf(x, c.Keys, c.Old)
@@ -40,9 +40,9 @@ func (c *Change) indexed(name string, x sample.IndexSchema) []sample.Record {
 	return []sample.Record{c.record(name, after.pk, after.sk, sample.UpdateItem, size)}
 }
 
-// entryOf is what the index holds of an item; false when it holds nothing,
+// entryOf returns what the index holds of an item; false when it holds nothing,
 // because a key attribute is missing. (An attribute that can be no key counts
-// as missing: DynamoDB refuses to write such an item.)
+// as missing: DynamoDB rejects such an item.)
 func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
 	pk, ok := joined(item, x.PartitionKey)
 	if !ok {
@@ -52,7 +52,7 @@ func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
 	return entry{pk, sk, project(x, tableKeys, item)}, ok
 }
 
-// joined is the key that these attributes of an item make.
+// joined returns the key that these attributes of an item make.
 func joined(item Item, names []string) (sample.Key, bool) {
 	parts := make([]sample.Key, len(names))
 	for i, name := range names {
@@ -64,7 +64,7 @@ func joined(item Item, names []string) (sample.Key, bool) {
 	return sample.JoinKeys(parts...), true
 }
 
-// project is the part of an item that the index holds: at least the keys of
+// project returns the part of an item that the index holds: at least the keys of
 // both, index and table.
 func project(x sample.IndexSchema, tableKeys, item Item) Item {
 	if x.Projection == "" || x.Projection == sample.ProjectAll {

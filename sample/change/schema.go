@@ -7,9 +7,9 @@ import (
 )
 
 // Split separates an item's key attributes into the table's partition key and
-// sort key. Of a single key there is no doubt; of two a record does not say
-// which is which, so the schema must: else the reason is ReasonKeySchema, as
-// when the schema names other keys.
+// sort key. A single key is the partition key; of two a record does
+// not say which is which, so the schema must: else the reason is
+// ReasonKeySchema, as when the schema names other keys.
 func Split(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.Reason) {
 	switch {
 	case len(keys) == 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// build makes a record of the fields seen, and answers why it cannot be true.
+// build makes a record of the fields seen, and returns why it cannot be true.
 func (d *Decoder) build(at int64) sample.Reason {
 	d.rec = sample.Record{Rate: 1, N: 1}
 	if reason := d.buildTime(at); reason != "" {
@@ -106,9 +106,9 @@ func (d *Decoder) buildUnits() sample.Reason {
 	r := &d.rec
 	hasRead, hasWrite := d.seen.has(fieldRCU), d.seen.has(fieldWCU)
 	if !hasRead || !hasWrite {
-		var told bool
-		r.RCU, r.WCU, told = sample.EstimateUnits(r.Op, r.Bytes, r.Read)
-		if !told && !hasRead && !hasWrite {
+		var known bool
+		r.RCU, r.WCU, known = sample.EstimateUnits(r.Op, r.Bytes, r.Read)
+		if !known && !hasRead && !hasWrite {
 			return sample.ReasonNoOp
 		}
 		r.Estimated = r.Op.IsRead() && !hasRead || r.Op.IsWrite() && !hasWrite
@@ -173,7 +173,7 @@ func (d *Decoder) buildContext() (reason sample.Reason) {
 	return reason
 }
 
-// text is the text of a field, empty when it is absent, or that reason when it
+// text returns the text of a field, empty when it is absent, or that reason when it
 // is no string.
 func (d *Decoder) text(f field, otherwise sample.Reason) (string, sample.Reason) {
 	if !d.seen.has(f) {
@@ -186,7 +186,7 @@ func (d *Decoder) text(f field, otherwise sample.Reason) (string, sample.Reason)
 	return d.textOf(v)
 }
 
-// textMap is a field of text to text, nil when it is absent or empty. The map
+// textMap returns a field of text to text, nil when it is absent or empty. The map
 // is the decoder's own.
 func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	if !d.seen.has(f) {

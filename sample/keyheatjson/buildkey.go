@@ -14,7 +14,7 @@ func (d *Decoder) buildKeys() (reason sample.Reason) {
 	return reason
 }
 
-// key is a key field: one attribute, or an array of up to MaxKeyParts.
+// key returns a key field: one attribute, or an array of up to MaxKeyParts.
 func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
 	if !d.seen.has(f) {
 		return sample.Key{}, ""
@@ -46,7 +46,7 @@ func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
 	return sample.JoinKeys(parts[:n]...), ""
 }
 
-// attribute is one key attribute: a string, a number, or {"S"|"N"|"B": …}.
+// attribute returns one key attribute: a string, a number, or {"S"|"N"|"B": …}.
 func (d *Decoder) attribute(v value) (sample.Key, sample.Reason) {
 	switch v.kind {
 	case kindString, kindEscaped:
@@ -59,7 +59,7 @@ func (d *Decoder) attribute(v value) (sample.Key, sample.Reason) {
 	return sample.Key{}, sample.ReasonBadKey
 }
 
-// typedKey is an attribute in DynamoDB's own JSON, which has one member.
+// typedKey returns an attribute in DynamoDB's own JSON, which has one member.
 func (d *Decoder) typedKey(object value) (sample.Key, sample.Reason) {
 	var letter string
 	var inner value

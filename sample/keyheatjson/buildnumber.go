@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
-// whole is a field that is a whole number, however it is written: 2, 2.0, 2e0.
+// whole returns a field that is a whole number, however it is written: 2, 2.0, 2e0.
 func (d *Decoder) whole(f field) (int64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
@@ -25,7 +25,7 @@ func (d *Decoder) whole(f field) (int64, bool) {
 	return n, exact && ok
 }
 
-// milli is a field that is an amount of units, rounded to the nearest
+// milli returns a field that is an amount of units, rounded to the nearest
 // thousandth, but never to none.
 func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	v := d.given[f]
@@ -65,7 +65,7 @@ func plainInteger(text []byte) (int64, bool) {
 	return n, true
 }
 
-// float is a field that is a number, as near as a float64 comes.
+// float returns a field that is a number, as near as a float64 comes.
 func (d *Decoder) float(f field) (float64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {

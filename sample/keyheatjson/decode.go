@@ -36,8 +36,8 @@ func NewDecoder() *Decoder {
 	return &Decoder{attrs: make(map[string]string)}
 }
 
-// SetRates says at which rate, in (0,1], each table is sampled, by its name: for
-// records that do not say it themselves. Without a word of either it is 1.
+// SetRates sets the rates, in (0,1], at which tables are sampled, by their names,
+// for records without a rate of their own. Without either it is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
 // Decode reads every record in one message: one object, an array of objects,
@@ -112,7 +112,7 @@ func (d *Decoder) list(at int64, h sample.Handler) {
 	}
 }
 
-// element reads one element of an array and answers false when it is not
+// element reads one element of an array and returns false when it is not
 // JSON.
 func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
@@ -146,7 +146,7 @@ func (d *Decoder) stray(h sample.Handler) {
 	d.bad(h, start, d.nextLine(start))
 }
 
-// scan checks the object at the cursor, notes its fields, and answers false
+// scan checks the object at the cursor, notes its fields, and returns false
 // when it is not JSON.
 func (d *Decoder) scan() bool {
 	d.begin()
@@ -174,7 +174,7 @@ func (d *Decoder) bad(h sample.Handler, start, next int) {
 	d.pos = next
 }
 
-// excerpt is the beginning of what stands there, without line ends behind it.
+// excerpt returns the beginning of what stands there, without line ends behind it.
 func (d *Decoder) excerpt(start, end int) []byte {
 	return bytes.TrimRight(d.src[start:min(end, start+maxExcerpt)], "\r\n")
 }
@@ -186,7 +186,7 @@ func (d *Decoder) inline() {
 	}
 }
 
-// nextLine is where the line behind that position begins.
+// nextLine returns where the line behind that position begins.
 func (d *Decoder) nextLine(from int) int {
 	if n := bytes.IndexByte(d.src[from:], '\n'); n >= 0 {
 		return from + n + 1
@@ -194,7 +194,7 @@ func (d *Decoder) nextLine(from int) int {
 	return len(d.src)
 }
 
-// nextLineWith is where the next line begins that has that byte first.
+// nextLineWith returns where the next line begins that has that byte first.
 func (d *Decoder) nextLineWith(first byte, from int) int {
 	for from = d.nextLine(from); from < len(d.src) && d.src[from] != first; {
 		from = d.nextLine(from)
@@ -202,7 +202,7 @@ func (d *Decoder) nextLineWith(first byte, from int) int {
 	return from
 }
 
-// behindObject is where to read on after a broken object.
+// behindObject returns where to read on after a broken object.
 func (d *Decoder) behindObject(start int) int {
 	next := d.nextLine(start)
 	if len(bytes.TrimRight(d.src[start:next], " \t\r\n")) == 1 {
@@ -211,8 +211,8 @@ func (d *Decoder) behindObject(start int) int {
 	return next
 }
 
-// behindArray is where to read on after an array, opened there, with a broken
-// element. Elements in lines of their own are not looked at again: they belong
+// behindArray returns where to read on after an array, opened there, with a broken
+// element. Elements in lines of their own are not read again: they belong
 // to the array that has ended.
 func (d *Decoder) behindArray(opened, element int) int {
 	if d.nextLine(opened) == d.nextLine(element) {

@@ -222,7 +222,7 @@ func TestDecodeReadsEveryEscape(t *testing.T) {
 
 func TestDecodeAllocatesNothing(t *testing.T) {
 	// Not parallel: the count is the whole process's.
-	d, k := keyheatjson.NewDecoder(), &tally{}
+	d, k := keyheatjson.NewDecoder(), &counter{}
 	for name, message := range map[string]string{
 		"plain":          plain,
 		"number and map": good("1", `"pk":42`, `"sk":{"N":"7"}`, `"attrs":{"tenant":"t"}`, `"rcu":0.5`),
@@ -242,7 +242,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 func TestCloneOutlivesTheMessage(t *testing.T) {
 	t.Parallel()
 	message := []byte(good("1", `"sk":"\u0061b"`, `"attrs":{"tenant":"t"}`))
-	d, k := keyheatjson.NewDecoder(), &keeper{}
+	d, k := keyheatjson.NewDecoder(), &recorder{}
 	d.Decode(message, 0, k)
 	want := decode(string(message), 0).records[0]
 	for i := range message {
@@ -260,7 +260,7 @@ func TestBrokenLinesCostNoSquare(t *testing.T) {
 	t.Parallel()
 	const lines = 50_000
 	for _, line := range []string{`{"a":[{},`, `{"a":`, `{`, `[{},`, `{"a":1,`, `[`, `{"a":"`} {
-		k := &tally{}
+		k := &counter{}
 		keyheatjson.NewDecoder().Decode([]byte(strings.Repeat(line+"\n", lines)), 1, k)
 		if k.bad == 0 {
 			t.Errorf("%s: %d good, %d bad", line, k.records, k.bad)

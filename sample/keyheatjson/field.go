@@ -144,7 +144,7 @@ func (d *Decoder) anyName() (field, bool) {
 	return parseField(text)
 }
 
-// textOf is a JSON string's text, which aliases the message when it is there
+// textOf returns a JSON string's text, which aliases the message when it is there
 // as it is, and the scratch memory when it had escapes.
 func (d *Decoder) textOf(v value) (string, sample.Reason) {
 	if v.kind == kindString {
@@ -158,7 +158,7 @@ func (d *Decoder) textOf(v value) (string, sample.Reason) {
 	return alias(d.scratch[start:]), ""
 }
 
-// alias is the bytes as a string without a copy. Nothing writes to them while
+// alias returns the bytes as a string without a copy. Nothing writes to them while
 // the string is in use: the message is the caller's until Decode returns, and
 // scratch only grows within a record. (Growing moves it, which leaves what
 // older strings see as it was.)

@@ -76,9 +76,9 @@ func message(t *rapid.T) string {
 	return b.String()
 }
 
-// same says how the decoder and the oracle differ on a message, or "".
+// same returns how the decoder and the oracle differ on a message, or "".
 func same(message []byte, at int64) string {
-	got, want := &keeper{}, oracleDecode(message, at)
+	got, want := &recorder{}, oracleDecode(message, at)
 	keyheatjson.NewDecoder().Decode(message, at, got)
 	for i := range got.bad {
 		switch got.bad[i].Reason {
@@ -109,7 +109,7 @@ func TestDecoderIsReusable(t *testing.T) {
 	d := keyheatjson.NewDecoder()
 	rapid.Check(t, func(t *rapid.T) {
 		m := []byte(message(t))
-		used, fresh := &keeper{}, &keeper{}
+		used, fresh := &recorder{}, &recorder{}
 		d.Decode(m, 1, used)
 		keyheatjson.NewDecoder().Decode(m, 1, fresh)
 		if !reflect.DeepEqual(used, fresh) {

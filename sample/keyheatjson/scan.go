@@ -34,7 +34,7 @@ type value struct {
 }
 
 // cursor checks and walks JSON in one pass. At the first error it notes the
-// reason and stops where it is; what it then answers means nothing.
+// reason and stops where it is; what it then returns means nothing.
 type cursor struct {
 	src    []byte
 	pos    int
@@ -162,7 +162,7 @@ func (c *cursor) enter() {
 	}
 }
 
-// closes steps over the bracket and answers true, or over a comma.
+// closes steps over the bracket and returns true, or over a comma.
 func (c *cursor) closes(bracket byte) bool {
 	c.blank()
 	if c.take(',') {
@@ -289,7 +289,7 @@ func (c *cursor) anyQuoted(start, i int) value {
 	return v
 }
 
-// escapeLength is how many bytes the escape at the start of s has, 0 when it
+// escapeLength returns how many bytes the escape at the start of s has, 0 when it
 // is none of JSON's.
 func escapeLength(s []byte) int {
 	if len(s) < 2 {

@@ -5,8 +5,8 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// keeper is a handler that keeps what it is told.
-type keeper struct {
+// recorder is a handler that keeps what it is given.
+type recorder struct {
 	records []sample.Record
 	bad     []badSample
 }
@@ -16,15 +16,15 @@ type badSample struct {
 	Excerpt string
 }
 
-func (k *keeper) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
+func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *keeper) Bad(reason sample.Reason, excerpt []byte) {
+func (k *recorder) Bad(reason sample.Reason, excerpt []byte) {
 	k.bad = append(k.bad, badSample{reason, string(excerpt)})
 }
 
-// decode is what one message holds.
-func decode(message string, at int64) *keeper {
-	k := &keeper{}
+// decode returns what one message holds.
+func decode(message string, at int64) *recorder {
+	k := &recorder{}
 	keyheatjson.NewDecoder().Decode([]byte(message), at, k)
 	return k
 }
