@@ -1,8 +1,14 @@
 package detect
 
+import (
+	"maps"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
 // TableFacts are what is known of a table beside its traffic: told by the
 // operator, or by DescribeTable where it may be asked. The zero value of a field
-// is "not known", except for LSIs of known facts.
+// is "not known".
 type TableFacts struct {
 	// Billing is PAY_PER_REQUEST or PROVISIONED.
 	Billing string `json:"billing"`
@@ -10,12 +16,11 @@ type TableFacts struct {
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
 	// LSIs are the local secondary indexes: a table with one never splits an
-	// item collection. Known facts without LSIs say that there are none.
+	// item collection. Nil is "not known"; a list without names says that there
+	// are none.
 	LSIs []string `json:"lsis"`
-	// PK and SK are the attributes of the table's key. A known PK without SK
-	// says that every key is one item.
-	PK []string `json:"pk"`
-	SK []string `json:"sk"`
+	// The key's attributes. A table without a sort key has one item a key.
+	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
 	Stream string `json:"stream"`
 	// Indexes are the global secondary indexes by name.
@@ -24,10 +29,9 @@ type TableFacts struct {
 
 // IndexFacts are what is known of a global secondary index.
 type IndexFacts struct {
-	PK  []string `json:"pk"`
-	SK  []string `json:"sk"`
-	WCU float64  `json:"wcu"`
-	RCU float64  `json:"rcu"`
+	sample.KeySchema
+	WCU float64 `json:"wcu"`
+	RCU float64 `json:"rcu"`
 }
 
 // The billing modes, in DynamoDB's words.
@@ -46,4 +50,42 @@ func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
 		return f.Indexes[index].WCU, f.Indexes[index].RCU
 	}
 	return f.WCU, f.RCU
+}
+
+// Over returns the facts with what is not known in them taken from others. Both
+// may be nil, and neither is changed.
+func (f *TableFacts) Over(others *TableFacts) *TableFacts {
+	switch {
+	case f == nil:
+		return others
+	case others == nil:
+		return f
+	}
+	all := *others
+	if f.Billing != "" {
+		all.Billing = f.Billing
+	}
+	if f.WCU != 0 || f.RCU != 0 {
+		all.WCU, all.RCU = f.WCU, f.RCU
+	}
+	if f.LSIs != nil {
+		all.LSIs = f.LSIs
+	}
+	all.KeySchema = f.KeySchema.Over(others.KeySchema)
+	if f.Stream != "" {
+		all.Stream = f.Stream
+	}
+	all.Indexes = maps.Clone(others.Indexes)
+	for name, x := range f.Indexes {
+		if all.Indexes == nil {
+			all.Indexes = make(map[string]IndexFacts)
+		}
+		known := all.Indexes[name]
+		known.KeySchema = x.KeySchema.Over(known.KeySchema)
+		if x.WCU != 0 || x.RCU != 0 {
+			known.WCU, known.RCU = x.WCU, x.RCU
+		}
+		all.Indexes[name] = known
+	}
+	return &all
 }

@@ -57,8 +57,8 @@ func TestMiddlewareIsInvisibleAndRecordsEveryCall(t *testing.T) {
 	}
 }
 
-var ordersSchema = map[string]awssdk.Schema{"orders": {
-	Partition: "pk", Sort: "sk", Indexes: map[string]awssdk.Index{"by-status": {Partition: []string{"status"}}},
+var ordersSchema = sample.Schemas{"orders": {
+	KeySchema: sample.Keys("pk", "sk"), Indexes: map[string]sample.IndexSchema{"by-status": {KeySchema: sample.Keys("status")}},
 }}
 
 // runProgram makes every call on a new table. The table is made by the other

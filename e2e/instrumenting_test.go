@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
@@ -106,6 +107,6 @@ func (l *recorder) Bad(reason sample.Reason, excerpt []byte) {
 func decoded(t *testing.T, out []byte) []string {
 	t.Helper()
 	l := &recorder{t: t}
-	sample.NewDecoder().Decode(out, 0, l)
+	keyheatjson.NewDecoder().Decode(out, 0, l)
 	return l.lines
 }

@@ -9,7 +9,7 @@ import (
 
 // AppendJSON appends the record as one object of Keyheat JSON, without a line
 // end: add "\n" for NDJSON. What has its default value is left out, and so are
-// units that a decoder would compute alike, and the time when the message told
+// units that a decoder would compute alike, and the time when the message has
 // it. A record that passes Check decodes to itself, but for Estimated on units
 // that cannot be computed again from operation, bytes and consistency: such
 // units are written out, because the load matters more. Text that is not UTF-8
@@ -49,9 +49,9 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 
 // appendUnits writes what decoding would not find by itself: units that are
 // not zero, those of the operation even then, but no estimate that a decoder
-// repeats. Without an operation that tells, one of the two must stand there.
+// repeats. Without an operation that is either, one of the two must be written.
 func (r *Record) appendUnits(w *objectWriter) {
-	rcu, wcu, told := EstimateUnits(r.Op, r.Bytes, r.Read)
+	rcu, wcu, known := EstimateUnits(r.Op, r.Bytes, r.Read)
 	reads, writes := r.Op.IsRead(), r.Op.IsWrite()
 	readFound := r.Estimated && reads && r.RCU == rcu
 	writeFound := r.Estimated && writes && r.WCU == wcu
@@ -60,7 +60,7 @@ func (r *Record) appendUnits(w *objectWriter) {
 	if needRead {
 		w.milli("rcu", r.RCU)
 	}
-	if needWrite || !told && !needRead {
+	if needWrite || !known && !needRead {
 		w.milli("wcu", r.WCU)
 	}
 }
@@ -130,7 +130,7 @@ func (w *objectWriter) key(name string, k Key) {
 }
 
 func appendAttribute(dst []byte, k Key) []byte {
-	if k.Type == typeString {
+	if k.Type == TypeString {
 		return appendString(dst, k.Text)
 	}
 	dst = append(dst, '{')

@@ -2,15 +2,15 @@ package sample
 
 import "strings"
 
-// Cause is why DynamoDB refused a request: the one of its throttling reasons
+// Cause is why DynamoDB throttled a request: the one of its throttling reasons
 // that says what to do about it.
 type Cause uint8
 
 // The causes, in the words of ThrottlingReasons. Source: API reference,
 // ThrottlingReason; Developer Guide, "Diagnosing throttling".
 const (
-	// CauseUnknown is a refusal without a reason, or with one that is not known:
-	// an exception's class does not tell.
+	// CauseUnknown is throttling without a reason, or with one that is not known:
+	// an exception's class does not name it.
 	CauseUnknown Cause = iota
 	// KeyRange is a partition that got more than it takes: heat.
 	KeyRange
@@ -33,7 +33,7 @@ var causes = [Causes]string{
 	AccountLimit: "AccountLimitExceeded",
 }
 
-// String is the end of AWS's word, "unknown" for CauseUnknown.
+// String returns the end of AWS's word, "unknown" for CauseUnknown.
 func (c Cause) String() string {
 	if int(c) >= len(causes) || c == CauseUnknown {
 		return "unknown"

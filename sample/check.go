@@ -19,9 +19,9 @@ const (
 	maxTime = 253_402_300_799_999
 )
 
-// Check answers why the record cannot be true, or an empty Reason. What a
+// Check returns why the record cannot be true, or an empty Reason. What a
 // Decoder hands out has passed it; whoever makes records by other means should
-// call it. Texts are not looked at.
+// call it. Texts are not checked.
 func (r *Record) Check() Reason {
 	switch {
 	case !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime):
@@ -64,7 +64,7 @@ func (r *Record) checkAmounts() Reason {
 	return ""
 }
 
-// readsPages says whether the operation's bytes may be those of many items.
+// readsPages reports whether the operation's bytes may be those of many items.
 func (o Op) readsPages() bool {
 	switch o {
 	case Query, Scan, ExecuteStatement, BatchExecuteStatement:
@@ -73,7 +73,7 @@ func (o Op) readsPages() bool {
 	return false
 }
 
-// check says what is wrong with a key that may have so many bytes. The unknown
+// check returns what is wrong with a key that may have so many bytes. The unknown
 // key is right.
 func (k Key) check(limit int) Reason {
 	if len(k.Type) > MaxKeyParts || k.Type == "" && k.Text != "" {

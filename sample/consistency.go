@@ -4,7 +4,7 @@ var consistencyNames = [...]string{
 	Eventual: "eventual", Strong: "strong", Transactional: "transactional",
 }
 
-// String is the consistency's name in Keyheat JSON.
+// String returns the consistency's name in Keyheat JSON.
 func (c Consistency) String() string {
 	if int(c) < len(consistencyNames) {
 		return consistencyNames[c]
@@ -12,7 +12,8 @@ func (c Consistency) String() string {
 	return ""
 }
 
-func parseConsistency(name string) (Consistency, bool) {
+// ParseConsistency returns the consistency of that name in Keyheat JSON.
+func ParseConsistency(name string) (Consistency, bool) {
 	for c, known := range consistencyNames {
 		if name == known {
 			return Consistency(c), true

@@ -7,9 +7,9 @@ import (
 
 // The letters of a key attribute's type.
 const (
-	typeString = "S"
-	typeNumber = "N"
-	typeBinary = "B"
+	TypeString = "S"
+	TypeNumber = "N"
+	TypeBinary = "B"
 )
 
 // The parts of a multi-attribute key are joined with keySeparator; either of
@@ -23,16 +23,16 @@ const (
 // have. Source: Developer Guide, "Multi-attribute keys pattern".
 const MaxKeyParts = 4
 
-// KeyString is the key of a string attribute.
-func KeyString(s string) Key { return Key{Type: typeString, Text: s} }
+// KeyString returns the key of a string attribute.
+func KeyString(s string) Key { return Key{Type: TypeString, Text: s} }
 
-// KeyBinary is the key of a binary attribute: its bytes in standard base64,
+// KeyBinary returns the key of a binary attribute: its bytes in standard base64,
 // padded.
 func KeyBinary(b []byte) Key {
-	return Key{Type: typeBinary, Text: base64.StdEncoding.EncodeToString(b)}
+	return Key{Type: TypeBinary, Text: base64.StdEncoding.EncodeToString(b)}
 }
 
-// JoinKeys is the key that has all these as its attributes, in order; those of
+// JoinKeys returns the key that has all these as its attributes, in order; those of
 // a multi-attribute key follow one by one. One key joined is that key itself,
 // and none is the unknown key.
 func JoinKeys(keys ...Key) Key {
@@ -66,7 +66,7 @@ func appendPart(types, text []byte, part Key) (joinedTypes, joinedText []byte) {
 	return types, text
 }
 
-// Parts are the key's attributes, each a key of its own; none of the unknown
+// Parts returns the key's attributes, each a key of its own; none of the unknown
 // key.
 func (k Key) Parts() []Key {
 	if len(k.Type) <= 1 {
@@ -112,15 +112,15 @@ func unescapePart(part string) string {
 	return b.String()
 }
 
-// String is the key as a person reads it: its text alone. Two keys of
+// String returns the key as a person reads it: its text alone. Two keys of
 // different types may read the same, so it is for showing, not for telling
 // keys apart.
 func (k Key) String() string { return k.Text }
 
-// IsZero says that the key is not known.
+// IsZero reports whether the key is not known.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// Size is how many bytes the key itself has, which is what DynamoDB's limits
+// Size returns how many bytes the key itself has, which is what DynamoDB's limits
 // are about: a string's UTF-8 bytes, a binary's raw bytes, a number's text; of
 // a multi-attribute key the sum of its parts.
 func (k Key) Size() int {
@@ -137,7 +137,7 @@ func (k Key) Size() int {
 }
 
 func partSize(letter byte, text string) int {
-	if letter != typeBinary[0] {
+	if letter != TypeBinary[0] {
 		return len(text)
 	}
 	return len(text)/4*3 - strings.Count(text[max(0, len(text)-2):], "=")

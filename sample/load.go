@@ -17,7 +17,7 @@ const (
 	MinRate = 1e-9
 )
 
-// Load is what the record stands for: n × units ÷ rate, in whole thousandths,
+// Load returns what the record stands for: n × units ÷ rate, in whole thousandths,
 // rounded to the nearest, and never 0 when there were units. Records that a
 // Decoder hands out stay within MaxLoad; of others, whatever lies above it is
 // cut there.

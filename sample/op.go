@@ -6,7 +6,7 @@ package sample
 type Op uint8
 
 // The operations. The three PartiQL ones read or write as their statement
-// says, which their name does not tell: their records need units.
+// says, which their name does not show: their records need units.
 const (
 	OpUnknown Op = iota
 	GetItem
@@ -41,7 +41,7 @@ var opNames = [...]string{
 	ExecuteTransaction:    "ExecuteTransaction",
 }
 
-// String is the API's name of the operation, empty for OpUnknown.
+// String returns the API's name of the operation, empty for OpUnknown.
 func (o Op) String() string {
 	if int(o) < len(opNames) {
 		return opNames[o]
@@ -50,7 +50,7 @@ func (o Op) String() string {
 }
 
 // ParseOp finds the operation of that name, spelled as the API spells it. It
-// answers false for any other name, and for the empty one.
+// returns false for any other name, and for the empty one.
 func ParseOp(name string) (Op, bool) {
 	switch name {
 	case "GetItem":
@@ -83,8 +83,8 @@ func ParseOp(name string) (Op, bool) {
 	return OpUnknown, false
 }
 
-// IsRead says whether the operation always reads.
+// IsRead reports whether the operation always reads.
 func (o Op) IsRead() bool { return o >= GetItem && o <= TransactGetItems }
 
-// IsWrite says whether the operation always writes.
+// IsWrite reports whether the operation always writes.
 func (o Op) IsWrite() bool { return o >= PutItem && o <= TransactWriteItems }

@@ -2,12 +2,21 @@ package sample
 
 import "slices"
 
+// Handler takes what a decoder finds in a message.
+type Handler interface {
+	// Record takes one good sample. It is valid until Record returns.
+	Record(r *Record)
+	// Bad takes one bad sample: why, and a short raw prefix of it, which is
+	// valid until Bad returns and may hold personal data.
+	Bad(reason Reason, excerpt []byte)
+}
+
 // Reason says in one word why a sample could not be counted. The set is
 // closed, so it may be a metric's label; Reasons lists it.
 type Reason string
 
 // The reasons. A bad sample has one, the first that is found: its JSON is
-// looked at before its fields, and every field's form before any field's
+// checked before its fields, and every field's form before any field's
 // limits.
 const (
 	// ReasonEmpty is a message without any value: a Kafka tombstone, or blanks.
@@ -17,7 +26,7 @@ const (
 	// ReasonBadUTF8 is a string that is no Unicode text: invalid UTF-8, or half
 	// a surrogate pair.
 	ReasonBadUTF8 Reason = "bad_utf8"
-	// ReasonTooDeep is JSON nested more than MaxDepth deep.
+	// ReasonTooDeep is JSON that is nested too deep.
 	ReasonTooDeep Reason = "too_deep"
 	// ReasonNotObject is a JSON value that is no object.
 	ReasonNotObject Reason = "not_object"

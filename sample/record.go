@@ -1,9 +1,10 @@
-// Package sample holds one observed DynamoDB request as one key saw it, and
-// the form in which such requests arrive: Keyheat JSON.
+// Package sample holds one observed DynamoDB request as one key saw it, with the
+// schema of tables and what DynamoDB charges.
 //
-// A producer makes a Record of each request that it samples and writes it with
-// AppendJSON; a collector reads messages of them with a Decoder, which hands
-// out what is sound and counts the rest by Reason:
+// A producer makes a [Record] of each request that it samples and writes it with
+// [Record.AppendJSON], in Keyheat JSON. A collector reads such messages with the
+// decoder of package keyheatjson, and other forms with their own decoders; each
+// hands out to a [Handler] what is sound, and the rest with its [Reason]:
 //
 //	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
 //
@@ -58,7 +59,7 @@ type Key struct {
 type Record struct {
 	// Time is when the request was made, in Unix milliseconds.
 	Time int64
-	// TimeFromMessage says that the producer gave no time, and Time is the
+	// TimeFromMessage reports that the producer gave no time, and Time is the
 	// message's own.
 	TimeFromMessage bool
 	// Table is the table's name; Index the index read or written, empty for
@@ -72,14 +73,14 @@ type Record struct {
 	// RCU and WCU are the units that one request consumed, or asked for when
 	// it was throttled. Never negative.
 	RCU, WCU Milli
-	// Estimated says that the units were not reported by DynamoDB, nor follow
+	// Estimated reports that the units were not reported by DynamoDB, nor follow
 	// from whole images of the item: they were computed from what is known.
 	Estimated bool
 	// Bytes is the item size, 0 when unknown.
 	Bytes int64
 	// Read is the consistency of a read.
 	Read Consistency
-	// Throttle is AWS's reason text when the request was refused: such a
+	// Throttle is AWS's reason text when the request was throttled: such a
 	// record is demand, not consumption. Empty when it went through.
 	Throttle string
 	// Rate is the share of requests that were sampled, in (0,1].
@@ -91,10 +92,10 @@ type Record struct {
 	// Attrs are other attributes, text to text, that may serve as candidate
 	// keys. Nil when none were given.
 	Attrs map[string]string
-	// Change says that the record was made of a changed item, as streams tell of
-	// them: they show neither reads nor what was refused.
+	// Change reports that the record was made of a changed item, as streams show
+	// them: they show neither reads nor what was throttled.
 	Change bool
-	// Edit is what whole images of the item tell of a write; nil without them.
+	// Edit is what whole images of the item show of a write; nil without them.
 	Edit *Edit
 }
 
@@ -108,7 +109,7 @@ type Edit struct {
 	Attributes []string
 }
 
-// Clone is a copy that aliases nothing and may be kept.
+// Clone returns a copy that aliases nothing and may be kept.
 func (r *Record) Clone() Record {
 	c := *r
 	for _, s := range []*string{

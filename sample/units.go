@@ -12,7 +12,7 @@ const (
 // readPrice is what each begun 4 KB of a read costs, by Consistency.
 var readPrice = [...]Milli{Eventual: 500, Strong: 1000, Transactional: 2000}
 
-// ReadUnits is what reading that many bytes costs: one read unit for each
+// ReadUnits returns what reading that many bytes costs: one read unit for each
 // begun 4 KB when strongly consistent, half as much when eventually
 // consistent, twice as much in a transaction. An item that is missing, or of
 // unknown size (0 or less), costs the minimum, as one of 4 KB does. A Query is
@@ -24,7 +24,7 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 	return begun(bytes, readUnitBytes) * readPrice[c]
 }
 
-// WriteUnits is what writing that many bytes costs: one write unit for each
+// WriteUnits returns what writing that many bytes costs: one write unit for each
 // begun 1 KB, twice as much in a transaction, never less than one. The bytes
 // of a put or an update are the larger of the item before and after it; of a
 // delete those of the deleted item; a failed condition costs the same.
@@ -36,9 +36,9 @@ func WriteUnits(bytes int64, transactional bool) Milli {
 	return units
 }
 
-// EstimateUnits is what one request costs by its operation, the bytes it
+// EstimateUnits returns what one request costs by its operation, the bytes it
 // touched (0 when unknown: the operation's minimum) and its consistency. It
-// answers false when the operation does not tell whether it reads or writes.
+// returns false when the operation may read or write.
 // The operations in a transaction cost double whatever c says.
 func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) {
 	switch {
@@ -52,7 +52,7 @@ func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) 
 	return 0, 0, false
 }
 
-// begun is how many blocks of that size the bytes begin, at least one.
+// begun returns how many blocks of that size the bytes begin, at least one.
 func begun(bytes, block int64) Milli {
 	if bytes <= block {
 		return 1

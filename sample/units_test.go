@@ -108,22 +108,6 @@ func TestEstimateUnits(t *testing.T) {
 	}
 }
 
-func TestOpNames(t *testing.T) {
-	t.Parallel()
-	for i, name := range operations {
-		op, ok := sample.ParseOp(name)
-		if ok != (i > 0) || op != sample.Op(i) || op.String() != name {
-			t.Errorf("%q is %d (%q), %v", name, op, op, ok)
-		}
-		if op.IsRead() && op.IsWrite() {
-			t.Errorf("%s both reads and writes", op)
-		}
-	}
-	if s := sample.Op(200).String() + sample.Consistency(200).String(); s != "" {
-		t.Errorf("what is no operation and no consistency is called %q", s)
-	}
-}
-
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

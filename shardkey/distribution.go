@@ -9,7 +9,7 @@ type Distribution struct {
 	// Mean is the count of an even shard.
 	Mean float64
 	// Deviation is the largest distance of a shard from the mean, as a share of
-	// the mean: above 0.2 is worth a look. 0 when nothing was counted.
+	// the mean: above 0.2 is worth an investigation. 0 when nothing was counted.
 	Deviation float64
 	// Hottest is the shard with the highest count.
 	Hottest int

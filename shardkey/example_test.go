@@ -59,7 +59,7 @@ func ExampleGrow() {
 func ExampleReader_Query() {
 	shards := map[string][]string{"day#0": {"08:00", "11:30"}, "day#1": {"09:15"}, "day#2": {"07:45", "12:00"}}
 	reader := shardkey.Reader[string]{
-		// An application asks DynamoDB here, and answers LastEvaluatedKey as Next.
+		// An application asks DynamoDB here, and returns LastEvaluatedKey as Next.
 		Fetch: func(_ context.Context, name string, _ any) (shardkey.Page[string], error) {
 			return shardkey.Page[string]{Items: shards[name]}, nil
 		},

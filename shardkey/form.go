@@ -15,35 +15,35 @@ type Form struct {
 	// Before and After surround the number: "#SHARD_" and "" in BASE#SHARD_7,
 	// "" and "#" in 7#BASE.
 	Before, After string
-	// Prefix says that the number stands before the base, not behind it.
+	// Prefix reports that the number stands before the base, not behind it.
 	Prefix bool
-	// Alone says that the number is the whole partition key, the real key being
+	// Alone reports that the number is the whole partition key, the real key being
 	// in the sort key, as in a sharded index of a status.
 	Alone bool
 }
 
-// HashShardUnderscore is the form BASE#SHARD_7.
+// HashShardUnderscore returns the form BASE#SHARD_7.
 func HashShardUnderscore() Form { return Form{Before: "#SHARD_"} }
 
-// HashShardHash is the form BASE#SHARD#7.
+// HashShardHash returns the form BASE#SHARD#7.
 func HashShardHash() Form { return Form{Before: "#SHARD#"} }
 
-// HashShardDash is the form BASE#shard-7.
+// HashShardDash returns the form BASE#shard-7.
 func HashShardDash() Form { return Form{Before: "#shard-"} }
 
-// HashNumber is the form BASE#7.
+// HashNumber returns the form BASE#7.
 func HashNumber() Form { return Form{Before: "#"} }
 
-// DotNumber is the form BASE.7.
+// DotNumber returns the form BASE.7.
 func DotNumber() Form { return Form{Before: "."} }
 
-// NumberHash is the form 7#BASE.
+// NumberHash returns the form 7#BASE.
 func NumberHash() Form { return Form{After: "#", Prefix: true} }
 
-// NumberDash is the form 7-BASE.
+// NumberDash returns the form 7-BASE.
 func NumberDash() Form { return Form{After: "-", Prefix: true} }
 
-// NumberOnly is the form 7: the base is in the sort key.
+// NumberOnly returns the form 7: the base is in the sort key.
 func NumberOnly() Form { return Form{Prefix: true, Alone: true} }
 
 // Forms returns the forms that are found in the field, in the order in which
@@ -56,7 +56,7 @@ func Forms() []Form {
 	}
 }
 
-// String is an example: the shard 7 of BASE.
+// String returns an example: the shard 7 of BASE.
 func (f Form) String() string { return f.name("BASE", 7) }
 
 func (f Form) name(base string, shard int) string {
@@ -70,7 +70,7 @@ func (f Form) name(base string, shard int) string {
 	return base + number
 }
 
-// check says what is wrong with a form that a caller made.
+// check returns what is wrong with a form that a caller made.
 func (f Form) check() error {
 	mark := f.Before + f.After
 	switch {
@@ -137,7 +137,7 @@ type Parsed struct {
 	Form       Form
 }
 
-// Parse says whether a partition key looks like a shard, and of what. Forms with
+// Parse reports whether a partition key looks like a shard, and of what. Forms with
 // a word are found anywhere in the key; a number alone only at its ends, and
 // that much is a guess: user#42 is read as shard 42 of user.
 func Parse(name string) (Parsed, bool) {

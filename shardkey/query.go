@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Page is what one query of one shard answers.
+// Page is what one query of one shard returns.
 type Page[T any] struct {
 	// Items are in sort-key order.
 	Items []T
@@ -25,7 +25,7 @@ type Reader[T any] struct {
 	// next is nil for the first page. It is called for different shards at the
 	// same time.
 	Fetch func(ctx context.Context, name string, next any) (Page[T], error)
-	// Less is the sort key's order, the one in which Fetch answers.
+	// Less is the sort key's order, the one in which Fetch returns.
 	Less func(a, b T) bool
 	// Parallel is how many queries may be under way at once; 8 when zero.
 	Parallel int

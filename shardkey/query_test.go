@@ -88,7 +88,7 @@ func fill(names []string, n, page int, random *rand.Rand) *table {
 	return tb
 }
 
-// sequential is the order that one reader of one shard after another, sorting in
+// sequential returns the order that one reader of one shard after another, sorting in
 // the end, would answer.
 func (tb *table) sequential(names []string) (all []item) {
 	for _, name := range names {

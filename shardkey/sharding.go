@@ -17,7 +17,7 @@ type Sharding struct {
 	form Form
 }
 
-// New is a sharding into n shards, 1 to MaxShards, whose names have this form.
+// New returns a sharding into n shards, 1 to MaxShards, whose names have this form.
 func New(n int, form Form) (Sharding, error) {
 	if n < 1 || n > MaxShards {
 		return Sharding{}, fmt.Errorf("shardkey: %d shards: give 1 to %d", n, MaxShards)
@@ -28,13 +28,13 @@ func New(n int, form Form) (Sharding, error) {
 	return Sharding{n, form}, nil
 }
 
-// Shards is the number of shards.
+// Shards returns the number of shards.
 func (s Sharding) Shards() int { return s.n }
 
-// Form is the form of their names.
+// Form returns the form of their names.
 func (s Sharding) Form() Form { return s.form }
 
-// Name is the partition key of one shard of a base, shards counting from 0.
+// Name returns the partition key of one shard of a base, shards counting from 0.
 func (s Sharding) Name(base string, shard int) (string, error) {
 	switch {
 	case s.n == 0:
@@ -47,7 +47,7 @@ func (s Sharding) Name(base string, shard int) (string, error) {
 	return s.form.name(base, shard), nil
 }
 
-// Random is the partition key of a shard chosen evenly at random: for items that
+// Random returns the partition key of a shard chosen evenly at random: for items that
 // are only ever read all together.
 func (s Sharding) Random(base string) (string, error) {
 	if s.n == 0 {
@@ -56,8 +56,8 @@ func (s Sharding) Random(base string) (string, error) {
 	return s.Name(base, rand.IntN(s.n))
 }
 
-// For is the partition key of the shard that an attribute belongs to: the same
-// for ever for the same base, attribute and number of shards, and evenly spread
+// For returns the partition key of the shard that an attribute belongs to: always the
+// same for the same base, attribute and number of shards, and evenly spread
 // over attributes. The attribute is one that the reader of a single item knows,
 // such as an order's number; a base with one attribute stays in one shard.
 func (s Sharding) For(base, attribute string) (string, error) {
@@ -70,7 +70,7 @@ func (s Sharding) For(base, attribute string) (string, error) {
 	return s.Name(base, s.shard(base, attribute))
 }
 
-// shard is FNV-1a over base, a zero byte and attribute, mixed by the finalizer
+// shard returns FNV-1a over base, a zero byte and attribute, mixed by the finalizer
 // of MurmurHash3 and scaled to the number of shards. Stored items depend on it:
 // it never changes.
 func (s Sharding) shard(base, attribute string) int {
@@ -90,7 +90,7 @@ func (s Sharding) shard(base, attribute string) int {
 	return int(scaled)
 }
 
-// All are the partition keys of every shard of a base, in order: what a reader
+// All returns the partition keys of every shard of a base, in order: what a reader
 // of the whole key has to query.
 func (s Sharding) All(base string) ([]string, error) {
 	names := make([]string, 0, s.n)
@@ -122,13 +122,13 @@ func Grow(from, to Sharding) (Growth, error) {
 	return Growth{from, to}, nil
 }
 
-// Write is where items are written from now on.
+// Write returns where items are written from now on.
 func (g Growth) Write() Sharding { return g.to }
 
-// All are the partition keys that hold items of the base, old or new.
+// All returns the partition keys that hold items of the base, old or new.
 func (g Growth) All(base string) ([]string, error) { return g.to.All(base) }
 
-// Find are the partition keys that may hold the item with this attribute: where
+// Find returns the partition keys that may hold the item with this attribute: where
 // it would be written now and, when that is another, where it was before.
 func (g Growth) Find(base, attribute string) ([]string, error) {
 	now, err := g.to.For(base, attribute)

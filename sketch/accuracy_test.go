@@ -40,7 +40,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// streams are the inputs, by name.
+// streams returns the inputs, by name.
 func streams() map[string]func() iter.Seq[sample.Record] {
 	return map[string]func() iter.Seq[sample.Record]{
 		"zipf 1.01":           func() iter.Seq[sample.Record] { return zipf(1.01, 0) },
@@ -136,7 +136,7 @@ func bursts(stream iter.Seq[sample.Record], seconds, count int) iter.Seq[sample.
 	}
 }
 
-// inSecondShare is how many of `parts` fall to place i of n when they are laid
+// inSecondShare returns how many of `parts` fall to place i of n when they are laid
 // evenly.
 func inSecondShare(i, parts, n int) int { return (i+1)*parts/n - i*parts/n }
 

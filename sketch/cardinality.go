@@ -78,7 +78,7 @@ func (c *Cardinality) Join(o *Cardinality) {
 	}
 }
 
-// Bytes are the registers, one a byte, as the store keeps them.
+// Bytes returns the registers, one a byte, as the store keeps them.
 func (c *Cardinality) Bytes() []byte { return append([]byte(nil), c.registers[:]...) }
 
 // CardinalityFromBytes reads what Bytes wrote, or returns [ErrCorrupt].

@@ -92,7 +92,7 @@ func (w *writer) registers(r *Registers) {
 	}
 }
 
-// reader reads what a writer wrote. After the first fault it answers zeros; end
+// reader reads what a writer wrote. After the first fault it returns zeros; end
 // tells.
 type reader struct {
 	version byte
@@ -107,7 +107,7 @@ func (r *reader) fail() uint64 {
 	return 0
 }
 
-// end says whether everything was read, and nothing but sound values.
+// end reports whether everything was read, and nothing but sound values.
 func (r *reader) end() error {
 	if r.failed || len(r.rest) > 0 {
 		return fmt.Errorf("%w: impossible contents", ErrCorrupt)
@@ -142,7 +142,7 @@ func (r *reader) int() int64 {
 	return v
 }
 
-// natural is a number that fits an int64.
+// natural returns a number that fits an int64.
 func (r *reader) natural() int64 {
 	v := r.uint()
 	if v > math.MaxInt64 {
@@ -153,7 +153,7 @@ func (r *reader) natural() int64 {
 
 func (r *reader) count() int { return int(r.natural()) }
 
-// length is a number of parts, each of at least `least` bytes.
+// length returns a number of parts, each of at least `least` bytes.
 func (r *reader) length(least int) int {
 	n := r.natural()
 	if n > int64(len(r.rest)/least) {
@@ -230,7 +230,7 @@ func (r *reader) key(before uint64) KeyLoad {
 
 func (r *reader) spread() Spread { return Spread{r.positive(), r.positive()} }
 
-// positive is a finite number of at least zero.
+// positive returns a finite number of at least zero.
 func (r *reader) positive() float64 {
 	v := math.Float64frombits(r.fixed())
 	if !(v >= 0) || math.IsInf(v, 0) {

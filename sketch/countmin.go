@@ -2,7 +2,7 @@ package sketch
 
 import "math"
 
-// unlimited stands for an amount that a full counter can no longer tell.
+// unlimited stands for an amount that a full counter can no longer hold.
 const unlimited = math.MaxUint64
 
 const (
@@ -24,7 +24,7 @@ func newCountMin(bytes int) countMin {
 	return countMin{lines: make([][countersPerLine]uint32, n), mask: uint64(n - 1)}
 }
 
-// cells answers the key's line and the places of its counters there.
+// cells returns the key's line and the places of its counters there.
 func (c *countMin) cells(hash uint64) (*[countersPerLine]uint32, [rows]uint8) {
 	return &c.lines[hash&c.mask], [rows]uint8{
 		uint8(hash >> 56 & 3),
@@ -34,7 +34,7 @@ func (c *countMin) cells(hash uint64) (*[countersPerLine]uint32, [rows]uint8) {
 	}
 }
 
-// estimate is never below the weight that was added under the hash.
+// estimate returns no less than the weight that was added under the hash.
 func (c *countMin) estimate(hash uint64) uint64 {
 	line, at := c.cells(hash)
 	least := min(line[at[0]], line[at[1]], line[at[2]], line[at[3]])

@@ -17,7 +17,7 @@ const Version = 2
 // Errors of the binary form.
 var (
 	// ErrCorrupt is returned for bytes that are damaged, cut off or were never
-	// a summary. Such bytes are refused whole.
+	// a summary. Such bytes are rejected whole.
 	ErrCorrupt = errors.New("corrupt summary")
 	// ErrVersion is returned for a summary of a version that this build does
 	// not read. Upgrade the reader; the bytes are sound.
@@ -29,7 +29,7 @@ var (
 
 // Delta is what one or more shards gathered between two commits.
 type Delta struct {
-	// Fingerprint tells the hash seed without giving it away.
+	// Fingerprint identifies the hash seed without giving it away.
 	Fingerprint uint64
 	// Sets and CounterBytes are the geometry that made the bounds.
 	Sets, CounterBytes int
@@ -46,12 +46,12 @@ func NewDelta(c Config) *Delta {
 	return &Delta{Fingerprint: Fingerprint(c.Seed), Sets: c.Sets, CounterBytes: c.CounterBytes}
 }
 
-// Fingerprint tells whether two seeds are the same without giving them away.
+// Fingerprint identifies a seed without giving them away.
 func Fingerprint(seed uint64) uint64 {
 	return xxh3.HashStringSeed("keyheat seed fingerprint", seed)
 }
 
-// Empty says that the delta holds nothing.
+// Empty reports whether the delta holds nothing.
 func (d *Delta) Empty() bool { return len(d.Windows) == 0 && len(d.Cardinality) == 0 }
 
 // The binary form is a header, in clear, and a zstd frame:

@@ -62,7 +62,7 @@
 // # Evidence
 //
 // Of a key that reaches a tenth of a limit in a second it is also gathered what
-// its requests were like: operations, causes of refusal, sort keys and their
+// its requests were like: operations, causes of throttling, sort keys and their
 // direction, callers, sizes. Hottest items and callers are kept by Misra and
 // Gries's summary (1982): a lower bound each, and the most that any misses; both
 // add when windows merge, so that a share decides by its lower bound.

@@ -25,7 +25,7 @@ type Evidence struct {
 	Load    Load
 	// Ops are the requests by operation, in the order of sample.Op.
 	Ops []OpLoad
-	// Refused counts refused requests by cause, all of them since the key came
+	// Refused counts throttled requests by cause, all of them since the key came
 	// over a tenth of a limit.
 	Refused [sample.Causes]int64
 	// Strong is the part of Load.Read that was read strongly consistently, or in
@@ -74,7 +74,7 @@ type Entry struct {
 	Weight uint64
 }
 
-// Largest is the entry with the largest weight; false when there is none.
+// Largest returns the entry with the largest weight; false when there is none.
 func (t Top) Largest() (most Entry, ok bool) {
 	for _, e := range t.Entries {
 		if !ok || e.Weight > most.Weight || e.Weight == most.Weight && e.Text < most.Text {
@@ -84,7 +84,7 @@ func (t Top) Largest() (most Entry, ok bool) {
 	return most, ok
 }
 
-// plus is the union: nothing is dropped, so that the order does not matter.
+// plus returns the union: nothing is dropped, so that the order does not matter.
 func (t Top) plus(o Top) Top {
 	sum := Top{Missing: t.Missing + o.Missing}
 	if len(t.Entries)+len(o.Entries) > 0 {
@@ -190,7 +190,7 @@ func (d Distinct) plus(o *Distinct) Distinct {
 	return d
 }
 
-// Estimate is how many were added, apart from each other: within 13 %, one
+// Estimate returns how many were added, apart from each other: within 13 %, one
 // standard deviation, and nearly exact up to a dozen.
 func (d *Distinct) Estimate() float64 {
 	const alpha = 0.709

@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// hot is a write of a key that a fifth of a second's limit is on.
+// hot returns a write of a key that a fifth of a second's limit is on.
 func hot(i int, sk sample.Key, caller string) sample.Record {
 	r := write(start, "hot", 1)
 	r.Time = start*1000 + int64(i)
@@ -22,7 +22,7 @@ func hot(i int, sk sample.Key, caller string) sample.Record {
 	return r
 }
 
-// evidenceOf is what is known of the hot key in all deltas, merged in a random
+// evidenceOf returns what is known of the hot key in all deltas, merged in a random
 // order.
 func evidenceOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, order []int) *sketch.Evidence {
 	merged := map[identity]*sketch.Window{}
@@ -85,7 +85,7 @@ func TestEvidence(t *testing.T) {
 	})
 }
 
-// bounded says whether every text's weight lies within what a Top says of it.
+// bounded reports whether every text's weight lies within what a Top says of it.
 func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 	listed := map[string]uint64{}
 	for _, e := range top.Entries {

@@ -14,7 +14,7 @@ type candidate struct {
 	key       []byte // reused by the place's next candidate
 }
 
-// high is the upper bound of the candidate's weight.
+// high returns the upper bound of the candidate's weight.
 func (c *candidate) high() uint64 {
 	if c.err == unlimited {
 		return unlimited
@@ -44,7 +44,7 @@ func newFront(sets int) front {
 // setOf picks the set by bits that the count-min sketch's line does not use.
 func (f *front) setOf(hash uint64) int { return int(hash >> 32 & uint64(len(f.sets)-1)) }
 
-// find answers the place of a key, or -1, and the first empty place, or -1.
+// find returns the place of a key, or -1, and the first empty place, or -1.
 func (f *front) find(s int, hash uint64) (place, empty int) {
 	hashes := &f.sets[s].hash
 	for i := range hashes {
@@ -58,7 +58,7 @@ func (f *front) find(s int, hash uint64) (place, empty int) {
 	return -1, -1
 }
 
-// smallest answers the place of a full set's candidate with the smallest upper
+// smallest returns the place of a full set's candidate with the smallest upper
 // bound, and that bound.
 func (f *front) smallest(s int) (place int, high uint64) {
 	place, high = s*Ways, f.candidates[s*Ways].high()
@@ -70,7 +70,7 @@ func (f *front) smallest(s int) (place int, high uint64) {
 	return place, high
 }
 
-// worst is the largest weight that any key outside the front can have had.
+// worst returns the largest weight that any key outside the front can have had.
 func (f *front) worst() uint64 {
 	var worst uint64
 	for i := range f.sets {

@@ -32,7 +32,7 @@ type gather struct {
 	sortKey  []byte
 }
 
-// evidence answers where a candidate's evidence is gathered; nil when it has not
+// evidence returns where a candidate's evidence is gathered; nil when it has not
 // earned one, or there are no more.
 func (s *second) evidence(c *candidate) *gather {
 	if c.gather >= 0 {
@@ -121,7 +121,7 @@ func (g *gather) edited(r *sample.Record, weight uint64, seed uint64) {
 	}
 }
 
-// sealed is what was gathered, in memory of its own.
+// sealed returns what was gathered, in memory of its own.
 func (g *gather) sealed() *Evidence {
 	e := g.Evidence
 	for op := range g.ops {
@@ -135,7 +135,7 @@ func (g *gather) sealed() *Evidence {
 	return &e
 }
 
-// order says whether sort key a comes before b, -1, or after it, 1, as DynamoDB
+// order returns -1 when sort key a comes before b and 1 when after it, as DynamoDB
 // sorts: strings and binaries by bytes, numbers by value.
 func order(keyType, a, b string) int {
 	if keyType != "N" {
@@ -196,7 +196,7 @@ func (h *heavy) add(hash uint64, text string, weight uint64) {
 }
 
 // lower takes the same from every place and from the newcomer, as much as the
-// lightest of them has, and answers what the newcomer is left with.
+// lightest of them has, and returns what the newcomer is left with.
 func (h *heavy) lower(weight uint64) uint64 {
 	least := weight
 	for i := range h.places {

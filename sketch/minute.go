@@ -79,7 +79,7 @@ func (m *minutes) risen(to []Registers, t *tables) []Registers {
 	return to
 }
 
-// spare is how many bytes the next Seal may let go.
+// spare returns how many bytes the next Seal may let go.
 func (m *minutes) spare(tables int) int {
 	return max(0, len(m.open)-2*tables-minutesKept) * 2 * registers
 }

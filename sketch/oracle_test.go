@@ -26,7 +26,7 @@ func (e exactCounts) add(r *sample.Record) {
 }
 
 // run spreads a stream at random over collectors, each of which seals every two
-// seconds at a moment of its own, as collectors commit; it answers the merged
+// seconds at a moment of its own, as collectors commit; it returns the merged
 // windows by (table, index, second).
 func run(stream iter.Seq[sample.Record], collectors int, exact exactCounts) map[identity]*sketch.Window {
 	config := sketch.Config{Seed: seed}

@@ -83,7 +83,7 @@ func (w *Window) bound(worst uint64) {
 	slices.SortFunc(w.Keys, byHash)
 }
 
-// loadOf is the most reads, and the most writes, that a weight can stand for;
+// loadOf returns the most reads, and the most writes, that a weight can stand for;
 // writes rounded up.
 func loadOf(weight uint64) Load {
 	weight = min(weight, math.MaxInt64-2)

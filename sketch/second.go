@@ -24,7 +24,7 @@ func newSecond(c Config) *second {
 	}
 }
 
-// total answers the running total of a table, new ones growing the slice.
+// total returns the running total of a table, new ones growing the slice.
 func (s *second) total(table uint16) *Total {
 	for int(table) >= len(s.totals) {
 		s.totals = append(s.totals, Total{})
@@ -76,7 +76,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	}
 }
 
-// place answers the candidate that counts this key, admitting the key when it
+// place returns the candidate that counts this key, admitting the key when it
 // has earned a place; nil when it stays outside, its weight then counted.
 func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	at := s.front.setOf(hash)
@@ -109,7 +109,7 @@ func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, e
 	return c
 }
 
-// keyType is the type's own copy: a record's strings live only as long as its
+// keyType returns the type's own copy: a record's strings live only as long as its
 // message. There are at most 3+9+27+81 types.
 func (s *second) keyType(t string) string {
 	kept, ok := s.strings[t]

@@ -59,7 +59,7 @@ func (s *Shard) Add(r *sample.Record) error {
 	return nil
 }
 
-// keyHash is the key's one hash, used by the front, the count-min sketch and
+// keyHash returns the key's one hash, used by the front, the count-min sketch and
 // the HyperLogLog. seed stands for the table and index. Never zero.
 func keyHash(k sample.Key, seed uint64) uint64 {
 	if k.Type != "S" { // the type is part of the identity; strings pay nothing
@@ -68,7 +68,7 @@ func keyHash(k sample.Key, seed uint64) uint64 {
 	return max(xxh3.HashStringSeed(k.Text, seed), 1)
 }
 
-// second answers the live summary of an event-time second. A second that is
+// second returns the live summary of an event-time second. A second that is
 // neither live nor free takes the place of the oldest, which is sealed.
 func (s *Shard) second(at int64) *second {
 	oldest := s.ring[0]
@@ -124,7 +124,7 @@ func (s *Shard) Discard() {
 	s.minute.forget()
 }
 
-// Pending is about how many bytes the next Seal frees: what seconds that have
+// Pending returns about how many bytes the next Seal frees: what seconds that have
 // left the ring hold, and the HyperLogLogs of minutes long past. A caller that
 // seals when it passes a bound keeps the shard's memory bounded.
 func (s *Shard) Pending() int { return s.bytes + s.minute.spare(len(s.tables.names)) }
@@ -140,39 +140,39 @@ func floorDiv(a, b int64) int64 {
 
 // tables numbers the tables and indexes that a shard has seen.
 type tables struct {
-	numbers map[name]uint16
-	names   []name
+	numbers map[target]uint16
+	names   []target
 	seeds   []uint64
 	most    int
 	seed    uint64
 	last    uint16 // most records are of the table of the one before
 }
 
-type name struct{ table, index string }
+type target struct{ table, index string }
 
 func newTables(c Config) tables {
-	return tables{numbers: map[name]uint16{}, most: c.Tables, seed: c.Seed}
+	return tables{numbers: map[target]uint16{}, most: c.Tables, seed: c.Seed}
 }
 
-// number answers the number of a table or index and the seed of its keys.
+// number returns the number of a table or index and the seed of its keys.
 func (t *tables) number(table, index string) (uint16, uint64, error) {
 	if int(t.last) < len(t.names) {
 		if n := &t.names[t.last]; n.table == table && n.index == index {
 			return t.last, t.seeds[t.last], nil
 		}
 	}
-	number, ok := t.numbers[name{table, index}]
+	number, ok := t.numbers[target{table, index}]
 	if !ok {
 		if len(t.names) >= t.most {
 			return 0, 0, ErrTooManyTables
 		}
-		number = t.add(name{strings.Clone(table), strings.Clone(index)})
+		number = t.add(target{strings.Clone(table), strings.Clone(index)})
 	}
 	t.last = number
 	return number, t.seeds[number], nil
 }
 
-func (t *tables) add(n name) uint16 {
+func (t *tables) add(n target) uint16 {
 	number := uint16(len(t.names))
 	t.numbers[n] = number
 	t.names = append(t.names, n)
@@ -182,11 +182,11 @@ func (t *tables) add(n name) uint16 {
 
 // keySeed stands for a table or index in its keys' hashes. Two seeded hashes in
 // a row keep ("ab","c") and ("a","bc") apart.
-func (n name) keySeed(seed uint64) uint64 {
+func (n target) keySeed(seed uint64) uint64 {
 	return xxh3.HashStringSeed(n.index, xxh3.HashStringSeed(n.table, seed))
 }
 
-// Hash is what identifies a key in windows that were made with this seed.
+// Hash returns what identifies a key in windows that were made with this seed.
 func Hash(table, index string, key sample.Key, seed uint64) uint64 {
-	return keyHash(key, name{table, index}.keySeed(seed))
+	return keyHash(key, target{table, index}.keySeed(seed))
 }

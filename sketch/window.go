@@ -15,29 +15,29 @@ type Load struct {
 // Plus adds two loads.
 func (l Load) Plus(o Load) Load { return Load{l.Read + o.Read, l.Write + o.Write} }
 
-// weight is 3·write + read: the measure in which both of a partition's limits
+// weight returns 3·write + read: the measure in which both of a partition's limits
 // are the same 3,000 a second.
 func (l Load) weight() uint64 { return 3*uint64(l.Write) + uint64(l.Read) }
 
-// max is the larger of both, read and write apart.
+// max returns the larger of both, read and write apart.
 func (l Load) max(o Load) Load { return Load{max(l.Read, o.Read), max(l.Write, o.Write)} }
 
-// min is the smaller of both, read and write apart.
+// min returns the smaller of both, read and write apart.
 func (l Load) min(o Load) Load { return Load{min(l.Read, o.Read), min(l.Write, o.Write)} }
 
 // Total is what all keys of a table or index together asked for: exact.
 type Total struct {
-	// Requests counts requests, refused ones included.
+	// Requests counts requests, throttled ones included.
 	Requests int64
-	// Load is the demand: consumed and refused.
+	// Load is the demand: consumed and throttled.
 	Load
-	// ThrottledRequests and Throttled are the refused part of it.
+	// ThrottledRequests and Throttled are the throttled part of it.
 	ThrottledRequests int64
 	Throttled         Load
-	// Changes is how many of Requests were told by a stream, which shows neither
-	// reads nor what was refused.
+	// Changes is how many of Requests came from a stream, which shows neither
+	// reads nor throttled writes.
 	Changes int64
-	// Refused are the refused requests by cause.
+	// Refused are the throttled requests by cause.
 	Refused [sample.Causes]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
@@ -77,12 +77,12 @@ type KeyLoad struct {
 	Requests int64
 	// Low is the demand that is proven, Err the most that may be missing.
 	Low, Err Load
-	// Throttled is the part of Low that was refused.
+	// Throttled is the part of Low that was throttled.
 	Throttled Load
-	// ReadSpread and WriteSpread tell how far Low may be from the truth because
+	// ReadSpread and WriteSpread bound how far Low may be from the truth because
 	// requests were sampled; zero when all were.
 	ReadSpread, WriteSpread Spread
-	// Evidence tells what the requests were like; nil for keys far from any
+	// Evidence is what the requests were like; nil for keys far from any
 	// limit. It is shared and never changed.
 	Evidence *Evidence
 }
@@ -110,7 +110,7 @@ func (s Spread) plus(o Spread) Spread {
 	return Spread{s.Variance + o.Variance, max(s.Largest, o.Largest)}
 }
 
-// High is the upper bound of the key's load, sampling aside.
+// High returns the upper bound of the key's load, sampling aside.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 
 // Window is one event-time second of one table or index: a whole one, or the
@@ -151,13 +151,13 @@ func (w *Window) Merge(o *Window) {
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
-// beside is the key's load when the other part does not list it.
+// beside returns the key's load when the other part does not list it.
 func (k KeyLoad) beside(unseen Load) KeyLoad {
 	k.Err = k.Err.Plus(unseen)
 	return k
 }
 
-// plus is the key's load when both parts list it.
+// plus returns the key's load when both parts list it.
 func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	if k.Cut && !o.Cut {
 		k.Key, k.Cut = o.Key, false
@@ -203,7 +203,7 @@ func (w *Window) Trim(floor Load, most int) {
 	w.Keys = kept
 }
 
-// Key answers a key's load by its hash; what is known of a key that is not
+// Key returns a key's load by its hash; what is known of a key that is not
 // listed is Unseen.
 func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 	i, ok := slices.BinarySearchFunc(w.Keys, hash, func(k KeyLoad, h uint64) int { return cmp.Compare(k.Hash, h) })
@@ -218,7 +218,7 @@ func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 // evidenceSize is about the memory that one key's evidence takes.
 const evidenceSize = 1200
 
-// size is about the memory that the window holds.
+// size returns about how much memory the window takes.
 func (w *Window) size() int {
 	bytes := 160
 	for i := range w.Keys {

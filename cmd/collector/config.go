@@ -17,18 +17,19 @@ import (
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/tables"
 )
 
 // Config is everything that an operator may say about a collector.
 type Config struct {
-	Kafka   Kafka      `yaml:"kafka"`
-	Streams Streams    `yaml:"streams"`
-	Tables  cli.Tables `yaml:"tables" help:"what samples leave open, by the table's name: its sampling rate, and for stream records and CloudTrail events its key and indexes"`
-	Store   cli.Store  `yaml:"store"`
-	Commit  Commit     `yaml:"commit"`
-	Collect Collect    `yaml:"collect"`
-	Admin   Admin      `yaml:"admin"`
-	Log     cli.Log    `yaml:"log"`
+	Kafka   Kafka   `yaml:"kafka"`
+	Streams Streams `yaml:"streams"`
+	tables.FileSection
+	Store   cli.Store `yaml:"store"`
+	Commit  Commit    `yaml:"commit"`
+	Collect Collect   `yaml:"collect"`
+	Admin   Admin     `yaml:"admin"`
+	Log     cli.Log   `yaml:"log"`
 }
 
 // Kafka is where the samples are.
@@ -79,9 +80,10 @@ type Admin struct {
 // defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
 	return &Config{
-		Kafka:   Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
-		Streams: Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
-		Commit:  Commit{Interval: collect.DefaultCommitInterval},
+		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
+		Streams:     Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
+		FileSection: tables.DefaultFile(),
+		Commit:      Commit{Interval: collect.DefaultCommitInterval},
 		Collect: Collect{
 			Memory: collect.DefaultPendingBytes, TooOld: collect.DefaultTooOld, TooFarAhead: collect.DefaultTooFarAhead,
 		},
@@ -100,7 +102,7 @@ func (c *Config) Check(f *config.Faults) {
 	default:
 		c.Streams.check(f)
 	}
-	c.Tables.Check(f)
+	c.FileSection.Check(f)
 	c.Store.Check(f)
 	c.Collect.check(f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -54,7 +54,7 @@ func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
 	t.Parallel()
 	c := defaults()
 	c.Kafka.Topics, c.Kafka.Format = []string{"samples", "changes"}, []string{"changes=dynamodb-stream"}
-	c.Tables = cli.Tables{"orders": {PartitionKey: "id", SortKey: "n", Indexes: map[string]cli.Index{
+	c.Tables = tables.Tables{"orders": {PartitionKey: []string{"id"}, SortKey: []string{"n"}, Indexes: map[string]tables.Index{
 		"x": {PartitionKey: []string{"n"}},
 	}}}
 	forms, err := c.Kafka.forms()

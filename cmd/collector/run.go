@@ -128,7 +128,7 @@ func (c *Config) collector(host string) collect.Config {
 
 // kafkaDecoder returns the decoders of topics by their forms.
 func (c *Config) kafkaDecoder(forms topicForms) func(partition string) collect.Decoder {
-	tables := c.Tables.Schemas()
+	tables := c.Tables.Decoding()
 	return func(partition string) collect.Decoder {
 		return form.NewDecoder(forms.of(partition), tables)
 	}

@@ -140,9 +140,9 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 
 // describe describes a table in a sentence.
 func describe(t catalog.Table) string {
-	keys := "partition key " + strings.Join(t.Facts.PK, ", ")
-	if len(t.Facts.SK) > 0 {
-		keys += ", sort key " + strings.Join(t.Facts.SK, ", ")
+	keys := "partition key " + strings.Join(t.Facts.PartitionKey, ", ")
+	if len(t.Facts.SortKey) > 0 {
+		keys += ", sort key " + strings.Join(t.Facts.SortKey, ", ")
 	}
 	return fmt.Sprintf("the table exists (%s), with the %s and %d global indexes",
 		strings.ToLower(strings.ReplaceAll(t.Facts.Billing, "_", " ")), keys, len(t.Facts.Indexes))

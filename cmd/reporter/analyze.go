@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/internal/tables"
 )
 
 func analyzeCommand() *cobra.Command {
@@ -34,30 +35,33 @@ func analyzeCommand() *cobra.Command {
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
 	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit at which a key is a warning")
 	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
-	policyFile := c.Flags().String("policy", "", "a YAML `file` with the sections policy and tables of a reporter's configuration")
-	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the section tables of a collector's configuration: key attributes and indexes")
+	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy, as collector and reporter read it")
+	policyFile := c.Flags().String("policy", "", "the same `file`; deprecated")
+	_ = c.Flags().MarkHidden("policy") // pflag's own deprecation would write to standard output
+	c.MarkFlagsMutuallyExclusive("tables", "policy")
 	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
-	for _, flag := range []string{"tables", "policy"} {
-		_ = c.MarkFlagFilename(flag, "yaml", "yml")
-	}
+	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: all its figures, in words and with the arithmetic; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards, and F times the load: `KEY=N[,xF]`; repeatable")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
 	c.RunE = func(c *cobra.Command, files []string) error {
-		policies, err := readPolicies(*policyFile)
+		if *policyFile != "" {
+			fmt.Fprintln(c.ErrOrStderr(), "reporter: --policy is deprecated: give the file with --tables")
+		}
+		section, err := tables.Read(cmp.Or(*tablesFile, *policyFile))
 		if err != nil {
 			return cli.Wrong(err)
 		}
 		if c.Flags().Changed("warning") { // for tables without a policy of their own
-			policies.Policy.Warning = *warning
+			section.Policy.Warning = *warning
 		}
 		if c.Flags().Changed("headroom") {
-			policies.Policy.Headroom = *headroom
+			section.Policy.Headroom = *headroom
 		}
-		if p, _ := policies.Policy.detect(); p.Validate() != nil {
-			return cli.Wrong(p.Validate())
+		if err := section.DetectPolicy("", "").Validate(); err != nil {
+			return cli.Wrong(err)
 		}
 		if !slices.Contains(formatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
@@ -65,12 +69,6 @@ func analyzeCommand() *cobra.Command {
 		questions, err := questionsOf(*whatIf)
 		if err != nil {
 			return cli.Wrong(err)
-		}
-		var tables change.Tables
-		if *tablesFile != "" {
-			if tables, err = cli.ReadTables(*tablesFile); err != nil {
-				return cli.Wrong(err)
-			}
 		}
 		var candidates []analyze.Candidate
 		for _, text := range *proposed {
@@ -82,9 +80,9 @@ func analyzeCommand() *cobra.Command {
 		}
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: tables,
+			Format: analyze.Format(*format), Tables: section.Tables.Decoding(),
 			Candidates: candidates, Explain: *explain, WhatIf: questions,
-			Policy: policies.detectPolicy, Facts: policies.detectFacts,
+			Policy: section.DetectPolicy, Facts: section.Tables.Facts,
 		})
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/growth"
+	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -16,7 +17,7 @@ type Config struct {
 	Store   cli.Store `yaml:"store"`
 	Listen  string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
 	Webhook Webhook   `yaml:"webhook"`
-	policies
+	tables.Section
 	Retention Retention `yaml:"retention"`
 	Log       cli.Log   `yaml:"log"`
 }
@@ -43,14 +44,11 @@ type Retention struct {
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
 }
 
-// maxHeadroom is more growth than a table sees before the advice is made again.
-const maxHeadroom = 100
-
 // defaults returns a reporter's default configuration.
 func defaults() *Config {
 	return &Config{
-		Listen:   "127.0.0.1:9460",
-		policies: policies{Policy: defaultPolicy()},
+		Listen:  "127.0.0.1:9460",
+		Section: tables.Default(),
 		Retention: Retention{
 			Deltas: store.DefaultDeltaRetention, Windows: store.DefaultWindowRetention,
 			Cardinality: store.DefaultCardinalityRetention,
@@ -69,7 +67,7 @@ func (c *Config) Check(f *config.Faults) {
 		f.Addf("listen", "%q: write host:port, such as 127.0.0.1:9460", c.Listen)
 	}
 	c.Webhook.check(f)
-	c.policies.Check(f)
+	c.Section.Check(f)
 	c.Retention.check(f)
 	c.Log.Check(f)
 }

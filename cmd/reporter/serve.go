@@ -77,7 +77,7 @@ func (c *Config) alert() alert.Config {
 // judge is the configuration of internal/report.
 func (c *Config) judge() report.Config {
 	j := report.Config{
-		Policy: c.detectPolicy, Facts: c.detectFacts,
+		Policy: c.DetectPolicy, Facts: c.Tables.Facts,
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,

@@ -34,7 +34,7 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Index != "" {
 		return Diagnosis{}, false
 	}
-	if facts != nil && len(facts.PK) > 0 && len(facts.SK) == 0 {
+	if facts != nil && facts.SortKey != nil && len(facts.SortKey) == 0 {
 		return Diagnosis{detect.HotItem, "The table has no sort key, so the key is one item, and one item is held to a partition's limits for ever: no split helps it."}, true
 	}
 	e := f.Evidence
@@ -93,7 +93,7 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	}
 	why := fmt.Sprintf("The load is spread over some %.0f sort keys a second, the hottest with at most %.0f %%: adaptive capacity can split the key's items over partitions, after some minutes of sustained load.",
 		e.SortKeys.Distinct, 100*hottest)
-	if f.Index == "" && facts == nil {
+	if f.Index == "" && (facts == nil || facts.LSIs == nil) {
 		why += " This holds as long as the table has no local secondary index: Keyheat was not told."
 	}
 	return Diagnosis{detect.Splittable, why}, true

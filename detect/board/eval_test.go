@@ -337,7 +337,7 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 	}
 	lsi := withFacts(detect.TableFacts{LSIs: []string{"by-date"}})
 	return map[detect.Reason][]story{
-		detect.HotItem:          {of(workload{sk: mostly(5)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{PK: []string{"pk"}}))},
+		detect.HotItem:          {of(workload{sk: mostly(5)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
 		detect.MonotonicSortKey: {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
 		detect.RollingKey:       {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
 		detect.LSIBlocked:       {of(workload{sk: moved(shuffled)}, lsi)},

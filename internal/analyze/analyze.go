@@ -22,9 +22,9 @@ import (
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -57,7 +57,7 @@ type Options struct {
 	Policy func(table, index string) detect.Policy
 	// Tables say what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
-	Tables change.Tables
+	Tables form.Tables
 	// Facts answers what is known of a table beside its traffic; nil is nothing.
 	Facts func(table string) *detect.TableFacts
 	// Candidates are other partition keys, to be looked at beside the present

@@ -22,7 +22,7 @@ const (
 // each candidate key. It is the sink of the source.
 type fold struct {
 	*sketches
-	decoder    *form.ByLook
+	decoder    *form.DetectingDecoder
 	good       int64
 	bad        map[sample.Reason]int64
 	gaps       []sample.Gap
@@ -39,7 +39,7 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewByLook(o.Tables), bad: make(map[sample.Reason]int64)}
+	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64)}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[string]int64)})
 	}

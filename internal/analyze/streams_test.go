@@ -11,8 +11,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 )
 
 // shop writes changes to a table of orders, {id, customer, status, note}, with
@@ -104,10 +104,12 @@ func peak(seconds map[int]int) (most, over int) {
 	return most, over
 }
 
-var orders = change.Tables{"orders": {
-	PartitionKey: "customer", SortKey: "id",
-	Indexes: []change.Index{{Name: "by-status", PartitionKey: []string{"status"}, Projection: change.ProjectKeysOnly}},
-}}
+var orders = form.Tables{"orders": {Schema: sample.Schema{
+	KeySchema: sample.Keys("customer", "id"),
+	Indexes: map[string]sample.IndexSchema{
+		"by-status": {KeySchema: sample.Keys("status"), Projection: sample.ProjectKeysOnly},
+	},
+}}}
 
 func TestStreamRecordsShowTheHotTableKeyAndTheHotIndexKey(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type Info struct {
 	Go string `json:"go"`
 }
 
-// Read answers the build of the running program.
+// Read returns the build of the running program.
 func Read() Info {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -48,7 +48,7 @@ func Read() Info {
 	return info
 }
 
-// String is the build in one line.
+// String returns the build in one line.
 func (i Info) String() string {
 	if i.Revision == "" {
 		return fmt.Sprintf("%s (%s)", i.Version, i.Go)

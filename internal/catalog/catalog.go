@@ -1,6 +1,6 @@
 // Package catalog knows tables by asking DynamoDB for their descriptions: which
 // attributes are keys, which global indexes take part in a write, and what the
-// verdict needs to know of capacity. It looks again now and then, because an
+// verdict needs to know of capacity. It does so again now and then, because an
 // index may be added, and its load is to be seen from then on.
 package catalog
 
@@ -23,43 +23,43 @@ import (
 )
 
 const (
-	// lookEvery is how often a known table is looked at again.
-	lookEvery = 5 * time.Minute
-	// lookTimeout bounds one look, the SDK's own retries included.
-	lookTimeout = 15 * time.Second
+	// refreshInterval is how often a known table is described again.
+	refreshInterval = 5 * time.Minute
+	// describeTimeout bounds one description, the SDK's own retries included.
+	describeTimeout = 15 * time.Second
 )
 
-// Keep stores the facts of a table, as the JSON of detect.TableFacts.
-type Keep func(ctx context.Context, table string, facts []byte) error
+// PutFacts stores the facts of a table, as the JSON of detect.TableFacts.
+type PutFacts func(ctx context.Context, table string, facts []byte) error
 
 // Catalog holds the schemas of tables. It is safe for use by many goroutines.
 type Catalog struct {
 	api        API
-	keep       Keep
+	put        PutFacts
 	log        *slog.Logger
-	configured change.Tables
+	configured sample.Schemas
 	tables     map[string]*entry
 }
 
 // entry is one table.
 type entry struct {
-	schema atomic.Pointer[change.Schema] // nil while it is not known
+	schema atomic.Pointer[sample.Schema] // nil while it is not known
 	mu     sync.Mutex
 	wrong  error
 }
 
 // New returns a catalog of these tables, that knows nothing yet. configured are
 // the schemas that the operator wrote; they serve where DescribeTable is denied.
-func New(api API, tables []string, configured change.Tables, keep Keep, log *slog.Logger) *Catalog {
-	c := &Catalog{api: api, keep: keep, log: log, configured: configured, tables: make(map[string]*entry)}
+func New(api API, tables []string, configured sample.Schemas, put PutFacts, log *slog.Logger) *Catalog {
+	c := &Catalog{api: api, put: put, log: log, configured: configured, tables: make(map[string]*entry)}
 	for _, t := range tables {
 		c.tables[t] = &entry{wrong: errors.New("its key schema is not known yet")}
 	}
 	return c
 }
 
-// Run looks at the tables until ctx ends: often while something is wrong, and
-// now and then for ever.
+// Run describes the tables until ctx ends: often while something is wrong, and
+// else every few minutes.
 func (c *Catalog) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for name, e := range c.tables {
@@ -69,14 +69,14 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow looks at one table until ctx ends.
+// follow describes one table until ctx ends.
 func (c *Catalog) follow(ctx context.Context, table string, e *entry) {
 	retry := backoff.NewExponentialBackOff()
 	retry.InitialInterval, retry.MaxInterval = time.Second, 30*time.Second
 	for ctx.Err() == nil {
-		wait := lookEvery
-		if err := c.look(ctx, table, e); err != nil && ctx.Err() == nil {
-			c.log.Warn("look at a table", "table", table, "error", err)
+		wait := refreshInterval
+		if err := c.refresh(ctx, table, e); err != nil && ctx.Err() == nil {
+			c.log.Warn("describe a table", "table", table, "error", err)
 			wait = retry.NextBackOff()
 		} else {
 			retry.Reset()
@@ -90,10 +90,9 @@ func (c *Catalog) follow(ctx context.Context, table string, e *entry) {
 	}
 }
 
-// look asks for a table once. A schema that is known stays when a later look
-// fails.
-func (c *Catalog) look(ctx context.Context, table string, e *entry) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// refresh describes a table once. A known schema stays when a later call fails.
+func (c *Catalog) refresh(ctx context.Context, table string, e *entry) error {
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	described, err := Describe(ctx, c.api, table)
 	if err != nil {
@@ -111,15 +110,15 @@ func (c *Catalog) look(ctx context.Context, table string, e *entry) error {
 	e.set(&described.Schema)
 	facts, err := json.Marshal(described.Facts)
 	if err != nil {
-		return fmt.Errorf("write the facts: %w", err)
+		return fmt.Errorf("encode the facts: %w", err)
 	}
-	if err := c.keep(ctx, table, facts); err != nil {
-		return fmt.Errorf("keep the facts: %w", err)
+	if err := c.put(ctx, table, facts); err != nil {
+		return fmt.Errorf("store the facts: %w", err)
 	}
 	return nil
 }
 
-func (e *entry) set(s *change.Schema) {
+func (e *entry) set(s *sample.Schema) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wrong = nil
@@ -134,7 +133,7 @@ func (e *entry) fail(err error) {
 	}
 }
 
-// Known says why the records of a table cannot be understood; nil when they can.
+// Known returns why the records of a table cannot be understood; nil when they can.
 func (c *Catalog) Known(table string) error {
 	e := c.tables[table]
 	if e == nil {
@@ -161,7 +160,7 @@ func (c *Catalog) Ready() []string {
 type Decoder struct {
 	table   string
 	entry   *entry
-	schema  *change.Schema // that of decoder
+	schema  *sample.Schema // that of decoder
 	decoder *change.Decoder
 }
 
@@ -169,7 +168,7 @@ type Decoder struct {
 func (c *Catalog) Decoder(table string) *Decoder {
 	e := c.tables[table]
 	if e == nil {
-		e = &entry{} // its records are refused, and counted
+		e = &entry{} // its records are bad samples
 	}
 	return &Decoder{table: table, entry: e, decoder: change.NewDecoder(nil)}
 }
@@ -177,7 +176,7 @@ func (c *Catalog) Decoder(table string) *Decoder {
 // Decode hands out what a message holds.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	if s := d.entry.schema.Load(); s != d.schema {
-		d.schema, d.decoder = s, change.NewDecoder(change.Tables{d.table: *s})
+		d.schema, d.decoder = s, change.NewDecoder(sample.Schemas{d.table: *s})
 	}
 	d.decoder.Decode(message, at, h)
 }

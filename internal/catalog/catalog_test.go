@@ -65,7 +65,7 @@ const put = `{"eventName":"INSERT","tableName":"orders","dynamodb":{"Approximate
 	"NewImage":{"customer":{"S":"a"},"id":{"S":"1"},"status":{"S":"OPEN"},"country":{"S":"CH"},"city":{"S":"x"},"street":{"S":"y"},"number":{"S":"z"}}}}`
 
 // running runs a catalog in a bubble until the test's end.
-func running(fake *streamstest.Fake, configured change.Tables, k *kept) (*catalog.Catalog, func()) {
+func running(fake *streamstest.Fake, configured sample.Schemas, k *kept) (*catalog.Catalog, func()) {
 	c := catalog.New(dynamodb.NewFromConfig(fake.Config("a")), []string{"orders"}, configured, k.keep, quiet)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -137,7 +137,7 @@ func TestDeniedDescribeTable(t *testing.T) {
 		fake.CreateTable(orders)
 		fake.Deny("DescribeTable")
 		var k kept
-		written, stop := running(fake, change.Tables{"orders": {PartitionKey: "customer", SortKey: "id"}}, &k)
+		written, stop := running(fake, sample.Schemas{"orders": {KeySchema: sample.Keys("customer", "id")}}, &k)
 		if got := decoded(written.Decoder("orders")); got != "orders/" || len(written.Ready()) > 0 || len(k.facts) > 0 {
 			t.Errorf("samples %q, ready %q, facts %v", got, written.Ready(), k.facts)
 		}

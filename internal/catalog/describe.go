@@ -13,7 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // API is what is asked of DynamoDB; *dynamodb.Client is one.
@@ -21,13 +21,13 @@ type API interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// ErrDenied says that this role may not ask for the table.
+// ErrDenied means that this role may not describe the table.
 var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
 
 // Table is what DynamoDB says of a table.
 type Table struct {
 	// Schema is what decoders of stream records need.
-	Schema change.Schema
+	Schema sample.Schema
 	// Facts are what the verdict needs; the store keeps them as JSON.
 	Facts detect.TableFacts
 }
@@ -36,26 +36,29 @@ type Table struct {
 // what to do.
 func Describe(ctx context.Context, api API, table string) (Table, error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-	var refused smithy.APIError
+	var failed smithy.APIError
 	switch {
 	case err == nil:
 		return read(out.Table), nil
-	case !errors.As(err, &refused):
+	case !errors.As(err, &failed):
 		return Table{}, fmt.Errorf("DescribeTable: %w", err)
-	case refused.ErrorCode() == "ResourceNotFoundException":
+	case failed.ErrorCode() == "ResourceNotFoundException":
 		return Table{}, errors.New("there is no such table in this account and region: create it, or correct its name")
-	case strings.HasPrefix(refused.ErrorCode(), "AccessDenied"):
+	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
 		return Table{}, ErrDenied
 	}
-	return Table{}, fmt.Errorf("DescribeTable: %s: %s", refused.ErrorCode(), refused.ErrorMessage())
+	return Table{}, fmt.Errorf("DescribeTable: %s: %s", failed.ErrorCode(), failed.ErrorMessage())
 }
 
 // read takes from a description what is needed of it.
 func read(d *types.TableDescription) Table {
-	pk, sk := keys(d.KeySchema)
-	t := Table{Facts: detect.TableFacts{
-		Billing: string(types.BillingModeProvisioned), LSIs: []string{}, PK: pk, SK: sk, Indexes: map[string]detect.IndexFacts{},
-	}}
+	key := keySchema(d.KeySchema)
+	t := Table{
+		Schema: sample.Schema{KeySchema: key, Indexes: map[string]sample.IndexSchema{}},
+		Facts: detect.TableFacts{
+			Billing: string(types.BillingModeProvisioned), LSIs: []string{}, KeySchema: key, Indexes: map[string]detect.IndexFacts{},
+		},
+	}
 	if b := d.BillingModeSummary; b != nil && b.BillingMode != "" { // missing where it never changed
 		t.Facts.Billing = string(b.BillingMode)
 	}
@@ -67,38 +70,36 @@ func read(d *types.TableDescription) Table {
 		t.Facts.LSIs = append(t.Facts.LSIs, aws.ToString(x.IndexName))
 	}
 	slices.Sort(t.Facts.LSIs)
-	t.Schema.PartitionKey, t.Schema.SortKey = first(pk), first(sk)
 	for i := range d.GlobalSecondaryIndexes {
 		t.add(&d.GlobalSecondaryIndexes[i])
 	}
-	slices.SortFunc(t.Schema.Indexes, func(a, b change.Index) int { return strings.Compare(a.Name, b.Name) })
 	return t
 }
 
-// add takes in a global index. One that is being made or deleted is written too.
+// add adds a global index, also one that is being created or deleted.
 func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 	name := aws.ToString(x.IndexName)
-	pk, sk := keys(x.KeySchema)
-	facts := detect.IndexFacts{PK: pk, SK: sk}
+	key := keySchema(x.KeySchema)
+	facts := detect.IndexFacts{KeySchema: key}
 	facts.WCU, facts.RCU = capacity(x.ProvisionedThroughput)
 	t.Facts.Indexes[name] = facts
-	index := change.Index{Name: name, PartitionKey: pk, SortKey: sk}
+	index := sample.IndexSchema{KeySchema: key}
 	if p := x.Projection; p != nil {
-		index.Projection, index.Include = change.Projection(p.ProjectionType), p.NonKeyAttributes
+		index.Projection, index.Include = sample.Projection(p.ProjectionType), p.NonKeyAttributes
 	}
-	t.Schema.Indexes = append(t.Schema.Indexes, index)
+	t.Schema.Indexes[name] = index
 }
 
-func keys(schema []types.KeySchemaElement) (pk, sk []string) {
-	pk, sk = []string{}, []string{}
-	for _, e := range schema {
+func keySchema(elements []types.KeySchemaElement) sample.KeySchema {
+	k := sample.KeySchema{PartitionKey: []string{}, SortKey: []string{}}
+	for _, e := range elements {
 		if e.KeyType == types.KeyTypeRange {
-			sk = append(sk, aws.ToString(e.AttributeName))
+			k.SortKey = append(k.SortKey, aws.ToString(e.AttributeName))
 		} else {
-			pk = append(pk, aws.ToString(e.AttributeName))
+			k.PartitionKey = append(k.PartitionKey, aws.ToString(e.AttributeName))
 		}
 	}
-	return pk, sk
+	return k
 }
 
 func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu float64) {
@@ -106,11 +107,4 @@ func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu float64) {
 		return 0, 0
 	}
 	return float64(aws.ToInt64(p.WriteCapacityUnits)), float64(aws.ToInt64(p.ReadCapacityUnits))
-}
-
-func first(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return names[0]
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Probe looks at one thing that a daemon needs.
+// Probe checks one thing that a daemon needs.
 type Probe struct {
-	// Name is what it looks at, in one word.
+	// Name is what it checks, in one word.
 	Name string
-	// Run answers a sentence that says what was found, or an error that says
+	// Run returns a sentence that says what was found, or an error that says
 	// what is wrong and what to do.
 	Run func(ctx context.Context) (string, error)
 }
@@ -31,15 +31,15 @@ type result struct {
 	Detail string `json:"detail"`
 }
 
-// CheckCommand is the command that loads the configuration and then probes what
+// CheckCommand returns the command that loads the configuration and then probes what
 // it names. defaults points to the daemon's struct; probes reads it once it is
 // filled.
 func CheckCommand(daemon string, defaults any, probes func() []Probe) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Say whether the configuration is right and its servers can be reached",
+		Short: "Check the configuration, and whether its servers can be reached",
 		Long: "Reads the configuration as the daemon does, connects to every server that it\n" +
-			"names, and says a sentence about each. Exits with 0, or with 78 when something\n" +
+			"names, and reports on each in a sentence. Exits with 0, or with 78 when something\n" +
 			"is wrong.",
 		Example: fmt.Sprintf("  %s check --config %s.yaml\n  %s check -o json", daemon, daemon, daemon),
 		Args:    cobra.NoArgs,

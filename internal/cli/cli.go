@@ -23,7 +23,7 @@ const (
 )
 
 // ErrReported ends a command as Misconfigured without another word, because it
-// has already said what is wrong.
+// has already reported what is wrong.
 var ErrReported = errors.New("already reported")
 
 // Streams are where a command reads and writes.
@@ -32,7 +32,7 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Run executes a command line and answers the exit code. Errors go to s.Err,
+// Run executes a command line and returns the exit code. Errors go to s.Err,
 // once.
 func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	root.SetArgs(args)
@@ -54,7 +54,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 }
 
 // note sets begun when a command does: once cobra has found nothing wrong with
-// its line, which it also looks at behind its own hooks.
+// its line, which it also checks after its own hooks.
 func note(c *cobra.Command, begun *bool) {
 	if run := c.RunE; run != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func note(c *cobra.Command, begun *bool) {
 	}
 }
 
-// exitCode tells a wrong configuration from a failure. Before a command has
+// exitCode distinguishes a wrong configuration from a failure. Before a command has
 // begun only its line can be wrong.
 func exitCode(err error, begun bool) int {
 	var faults *config.Faults

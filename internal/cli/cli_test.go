@@ -71,7 +71,7 @@ func (s *settings) Check(f *config.Faults) {
 	s.Store.Check(f)
 }
 
-// check runs the check command with a store and one more probe that answers so.
+// check runs the check command with a store and one more probe that ends so.
 func check(t *testing.T, fails error, args ...string) (code int, out string) {
 	t.Helper()
 	s := &settings{Log: cli.DefaultLog()}
@@ -82,7 +82,7 @@ func check(t *testing.T, fails error, args ...string) (code int, out string) {
 	var o, e bytes.Buffer
 	code = cli.Run(t.Context(), root, append([]string{"check"}, args...), cli.Streams{Out: &o, Err: &e})
 	if e.Len() > 0 {
-		t.Errorf("it said %q beside", e.String())
+		t.Errorf("unexpected standard error %q", e.String())
 	}
 	return code, o.String()
 }
@@ -102,18 +102,18 @@ func TestCheckSaysASentenceAboutEach(t *testing.T) {
 func TestCheckStopsAtAWrongConfiguration(t *testing.T) {
 	t.Parallel()
 	code, out := check(t, nil, "-o", "json", "--log-format=xml")
-	var answer struct {
+	var report struct {
 		OK     bool
 		Checks []struct{ Name, Detail string }
 	}
-	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if code != cli.Misconfigured || answer.OK || len(answer.Checks) != 2 {
-		t.Fatalf("%d, %+v", code, answer)
+	if code != cli.Misconfigured || report.OK || len(report.Checks) != 2 {
+		t.Fatalf("%d, %+v", code, report)
 	}
 	for i, want := range []string{"store.url: no database", `--log-format: log.format: "xml" is no format`} {
-		if got := answer.Checks[1-i]; got.Name != "config" || !strings.HasPrefix(got.Detail, want) {
+		if got := report.Checks[1-i]; got.Name != "config" || !strings.HasPrefix(got.Detail, want) {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Main executes the process's own command line, until SIGINT or SIGTERM, and
-// answers the exit code.
+// returns the exit code.
 func Main(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -13,7 +13,7 @@ type Log struct {
 	Format string     `yaml:"format" help:"json for machines, text for people"`
 }
 
-// DefaultLog is what a collector of logs expects.
+// DefaultLog returns what a collector of logs expects.
 func DefaultLog() Log { return Log{Level: slog.LevelInfo, Format: "json"} }
 
 // Check adds what is wrong.

@@ -33,7 +33,7 @@ func (s Store) Check(f *config.Faults) {
 	}
 }
 
-// Probe opens the database and looks at its schema.
+// Probe opens the database and checks its schema.
 func (s Store) Probe() Probe {
 	return Probe{Name: "store", Run: func(ctx context.Context) (string, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
@@ -43,15 +43,15 @@ func (s Store) Probe() Probe {
 		case err != nil:
 			return "", fmt.Errorf("%s: %w", s, err)
 		}
-		return fmt.Sprintf("%s answers and has this program's schema", s), opened.Close()
+		return fmt.Sprintf("%s is reachable and has this program's schema", s), opened.Close()
 	}}
 }
 
-// String is the URL without its passwords.
+// String returns the URL without its passwords.
 func (s Store) String() string { return store.Redact(string(s.URL)) }
 
 // open opens the database, and waits for it while it cannot be reached: a
-// daemon may be up before its database. notReady is told why, and told "" in the
+// daemon may be up before its database. notReady gets the reason, and "" in the
 // end.
 func (s Store) open(ctx context.Context, log *slog.Logger, notReady func(reason string)) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
@@ -79,7 +79,7 @@ type waiting struct{ reason atomic.Value }
 // set sets the reason; an empty one means ready.
 func (w *waiting) set(reason string) { w.reason.Store(reason) }
 
-// reasons answers the reason, if there is one.
+// reasons returns the reason, if there is one.
 func (w *waiting) reasons() []string {
 	if reason, _ := w.reason.Load().(string); reason != "" {
 		return []string{reason}

@@ -55,7 +55,7 @@ type Store interface {
 	Committed(ctx context.Context, writer string, seq int64) (bool, error)
 }
 
-// Decoder reads what the messages of one partition hold; see sample.Decoder,
+// Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
 // which is one. It is used by one goroutine at a time.
 type Decoder interface {
 	// Decode passes every sample of a message to h, good or bad. at is the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -90,7 +90,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Decoder == nil {
-		c.Decoder = func(string) Decoder { return sample.NewDecoder() }
+		c.Decoder = func(string) Decoder { return keyheatjson.NewDecoder() }
 	}
 	if c.Shards == 0 {
 		c.Shards = runtime.GOMAXPROCS(0)

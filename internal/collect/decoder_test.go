@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // Each partition has the decoder that the configuration makes for its name.
@@ -18,11 +19,11 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 	c := config()
 	c.Decoder = func(partition string) collect.Decoder {
 		if strings.HasPrefix(partition, "changes/") {
-			return change.NewDecoder(change.Tables{"orders": {
-				Indexes: []change.Index{{Name: "x", PartitionKey: []string{"s"}}},
+			return change.NewDecoder(sample.Schemas{"orders": {
+				Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("s")}},
 			}})
 		}
-		return sample.NewDecoder()
+		return keyheatjson.NewDecoder()
 	}
 	record := func(table, keys string) source.Message {
 		return source.Message{Time: noon.UnixMilli(), Value: []byte(`{"eventName":"INSERT","tableName":"` + table +

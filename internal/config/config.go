@@ -1,6 +1,6 @@
 // Package config fills a daemon's plain configuration struct from its layers:
-// the defaults that the struct already holds, one YAML file over them, the
-// environment over that, and the flags that a person typed over all.
+// the defaults that the struct already holds, YAML files over them, the
+// environment over those, and the flags that a person typed over all.
 //
 // Every field is documented where it stands and has one name in each layer,
 // all derived from its path:
@@ -27,6 +27,9 @@
 // command lines; the tag flag:"true" gives it one where it often holds no
 // password, as a database's URL.
 //
+// A section with the tag layers:"file" is filled by files alone: it has neither
+// variables nor flags. A type whose keys have moved implements [Mover].
+//
 // There is no global state, and nothing is read but what Options name.
 package config
 
@@ -36,15 +39,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// EnvPrefix begins the name of every variable that is looked at.
+// EnvPrefix begins the name of every variable that is read.
 const EnvPrefix = "KEYHEAT_"
 
 // Options are the layers above a struct's own values. The zero value has none.
 type Options struct {
-	// File is the path of the YAML file; empty for none.
-	File string
-	// Environ are "NAME=value" pairs, as os.Environ answers them. Variables
-	// without the prefix KEYHEAT_ are not looked at.
+	// Files are the paths of YAML files. What a later one sets stands before
+	// what an earlier one does, field by field, also within a map of sections.
+	Files []string
+	// Environ are "NAME=value" pairs, as os.Environ returns them. Variables
+	// without the prefix KEYHEAT_ are ignored.
 	Environ []string
 	// Reserved are names that begin with KEYHEAT_ and are not a field's.
 	// One that ends with _ stands for all that begin with it.
@@ -54,21 +58,26 @@ type Options struct {
 	Flags *pflag.FlagSet
 }
 
-// Checker is a configuration that says what is wrong with its values once all
-// layers are in.
+// Mover is a struct some of whose keys have moved.
+type Mover interface {
+	// Moved returns the new keys by the old ones, as paths below the struct.
+	Moved() map[string]string
+}
+
+// Checker is a configuration that checks its values once all layers are in.
 type Checker interface {
 	// Check adds every fault it finds. A fault in a field that already has one,
 	// because its text could not be read, is dropped.
 	Check(f *Faults)
 }
 
-// Load fills into, a pointer to a struct that holds the defaults. It answers
-// Faults with everything that is wrong, in the order of the layers, or an
-// error that the file could not be read. After an error into is half filled.
+// Load fills into, a pointer to a struct that holds the defaults. It returns
+// [Faults] with everything that is wrong, in the order of the layers, or an
+// error when a file could not be read. After an error into is half filled.
 func Load(into any, o Options) error {
 	f := newFields(into)
-	if o.File != "" {
-		if err := f.readFile(o.File); err != nil {
+	for i, file := range o.Files {
+		if err := f.readFile(file, fromFile+layer(i)); err != nil {
 			return err
 		}
 	}
@@ -86,10 +95,16 @@ type layer int
 
 const (
 	fromDefault layer = iota
-	fromFile
-	fromEnvironment
+	fromFile          // the first file; each next one is one more
+)
+
+const (
+	fromEnvironment = fromFile + maxFiles + iota
 	fromFlag
 )
+
+// maxFiles is more files than anybody gives.
+const maxFiles = 1 << 20
 
 // origin is where a value stands, in words and by its layer.
 type origin struct {
@@ -121,7 +136,7 @@ func (f *fields) claim(l *leaf, at origin) {
 	}
 }
 
-// twin is the _file of a secret, or the secret of a _file.
+// twin returns the _file of a secret, or the secret of a _file.
 func (f *fields) twin(l *leaf) *leaf {
 	for _, other := range f.leaves {
 		if l.secret && other.path == l.path+fileSuffix || other.secret && l.path == other.path+fileSuffix {
@@ -131,7 +146,7 @@ func (f *fields) twin(l *leaf) *leaf {
 	return nil
 }
 
-// names are the names that leaves have in one layer.
+// names returns the names that leaves have in one layer.
 func names(leaves []*leaf, name func(*leaf) string) []string {
 	all := make([]string, 0, len(leaves))
 	for _, l := range leaves {

@@ -58,7 +58,7 @@ func load(t *testing.T, yaml string, environ, args []string) (*settings, error) 
 	t.Helper()
 	s, o := defaults(), config.Options{Environ: environ, Reserved: []string{"KEYHEAT_CONFIG", "KEYHEAT_TEST_"}}
 	if yaml != "" {
-		o.File = write(t, "c.yaml", yaml)
+		o.Files = []string{write(t, "c.yaml", yaml)}
 	}
 	o.Flags = pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(o.Flags, s)
@@ -163,7 +163,7 @@ func TestMistakesSayWhereTheyAreAndWhatToDo(t *testing.T) {
 	}
 }
 
-// withoutFolder is an error's text with the file's name alone.
+// withoutFolder returns an error's text with the file's name alone.
 func withoutFolder(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for i, line := range lines {
@@ -204,7 +204,7 @@ func TestFilesThatAreNoConfiguration(t *testing.T) {
 			t.Errorf("%q: %v, want %q", file, err, want)
 		}
 	}
-	if err := config.Load(defaults(), config.Options{File: filepath.Join(t.TempDir(), "none.yaml")}); !errors.Is(err, os.ErrNotExist) {
+	if err := config.Load(defaults(), config.Options{Files: []string{filepath.Join(t.TempDir(), "none.yaml")}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -316,8 +316,84 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := config.Load(defaults(), config.Options{File: path}); err != nil && strings.TrimSpace(err.Error()) == "" {
+		if err := config.Load(defaults(), config.Options{Files: []string{path}}); err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without a word")
 		}
 	})
+}
+
+// Of several files the later stands before, key by key, also in maps.
+func TestLaterFilesStandBefore(t *testing.T) {
+	t.Parallel()
+	s := defaults()
+	err := config.Load(s, config.Options{Files: []string{
+		write(t, "a.yaml", "kafka: {group: a, password: one, brokers: [a:1]}\npolicies: {x: {warning: 0.1}, y: {warning: 0.2}}\n"),
+		write(t, "b.yaml", "kafka: {group: b, password_file: "+write(t, "secret", "two")+"}\npolicies: {y: {warning: 0.3}, z: {}}\n"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]policy{"x": {Warning: 0.1}, "y": {Warning: 0.3}, "z": {}}
+	if s.Kafka.Group != "b" || s.Kafka.Password != "two" || len(s.Kafka.Brokers) != 1 || !reflect.DeepEqual(s.Policies, want) {
+		t.Errorf("got %+v", s)
+	}
+	err = config.Load(defaults(), config.Options{Files: []string{
+		write(t, "a.yaml", "kafka: {grup: a}\n"), write(t, "b.yaml", "shards: many\n"),
+	}})
+	for _, says := range []string{`a.yaml:1: unknown key "kafka.grup"`, `b.yaml:1: shards "many"`} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v does not say %s", err, says)
+		}
+	}
+}
+
+// room is a section some of whose keys have moved.
+type room struct {
+	Width int `yaml:"width" help:"how wide"`
+}
+
+// Moved implements config.Mover.
+func (*room) Moved() map[string]string { return map[string]string{"w": "width", "size.w": "width"} }
+
+type house struct {
+	Name   string          `yaml:"name" help:"what it is called"`
+	Cellar room            `yaml:"cellar" help:"the room below" layers:"file"`
+	Rooms  map[string]room `yaml:"rooms" help:"by name"`
+}
+
+func TestMovedKeysNameTheirPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"cellar: {w: 1}":                 `"cellar.w" is now "cellar.width"`,
+		"rooms: {a: {size: {w: 1}}}":     `"rooms.a.size.w" is now "rooms.a.width"`,
+		"rooms: {a: {size: {depth: 1}}}": `unknown key "rooms.a.size"`,
+		"rooms: {a: {size: 3}}":          `unknown key "rooms.a.size"`,
+		"w: 1":                           `unknown key "w"`,
+	} {
+		err := config.Load(&house{}, config.Options{Files: []string{write(t, "c.yaml", text)}})
+		if err == nil || !strings.Contains(err.Error(), "c.yaml:1: "+want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A section of files alone has neither flags nor variables, and one row.
+func TestSectionsOfFilesAlone(t *testing.T) {
+	t.Parallel()
+	var h house
+	if err := config.Load(&h, config.Options{Files: []string{write(t, "c.yaml", "cellar: {width: 3}")}}); err != nil || h.Cellar.Width != 3 {
+		t.Errorf("got %+v, %v", h, err)
+	}
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(flags, &h)
+	if flags.Lookup("cellar-width") != nil || flags.Lookup("name") == nil {
+		t.Error("the flags are not those of the other fields")
+	}
+	if err := config.Load(&h, config.Options{Environ: []string{"KEYHEAT_CELLAR_WIDTH=4"}}); err == nil {
+		t.Error("it has a variable")
+	}
+	var b strings.Builder
+	if err := config.WriteReference(&b, &h); err != nil || strings.Contains(b.String(), "cellar.width") || !strings.Contains(b.String(), "| `cellar` | | the room below |") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
 }

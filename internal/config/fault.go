@@ -45,10 +45,10 @@ func (f *Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap answers the faults one by one.
+// Unwrap returns the faults one by one.
 func (f *Faults) Unwrap() []error { return f.list }
 
-// err is f as an error, nil when there is no fault.
+// err returns f as an error, nil when there is no fault.
 func (f *Faults) err() error {
 	if len(f.list) == 0 {
 		return nil

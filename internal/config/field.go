@@ -16,12 +16,12 @@ type leaf struct {
 	set    origin
 }
 
-// env is the leaf's name in the environment.
+// env returns the leaf's name in the environment.
 func (l *leaf) env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(l.path, ".", "_"))
 }
 
-// flag is the leaf's name on the command line, empty for what has none.
+// flag returns the leaf's name on the command line, empty for what has none.
 func (l *leaf) flag() string {
 	if l.secret && !l.typed {
 		return ""
@@ -52,6 +52,7 @@ func (f *fields) walk(prefix string, v reflect.Value) {
 	for _, m := range membersOf(v.Type()) {
 		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
 		switch {
+		case m.fileOnly:
 		case isText(value.Type()):
 			f.leaves = append(f.leaves, &leaf{
 				path: path, help: m.help, value: value, secret: value.Type() == secretType, typed: m.typed,
@@ -77,10 +78,11 @@ func (f *fields) leaf(path string) *leaf {
 type member struct {
 	name, help string
 	typed      bool
+	fileOnly   bool // it has the tag layers:"file"
 	index      []int
 }
 
-// membersOf are the fields of a struct type that have a yaml name, those of
+// membersOf returns the fields of a struct type that have a yaml name, those of
 // embedded structs among them.
 func membersOf(t reflect.Type) []member {
 	var all []member
@@ -95,14 +97,15 @@ func membersOf(t reflect.Type) []member {
 		}
 		if name := f.Tag.Get("yaml"); name != "" {
 			all = append(all, member{
-				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true", index: f.Index,
+				name: name, help: f.Tag.Get("help"), typed: f.Tag.Get("flag") == "true",
+				fileOnly: f.Tag.Get("layers") == "file", index: f.Index,
 			})
 		}
 	}
 	return all
 }
 
-// join is a path one step longer.
+// join returns a path one step longer.
 func join(prefix, name string) string {
 	if prefix == "" {
 		return name

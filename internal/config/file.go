@@ -13,8 +13,8 @@ import (
 )
 
 // readFile lays the one document of a YAML file over the fields. A file that
-// is no YAML is an error and not a fault: nothing else can be said about it.
-func (f *fields) readFile(path string) error {
+// is no YAML is an error and not a fault: nothing else in it can be checked.
+func (f *fields) readFile(path string, from layer) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
@@ -29,7 +29,7 @@ func (f *fields) readFile(path string) error {
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the configuration %s: it has more than one document: keep the first, up to ---", path)
 	}
-	w := walker{fields: f, file: path}
+	w := walker{fields: f, file: path, layer: from}
 	w.fill("", document.Content[0], f.root)
 	return nil
 }
@@ -37,11 +37,12 @@ func (f *fields) readFile(path string) error {
 // walker lays YAML nodes over values.
 type walker struct {
 	*fields
-	file string
+	file  string
+	layer layer
 }
 
 func (w *walker) at(n *yaml.Node) origin {
-	return origin{fromFile, w.file + ":" + strconv.Itoa(n.Line)}
+	return origin{w.layer, w.file + ":" + strconv.Itoa(n.Line)}
 }
 
 func (w *walker) fault(path string, n *yaml.Node, format string, args ...any) {
@@ -94,6 +95,8 @@ func (w *walker) list(path string, n *yaml.Node, v reflect.Value) {
 	}
 	if l := w.leaf(path); l != nil {
 		w.claim(l, w.at(n))
+	} else {
+		w.faults.origins[path] = w.at(n).text
 	}
 	v.Set(reflect.ValueOf(list))
 }
@@ -112,15 +115,41 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 				return
 			}
 		}
+		if m, ok := v.Addr().Interface().(Mover); ok && w.moved(path, m.Moved(), key, value) {
+			return
+		}
 		w.fault("", key, "unknown key %q%s", join(path, key.Value), suggest(key.Value, known))
 	})
 }
 
+// moved reports whether a key has moved, or keys below it, and adds a fault for
+// each that names the new place.
+func (w *walker) moved(path string, to map[string]string, key, value *yaml.Node) bool {
+	if now, ok := to[key.Value]; ok {
+		w.fault("", key, "%q is now %q", join(path, key.Value), join(path, now))
+		return true
+	}
+	found := false
+	for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
+		child := value.Content[i]
+		if now, ok := to[join(key.Value, child.Value)]; ok {
+			w.fault("", child, "%q is now %q", join(path, join(key.Value, child.Value)), join(path, now))
+			found = true
+		}
+	}
+	return found
+}
+
 // byName fills a map from names to structs.
 func (w *walker) byName(path string, n *yaml.Node, v reflect.Value) {
-	v.Set(reflect.MakeMap(v.Type()))
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
 	w.each(path, n, func(key, value *yaml.Node) {
 		item := reflect.New(v.Type().Elem()).Elem()
+		if earlier := v.MapIndex(reflect.ValueOf(key.Value)); earlier.IsValid() {
+			item.Set(earlier)
+		}
 		w.fill(join(path, key.Value), value, item)
 		v.SetMapIndex(reflect.ValueOf(key.Value), item)
 	})

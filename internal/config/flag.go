@@ -47,7 +47,7 @@ func (t *typed) Set(text string) error { t.text = text; return nil }
 // Type implements pflag.Value.
 func (t *typed) Type() string { return t.kind }
 
-// kindOf is the word for a type in help texts.
+// kindOf returns the word for a type in help texts.
 func kindOf(t reflect.Type) string {
 	switch {
 	case t == durationType:

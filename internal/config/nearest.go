@@ -17,7 +17,7 @@ func suggest(name string, known []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// edits is how many letters have to be put in, taken out or changed, or two
+// edits returns how many letters have to be put in, taken out or changed, or two
 // neighbours swapped, to make b of a.
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -9,7 +9,8 @@ import (
 
 // WriteReference writes a Markdown table of every field of a pointer to a
 // struct that holds the defaults: its key in the file, its default, and what it
-// is for. The variable and the flag follow from the key.
+// is for. The variable and the flag follow from the key. A section with the tag
+// layers:"file" is one row: its own reference stands elsewhere.
 func WriteReference(w io.Writer, defaults any) error {
 	rows := []string{"| key | default | what it is |", "| --- | --- | --- |"}
 	rows = append(rows, referenceRows("", reflect.ValueOf(defaults).Elem())...)
@@ -22,6 +23,8 @@ func referenceRows(prefix string, v reflect.Value) []string {
 	for _, m := range membersOf(v.Type()) {
 		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
 		switch {
+		case m.fileOnly:
+			rows = append(rows, fmt.Sprintf("| `%s` | | %s |", path, m.help))
 		case isText(value.Type()):
 			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", path, code(textOf(value)), m.help))
 		case value.Kind() == reflect.Struct:

@@ -72,7 +72,7 @@ func readSecret(path string) (string, error) {
 	return secret, nil
 }
 
-// shown is the text of a field as an error may repeat it.
+// shown returns the text of a field as an error may repeat it.
 func shown(l *leaf, text string) string {
 	if l.secret {
 		return hidden

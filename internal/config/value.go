@@ -20,7 +20,7 @@ var (
 	errNotNumber  = errors.New("write a number")
 )
 
-// isText says whether one text fills a value of this type.
+// isText reports whether one text fills a value of this type.
 func isText(t reflect.Type) bool {
 	if t == durationType || t == stringsType || reflect.PointerTo(t).Implements(textType) {
 		return true
@@ -76,7 +76,7 @@ func setScalar(v reflect.Value, text string) error {
 	return nil
 }
 
-// setDuration refuses a bare number: nobody means nanoseconds, and whether
+// setDuration rejects a bare number: nobody means nanoseconds, and whether
 // seconds or milliseconds were meant is a guess.
 func setDuration(v reflect.Value, text string) error {
 	d, err := time.ParseDuration(text)
@@ -98,7 +98,7 @@ func splitList(text string) []string {
 	return list
 }
 
-// textOf is the text that fills a value again; empty for an empty one.
+// textOf returns the text that fills a value again; empty for an empty one.
 func textOf(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case Secret:
@@ -118,7 +118,7 @@ func textOf(v reflect.Value) string {
 	}
 }
 
-// shortDuration is 24h where Go writes 24h0m0s.
+// shortDuration returns 24h where Go writes 24h0m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -1,4 +1,5 @@
-// Package form knows the forms in which samples arrive, by name and by look.
+// Package form knows the forms in which samples arrive, and detects which one a
+// message has.
 package form
 
 import (
@@ -10,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // Form is what the messages of a topic or a file hold.
@@ -28,7 +30,7 @@ const (
 // Forms lists every form.
 func Forms() []Form { return []Form{Keyheat, Stream, CloudTrail} }
 
-// Parse is the form of that name.
+// Parse returns the form of that name.
 func Parse(name string) (Form, error) {
 	if f := Form(name); slices.Contains(Forms(), f) {
 		return f, nil
@@ -48,33 +50,46 @@ type Decoder interface {
 	Decode(message []byte, at int64, h sample.Handler)
 }
 
-// NewDecoder returns a decoder of a form, for tables with these schemas.
-func NewDecoder(f Form, tables change.Tables) Decoder {
-	switch f {
-	case Stream:
-		return change.NewDecoder(tables)
-	case CloudTrail:
-		return cloudtrail.NewDecoder(tables)
-	}
-	rates := make(map[string]float64)
+// Tables are what samples leave open about their tables, by the table's name.
+type Tables map[string]Table
+
+// Table is what the samples of one table leave open.
+type Table struct {
+	// Schema names the keys and indexes of stream records and CloudTrail events.
+	Schema sample.Schema
+	// Rate is the sampling rate of samples in Keyheat JSON that do not give
+	// theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
+	Rate float64
+}
+
+// NewDecoder returns a decoder of a form for these tables.
+func NewDecoder(f Form, tables Tables) Decoder {
+	schemas, rates := make(sample.Schemas), make(map[string]float64)
 	for name, table := range tables {
+		schemas[name] = table.Schema
 		if table.Rate > 0 {
 			rates[name] = table.Rate
 		}
 	}
-	d := sample.NewDecoder()
+	switch f {
+	case Stream:
+		return change.NewDecoder(schemas)
+	case CloudTrail:
+		return cloudtrail.NewDecoder(schemas)
+	}
+	d := keyheatjson.NewDecoder()
 	d.SetRates(rates)
 	return d
 }
 
-// ByLook decodes messages of any form, each by its look.
-type ByLook struct {
+// DetectingDecoder decodes messages of any form, each by the form that it detects.
+type DetectingDecoder struct {
 	decoders map[Form]Decoder
 }
 
-// NewByLook returns a decoder for tables with these schemas.
-func NewByLook(tables change.Tables) *ByLook {
-	b := &ByLook{decoders: make(map[Form]Decoder)}
+// NewDetectingDecoder returns a decoder for these tables.
+func NewDetectingDecoder(tables Tables) *DetectingDecoder {
+	b := &DetectingDecoder{decoders: make(map[Form]Decoder)}
 	for _, f := range Forms() {
 		b.decoders[f] = NewDecoder(f, tables)
 	}
@@ -82,22 +97,22 @@ func NewByLook(tables change.Tables) *ByLook {
 }
 
 // Decode implements Decoder.
-func (b *ByLook) Decode(message []byte, at int64, h sample.Handler) {
-	b.decoders[Recognise(message)].Decode(message, at, h)
+func (b *DetectingDecoder) Decode(message []byte, at int64, h sample.Handler) {
+	b.decoders[Detect(message)].Decode(message, at, h)
 }
 
-// looks is how many lines of a message are looked at before it counts as
-// Keyheat JSON, in which broken lines are counted too.
-const looks = 16
+// detectLines is how many lines of a message are read before it counts as Keyheat
+// JSON, in which broken lines are counted too.
+const detectLines = 16
 
-// Recognise is the form of a message by the first record in it that is JSON.
-func Recognise(message []byte) Form {
+// Detect returns the form of a message by the first record in it that is JSON.
+func Detect(message []byte) Form {
 	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
-	for range looks {
+	for range detectLines {
 		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 {
 			break
 		}
-		var first mark
+		var first members
 		if rest[0] == '{' && json.NewDecoder(bytes.NewReader(rest)).Decode(&first) == nil {
 			return first.form()
 		}
@@ -106,16 +121,16 @@ func Recognise(message []byte) Form {
 	return Keyheat
 }
 
-// mark are the members that tell the forms apart.
-type mark struct {
-	Records  []mark          `json:"Records"`
+// members are those in which the forms differ.
+type members struct {
+	Records  []members       `json:"Records"`
 	DynamoDB json.RawMessage `json:"dynamodb"`
 	Source   json.RawMessage `json:"eventSource"`
 	Request  json.RawMessage `json:"requestParameters"`
 	Table    json.RawMessage `json:"table"`
 }
 
-func (m *mark) form() Form {
+func (m *members) form() Form {
 	switch {
 	case len(m.Records) > 0:
 		return m.Records[0].form()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 )
 
 const (
@@ -22,7 +21,7 @@ type tables []string
 func (t *tables) Record(r *sample.Record)            { *t = append(*t, r.Table) }
 func (t *tables) Bad(reason sample.Reason, _ []byte) { *t = append(*t, string(reason)) }
 
-func TestMessagesAreKnownByTheirLook(t *testing.T) {
+func TestFormsAreDetected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story, message string
@@ -42,11 +41,11 @@ func TestMessagesAreKnownByTheirLook(t *testing.T) {
 		{"no samples", "hello", form.Keyheat, "syntax"},
 		{"no records", `{"Records":[]}`, form.Keyheat, "no_time"},
 	} {
-		if got := form.Recognise([]byte(c.message)); got != c.want {
+		if got := form.Detect([]byte(c.message)); got != c.want {
 			t.Errorf("%s: taken for %s, is %s", c.story, got, c.want)
 		}
 		var found tables
-		form.NewByLook(nil).Decode([]byte(c.message), 0, &found)
+		form.NewDetectingDecoder(nil).Decode([]byte(c.message), 0, &found)
 		if got := strings.Join(found, " "); got != c.found {
 			t.Errorf("%s: found %q, want %q", c.story, got, c.found)
 		}
@@ -61,7 +60,7 @@ func TestFormsHaveTheirNames(t *testing.T) {
 			t.Errorf("%s is %s, %v", f, parsed, err)
 		}
 		var found tables
-		form.NewDecoder(f, change.Tables{}).Decode([]byte(messages[f]), 0, &found)
+		form.NewDecoder(f, form.Tables{}).Decode([]byte(messages[f]), 0, &found)
 		if len(found) != 1 || slices.Contains(form.Reasons(), sample.Reason(found[0])) {
 			t.Errorf("%s: found %v", f, found)
 		}
@@ -91,12 +90,12 @@ func (r *rates) Bad(sample.Reason, []byte) {}
 // records are all there are.
 func TestATablesRateIsThatOfSamplesWithoutOne(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"orders": {Rate: 0.01}, "changes": {Rate: 0.5}}
-	said := strings.Replace(keyheat, "{", `{"rate":0.25,`, 1)
+	tables := form.Tables{"orders": {Rate: 0.01}, "changes": {Rate: 0.5}}
+	withRate := strings.Replace(keyheat, "{", `{"rate":0.25,`, 1)
 	other := strings.Replace(keyheat, "orders", "carts", 1)
 	var got rates
-	d := form.NewByLook(tables)
-	for _, message := range []string{keyheat, said, other, keyheat, stream} {
+	d := form.NewDetectingDecoder(tables)
+	for _, message := range []string{keyheat, withRate, other, keyheat, stream} {
 		d.Decode([]byte(message), 0, &got)
 	}
 	if want := (rates{0.01, 0.25, 1, 0.01, 1}); !slices.Equal(got, want) {

@@ -74,7 +74,7 @@ type Options struct {
 	// answered, keys that need the schema are unknown, and counted.
 	DescribeTables bool
 	// Tables are the key schemas that are known, by table name.
-	Tables map[string]Schema
+	Tables sample.Schemas
 	// Caller is written into each record: who asks, a service's name.
 	Caller string
 	// HMACKey, at least 16 bytes, makes every key leave the process only as a
@@ -103,7 +103,7 @@ func (o *Options) check() error {
 		return errors.New("awssdk: Options.MaxPending is negative")
 	}
 	for table, schema := range o.Tables {
-		if err := schema.check(); err != nil {
+		if err := checkSchema(schema); err != nil {
 			return fmt.Errorf("awssdk: Options.Tables, %q: %w", table, err)
 		}
 	}

@@ -70,7 +70,7 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	}
 }
 
-// totals are requests and load by key.
+// totals returns requests and load by key.
 func totals(k *kept) map[sample.Key][2]int64 {
 	sums := map[sample.Key][2]int64{}
 	for i := range k.records {
@@ -332,7 +332,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		"two rates":     {Sink: sink, Rate: 0.5, MaxPerSecond: 100},
 		"too few":       {Sink: sink, MaxPerSecond: 1},
 		"short secret":  {Sink: sink, HMACKey: []byte("short")},
-		"nameless key":  {Sink: sink, Tables: map[string]awssdk.Schema{"orders": {}}},
+		"nameless key":  {Sink: sink, Tables: sample.Schemas{"orders": {}}},
 		"negative room": {Sink: sink, MaxPending: -1},
 	} {
 		cfg := config(&script{answers: []answer{{body: `{}`}}})

@@ -62,7 +62,7 @@ func (v *view) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetIt
 	}
 }
 
-// sizes are the sizes of the items that came back, by key. The request's keys
+// sizes returns the sizes of the items that came back, by key. The request's keys
 // tell which attributes of an item are its key.
 func (v *view) sizes(table string, keys, items []item) map[[2]sample.Key]int64 {
 	if len(keys) == 0 {

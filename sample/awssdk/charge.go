@@ -110,8 +110,8 @@ func (r *request) chargeTable(touches []touch, c *types.ConsumedCapacity) {
 	}
 }
 
-// tableUnits are the table's own and those of its local indexes, which live in
-// the same partitions.
+// tableUnits returns the table's own units and those of its local indexes, which
+// live in the same partitions.
 func tableUnits(c *types.ConsumedCapacity) sample.Milli {
 	var units sample.Milli
 	if c.Table != nil {
@@ -123,7 +123,7 @@ func tableUnits(c *types.ConsumedCapacity) sample.Milli {
 	return units
 }
 
-// mayHideIndexes says that a total of writes may hold what global indexes cost.
+// mayHideIndexes reports whether a total of writes may hold what global indexes cost.
 func (r *request) mayHideIndexes(touches []*touch) bool {
 	if len(touches) == 0 || !touches[0].write {
 		return false
@@ -185,7 +185,7 @@ func (r *request) chargeIndex(touches []*touch, index string, total sample.Milli
 	r.split(entries, total, false)
 }
 
-// indexEntries are the entries of an index that a write may have touched, as
+// indexEntries returns the entries of an index that a write may have touched, as
 // far as the item is known before and after it, each weighing the least it costs.
 func (r *request) indexEntries(t *touch, index string) (entries []*touch) {
 	for _, it := range []item{t.before, t.after} {
@@ -199,7 +199,7 @@ func (r *request) indexEntries(t *touch, index string) (entries []*touch) {
 	return entries
 }
 
-// indexKey is the key that the touched item has, or else had, in an index.
+// indexKey returns the key that the touched item has, or else had, in an index.
 func (r *request) indexKey(t *touch, index string) (pk, sk sample.Key) {
 	if pk, sk = r.keyInIndex(t.after, t.table, index); pk.IsZero() {
 		return r.keyInIndex(t.before, t.table, index)
@@ -213,15 +213,15 @@ func (r *request) keyInIndex(it item, table, index string) (pk, sk sample.Key) {
 		return pk, sk
 	}
 	x := schema.Indexes[index]
-	pk, ok := keyOf(it, x.Partition)
+	pk, ok := keyOf(it, x.PartitionKey)
 	if !ok {
 		return sample.Key{}, sk
 	}
-	sk, _ = keyOf(it, x.Sort)
+	sk, _ = keyOf(it, x.SortKey)
 	return pk, sk
 }
 
-// milli is DynamoDB's number of units in thousandths.
+// milli returns DynamoDB's number of units in thousandths.
 func milli(units *float64) sample.Milli {
 	return sample.Milli(math.Round(aws.ToFloat64(units) * 1000))
 }

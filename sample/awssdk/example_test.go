@@ -17,7 +17,7 @@ func ExampleInstrument() {
 	ctx := context.Background()
 	cfg := config(instant{}) // an application has it from config.LoadDefaultConfig
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{
-		Tables: map[string]awssdk.Schema{"orders": {Partition: "pk", Sort: "sk"}},
+		Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk", "sk")}},
 		Sink: awssdk.SinkFunc(func(_ context.Context, records []sample.Record) error {
 			for _, r := range records {
 				fmt.Println(r.Op, r.Table, r.PK, r.WCU/1000, "write unit, a record of", r.N)

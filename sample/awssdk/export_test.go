@@ -11,20 +11,20 @@ type Pace struct{ p pace }
 // NewPace makes the rate for so many records a second.
 func NewPace(limit int) *Pace { return &Pace{pace{limit: float64(limit)}} }
 
-// Admit is asked for one request.
+// Admit asks the pace for one request.
 func (p *Pace) Admit(second int64, records int, chance float64) (float64, bool) {
 	return p.p.admit(second, records, chance)
 }
 
-// StatementKeys is how many attributes a statement sets equal to a value, and
+// StatementKeys returns how many attributes a statement sets equal to a value, and
 // its table.
 func StatementKeys(text string, parameters []types.AttributeValue) (table string, n int) {
 	s := readStatement(text, parameters)
 	return s.table, len(s.equal)
 }
 
-// Equalities is how many attributes a Query's condition sets equal to a value.
+// Equalities returns how many attributes a Query's condition sets equal to a value.
 func Equalities(in *dynamodb.QueryInput) int { return len(equalities(in)) }
 
-// ItemSize is an item's size as DynamoDB counts it.
+// ItemSize returns an item's size as DynamoDB counts it.
 func ItemSize(it map[string]types.AttributeValue) int64 { return itemSize(it) }

@@ -14,7 +14,7 @@ import (
 // item is attributes by name, as the SDK has them.
 type item = map[string]types.AttributeValue
 
-// attributeKey is the key of one attribute's value; false when it can be none.
+// attributeKey returns the key of one attribute's value; false when it can be none.
 func attributeKey(value types.AttributeValue) (sample.Key, bool) {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:

@@ -51,7 +51,7 @@ func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok
 	return pk, sk, true
 }
 
-// keyNames are the key attributes of a table or index, nil when not known. The
+// keyNames returns the key attributes of a table or index, nil when not known. The
 // sort key of a local index is none of the table's.
 func (v *view) keyNames(table, index string) (partition, sort []string) {
 	schema := v.schemas.of(table)
@@ -60,17 +60,15 @@ func (v *view) keyNames(table, index string) (partition, sort []string) {
 	}
 	x := schema.Indexes[index]
 	switch {
-	case index == "" && schema.Sort == "":
-		return []string{schema.Partition}, nil
 	case index == "":
-		return []string{schema.Partition}, []string{schema.Sort}
+		return schema.PartitionKey, schema.SortKey
 	case x.Local:
-		return []string{schema.Partition}, nil
+		return schema.PartitionKey, nil
 	}
-	return x.Partition, x.Sort
+	return x.PartitionKey, x.SortKey
 }
 
-// equalities are the attributes that a Query's condition sets equal to a value.
+// equalities returns the attributes that a Query's condition sets equal to a value.
 func equalities(in *dynamodb.QueryInput) item {
 	equal := item{}
 	for name, c := range in.KeyConditions {

@@ -50,7 +50,7 @@ func (s *Sampler) add(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(r, middleware.Before)
 }
 
-// ID is the middleware's name.
+// ID returns the middleware's name.
 func (r *request) ID() string { return stepID }
 
 // HandleInitialize observes the whole request. What goes wrong here is

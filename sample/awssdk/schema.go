@@ -10,83 +10,59 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
-// Schema names the key attributes of a table and of its indexes.
-type Schema struct {
-	// Partition and Sort are attribute names; Sort is empty when the table has
-	// none.
-	Partition, Sort string
-	// Indexes are the secondary indexes, by name.
-	Indexes map[string]Index
-}
-
-// Index names the key attributes of a secondary index, up to four of each.
-type Index struct {
-	Partition, Sort []string
-	// Local is a local secondary index: it lives in the table's partitions, and
-	// what it costs is charged to the table.
-	Local bool
-}
-
-func (s Schema) check() error {
-	if s.Partition == "" {
+// checkSchema returns what is wrong with a schema that keys are to be read by.
+func checkSchema(s sample.Schema) error {
+	if len(s.PartitionKey) == 0 {
 		return errors.New("name the partition key's attribute")
 	}
-	for name, x := range s.Indexes {
-		if len(x.Partition) == 0 && !x.Local {
-			return errors.New("name the partition key's attributes of index " + name)
-		}
-	}
-	return nil
+	return s.Validate()
 }
 
 // describeFunc learns one table's schema.
-type describeFunc func(ctx context.Context, table string) (Schema, error)
+type describeFunc func(ctx context.Context, table string) (sample.Schema, error)
 
 // describeTimeout bounds one DescribeTable with its retries.
 const describeTimeout = 30 * time.Second
 
 func describeBy(client *dynamodb.Client) describeFunc {
-	return func(ctx context.Context, table string) (Schema, error) {
+	return func(ctx context.Context, table string) (sample.Schema, error) {
 		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 		defer cancel()
 		out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 		if err != nil {
-			return Schema{}, err
+			return sample.Schema{}, err
 		}
 		return schemaOf(out.Table), nil
 	}
 }
 
-func schemaOf(d *types.TableDescription) Schema {
+func schemaOf(d *types.TableDescription) sample.Schema {
 	if d == nil {
-		return Schema{}
+		return sample.Schema{}
 	}
-	var s Schema
-	keys := indexOf(d.KeySchema)
-	s.Partition, s.Sort = strings.Join(keys.Partition, ""), strings.Join(keys.Sort, "")
-	s.Indexes = map[string]Index{}
+	s := sample.Schema{KeySchema: keySchemaOf(d.KeySchema), Indexes: map[string]sample.IndexSchema{}}
 	for _, g := range d.GlobalSecondaryIndexes {
-		s.Indexes[aws.ToString(g.IndexName)] = indexOf(g.KeySchema)
+		s.Indexes[aws.ToString(g.IndexName)] = sample.IndexSchema{KeySchema: keySchemaOf(g.KeySchema)}
 	}
 	for _, l := range d.LocalSecondaryIndexes {
-		x := indexOf(l.KeySchema)
-		x.Local = true
-		s.Indexes[aws.ToString(l.IndexName)] = x
+		s.Indexes[aws.ToString(l.IndexName)] = sample.IndexSchema{KeySchema: keySchemaOf(l.KeySchema), Local: true}
 	}
 	return s
 }
 
-func indexOf(elements []types.KeySchemaElement) (x Index) {
+func keySchemaOf(elements []types.KeySchemaElement) (k sample.KeySchema) {
 	for _, e := range elements {
 		if e.KeyType == types.KeyTypeHash {
-			x.Partition = append(x.Partition, aws.ToString(e.AttributeName))
+			k.PartitionKey = append(k.PartitionKey, aws.ToString(e.AttributeName))
 		} else {
-			x.Sort = append(x.Sort, aws.ToString(e.AttributeName))
+			k.SortKey = append(k.SortKey, aws.ToString(e.AttributeName))
 		}
 	}
-	return x
+	return k
 }
 
 // maxSchemas bounds the tables that are remembered, learned or asked for.
@@ -100,19 +76,19 @@ type schemas struct {
 	count    *counters
 
 	mu    sync.RWMutex
-	known map[string]*Schema // nil: asked for, no answer
+	known map[string]*sample.Schema // nil: asked for, no answer
 }
 
-func newSchemas(given map[string]Schema, describe describeFunc, w *worker, count *counters) *schemas {
-	s := &schemas{describe: describe, worker: w, count: count, known: map[string]*Schema{}}
+func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker, count *counters) *schemas {
+	s := &schemas{describe: describe, worker: w, count: count, known: map[string]*sample.Schema{}}
 	for table, schema := range given {
 		s.known[table] = &schema
 	}
 	return s
 }
 
-// of is the table's schema, or nil when it is not known, or not yet.
-func (s *schemas) of(table string) *Schema {
+// of returns the table's schema, or nil when it is not known, or not yet.
+func (s *schemas) of(table string) *sample.Schema {
 	s.mu.RLock()
 	schema, asked := s.known[table]
 	s.mu.RUnlock()
@@ -131,7 +107,7 @@ func (s *schemas) ask(table string) {
 	s.known[table] = nil
 	s.worker.beside(func(ctx context.Context) {
 		schema, err := s.describe(ctx, table)
-		if err != nil || schema.check() != nil {
+		if err != nil || checkSchema(schema) != nil {
 			s.count.describeErrors.Add(1)
 			return
 		}
@@ -141,7 +117,7 @@ func (s *schemas) ask(table string) {
 	})
 }
 
-// tableName is the bare name of a table that may be given by its ARN.
+// tableName returns the bare name of a table that may be given by its ARN.
 func tableName(name *string) string {
 	text := aws.ToString(name)
 	if !strings.HasPrefix(text, "arn:") {

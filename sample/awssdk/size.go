@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// itemSize is how many bytes DynamoDB counts for an item: each attribute's name
+// itemSize returns how many bytes DynamoDB counts for an item: each attribute's name
 // in UTF-8 and its value. Source: Developer Guide, "DynamoDB item sizes and
 // formats". The 100 bytes of an item's storage are not part of it.
 func itemSize(it item) int64 {

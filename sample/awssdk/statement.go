@@ -72,7 +72,7 @@ func readStatement(text string, parameters []types.AttributeValue) spoken {
 	return s
 }
 
-// pairs are the "name = value" behind a keyword, for either sign. It answers
+// pairs returns the "name = value" behind a keyword, for either sign. It returns
 // false when the part has an OR, a NOT or an IN, with which an equality need not
 // hold. Names inside of other attributes are none of the item's.
 func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) (item, bool) {
@@ -101,7 +101,7 @@ func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) 
 	return found, len(found) > 0
 }
 
-// literal is a parameter, a string or a number; nil for anything else.
+// literal returns a parameter, a string or a number; nil for anything else.
 func literal(word string, parameters []types.AttributeValue, next int) types.AttributeValue {
 	switch c := word[0]; {
 	case word == "?":
@@ -154,7 +154,7 @@ func wordLength(text string) int {
 	return max(n, 1)
 }
 
-// quotedLength is the length of a quoted word, in which a doubled quote is one.
+// quotedLength returns the length of a quoted word, in which a doubled quote is one.
 func quotedLength(text string, quote byte) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != quote {

@@ -34,7 +34,7 @@ type counters struct {
 	failed, describeErrors, sinkErrors, panicks atomic.Int64
 }
 
-// Stats answers the counts.
+// Stats returns the counts.
 func (s *Sampler) Stats() Stats {
 	c := &s.count
 	return Stats{

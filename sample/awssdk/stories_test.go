@@ -10,15 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
 // orders is the schema of every story: a sort key, a global and a local index.
-var orders = map[string]awssdk.Schema{"orders": {
-	Partition: "pk", Sort: "sk",
-	Indexes: map[string]awssdk.Index{
-		"by-status": {Partition: []string{"status"}},
-		"by-date":   {Sort: []string{"date"}, Local: true},
+var orders = sample.Schemas{"orders": {
+	KeySchema: sample.Keys("pk", "sk"),
+	Indexes: map[string]sample.IndexSchema{
+		"by-status": {KeySchema: sample.Keys("status")},
+		"by-date":   {KeySchema: sample.KeySchema{SortKey: []string{"date"}}, Local: true},
 	},
 }}
 
@@ -26,7 +27,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
 
-// row is an item with the key user#N / 7 and further attributes.
+// row returns an item with the key user#N / 7 and further attributes.
 func row(n string, more ...string) map[string]types.AttributeValue {
 	it := map[string]types.AttributeValue{"pk": text("user#" + n), "sk": number("7.0")}
 	for i := 0; i+1 < len(more); i += 2 {

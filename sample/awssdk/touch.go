@@ -6,7 +6,7 @@ import "github.com/keyheat/keyheat/sample"
 type touch struct {
 	table, index string
 	pk, sk       sample.Key
-	// unreadable says that the key's absence is counted already.
+	// unreadable reports that the key's absence is counted already.
 	unreadable bool
 	write      bool
 	// transactional doubles the price of a write; a read's is in consistency.
@@ -31,7 +31,7 @@ func (t *touch) estimate() {
 	t.units = sample.ReadUnits(t.bytes, t.consistency)
 }
 
-// chargedBytes is the size rounded up to what is charged, so that requests of
+// chargedBytes returns the size rounded up to what is charged, so that requests of
 // equal price fold into one record from which a collector computes that price.
 func (t *touch) chargedBytes() int64 {
 	block := int64(4096)

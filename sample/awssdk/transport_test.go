@@ -105,7 +105,7 @@ func (k *kept) Write(_ context.Context, records []sample.Record) error {
 	return nil
 }
 
-// lines are the records without what differs between runs, sorted. Each must
+// lines returns the records without what differs between runs, sorted. Each must
 // be one that a collector takes.
 func (k *kept) lines(t *testing.T) []string {
 	t.Helper()
@@ -131,7 +131,7 @@ func (k *kept) lines(t *testing.T) []string {
 // call is one request of a program.
 type call func(ctx context.Context, c *dynamodb.Client) (any, error)
 
-// outcome is what the program got, in a form that can be compared: all fields
+// outcome returns what the program got, in a form that can be compared: all fields
 // of the response but the transport's own metadata, and the error's text.
 func outcome(result any, err error) string {
 	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {

@@ -15,7 +15,7 @@ type view struct {
 	touches []touch
 }
 
-// size is about how many records a request will make, 0 when it is none of
+// size returns about how many records a request will make, 0 when it is none of
 // DynamoDB's data operations.
 func size(params any) int {
 	switch in := params.(type) {
@@ -119,7 +119,7 @@ func (v *view) write(t touch) {
 	v.touches = append(v.touches, t)
 }
 
-// key is a touch of an item by its key attributes alone. Of a table without
+// key returns a touch of an item by its key attributes alone. Of a table without
 // sort key they name themselves.
 func (v *view) key(table *string, key item) touch {
 	t := v.item(table, key)
@@ -131,19 +131,17 @@ func (v *view) key(table *string, key item) touch {
 	return t
 }
 
-// item is a touch of an item whose key attributes only the schema can tell.
+// item returns a touch of an item whose key attributes only the schema can tell.
 func (v *view) item(table *string, it item) touch {
 	t := touch{table: tableName(table)}
 	if schema := v.schemas.of(t.table); schema != nil {
-		t.pk, _ = attributeKey(it[schema.Partition])
-		if schema.Sort != "" {
-			t.sk, _ = attributeKey(it[schema.Sort])
-		}
+		t.pk, _ = keyOf(it, schema.PartitionKey)
+		t.sk, _ = keyOf(it, schema.SortKey)
 	}
 	return t
 }
 
-// readIndex is the index that a read is charged to: none for a local one.
+// readIndex returns the index that a read is charged to: none for a local one.
 func (v *view) readIndex(table string, name *string) string {
 	index := aws.ToString(name)
 	if schema := v.schemas.of(table); index != "" && schema != nil && schema.Indexes[index].Local {

@@ -9,18 +9,18 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// tally is a handler that only counts.
-type tally struct{ records, bad int }
+// counter is a handler that only counts.
+type counter struct{ records, bad int }
 
-func (t *tally) Record(*sample.Record)     { t.records++ }
-func (t *tally) Bad(sample.Reason, []byte) { t.bad++ }
+func (t *counter) Record(*sample.Record)     { t.records++ }
+func (t *counter) Bad(sample.Reason, []byte) { t.bad++ }
 
 // BenchmarkDecode reads an update of an item of 0.5 KB, with one index.
 func BenchmarkDecode(b *testing.B) {
 	image := strings.Replace(sized(512), "{", `{"n":{"N":"1"},"m":{"M":{"a":{"L":[{"BOOL":true}]}}},`, 1)
 	message := []byte(record("MODIFY", `{"id":{"S":"1"}}`, image, strings.Replace(image, `"1"},"m"`, `"2"},"m"`, 1)))
-	d := change.NewDecoder(change.Tables{"t": {Indexes: []change.Index{{Name: "x", PartitionKey: []string{"n"}}}}})
-	t := &tally{}
+	d := change.NewDecoder(sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("n")}}}})
+	t := &counter{}
 	b.SetBytes(int64(len(message)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -37,7 +37,7 @@ func TestHostileMessagesTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"{\n", "[\n", "[{\n", "{\"a\":\"\n", "{[]\n", "[1,\n", "\"\n", "{\"Records\":[\n", "{}}\n", "7\n"} {
 		start := time.Now()
-		k := &tally{}
+		k := &counter{}
 		change.NewDecoder(nil).Decode([]byte(strings.Repeat(line, 1<<20/len(line))), 0, k)
 		if took := time.Since(start); took > 10*time.Second || k.bad == 0 {
 			t.Errorf("%q again and again took %s, %d bad", line, took, k.bad)

@@ -40,18 +40,22 @@ type Change struct {
 	Table, Account, Region, ID string
 	// Op is PutItem for a new item, UpdateItem for a changed one and DeleteItem.
 	Op sample.Op
-	// Expired says that time to live deleted the item.
+	// Expired reports that time to live deleted the item.
 	Expired bool
 	// Keys are the item's key attributes. Old and New are the item before and
 	// after; nil for what was not there, or what the stream does not show.
 	Keys, Old, New Item
 }
 
-// Records are the samples of the change: the table's, and those of the
-// indexes that the schema names. A reason says why nothing could be made; but
-// ReasonNoImages comes beside the table's own record. The records are not yet
-// checked.
-func (c *Change) Records(s Schema) ([]sample.Record, sample.Reason) {
+// Records returns the samples of the change: the table's, and those of the
+// global indexes that the schema names. A reason says why nothing could be made;
+// but ReasonNoImages comes beside the table's own record. The records are not
+// yet checked.
+func (c *Change) Records(s sample.Schema) ([]sample.Record, sample.Reason) {
+	return c.records(s, globalIndexes(s))
+}
+
+func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.Reason) {
 	keys := make(map[string]sample.Key, len(c.Keys))
 	for name, v := range c.Keys {
 		k, ok := v.Key()
@@ -60,26 +64,26 @@ func (c *Change) Records(s Schema) ([]sample.Record, sample.Reason) {
 		}
 		keys[name] = k
 	}
-	pk, sk, reason := s.Split(keys)
+	pk, sk, reason := Split(s.KeySchema, keys)
 	if reason != "" {
 		return nil, reason
 	}
 	all := []sample.Record{c.record("", pk, sk, c.Op, max(c.Old.Size(), c.New.Size()))}
 	if !c.whole() {
 		all[0].Bytes, all[0].Estimated = 0, true
-		if len(s.Indexes) > 0 {
+		if len(indexes) > 0 {
 			return all, ReasonNoImages
 		}
 		return all, ""
 	}
 	all[0].Edit = c.edit()
-	for i := range s.Indexes {
-		all = append(all, c.indexed(&s.Indexes[i])...)
+	for _, name := range indexes {
+		all = append(all, c.indexed(name, s.Indexes[name])...)
 	}
 	return all, ""
 }
 
-// whole says whether the images tell all about the write.
+// whole reports whether the images show the whole write.
 func (c *Change) whole() bool {
 	switch c.Op {
 	case sample.PutItem:
@@ -90,7 +94,7 @@ func (c *Change) whole() bool {
 	return c.Old != nil && c.New != nil
 }
 
-// record is a sample of the change, on the table or an index, of so many bytes.
+// record returns a sample of the change, on the table or an index, of so many bytes.
 func (c *Change) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
 	r := sample.Record{
 		Time: c.Time, TimeFromMessage: c.FromMessage, Table: c.Table, Index: index, PK: pk, SK: sk,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
-	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // indexed is a table with every kind of index, as the fake of DynamoDB has it.
@@ -24,14 +24,16 @@ var indexed = model.Schema{
 	},
 }
 
-// schemaOf is the same table as a Decoder knows it.
-func schemaOf(s model.Schema) change.Schema {
-	out := change.Schema{PartitionKey: s.Key.Partition[0], SortKey: s.Key.Sort[0]}
+// schemaOf returns the same table as a Decoder knows it.
+func schemaOf(s model.Schema) sample.Schema {
+	out := sample.Schema{
+		KeySchema: sample.KeySchema{PartitionKey: s.Key.Partition, SortKey: s.Key.Sort}, Indexes: make(map[string]sample.IndexSchema),
+	}
 	for _, x := range s.Indexes {
-		out.Indexes = append(out.Indexes, change.Index{
-			Name: x.Name, PartitionKey: x.Key.Partition, SortKey: x.Key.Sort,
-			Projection: change.Projection(x.Projection), Include: x.Include,
-		})
+		out.Indexes[x.Name] = sample.IndexSchema{
+			KeySchema:  sample.KeySchema{PartitionKey: x.Key.Partition, SortKey: x.Key.Sort},
+			Projection: sample.Projection(x.Projection), Include: x.Include,
+		}
 	}
 	return out
 }
@@ -41,7 +43,7 @@ func schemaOf(s model.Schema) change.Schema {
 // which share no code with this package.
 func TestLoadEqualsASecondComputation(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"t": schemaOf(indexed)}
+	tables := sample.Schemas{"t": schemaOf(indexed)}
 	rapid.Check(t, func(r *rapid.T) {
 		table := streamstest.New(streamstest.Options{Seed: 1}).CreateTable(indexed)
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {
@@ -73,7 +75,7 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 	})
 }
 
-// drawn are attributes to set and to remove: those of keys are short texts, the
+// drawn returns attributes to set and to remove: those of keys are short texts, the
 // others may be anything.
 func drawn(r *rapid.T) (set model.Item, remove []string) {
 	set = model.Item{}
@@ -118,7 +120,7 @@ func anything(r *rapid.T, depth int) model.Value {
 	return model.S(strings.Repeat("é", rapid.SampledFrom([]int{0, 1, 300, 500, 600, 2000}).Draw(r, "length")))
 }
 
-// recordOf is a write as a stream shows it.
+// recordOf returns a write as a stream shows it.
 func recordOf(r *rapid.T, w model.Write) string {
 	text := func(i model.Item) string {
 		if i == nil {

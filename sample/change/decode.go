@@ -13,11 +13,19 @@ import (
 
 // Decoder reads stream records as JSON.
 type Decoder struct {
-	tables Tables
+	tables sample.Schemas
+	// indexes are the names of each table's global secondary indexes, in order.
+	indexes map[string][]string
 }
 
 // NewDecoder returns a Decoder that knows these tables, which may be nil.
-func NewDecoder(tables Tables) *Decoder { return &Decoder{tables: tables} }
+func NewDecoder(tables sample.Schemas) *Decoder {
+	d := &Decoder{tables: tables, indexes: make(map[string][]string, len(tables))}
+	for name, s := range tables {
+		d.indexes[name] = globalIndexes(s)
+	}
+	return d
+}
 
 // Decode reads every record in one message: one object, an array, NDJSON, or
 // {"Records":[…]}. A record without a time takes at, the message's own, in Unix
@@ -30,7 +38,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 			h.Bad(reason, frame.Excerpt(raw))
 			return
 		}
-		records, reason := c.Records(d.tables[c.Table])
+		records, reason := c.records(d.tables[c.Table], d.indexes[c.Table])
 		for i := range records {
 			if wrong := records[i].Check(); wrong != "" {
 				h.Bad(wrong, frame.Excerpt(raw))

@@ -46,7 +46,7 @@ func TestUnits(t *testing.T) {
 
 func TestTimeToLiveIsFree(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"t": {Indexes: []change.Index{{Name: "x", PartitionKey: []string{"id"}}}}}
+	tables := sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("id")}}}}
 	remove := record("REMOVE", `{"id":{"S":"1"}}`, sized(3000), "")
 	for identity, want := range map[string]string{
 		`{"type":"Service","principalId":"dynamodb.amazonaws.com"}`: "0",
@@ -151,20 +151,20 @@ func TestWhichKeyIsWhich(t *testing.T) {
 	both := `{"order":{"N":"7"},"customer":{"S":"ann"}}`
 	for _, c := range []struct {
 		story, keys, want string
-		schema            change.Schema
+		schema            sample.Schema
 	}{
-		{"one key is the partition key", `{"id":{"S":"a"}}`, " a/ UpdateItem 1", change.Schema{}},
-		{"of two nobody knows", both, "bad key_schema_not_configured", change.Schema{}},
-		{"unless it is configured", both, " ann/7 UpdateItem 1", change.Schema{PartitionKey: "customer", SortKey: "order"}},
-		{"the one left over is the sort key", both, " 7/ann UpdateItem 1", change.Schema{PartitionKey: "order"}},
-		{"keys other than configured", both, "bad key_schema_not_configured", change.Schema{PartitionKey: "customer", SortKey: "date"}},
-		{"the partition key is not among them", both, "bad key_schema_not_configured", change.Schema{PartitionKey: "id"}},
-		{"one key where two are configured", `{"customer":{"S":"a"}}`, "bad key_schema_not_configured", change.Schema{PartitionKey: "customer", SortKey: "order"}},
-		{"three keys", `{"a":{"S":"a"},"b":{"S":"b"},"c":{"S":"c"}}`, "bad bad_key", change.Schema{}},
-		{"none", `{}`, "bad no_key", change.Schema{}},
-		{"a key too long", `{"id":{"S":"` + strings.Repeat("x", 2049) + `"}}`, "bad key_too_long", change.Schema{}},
+		{"one key is the partition key", `{"id":{"S":"a"}}`, " a/ UpdateItem 1", sample.Schema{}},
+		{"of two nobody knows", both, "bad key_schema_not_configured", sample.Schema{}},
+		{"unless it is configured", both, " ann/7 UpdateItem 1", sample.Schema{KeySchema: sample.Keys("customer", "order")}},
+		{"the one left over is the sort key", both, " 7/ann UpdateItem 1", sample.Schema{KeySchema: sample.Keys("order")}},
+		{"keys other than configured", both, "bad key_schema_not_configured", sample.Schema{KeySchema: sample.Keys("customer", "date")}},
+		{"the partition key is not among them", both, "bad key_schema_not_configured", sample.Schema{KeySchema: sample.Keys("id")}},
+		{"one key where two are configured", `{"customer":{"S":"a"}}`, "bad key_schema_not_configured", sample.Schema{KeySchema: sample.Keys("customer", "order")}},
+		{"three keys", `{"a":{"S":"a"},"b":{"S":"b"},"c":{"S":"c"}}`, "bad bad_key", sample.Schema{}},
+		{"none", `{}`, "bad no_key", sample.Schema{}},
+		{"a key too long", `{"id":{"S":"` + strings.Repeat("x", 2049) + `"}}`, "bad key_too_long", sample.Schema{}},
 	} {
-		if got := decode(change.Tables{"t": c.schema}, record("MODIFY", c.keys, "", ""), 0).reports(); got != c.want {
+		if got := decode(sample.Schemas{"t": c.schema}, record("MODIFY", c.keys, "", ""), 0).reports(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.story, got, c.want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// edit is what the change, whose images are whole, did to the item: which
+// edit returns what the change, whose images are whole, did to the item: which
 // attributes it set, changed or removed, and how many bytes these have, in the
 // larger of both images.
 func (c *Change) edit() *sample.Edit {

@@ -18,9 +18,11 @@ func (printer) Bad(reason sample.Reason, _ []byte) { fmt.Println("bad:", reason,
 // An order changes its status: a write on the table, and, in the index, a
 // delete on the old status and a put on the new one.
 func ExampleDecoder() {
-	tables := change.Tables{"orders": {
-		PartitionKey: "customer", SortKey: "id",
-		Indexes: []change.Index{{Name: "by-status", PartitionKey: []string{"status"}, Projection: change.ProjectKeysOnly}},
+	tables := sample.Schemas{"orders": {
+		KeySchema: sample.Keys("customer", "id"),
+		Indexes: map[string]sample.IndexSchema{
+			"by-status": {KeySchema: sample.Keys("status"), Projection: sample.ProjectKeysOnly},
+		},
 	}}
 	change.NewDecoder(tables).Decode([]byte(`{"eventName":"MODIFY","tableName":"orders","dynamodb":{
 		"ApproximateCreationDateTime":1763692032185,

@@ -45,7 +45,7 @@ func FuzzSize(f *testing.F) {
 	})
 }
 
-// treeSize is the size of an item as a tree of encoding/json.
+// treeSize returns the size of an item as a tree of encoding/json.
 func treeSize(tree any) (size int64) {
 	members, _ := tree.(map[string]any)
 	for name, v := range members {
@@ -85,7 +85,7 @@ func typedSize(letters string, inner any) (size int64) {
 	return size
 }
 
-// exactSize is a number's: the digits of its whole multiple that has no zero
+// exactSize returns a number's: the digits of its whole multiple that has no zero
 // at the end.
 func exactSize(number any) int64 {
 	text, ok := number.(string)
@@ -111,9 +111,9 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(message), int64(1763692032000))
 	}
-	tables := change.Tables{"t": {PartitionKey: "id", SortKey: "s", Indexes: []change.Index{
-		{Name: "x", PartitionKey: []string{"s"}, SortKey: []string{"x"}},
-		{Name: "y", PartitionKey: []string{"x", "s"}, Projection: change.ProjectKeysOnly},
+	tables := sample.Schemas{"t": {KeySchema: sample.Keys("id", "s"), Indexes: map[string]sample.IndexSchema{
+		"x": {KeySchema: sample.Keys("s", "x")},
+		"y": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
 	}}}
 	known := make(map[sample.Reason]bool)
 	for _, r := range append(sample.Reasons(), change.Reasons()...) {

@@ -13,16 +13,16 @@ type entry struct {
 	item   Item
 }
 
-// indexed are the writes that the change, whose images are whole, makes to an
+// indexed returns the writes that the change, whose images are whole, makes to an
 // index.
-func (c *Change) indexed(x *Index) []sample.Record {
-	before, was := x.entry(c.Keys, c.Old)
-	after, is := x.entry(c.Keys, c.New)
+func (c *Change) indexed(name string, x sample.IndexSchema) []sample.Record {
+	before, was := entryOf(x, c.Keys, c.Old)
+	after, is := entryOf(x, c.Keys, c.New)
 	put := func() sample.Record {
-		return c.record(x.Name, after.pk, after.sk, sample.PutItem, after.item.Size())
+		return c.record(name, after.pk, after.sk, sample.PutItem, after.item.Size())
 	}
 	remove := func() sample.Record {
-		return c.record(x.Name, before.pk, before.sk, sample.DeleteItem, before.item.Size())
+		return c.record(name, before.pk, before.sk, sample.DeleteItem, before.item.Size())
 	}
 	switch {
 	case !was && !is:
@@ -37,22 +37,22 @@ func (c *Change) indexed(x *Index) []sample.Record {
 		return nil
 	}
 	size := max(before.item.Size(), after.item.Size())
-	return []sample.Record{c.record(x.Name, after.pk, after.sk, sample.UpdateItem, size)}
+	return []sample.Record{c.record(name, after.pk, after.sk, sample.UpdateItem, size)}
 }
 
-// entry is what the index holds of an item; false when it holds nothing,
+// entryOf returns what the index holds of an item; false when it holds nothing,
 // because a key attribute is missing. (An attribute that can be no key counts
-// as missing: DynamoDB refuses to write such an item.)
-func (x *Index) entry(tableKeys, item Item) (entry, bool) {
+// as missing: DynamoDB rejects such an item.)
+func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
 	pk, ok := joined(item, x.PartitionKey)
 	if !ok {
 		return entry{}, false
 	}
 	sk, ok := joined(item, x.SortKey)
-	return entry{pk, sk, x.project(tableKeys, item)}, ok
+	return entry{pk, sk, project(x, tableKeys, item)}, ok
 }
 
-// joined is the key that these attributes of an item make.
+// joined returns the key that these attributes of an item make.
 func joined(item Item, names []string) (sample.Key, bool) {
 	parts := make([]sample.Key, len(names))
 	for i, name := range names {
@@ -64,10 +64,10 @@ func joined(item Item, names []string) (sample.Key, bool) {
 	return sample.JoinKeys(parts...), true
 }
 
-// project is the part of an item that the index holds: at least the keys of
+// project returns the part of an item that the index holds: at least the keys of
 // both, index and table.
-func (x *Index) project(tableKeys, item Item) Item {
-	if x.Projection == "" || x.Projection == ProjectAll {
+func project(x sample.IndexSchema, tableKeys, item Item) Item {
+	if x.Projection == "" || x.Projection == sample.ProjectAll {
 		return item
 	}
 	part := make(Item)

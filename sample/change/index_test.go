@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // TestIndexes tells what a write costs each index, by the cases of the Developer
@@ -16,14 +16,14 @@ func TestIndexes(t *testing.T) {
 	big := `"big":{"S":"` + strings.Repeat("x", 2000) + `"}`
 	image := func(attributes ...string) string { return "{" + strings.Join(attributes, ",") + "}" }
 	const open, closed, seven, eight = `"s":{"S":"open"}`, `"s":{"S":"closed"}`, `"n":{"N":"7"}`, `"n":{"N":"8"}`
-	index := change.Index{Name: "x", PartitionKey: []string{"s"}}
-	sorted := change.Index{Name: "x", PartitionKey: []string{"s"}, SortKey: []string{"n"}}
+	index := sample.IndexSchema{KeySchema: sample.Keys("s")}
+	sorted := sample.IndexSchema{KeySchema: sample.Keys("s", "n")}
 	keysOnly, include := index, index
-	keysOnly.Projection = change.ProjectKeysOnly
-	include.Projection, include.Include = change.ProjectInclude, []string{"n", "absent"}
+	keysOnly.Projection = sample.ProjectKeysOnly
+	include.Projection, include.Include = sample.ProjectInclude, []string{"n", "absent"}
 	for _, c := range []struct {
 		story, event, before, after string
-		index                       change.Index
+		index                       sample.IndexSchema
 		want                        string
 	}{
 		{"an entry appears with its item", "INSERT", "", image(id, open, big), index, "x open/ PutItem 2"},
@@ -45,10 +45,10 @@ func TestIndexes(t *testing.T) {
 			"x open/7 DeleteItem 1; x open/8 PutItem 1"},
 		{"a number in another spelling is no change", "MODIFY", image(id, open, seven), image(id, open, `"n":{"N":"7.0"}`), sorted, ""},
 		{"keys of many attributes", "INSERT", "", image(id, open, seven, `"a":{"S":"x|y"}`, `"b":{"B":"AAE="}`),
-			change.Index{Name: "x", PartitionKey: []string{"s", "n", "a", "b"}, SortKey: []string{"id", "b"}},
+			sample.IndexSchema{KeySchema: sample.KeySchema{PartitionKey: []string{"s", "n", "a", "b"}, SortKey: []string{"id", "b"}}},
 			`x open|7|x\|y|AAE=/1|AAE= PutItem 1`},
 	} {
-		tables := change.Tables{"t": {Indexes: []change.Index{c.index}}}
+		tables := sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": c.index, "local": {KeySchema: c.index.KeySchema, Local: true}}}}
 		got := decode(tables, record(c.event, image(id), c.before, c.after), 0).reports()
 		_, got, _ = strings.Cut(got, "; ") // the table's own record
 		if got != c.want {
@@ -60,7 +60,7 @@ func TestIndexes(t *testing.T) {
 // TestIndexesNeedImages tells that the load on an index is not guessed.
 func TestIndexesNeedImages(t *testing.T) {
 	t.Parallel()
-	tables := change.Tables{"t": {Indexes: []change.Index{{Name: "x", PartitionKey: []string{"id"}}}}}
+	tables := sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("id")}}}}
 	keys := `{"id":{"S":"1"}}`
 	for _, c := range []struct{ story, record, want string }{
 		{"keys only", record("MODIFY", keys, "", ""), " 1/ UpdateItem 1; bad no_images_for_indexes"},
@@ -70,39 +70,6 @@ func TestIndexesNeedImages(t *testing.T) {
 	} {
 		if got := decode(tables, c.record, 0).reports(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.story, got, c.want)
-		}
-	}
-}
-
-func TestSchemasAreChecked(t *testing.T) {
-	t.Parallel()
-	index := func(pk, sk string, p change.Projection, include ...string) change.Schema {
-		return change.Schema{Indexes: []change.Index{{
-			Name: "x", PartitionKey: strings.Fields(pk), SortKey: strings.Fields(sk), Projection: p, Include: include,
-		}}}
-	}
-	for _, c := range []struct {
-		schema change.Schema
-		want   string
-	}{
-		{change.Schema{}, ""},
-		{change.Schema{PartitionKey: "a", SortKey: "b"}, ""},
-		{index("a b c d", "e f g h", change.ProjectInclude, "i"), ""},
-		{change.Schema{SortKey: "b"}, "a sort key without a partition key"},
-		{change.Schema{PartitionKey: "a", SortKey: "a"}, "two attributes"},
-		{change.Schema{Indexes: []change.Index{{PartitionKey: []string{"a"}}}}, "no name"},
-		{index("", "a", ""), "index x: 0 attributes in the partition key"},
-		{index("a b c d e", "", ""), "5 attributes in the partition key"},
-		{index("z", "a b c d e", ""), "5 attributes in the sort key"},
-		{index("a b", "b", ""), "twice"},
-		{index("a", "b", "all"), `projection "all"`},
-		{index("a", "b", change.ProjectInclude), "give both or neither"},
-		{index("a", "b", change.ProjectAll, "c"), "give both or neither"},
-		{change.Schema{Indexes: []change.Index{{Name: "x", PartitionKey: []string{""}}}}, "without a name"},
-	} {
-		err := c.schema.Validate()
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.schema, err, c.want)
 		}
 	}
 }

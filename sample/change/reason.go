@@ -28,6 +28,6 @@ func Reasons() []sample.Reason {
 	return []sample.Reason{ReasonNotChange, ReasonBadImage, ReasonKeySchema, ReasonNoImages}
 }
 
-// Hint is what an operator can do about a reason, in words; empty where the
+// Hint returns what an operator can do about a reason, in words; empty where the
 // sample itself is wrong.
 func Hint(r sample.Reason) string { return hints[r] }

@@ -13,7 +13,7 @@ const (
 	elementSize = 1
 )
 
-// Size is the item's size in bytes, by which DynamoDB charges: of each
+// Size returns the item's size in bytes, by which DynamoDB charges: of each
 // attribute its name in UTF-8 and its value. It lacks the 100 bytes an item
 // that are the storage bill's only. A nil Item has none.
 func (i Item) Size() int64 {
@@ -24,7 +24,7 @@ func (i Item) Size() int64 {
 	return size
 }
 
-// Size is the value's size in bytes, without its name.
+// Size returns the value's size in bytes, without its name.
 func (v Value) Size() int64 {
 	switch v.Type {
 	case String, Binary:

@@ -42,10 +42,10 @@ type Value struct {
 // that is not there, or not known.
 type Item map[string]Value
 
-// isSet says whether the order of the elements means nothing.
+// isSet reports whether the order of the elements means nothing.
 func (t Type) isSet() bool { return t == StringSet || t == NumberSet || t == BinarySet }
 
-// Equal says whether DynamoDB would call two values equal: numbers by their
+// Equal reports whether DynamoDB would call two values equal: numbers by their
 // value, sets in any order.
 func (v Value) Equal(o Value) bool {
 	if v.Type != o.Type || v.Text != o.Text || len(v.Elements) != len(o.Elements) {
@@ -60,10 +60,10 @@ func (v Value) Equal(o Value) bool {
 
 func byText(a, b Value) int { return strings.Compare(a.Text, b.Text) }
 
-// Equal says whether both have the same attributes with equal values.
+// Equal reports whether both have the same attributes with equal values.
 func (i Item) Equal(o Item) bool { return maps.EqualFunc(i, o, Value.Equal) }
 
-// Key is the value as a key attribute; false when it can be none: not a
+// Key returns the value as a key attribute; false when it can be none: not a
 // string, number or binary, or empty.
 func (v Value) Key() (sample.Key, bool) {
 	if v.Text == "" {

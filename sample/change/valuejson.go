@@ -72,7 +72,7 @@ func readInto(raw []byte, bracket byte, into any) error {
 	return nil
 }
 
-// readText is the text of a string, a number or a binary, as Value keeps it.
+// readText returns the text of a string, a number or a binary, as Value keeps it.
 func readText(t Type, raw []byte) (string, error) {
 	text := string(raw)
 	if t != Number || raw[0] == '"' {

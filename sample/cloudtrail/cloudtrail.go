@@ -1,6 +1,6 @@
 // Package cloudtrail turns CloudTrail's DynamoDB data events into samples.
 //
-// A trail sees what a stream does not: reads, and requests that were refused,
+// A trail sees what a stream does not: reads, and requests that were throttled,
 // throttled ones among them. It does not see sizes, so units are the least that
 // the operation costs, and every record is Estimated. Only what names a key is
 // counted to one; queries, batches and statements mostly do not, and are bad
@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
@@ -24,7 +23,7 @@ import (
 const (
 	// ReasonNotRequest is JSON that is no data event of DynamoDB.
 	ReasonNotRequest sample.Reason = "not_data_event"
-	// ReasonFailed is a request that DynamoDB refused before it cost anything,
+	// ReasonFailed is a request that DynamoDB rejected before it cost anything,
 	// or that failed at unknown cost.
 	ReasonFailed sample.Reason = "failed_request"
 	// ReasonQuery is a Query, whose key stands in an expression.
@@ -46,11 +45,11 @@ func Reasons() []sample.Reason {
 
 // Decoder reads CloudTrail events.
 type Decoder struct {
-	tables change.Tables
+	tables sample.Schemas
 }
 
 // NewDecoder returns a Decoder that knows these tables, which may be nil.
-func NewDecoder(tables change.Tables) *Decoder { return &Decoder{tables: tables} }
+func NewDecoder(tables sample.Schemas) *Decoder { return &Decoder{tables: tables} }
 
 // Decode reads every event in one message: one object, an array, NDJSON, or a
 // trail's file {"Records":[…]}. at is not needed: events have a time. A bad

@@ -10,18 +10,18 @@ import (
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 )
 
-// keeper is a handler that keeps what it is told.
-type keeper struct {
+// recorder is a handler that keeps what it is given.
+type recorder struct {
 	records []sample.Record
 	bad     []sample.Reason
 }
 
-func (k *keeper) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
+func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *keeper) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
 
 // reports says in a line each what was found: where, what, the units.
-func (k *keeper) reports() string {
+func (k *recorder) reports() string {
 	var all []string
 	for _, r := range k.records {
 		all = append(all, fmt.Sprintf("%s/%s %s/%s %s %g %g", r.Table, r.Index, r.PK, r.SK, r.Op, float64(r.RCU)/1000, float64(r.WCU)/1000))
@@ -32,14 +32,14 @@ func (k *keeper) reports() string {
 	return strings.Join(all, "; ")
 }
 
-func decode(message string) *keeper {
-	k := &keeper{}
-	tables := change.Tables{"Music": {PartitionKey: "Artist", SortKey: "SongTitle"}}
+func decode(message string) *recorder {
+	k := &recorder{}
+	tables := sample.Schemas{"Music": {KeySchema: sample.Keys("Artist", "SongTitle")}}
 	cloudtrail.NewDecoder(tables).Decode([]byte(message), 0, k)
 	return k
 }
 
-// event is a data event in the form of the Developer Guide's examples.
+// event returns a data event in the form of the Developer Guide's examples.
 func event(name, request, more string) string {
 	return fmt.Sprintf(`{"eventVersion":"1.06","userIdentity":{"type":"AssumedRole","arn":"arn:aws:sts::111122223333:assumed-role/users/bob"},`+
 		`"eventTime":"2026-11-21T02:27:12Z","eventSource":"dynamodb.amazonaws.com","eventName":%q,"awsRegion":"us-west-2",`+

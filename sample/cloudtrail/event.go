@@ -49,7 +49,7 @@ var throttles = map[string]bool{
 // costsAnyway is the error of a request that costs what it would have.
 const costsAnyway = "ConditionalCheckFailedException"
 
-// base is what all samples of an event have in common.
+// base returns what all samples of an event have in common.
 func (e *event) base() (sample.Record, sample.Reason) {
 	r := sample.Record{
 		Rate: 1, N: 1, Estimated: true, Index: e.Request.IndexName,
@@ -80,7 +80,7 @@ func (e *event) base() (sample.Record, sample.Reason) {
 	return r, ""
 }
 
-// account is the table's, which may be another than the caller's.
+// account returns the table's account, which may be another than the caller's.
 func (e *event) account() string {
 	for _, resource := range e.Resources {
 		if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 {
@@ -90,7 +90,7 @@ func (e *event) account() string {
 	return e.Account
 }
 
-// targets are the keys that the request names, at least one, or the reason why
+// targets returns the keys that the request names, at least one, or the reason why
 // there is none.
 func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
 	switch op {
@@ -112,8 +112,8 @@ func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
 	return []target{e.Request.target}, ""
 }
 
-// fill puts the target into a record, and answers why it cannot be true.
-func (t *target) fill(r *sample.Record, tables change.Tables) sample.Reason {
+// fill puts the target into a record, and returns why it cannot be true.
+func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
 	r.Table = tableName(t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
 		return r.Check()
@@ -130,13 +130,13 @@ func (t *target) fill(r *sample.Record, tables change.Tables) sample.Reason {
 		keys[name] = k
 	}
 	var reason sample.Reason
-	if r.PK, r.SK, reason = tables[r.Table].Split(keys); reason != "" {
+	if r.PK, r.SK, reason = change.Split(tables[r.Table].KeySchema, keys); reason != "" {
 		return reason
 	}
 	return r.Check()
 }
 
-// tableName is the name in what may be an ARN: requests take both.
+// tableName returns the name in what may be an ARN: requests take both.
 func tableName(text string) string {
 	if _, name, ok := strings.Cut(text, ":table/"); ok && strings.HasPrefix(text, "arn:") {
 		return name

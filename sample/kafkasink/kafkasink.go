@@ -79,7 +79,7 @@ func (s *Sink) Close() error {
 	return s.writer.Close()
 }
 
-// key is the same for all records of a key, also those of its indexes with an
+// key returns the same for all records of a key, also those of its indexes with an
 // equal one, and for no others.
 func key(r *sample.Record) []byte {
 	k := make([]byte, 0, len(r.Table)+len(r.PK.Type)+len(r.PK.Text)+2)

@@ -18,6 +18,7 @@ type layer struct {
 // layers from the bottom to the top: a package imports what is below it. A
 // package belongs to the layer with the longest matching root.
 var layers = []layer{
+	{"decimals", []string{"sample/internal/decimal"}, false},
 	{"data", []string{"sample", "shardkey"}, false},
 	{"sketch", []string{"sketch"}, false},
 	{"judgement", []string{"detect"}, true},
@@ -46,6 +47,7 @@ var declared = []edge{
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/collect", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
+	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/source", "internal/source/recordbatch", "Kafka's batches are decoded apart from the client"},
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/generate/sink"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // begin is the first sample's time.
@@ -61,7 +62,7 @@ func TestFilesAreCompressedByTheirName(t *testing.T) {
 		text, err := io.ReadAll(r)
 		check(t, err)
 		var kept recorder
-		sample.NewDecoder().Decode(text, 0, &kept)
+		keyheatjson.NewDecoder().Decode(text, 0, &kept)
 		if n != 2000 || kept.good != 2000 || kept.units != 2000*2001/2*1000 {
 			t.Errorf("%s: wrote %d, read %+v", name, n, kept)
 		}
@@ -114,7 +115,7 @@ func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 		var kept recorder
 		for _, m := range consume(t, c.ListenAddrs(), n) {
 			var one lastRecord
-			sample.NewDecoder().Decode(m.Value, 0, &one)
+			keyheatjson.NewDecoder().Decode(m.Value, 0, &one)
 			kept.Record(&one.record)
 			if one.record.Time != m.Timestamp.UnixMilli() {
 				t.Fatalf("the topic's time %s is not the sample's %d", m.Timestamp, one.record.Time)

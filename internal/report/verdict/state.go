@@ -100,12 +100,11 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 // SetFacts replaces what is stored of tables.
 func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
 
-// factsOf returns what an operator has configured of a table, or what is stored.
+// factsOf returns what is known of a table: what an operator has configured over
+// what is stored.
 func (s *State) factsOf(table string) *detect.TableFacts {
 	if s.options.Facts != nil {
-		if own := s.options.Facts(table); own != nil {
-			return own
-		}
+		return s.options.Facts(table).Over(s.facts[table])
 	}
 	return s.facts[table]
 }

@@ -18,7 +18,7 @@ const MaxDepth = 80
 // maxExcerpt is how many bytes of a bad sample a handler is shown.
 const maxExcerpt = 128
 
-// Excerpt is the beginning of a record, to show as that of a bad sample.
+// Excerpt returns the beginning of a record, to show as that of a bad sample.
 func Excerpt(raw []byte) []byte { return raw[:min(len(raw), maxExcerpt)] }
 
 // blanks are JSON's white space.
@@ -57,7 +57,7 @@ func (w *walker) bad(reason sample.Reason, raw []byte) {
 	w.h.Bad(reason, bytes.TrimRight(Excerpt(raw), "\r\n"))
 }
 
-// object reads the object that begins text, and answers where to go on.
+// object reads the object that begins text, and returns where to go on.
 func (w *walker) object(text []byte) int {
 	n, reason := end(text)
 	if reason == "" && !json.Valid(text[:n]) {
@@ -83,7 +83,7 @@ func (w *walker) object(text []byte) int {
 }
 
 // list reads the array that begins text up to its end, or to the first element
-// that is not JSON, and answers where to go on.
+// that is not JSON, and returns where to go on.
 func (w *walker) list(text []byte) int {
 	at := 1 + blank(text[1:])
 	if at < len(text) && text[at] == ']' {
@@ -113,7 +113,7 @@ func (w *walker) list(text []byte) int {
 }
 
 // broken ends an array at something that is not JSON. Elements in lines of
-// their own are not looked at again.
+// their own are not read again.
 func (w *walker) broken(text []byte, at int, reason sample.Reason) int {
 	next := at + nextLine(text[at:])
 	w.bad(reason, text[at:next])
@@ -148,7 +148,7 @@ func (w *walker) stray(text []byte) int {
 
 func blank(text []byte) int { return len(text) - len(bytes.TrimLeft(text, blanks)) }
 
-// nextLine is where the next line begins.
+// nextLine returns where the next line begins.
 func nextLine(text []byte) int {
 	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return n + 1
@@ -156,7 +156,7 @@ func nextLine(text []byte) int {
 	return len(text)
 }
 
-// lineWith is where the first line begins that has that byte first, of lines
+// lineWith returns where the first line begins that has that byte first, of lines
 // of which text begins one.
 func lineWith(first byte, text []byte) (at int) {
 	for at < len(text) && text[at] != first {

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// end is where the value that begins text ends, going by brackets and quotes
+// end returns where the value that begins text ends, going by brackets and quotes
 // alone. It stops at what is no JSON for certain (a line end within a string,
 // too many brackets), so that broken lines are not read again and again.
 func end(text []byte) (int, sample.Reason) {
@@ -41,7 +41,7 @@ func end(text []byte) (int, sample.Reason) {
 	return len(text), ""
 }
 
-// ends says whether a number or a word is over before that byte.
+// ends reports whether a number or a word is over before that byte.
 func ends(b byte) bool {
 	switch b {
 	case ',', ']', '}', ' ', '\t', '\r', '\n':
@@ -50,7 +50,7 @@ func ends(b byte) bool {
 	return false
 }
 
-// halfPair says whether an escape in valid JSON is half a surrogate pair:
+// halfPair reports whether an escape in valid JSON is half a surrogate pair:
 // encoding/json would write U+FFFD there, and two different keys would become
 // one.
 func halfPair(raw []byte) bool {

@@ -1,17 +1,17 @@
-package sample
+// Package keyheatjson reads Keyheat JSON, the form in which sampled requests
+// arrive; [sample.Record.AppendJSON] writes it:
+//
+//	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
+//
+// What is no sound record is a bad sample with a reason, and the records beside
+// it count.
+package keyheatjson
 
 import (
 	"bytes"
-)
 
-// Handler takes what a Decoder finds in a message.
-type Handler interface {
-	// Record takes one good sample. It is valid until Record returns.
-	Record(r *Record)
-	// Bad takes one bad sample: why, and a short raw prefix of it, which is
-	// valid until Bad returns and may hold personal data.
-	Bad(reason Reason, excerpt []byte)
-}
+	"github.com/keyheat/keyheat/sample"
+)
 
 // maxExcerpt is how many bytes of a bad sample a Handler is shown.
 const maxExcerpt = 128
@@ -24,7 +24,7 @@ type Decoder struct {
 	// given are the record's fields, seen the set of those it has.
 	given [fieldCount]value
 	seen  fieldSet
-	rec   Record
+	rec   sample.Record
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
 	attrs   map[string]string
@@ -36,8 +36,8 @@ func NewDecoder() *Decoder {
 	return &Decoder{attrs: make(map[string]string)}
 }
 
-// SetRates says at which rate, in (0,1], each table is sampled, by its name: for
-// records that do not say it themselves. Without a word of either it is 1.
+// SetRates sets the rates, in (0,1], at which tables are sampled, by their names,
+// for records without a rate of their own. Without either it is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
 // Decode reads every record in one message: one object, an array of objects,
@@ -49,11 +49,11 @@ func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 // was spread over lines in the way of a pretty printer (nothing follows the
 // brace in its first line), at the next line that begins with a brace. After
 // an array element that is not JSON, the array ends.
-func (d *Decoder) Decode(message []byte, at int64, h Handler) {
+func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	d.src, d.pos = bytes.TrimPrefix(message, byteOrderMark), 0
 	d.blank()
 	if d.pos == len(d.src) {
-		h.Bad(ReasonEmpty, nil)
+		h.Bad(sample.ReasonEmpty, nil)
 	}
 	for d.pos < len(d.src) {
 		switch d.src[d.pos] {
@@ -73,7 +73,7 @@ func (d *Decoder) Decode(message []byte, at int64, h Handler) {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // line reads an object, behind which only another may stand in the same line.
-func (d *Decoder) line(at int64, h Handler) {
+func (d *Decoder) line(at int64, h sample.Handler) {
 	start := d.pos
 	if !d.scan() {
 		d.bad(h, start, d.behindObject(start))
@@ -81,7 +81,7 @@ func (d *Decoder) line(at int64, h Handler) {
 	}
 	end := d.pos
 	if d.inline(); d.pos < len(d.src) && d.src[d.pos] != '{' && d.src[d.pos] != '\n' {
-		d.fail(ReasonSyntax)
+		d.fail(sample.ReasonSyntax)
 		d.bad(h, start, d.nextLine(end))
 		return
 	}
@@ -89,7 +89,7 @@ func (d *Decoder) line(at int64, h Handler) {
 }
 
 // list reads an array of objects.
-func (d *Decoder) list(at int64, h Handler) {
+func (d *Decoder) list(at int64, h sample.Handler) {
 	opened := d.pos
 	d.pos++
 	for first := true; ; first = false {
@@ -112,9 +112,9 @@ func (d *Decoder) list(at int64, h Handler) {
 	}
 }
 
-// element reads one element of an array and answers false when it is not
+// element reads one element of an array and returns false when it is not
 // JSON.
-func (d *Decoder) element(at int64, h Handler) bool {
+func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
 	if start < len(d.src) && d.src[start] == '{' {
 		if !d.scan() {
@@ -127,26 +127,26 @@ func (d *Decoder) element(at int64, h Handler) bool {
 	if d.value(); d.reason != "" {
 		return false
 	}
-	h.Bad(ReasonNotObject, d.excerpt(start, d.pos))
+	h.Bad(sample.ReasonNotObject, d.excerpt(start, d.pos))
 	return true
 }
 
 // stray reads a line that begins with neither an object nor an array.
-func (d *Decoder) stray(h Handler) {
+func (d *Decoder) stray(h sample.Handler) {
 	start := d.pos
 	d.begin()
 	if d.value(); d.reason == "" {
 		d.inline()
 		if d.pos == len(d.src) || d.src[d.pos] == '\n' {
-			d.fail(ReasonNotObject)
+			d.fail(sample.ReasonNotObject)
 		} else {
-			d.fail(ReasonSyntax)
+			d.fail(sample.ReasonSyntax)
 		}
 	}
 	d.bad(h, start, d.nextLine(start))
 }
 
-// scan checks the object at the cursor, notes its fields, and answers false
+// scan checks the object at the cursor, notes its fields, and returns false
 // when it is not JSON.
 func (d *Decoder) scan() bool {
 	d.begin()
@@ -159,7 +159,7 @@ func (d *Decoder) scan() bool {
 func (d *Decoder) begin() { d.reason, d.depth = "", 0 }
 
 // emit makes a record of the fields noted, and hands it out.
-func (d *Decoder) emit(start, end int, at int64, h Handler) {
+func (d *Decoder) emit(start, end int, at int64, h sample.Handler) {
 	if reason := d.build(at); reason != "" {
 		h.Bad(reason, d.excerpt(start, end))
 		return
@@ -168,13 +168,13 @@ func (d *Decoder) emit(start, end int, at int64, h Handler) {
 }
 
 // bad reports what was noted against the text from start, and goes on at next.
-func (d *Decoder) bad(h Handler, start, next int) {
+func (d *Decoder) bad(h sample.Handler, start, next int) {
 	h.Bad(d.reason, d.excerpt(start, next))
 	d.begin()
 	d.pos = next
 }
 
-// excerpt is the beginning of what stands there, without line ends behind it.
+// excerpt returns the beginning of what stands there, without line ends behind it.
 func (d *Decoder) excerpt(start, end int) []byte {
 	return bytes.TrimRight(d.src[start:min(end, start+maxExcerpt)], "\r\n")
 }
@@ -186,7 +186,7 @@ func (d *Decoder) inline() {
 	}
 }
 
-// nextLine is where the line behind that position begins.
+// nextLine returns where the line behind that position begins.
 func (d *Decoder) nextLine(from int) int {
 	if n := bytes.IndexByte(d.src[from:], '\n'); n >= 0 {
 		return from + n + 1
@@ -194,7 +194,7 @@ func (d *Decoder) nextLine(from int) int {
 	return len(d.src)
 }
 
-// nextLineWith is where the next line begins that has that byte first.
+// nextLineWith returns where the next line begins that has that byte first.
 func (d *Decoder) nextLineWith(first byte, from int) int {
 	for from = d.nextLine(from); from < len(d.src) && d.src[from] != first; {
 		from = d.nextLine(from)
@@ -202,7 +202,7 @@ func (d *Decoder) nextLineWith(first byte, from int) int {
 	return from
 }
 
-// behindObject is where to read on after a broken object.
+// behindObject returns where to read on after a broken object.
 func (d *Decoder) behindObject(start int) int {
 	next := d.nextLine(start)
 	if len(bytes.TrimRight(d.src[start:next], " \t\r\n")) == 1 {
@@ -211,8 +211,8 @@ func (d *Decoder) behindObject(start int) int {
 	return next
 }
 
-// behindArray is where to read on after an array, opened there, with a broken
-// element. Elements in lines of their own are not looked at again: they belong
+// behindArray returns where to read on after an array, opened there, with a broken
+// element. Elements in lines of their own are not read again: they belong
 // to the array that has ended.
 func (d *Decoder) behindArray(opened, element int) int {
 	if d.nextLine(opened) == d.nextLine(element) {

@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // oracle decodes as Decoder documents it, slowly and by other means:
@@ -22,12 +23,12 @@ import (
 // only the types. Where the text itself is broken it says "syntax" for every
 // such reason, because which of several flaws is met first is no promise.
 type oracle struct {
-	keeper
+	recorder
 	src []byte
 	at  int64
 }
 
-func oracleDecode(message []byte, at int64) *keeper {
+func oracleDecode(message []byte, at int64) *recorder {
 	o := &oracle{src: bytes.TrimPrefix(message, []byte("\xef\xbb\xbf")), at: at}
 	pos := o.blank(0)
 	if pos == len(o.src) {
@@ -44,7 +45,7 @@ func oracleDecode(message []byte, at int64) *keeper {
 		}
 		pos = o.blank(pos)
 	}
-	return &o.keeper
+	return &o.recorder
 }
 
 func (o *oracle) blank(pos int) int {
@@ -53,13 +54,13 @@ func (o *oracle) blank(pos int) int {
 
 func (o *oracle) broken() { o.Bad(sample.ReasonSyntax, nil) }
 
-// value is the JSON value at pos and where it ends.
+// value returns the JSON value at pos and where it ends.
 func (o *oracle) value(pos int) (raw json.RawMessage, end int, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(o.src[pos:]))
 	if err := dec.Decode(&raw); err != nil {
 		return nil, 0, false
 	}
-	return raw, pos + int(dec.InputOffset()), utf8.Valid(raw) && depth(raw) <= sample.MaxDepth
+	return raw, pos + int(dec.InputOffset()), utf8.Valid(raw) && depth(raw) <= keyheatjson.MaxDepth
 }
 
 func depth(raw []byte) int {
@@ -313,7 +314,7 @@ func hasLoneSurrogate(raw string) bool {
 
 var exponentPart = regexp.MustCompile(`[eE]([+-]?)(\d+)$`)
 
-// oracleNumber is the number exactly, or false when it is so large or small
+// oracleNumber returns the number exactly, or false when it is so large or small
 // that the caller may take it for infinite; then the sign of size says which.
 func oracleNumber(text string) (r *big.Rat, size int) {
 	if m := exponentPart.FindStringSubmatch(text); m != nil {

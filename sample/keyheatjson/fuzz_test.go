@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"strings"

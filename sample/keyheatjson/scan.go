@@ -1,9 +1,11 @@
-package sample
+package keyheatjson
 
 import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // MaxDepth is how deep JSON may nest in one record, which bounds the
@@ -32,15 +34,15 @@ type value struct {
 }
 
 // cursor checks and walks JSON in one pass. At the first error it notes the
-// reason and stops where it is; what it then answers means nothing.
+// reason and stops where it is; what it then returns means nothing.
 type cursor struct {
 	src    []byte
 	pos    int
 	depth  int
-	reason Reason
+	reason sample.Reason
 }
 
-func (c *cursor) fail(r Reason) {
+func (c *cursor) fail(r sample.Reason) {
 	if c.reason == "" {
 		c.reason = r
 	}
@@ -74,7 +76,7 @@ func (c *cursor) take(b byte) bool {
 // value checks the value that begins at the cursor and moves behind it.
 func (c *cursor) value() value {
 	if c.pos >= len(c.src) {
-		c.fail(ReasonSyntax)
+		c.fail(sample.ReasonSyntax)
 		return value{}
 	}
 	start := c.pos
@@ -109,7 +111,7 @@ func (c *cursor) object(visit func(name, v value)) {
 		name := c.quoted()
 		c.blank()
 		if !c.take(':') {
-			c.fail(ReasonSyntax)
+			c.fail(sample.ReasonSyntax)
 		}
 		c.blank()
 		if c.reason != "" {
@@ -156,18 +158,18 @@ func (c *cursor) array(visit func(v value)) {
 func (c *cursor) enter() {
 	c.pos++
 	if c.depth++; c.depth > MaxDepth {
-		c.fail(ReasonTooDeep)
+		c.fail(sample.ReasonTooDeep)
 	}
 }
 
-// closes steps over the bracket and answers true, or over a comma.
+// closes steps over the bracket and returns true, or over a comma.
 func (c *cursor) closes(bracket byte) bool {
 	c.blank()
 	if c.take(',') {
 		return false
 	}
 	if !c.take(bracket) {
-		c.fail(ReasonSyntax)
+		c.fail(sample.ReasonSyntax)
 	}
 	return true
 }
@@ -175,7 +177,7 @@ func (c *cursor) closes(bracket byte) bool {
 func (c *cursor) literal(word string, k kind) value {
 	end := c.pos + len(word)
 	if end > len(c.src) || string(c.src[c.pos:end]) != word {
-		c.fail(ReasonSyntax)
+		c.fail(sample.ReasonSyntax)
 		return value{}
 	}
 	v := value{c.pos, end, k}
@@ -210,7 +212,7 @@ func (c *cursor) digits() {
 		i++
 	}
 	if i == c.pos {
-		c.fail(ReasonSyntax)
+		c.fail(sample.ReasonSyntax)
 	}
 	c.pos = i
 }
@@ -237,7 +239,7 @@ func special(w uint64) uint64 {
 func (c *cursor) quoted() value {
 	src, start := c.src, c.pos+1
 	if start > len(src) || src[start-1] != '"' {
-		c.fail(ReasonSyntax)
+		c.fail(sample.ReasonSyntax)
 		return value{}
 	}
 	i := start
@@ -265,29 +267,29 @@ func (c *cursor) anyQuoted(start, i int) value {
 		case b == '"':
 			v.end, c.pos = i, i+1
 			if !ascii && !utf8.Valid(c.src[start:i]) {
-				c.fail(ReasonBadUTF8)
+				c.fail(sample.ReasonBadUTF8)
 			}
 			return v
 		case b == '\\':
 			n := escapeLength(c.src[i:])
 			if n == 0 {
-				c.fail(ReasonSyntax)
+				c.fail(sample.ReasonSyntax)
 				return v
 			}
 			v.kind = kindEscaped
 			i += n - 1
 		case b < ' ':
-			c.fail(ReasonSyntax)
+			c.fail(sample.ReasonSyntax)
 			return v
 		case b >= utf8.RuneSelf:
 			ascii = false
 		}
 	}
-	c.fail(ReasonSyntax)
+	c.fail(sample.ReasonSyntax)
 	return v
 }
 
-// escapeLength is how many bytes the escape at the start of s has, 0 when it
+// escapeLength returns how many bytes the escape at the start of s has, 0 when it
 // is none of JSON's.
 func escapeLength(s []byte) int {
 	if len(s) < 2 {

@@ -1,11 +1,14 @@
-package sample
+package keyheatjson
 
 import (
 	"math"
 	"strconv"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
-// whole is a field that is a whole number, however it is written: 2, 2.0, 2e0.
+// whole returns a field that is a whole number, however it is written: 2, 2.0, 2e0.
 func (d *Decoder) whole(f field) (int64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
@@ -14,37 +17,37 @@ func (d *Decoder) whole(f field) (int64, bool) {
 	if n, ok := plainInteger(d.src[v.start:v.end]); ok {
 		return n, true
 	}
-	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	dec, ok := decimal.Parse(alias(d.src[v.start:v.end]))
 	if !ok {
 		return 0, false
 	}
-	n, exact, ok := dec.scaled(0)
+	n, exact, ok := dec.Scaled(0)
 	return n, exact && ok
 }
 
-// milli is a field that is an amount of units, rounded to the nearest
+// milli returns a field that is an amount of units, rounded to the nearest
 // thousandth, but never to none.
-func (d *Decoder) milli(f field) (Milli, bool) {
+func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
 		return 0, false
 	}
-	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(MaxUnits) {
-		return Milli(n) * 1000, true
+	if n, ok := plainInteger(d.src[v.start:v.end]); ok && n <= int64(sample.MaxUnits) {
+		return sample.Milli(n) * 1000, true
 	}
-	dec, ok := parseDecimal(alias(d.src[v.start:v.end]))
+	dec, ok := decimal.Parse(alias(d.src[v.start:v.end]))
 	if !ok {
 		return 0, false
 	}
-	n, _, ok := dec.scaled(3)
+	n, _, ok := dec.Scaled(3)
 	switch {
-	case n != 0 || dec.digits == "":
-	case dec.negative:
+	case n != 0 || dec.Digits == "":
+	case dec.Negative:
 		n = -1
 	default:
 		n = 1
 	}
-	return Milli(n), ok
+	return sample.Milli(n), ok
 }
 
 // plainInteger reads up to 18 digits and nothing else.
@@ -62,7 +65,7 @@ func plainInteger(text []byte) (int64, bool) {
 	return n, true
 }
 
-// float is a field that is a number, as near as a float64 comes.
+// float returns a field that is a number, as near as a float64 comes.
 func (d *Decoder) float(f field) (float64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {

@@ -1,10 +1,14 @@
-package sample
+package keyheatjson
 
-import "time"
+import (
+	"time"
 
-// build makes a record of the fields seen, and answers why it cannot be true.
-func (d *Decoder) build(at int64) Reason {
-	d.rec = Record{Rate: 1, N: 1}
+	"github.com/keyheat/keyheat/sample"
+)
+
+// build makes a record of the fields seen, and returns why it cannot be true.
+func (d *Decoder) build(at int64) sample.Reason {
+	d.rec = sample.Record{Rate: 1, N: 1}
 	if reason := d.buildTime(at); reason != "" {
 		return reason
 	}
@@ -29,113 +33,113 @@ func (d *Decoder) build(at int64) Reason {
 	return d.rec.Check()
 }
 
-func (d *Decoder) buildTime(at int64) Reason {
+func (d *Decoder) buildTime(at int64) sample.Reason {
 	r := &d.rec
 	if !d.seen.has(fieldTime) {
 		r.Time, r.TimeFromMessage = at, true
 		if at <= 0 {
-			return ReasonNoTime
+			return sample.ReasonNoTime
 		}
 		return ""
 	}
 	if d.given[fieldTime].kind == kindNumber {
 		var ok bool
 		if r.Time, ok = d.whole(fieldTime); !ok {
-			return ReasonBadTime
+			return sample.ReasonBadTime
 		}
 		return ""
 	}
-	text, reason := d.text(fieldTime, ReasonBadTime)
+	text, reason := d.text(fieldTime, sample.ReasonBadTime)
 	if reason != "" {
 		return reason
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return ReasonBadTime
+		return sample.ReasonBadTime
 	}
 	r.Time = t.UnixMilli()
 	return ""
 }
 
-func (d *Decoder) buildNames() (reason Reason) {
-	if d.rec.Table, reason = d.text(fieldTable, ReasonBadTable); reason != "" {
+func (d *Decoder) buildNames() (reason sample.Reason) {
+	if d.rec.Table, reason = d.text(fieldTable, sample.ReasonBadTable); reason != "" {
 		return reason
 	}
-	d.rec.Index, reason = d.text(fieldIndex, ReasonBadTable)
+	d.rec.Index, reason = d.text(fieldIndex, sample.ReasonBadTable)
 	return reason
 }
 
 // buildRequest reads what was asked for: the operation, on how many bytes, and
 // how consistent.
-func (d *Decoder) buildRequest() Reason {
+func (d *Decoder) buildRequest() sample.Reason {
 	r := &d.rec
-	name, reason := d.text(fieldOp, ReasonBadOp)
+	name, reason := d.text(fieldOp, sample.ReasonBadOp)
 	if reason != "" {
 		return reason
 	}
 	var ok bool
-	if r.Op, ok = ParseOp(name); !ok && name != "" {
-		return ReasonBadOp
+	if r.Op, ok = sample.ParseOp(name); !ok && name != "" {
+		return sample.ReasonBadOp
 	}
 	if d.seen.has(fieldBytes) {
 		if r.Bytes, ok = d.whole(fieldBytes); !ok {
-			return ReasonBadBytes
+			return sample.ReasonBadBytes
 		}
 	}
-	name, reason = d.text(fieldRead, ReasonBadRead)
+	name, reason = d.text(fieldRead, sample.ReasonBadRead)
 	if reason != "" {
 		return reason
 	}
 	if name != "" {
-		if r.Read, ok = parseConsistency(name); !ok {
-			return ReasonBadRead
+		if r.Read, ok = sample.ParseConsistency(name); !ok {
+			return sample.ReasonBadRead
 		}
 	}
-	if r.Op == TransactGetItems {
-		r.Read = Transactional
+	if r.Op == sample.TransactGetItems {
+		r.Read = sample.Transactional
 	}
 	return ""
 }
 
 // buildUnits reads the units, and computes those that are not given.
-func (d *Decoder) buildUnits() Reason {
+func (d *Decoder) buildUnits() sample.Reason {
 	r := &d.rec
 	hasRead, hasWrite := d.seen.has(fieldRCU), d.seen.has(fieldWCU)
 	if !hasRead || !hasWrite {
-		var told bool
-		r.RCU, r.WCU, told = EstimateUnits(r.Op, r.Bytes, r.Read)
-		if !told && !hasRead && !hasWrite {
-			return ReasonNoOp
+		var known bool
+		r.RCU, r.WCU, known = sample.EstimateUnits(r.Op, r.Bytes, r.Read)
+		if !known && !hasRead && !hasWrite {
+			return sample.ReasonNoOp
 		}
 		r.Estimated = r.Op.IsRead() && !hasRead || r.Op.IsWrite() && !hasWrite
 	}
 	var ok bool
 	if hasRead {
 		if r.RCU, ok = d.milli(fieldRCU); !ok {
-			return ReasonBadUnits
+			return sample.ReasonBadUnits
 		}
 	}
 	if hasWrite {
 		if r.WCU, ok = d.milli(fieldWCU); !ok {
-			return ReasonBadUnits
+			return sample.ReasonBadUnits
 		}
 	}
 	return ""
 }
 
 // buildWeight reads how many requests the record stands for.
-func (d *Decoder) buildWeight() Reason {
+func (d *Decoder) buildWeight() sample.Reason {
 	var ok bool
 	if d.seen.has(fieldRate) {
 		if d.rec.Rate, ok = d.float(fieldRate); !ok {
-			return ReasonBadRate
+			return sample.ReasonBadRate
 		}
 	} else if rate, known := d.rates[d.rec.Table]; known {
 		d.rec.Rate = rate
 	}
 	if d.seen.has(fieldN) {
 		if d.rec.N, ok = d.whole(fieldN); !ok {
-			return ReasonBadN
+			return sample.ReasonBadN
 		}
 	}
 	return ""
@@ -145,33 +149,33 @@ func (d *Decoder) buildWeight() Reason {
 const contextFields fieldSet = 1<<fieldThrottle | 1<<fieldCaller | 1<<fieldAccount |
 	1<<fieldRegion | 1<<fieldID | 1<<fieldAttrs
 
-func (d *Decoder) buildContext() (reason Reason) {
+func (d *Decoder) buildContext() (reason sample.Reason) {
 	if d.seen&contextFields == 0 {
 		return ""
 	}
 	r := &d.rec
-	if r.Throttle, reason = d.text(fieldThrottle, ReasonBadText); reason != "" {
+	if r.Throttle, reason = d.text(fieldThrottle, sample.ReasonBadText); reason != "" {
 		return reason
 	}
-	if r.Caller, reason = d.text(fieldCaller, ReasonBadText); reason != "" {
+	if r.Caller, reason = d.text(fieldCaller, sample.ReasonBadText); reason != "" {
 		return reason
 	}
-	if r.Account, reason = d.text(fieldAccount, ReasonBadText); reason != "" {
+	if r.Account, reason = d.text(fieldAccount, sample.ReasonBadText); reason != "" {
 		return reason
 	}
-	if r.Region, reason = d.text(fieldRegion, ReasonBadText); reason != "" {
+	if r.Region, reason = d.text(fieldRegion, sample.ReasonBadText); reason != "" {
 		return reason
 	}
-	if r.ID, reason = d.text(fieldID, ReasonBadText); reason != "" {
+	if r.ID, reason = d.text(fieldID, sample.ReasonBadText); reason != "" {
 		return reason
 	}
 	r.Attrs, reason = d.textMap(fieldAttrs)
 	return reason
 }
 
-// text is the text of a field, empty when it is absent, or that reason when it
+// text returns the text of a field, empty when it is absent, or that reason when it
 // is no string.
-func (d *Decoder) text(f field, otherwise Reason) (string, Reason) {
+func (d *Decoder) text(f field, otherwise sample.Reason) (string, sample.Reason) {
 	if !d.seen.has(f) {
 		return "", ""
 	}
@@ -182,17 +186,17 @@ func (d *Decoder) text(f field, otherwise Reason) (string, Reason) {
 	return d.textOf(v)
 }
 
-// textMap is a field of text to text, nil when it is absent or empty. The map
+// textMap returns a field of text to text, nil when it is absent or empty. The map
 // is the decoder's own.
-func (d *Decoder) textMap(f field) (map[string]string, Reason) {
+func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	if !d.seen.has(f) {
 		return nil, ""
 	}
 	if d.given[f].kind != kindObject {
-		return nil, ReasonBadAttrs
+		return nil, sample.ReasonBadAttrs
 	}
 	clear(d.attrs)
-	var reason Reason
+	var reason sample.Reason
 	c := cursor{src: d.src, pos: d.given[f].start}
 	c.object(func(name, v value) {
 		if reason == "" {
@@ -205,9 +209,9 @@ func (d *Decoder) textMap(f field) (map[string]string, Reason) {
 	return d.attrs, reason
 }
 
-func (d *Decoder) attr(name, v value) Reason {
+func (d *Decoder) attr(name, v value) sample.Reason {
 	if v.kind != kindString && v.kind != kindEscaped {
-		return ReasonBadAttrs
+		return sample.ReasonBadAttrs
 	}
 	key, reason := d.textOf(name)
 	if reason != "" {

@@ -1,9 +1,11 @@
-package sample
+package keyheatjson
 
 import (
 	"encoding/binary"
 	"math/bits"
 	"unsafe"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // field is one of the names that a record may have.
@@ -129,7 +131,7 @@ func (d *Decoder) anyName() (field, bool) {
 	v := d.quoted()
 	d.blank()
 	if !d.take(':') {
-		d.fail(ReasonSyntax)
+		d.fail(sample.ReasonSyntax)
 	}
 	if d.reason != "" {
 		return 0, false
@@ -142,21 +144,21 @@ func (d *Decoder) anyName() (field, bool) {
 	return parseField(text)
 }
 
-// textOf is a JSON string's text, which aliases the message when it is there
+// textOf returns a JSON string's text, which aliases the message when it is there
 // as it is, and the scratch memory when it had escapes.
-func (d *Decoder) textOf(v value) (string, Reason) {
+func (d *Decoder) textOf(v value) (string, sample.Reason) {
 	if v.kind == kindString {
 		return alias(d.src[v.start:v.end]), ""
 	}
 	start := len(d.scratch)
 	var ok bool
 	if d.scratch, ok = appendUnescaped(d.scratch, d.src[v.start:v.end]); !ok {
-		return "", ReasonBadUTF8
+		return "", sample.ReasonBadUTF8
 	}
 	return alias(d.scratch[start:]), ""
 }
 
-// alias is the bytes as a string without a copy. Nothing writes to them while
+// alias returns the bytes as a string without a copy. Nothing writes to them while
 // the string is in use: the message is the caller's until Decode returns, and
 // scratch only grows within a record. (Growing moves it, which leaves what
 // older strings see as it was.)

@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"reflect"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // good makes a sound record with that id, and whatever else is said.
@@ -221,7 +222,7 @@ func TestDecodeReadsEveryEscape(t *testing.T) {
 
 func TestDecodeAllocatesNothing(t *testing.T) {
 	// Not parallel: the count is the whole process's.
-	d, k := sample.NewDecoder(), &tally{}
+	d, k := keyheatjson.NewDecoder(), &counter{}
 	for name, message := range map[string]string{
 		"plain":          plain,
 		"number and map": good("1", `"pk":42`, `"sk":{"N":"7"}`, `"attrs":{"tenant":"t"}`, `"rcu":0.5`),
@@ -241,7 +242,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 func TestCloneOutlivesTheMessage(t *testing.T) {
 	t.Parallel()
 	message := []byte(good("1", `"sk":"\u0061b"`, `"attrs":{"tenant":"t"}`))
-	d, k := sample.NewDecoder(), &keeper{}
+	d, k := keyheatjson.NewDecoder(), &recorder{}
 	d.Decode(message, 0, k)
 	want := decode(string(message), 0).records[0]
 	for i := range message {
@@ -259,10 +260,26 @@ func TestBrokenLinesCostNoSquare(t *testing.T) {
 	t.Parallel()
 	const lines = 50_000
 	for _, line := range []string{`{"a":[{},`, `{"a":`, `{`, `[{},`, `{"a":1,`, `[`, `{"a":"`} {
-		k := &tally{}
-		sample.NewDecoder().Decode([]byte(strings.Repeat(line+"\n", lines)), 1, k)
+		k := &counter{}
+		keyheatjson.NewDecoder().Decode([]byte(strings.Repeat(line+"\n", lines)), 1, k)
 		if k.bad == 0 {
 			t.Errorf("%s: %d good, %d bad", line, k.records, k.bad)
 		}
+	}
+}
+
+func TestOpNames(t *testing.T) {
+	t.Parallel()
+	for i, name := range operations {
+		op, ok := sample.ParseOp(name)
+		if ok != (i > 0) || op != sample.Op(i) || op.String() != name {
+			t.Errorf("%q is %d (%q), %v", name, op, op, ok)
+		}
+		if op.IsRead() && op.IsWrite() {
+			t.Errorf("%s both reads and writes", op)
+		}
+	}
+	if s := sample.Op(200).String() + sample.Consistency(200).String(); s != "" {
+		t.Errorf("what is no operation and no consistency is called %q", s)
 	}
 }

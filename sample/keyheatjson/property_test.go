@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // fragments are what hostile and rare messages are made of.
@@ -75,10 +76,10 @@ func message(t *rapid.T) string {
 	return b.String()
 }
 
-// same says how the decoder and the oracle differ on a message, or "".
+// same returns how the decoder and the oracle differ on a message, or "".
 func same(message []byte, at int64) string {
-	got, want := &keeper{}, oracleDecode(message, at)
-	sample.NewDecoder().Decode(message, at, got)
+	got, want := &recorder{}, oracleDecode(message, at)
+	keyheatjson.NewDecoder().Decode(message, at, got)
 	for i := range got.bad {
 		switch got.bad[i].Reason {
 		case sample.ReasonBadUTF8, sample.ReasonTooDeep:
@@ -105,12 +106,12 @@ func TestDecoderAgreesWithOracle(t *testing.T) {
 // TestDecoderIsReusable holds that no record shows through from the one before.
 func TestDecoderIsReusable(t *testing.T) {
 	t.Parallel()
-	d := sample.NewDecoder()
+	d := keyheatjson.NewDecoder()
 	rapid.Check(t, func(t *rapid.T) {
 		m := []byte(message(t))
-		used, fresh := &keeper{}, &keeper{}
+		used, fresh := &recorder{}, &recorder{}
 		d.Decode(m, 1, used)
-		sample.NewDecoder().Decode(m, 1, fresh)
+		keyheatjson.NewDecoder().Decode(m, 1, fresh)
 		if !reflect.DeepEqual(used, fresh) {
 			t.Fatalf("message %q\n used %+v\nfresh %+v", m, *used, *fresh)
 		}

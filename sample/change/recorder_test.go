@@ -11,18 +11,18 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// keeper is a handler that keeps what it is told.
-type keeper struct {
+// recorder is a handler that keeps what it is given.
+type recorder struct {
 	records []sample.Record
 	bad     []sample.Reason
 }
 
-func (k *keeper) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
+func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *keeper) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
 
 // reports says in a line each what was found: where, what, the units.
-func (k *keeper) reports() string {
+func (k *recorder) reports() string {
 	var all []string
 	for _, r := range k.records {
 		all = append(all, fmt.Sprintf("%s %s/%s %s %g", r.Index, r.PK, r.SK, r.Op, float64(r.WCU)/1000))
@@ -33,13 +33,13 @@ func (k *keeper) reports() string {
 	return strings.Join(all, "; ")
 }
 
-func decode(tables change.Tables, message string, at int64) *keeper {
-	k := &keeper{}
+func decode(tables sample.Schemas, message string, at int64) *recorder {
+	k := &recorder{}
 	change.NewDecoder(tables).Decode([]byte(message), at, k)
 	return k
 }
 
-// item is an item of DynamoDB JSON.
+// item returns an item of DynamoDB JSON.
 func item(t *testing.T, text string) change.Item {
 	t.Helper()
 	var i change.Item
@@ -49,13 +49,13 @@ func item(t *testing.T, text string) change.Item {
 	return i
 }
 
-// sized is an item of the attributes "id" and "body" that has
+// sized returns an item of the attributes "id" and "body" that has
 // so many bytes in all.
 func sized(n int) string {
 	return fmt.Sprintf(`{"id":{"S":"1"},"body":{"S":%q}}`, strings.Repeat("x", n-len("id1body")))
 }
 
-// record is a stream record of the table t.
+// record returns a stream record of the table t.
 func record(event, keys, before, after string) string {
 	var images []string
 	for _, image := range [][2]string{{"Keys", keys}, {"OldImage", before}, {"NewImage", after}} {

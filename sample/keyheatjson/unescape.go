@@ -1,4 +1,4 @@
-package sample
+package keyheatjson
 
 import (
 	"unicode/utf16"
@@ -6,7 +6,7 @@ import (
 )
 
 // appendUnescaped appends the text of a checked JSON string that has escapes.
-// It answers false when an escape is half a surrogate pair: encoding/json
+// It returns false when an escape is half a surrogate pair: encoding/json
 // would write U+FFFD there, and two different keys would become one.
 func appendUnescaped(dst, s []byte) ([]byte, bool) {
 	for i := 0; i < len(s); {
@@ -30,7 +30,7 @@ func appendUnescaped(dst, s []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// unescaped is what a backslash and that letter stand for.
+// unescaped returns what a backslash and that letter stand for.
 func unescaped(letter byte) byte {
 	switch letter {
 	case 'b':
@@ -48,7 +48,7 @@ func unescaped(letter byte) byte {
 }
 
 // unicodeEscape reads \uXXXX, or two of them that are a surrogate pair, and
-// answers the bytes read, 0 for half a pair.
+// returns the bytes read, 0 for half a pair.
 func unicodeEscape(s []byte) (rune, int) {
 	r, _ := hex4(s[2:])
 	if !utf16.IsSurrogate(r) {

@@ -1,4 +1,4 @@
-package sample_test
+package keyheatjson_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // plain is the record of about 200 bytes that the speed goals are about.
@@ -14,20 +15,20 @@ const plain = `{"ts":1763692032185,"table":"orders-production","index":"by-statu
 	`"pk":"customer#00004242","sk":"2026-11-21T03:07:12.185Z#order#17","op":"UpdateItem",` +
 	`"wcu":2,"bytes":1733,"rate":0.01,"region":"eu-central-1"}`
 
-// tally is a handler that only counts.
-type tally struct {
+// counter is a handler that only counts.
+type counter struct {
 	records int
 	bad     int
 	load    sample.Milli
 }
 
-func (t *tally) Record(r *sample.Record) {
+func (t *counter) Record(r *sample.Record) {
 	_, w := r.Load()
 	t.records++
 	t.load += w
 }
 
-func (t *tally) Bad(sample.Reason, []byte) { t.bad++ }
+func (t *counter) Bad(sample.Reason, []byte) { t.bad++ }
 
 func BenchmarkDecodeObject(b *testing.B) {
 	benchmarkDecode(b, []byte(plain), 1)
@@ -38,7 +39,7 @@ func BenchmarkDecodeNDJSON1000(b *testing.B) {
 }
 
 func benchmarkDecode(b *testing.B, message []byte, records int) {
-	d, t := sample.NewDecoder(), &tally{}
+	d, t := keyheatjson.NewDecoder(), &counter{}
 	b.SetBytes(int64(len(message)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -70,7 +71,7 @@ func BenchmarkEncodingJSON(b *testing.B) {
 }
 
 func BenchmarkAppendJSON(b *testing.B) {
-	d, k := sample.NewDecoder(), &keeper{}
+	d, k := keyheatjson.NewDecoder(), &recorder{}
 	d.Decode([]byte(plain), 0, k)
 	r := k.records[0]
 	var line []byte

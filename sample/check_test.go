@@ -1,0 +1,31 @@
+package sample_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestCheckOfForeignRecords holds what a decoder of another form may try.
+func TestCheckOfForeignRecords(t *testing.T) {
+	t.Parallel()
+	sound := sample.Record{Time: 1763692032185, Table: "t", PK: sample.KeyString("a"), Op: sample.GetItem, Rate: 1, N: 1}
+	if reason := sound.Check(); reason != "" {
+		t.Fatalf("a sound record is %s", reason)
+	}
+	for want, spoil := range map[sample.Reason]func(r *sample.Record){
+		sample.ReasonBadTime:  func(r *sample.Record) { r.Time = 0 },
+		sample.ReasonBadRead:  func(r *sample.Record) { r.Read = 3 },
+		sample.ReasonBadRate:  func(r *sample.Record) { r.Rate = math.NaN() },
+		sample.ReasonBadN:     func(r *sample.Record) { r.N = 0 },
+		sample.ReasonBadUnits: func(r *sample.Record) { r.WCU = math.MinInt64 },
+		sample.ReasonBadKey:   func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
+	} {
+		r := sound
+		spoil(&r)
+		if reason := r.Check(); reason != want {
+			t.Errorf("%+v is %q, want %s", r, reason, want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// Package decimal reads decimal numbers without loss, as DynamoDB keeps them:
+// never through a float.
+package decimal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// DynamoDB's numbers: up to MaxDigits significant digits, zero, or a magnitude from
+// 1E-130 to 9.99…E+125. Source: Developer Guide, "Supported data types and
+// naming rules", Number.
+const (
+	// MaxDigits is the most significant digits that a number has.
+	MaxDigits    = 38
+	minMagnitude = -130
+	maxMagnitude = 125
+)
+
+var (
+	errTooPrecise = fmt.Errorf("more than %d significant digits", MaxDigits)
+	errOutOfRange = errors.New("magnitude outside 1E-130 to 9.99E+125")
+)
+
+// Decimal is a decimal number without loss: its significant digits, and the
+// power of ten of the first of them.
+type Decimal struct {
+	Negative bool
+	// Digits neither begin nor end in zero; they are empty for zero. They may
+	// hold a point, which is no digit.
+	Digits string
+	// Count is the number of significant digits.
+	Count     int
+	magnitude int64
+}
+
+// Parse reads [+-]digits[.digits][e[+-]digits], where a digit is needed
+// on one side of the point. It allocates nothing.
+func Parse(text string) (Decimal, bool) {
+	var d Decimal
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		d.Negative = text[0] == '-'
+		text = text[1:]
+	}
+	mantissa := text
+	var exponent int64
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		var ok bool
+		if exponent, ok = parseExponent(text[e+1:]); !ok {
+			return d, false
+		}
+		mantissa = text[:e]
+	}
+	point, ok := checkMantissa(mantissa)
+	if !ok {
+		return d, false
+	}
+	d.trim(mantissa, point)
+	d.magnitude += exponent
+	return d, true
+}
+
+// parseExponent saturates far beyond any length that a text can have.
+func parseExponent(text string) (int64, bool) {
+	negative := false
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		negative = text[0] == '-'
+		text = text[1:]
+	}
+	if text == "" {
+		return 0, false
+	}
+	var e int64
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, false
+		}
+		e = min(e*10+int64(text[i]-'0'), 1<<48)
+	}
+	if negative {
+		e = -e
+	}
+	return e, true
+}
+
+// checkMantissa returns where the point is, or would be.
+func checkMantissa(mantissa string) (point int, ok bool) {
+	point = len(mantissa)
+	digits := 0
+	for i := range len(mantissa) {
+		switch c := mantissa[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.' && point == len(mantissa):
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	return point, digits > 0
+}
+
+// trim keeps the significant digits of a mantissa whose point is known.
+func (d *Decimal) trim(mantissa string, point int) {
+	first := strings.IndexAny(mantissa, "123456789")
+	if first < 0 {
+		return
+	}
+	last := strings.LastIndexAny(mantissa, "123456789")
+	d.Digits = mantissa[first : last+1]
+	d.Count = len(d.Digits)
+	if first < point && point < last {
+		d.Count-- // the point
+	}
+	d.magnitude = int64(point - first)
+	if first < point {
+		d.magnitude--
+	}
+}
+
+// Fits returns why DynamoDB cannot hold the number, nil when it can.
+func (d *Decimal) Fits() error {
+	switch {
+	case d.Digits == "":
+		return nil
+	case d.Count > MaxDigits:
+		return errTooPrecise
+	case d.magnitude < minMagnitude || d.magnitude > maxMagnitude:
+		return errOutOfRange
+	}
+	return nil
+}
+
+// String returns the canonical form of a number that fits.
+func (d *Decimal) String() string {
+	if d.Digits == "" {
+		return "0"
+	}
+	var b strings.Builder
+	if d.Negative {
+		b.WriteByte('-')
+	}
+	if d.magnitude < 0 {
+		b.WriteString("0.")
+		writeZeros(&b, -d.magnitude-1)
+	}
+	whole := d.magnitude + 1 // digits still to come before the point
+	for i := range len(d.Digits) {
+		if d.Digits[i] == '.' {
+			continue
+		}
+		if whole == 0 && d.magnitude >= 0 {
+			b.WriteByte('.')
+		}
+		b.WriteByte(d.Digits[i])
+		whole--
+	}
+	writeZeros(&b, whole)
+	return b.String()
+}
+
+func writeZeros(b *strings.Builder, n int64) {
+	for ; n > 0; n-- {
+		b.WriteByte('0')
+	}
+}
+
+// Scaled returns the number times ten to the places, rounded to the nearest whole
+// number (a half upwards), and whether that was exact. It returns false when the
+// result has more than 18 digits.
+func (d *Decimal) Scaled(places int64) (v int64, exact, ok bool) {
+	if d.Digits == "" {
+		return 0, true, true
+	}
+	whole := d.magnitude + 1 + places
+	if whole > 18 {
+		return 0, false, false
+	}
+	exact = true
+	roundUp := false
+	for i := range len(d.Digits) {
+		if d.Digits[i] == '.' {
+			continue
+		}
+		if whole > 0 {
+			v = v*10 + int64(d.Digits[i]-'0')
+		} else {
+			roundUp = roundUp || whole == 0 && d.Digits[i] >= '5'
+			exact = false
+		}
+		whole--
+	}
+	for ; whole > 0; whole-- {
+		v *= 10
+	}
+	if roundUp {
+		v++
+	}
+	if d.Negative {
+		v = -v
+	}
+	return v, exact, true
+}
