@@ -25,7 +25,7 @@ const (
 
 // The kinds of a table or index as a whole. Of these, too, Firing pages.
 const (
-	// HotPartition is a partition that refuses requests though no key is near a
+	// HotPartition is a partition that throttles requests though no key is near a
 	// limit: several warm keys share it, or a Scan passes through it.
 	HotPartition Kind = "hot_partition"
 	// TableStarvation is a table or index that was given too little, by itself
@@ -135,17 +135,17 @@ type Seen string
 
 // What samples show.
 const (
-	// SeenRequests are samples of requests: reads, writes, and what was refused.
+	// SeenRequests are samples of requests: reads, writes, and what DynamoDB throttled.
 	SeenRequests Seen = "requests"
 	// SeenChanges are changed items, as a stream tells of them: a lower bound of
-	// the writes, without reads and without what was refused.
+	// the writes, without reads and without what was throttled.
 	SeenChanges Seen = "changes"
 	// SeenBoth are some of each.
 	SeenBoth Seen = "both"
 )
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
-// between Low and High, for certain where all requests were seen and with 95 %
+// between Low and High, for certain where all requests were seen and with 95%
 // where they were sampled.
 type Figure struct {
 	Value float64 `json:"value"`
@@ -210,7 +210,7 @@ type Finding struct {
 	// which the key was seen.
 	Peak Peak  `json:"peak"`
 	Mean Loads `json:"mean"`
-	// Consumed is the part of the peak's demand that was not refused.
+	// Consumed is the part of the peak's demand that was not throttled.
 	Consumed Consumed `json:"consumed"`
 	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
 	// PossibleSeconds may have been.

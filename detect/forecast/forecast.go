@@ -213,7 +213,7 @@ func halvesAgree(days []day, slope float64) bool {
 }
 
 // trend is the line of the weekly peaks: level is where it is now, off how far
-// that may be off with 95 %, growth its rise a day.
+// that may be off with 95%, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
 // positive reports whether there is a trend, and it rises.

@@ -46,7 +46,7 @@ func DesignOf(t Traits) detect.Design {
 		}
 	}
 	if t.Distinct >= manyKeys && t.Share < evenShare {
-		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
+		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1%% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
 	}
 	if t.Share > 0 {
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",

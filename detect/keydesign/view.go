@@ -10,14 +10,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Targets are the tables and indexes that were counted, in no order.
-func (c *Census) Targets() (all [][2]string) {
-	for id := range c.tables {
-		all = append(all, [2]string{id.Table, id.Index})
-	}
-	return all
-}
-
 // View answers what was counted of a table or index, and nil when nothing was.
 func (c *Census) View(table, index string, p detect.Policy) *detect.View {
 	t := c.tables[detect.Target{Table: table, Index: index}]
