@@ -8,7 +8,7 @@ type Evidence struct {
 	Records int64 `json:"records"`
 	// Operations are ordered by their share.
 	Operations []Operation `json:"operations"`
-	// Refused counts refused requests by cause.
+	// Refused counts throttled requests by cause.
 	Refused map[string]int64 `json:"refused"`
 	// StrongReads is the share of the read units that were read strongly
 	// consistently or in transactions.

@@ -23,7 +23,7 @@ const (
 
 // The kinds of a table or index as a whole. Of these, too, Firing pages.
 const (
-	// HotPartition is a partition that refuses requests though no key is near a
+	// HotPartition is a partition that throttles requests though no key is near a
 	// limit: several warm keys share it, or a Scan passes through it.
 	HotPartition Kind = "hot_partition"
 	// TableStarvation is a table or index that was given too little, by itself
@@ -129,7 +129,7 @@ func Reasons() []Reason {
 }
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
-// between Low and High, for certain where all requests were seen and with 95 %
+// between Low and High, for certain where all requests were seen and with 95%
 // where they were sampled.
 type Figure struct {
 	Value float64 `json:"value"`
@@ -177,7 +177,7 @@ type Finding struct {
 	// which the key was seen.
 	Peak Peak  `json:"peak"`
 	Mean Loads `json:"mean"`
-	// Consumed is the part of the peak's demand that was not refused.
+	// Consumed is the part of the peak's demand that was not throttled.
 	Consumed Consumed `json:"consumed"`
 	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
 	// PossibleSeconds may have been.

@@ -10,7 +10,7 @@ type Forecast struct {
 	// Level is the weekly peak that the trend has reached now, in units a second.
 	Level float64 `json:"level"`
 	// Growth is by how much the weekly peak rises a day, in units a second, with
-	// its 95 % interval. Low is above 0.
+	// its 95% interval. Low is above 0.
 	Growth Figure `json:"growth"`
 	// At70 and At100 are when the weekly peak reaches that share of the
 	// partition's limit; null when it has, or when the data do not say.
@@ -20,7 +20,7 @@ type Forecast struct {
 	Days int `json:"days"`
 }
 
-// Crossing is when a trend reaches a level, with the 95 % interval of that.
+// Crossing is when a trend reaches a level, with the 95% interval of that.
 type Crossing struct {
 	At       time.Time `json:"at"`
 	Earliest time.Time `json:"earliest"`

@@ -3,22 +3,35 @@ package detect
 import "github.com/keyheat/keyheat/sample"
 
 // The numbers of DynamoDB. This is the only place with them, beside the prices
-// of single requests in sample/units.go.
+// of single requests in sample/units.go. "Guide" is the Amazon DynamoDB Developer
+// Guide.
 const (
 	// PartitionWrite is what one partition, and so one key, takes: 1,000 write
-	// units a second. Source: Amazon DynamoDB Developer Guide, "Designing
-	// partition keys to distribute your workload".
+	// units a second. Source: Guide, "Designing partition keys to distribute your
+	// workload".
 	PartitionWrite sample.Milli = 1_000_000
 	// PartitionRead is the same for reads: 3,000 read units a second. Same
 	// source.
 	PartitionRead sample.Milli = 3_000_000
 	// WritesInReads is how many read units a write unit weighs in
-	// ConsumedThroughputUnits. Source: Developer Guide, "CloudWatch Contributor
-	// Insights for DynamoDB".
+	// ConsumedThroughputUnits. Source: Guide, "CloudWatch Contributor Insights for
+	// DynamoDB".
 	WritesInReads = 3
+	// OnDemandWrite is what a new on-demand table takes at once, in write units a
+	// second. Source: Guide, "DynamoDB on-demand capacity mode".
+	OnDemandWrite = 4000
+	// OnDemandRead is the same for reads.
+	OnDemandRead = 12000
+	// QueryMinimum is what the smallest eventually consistent query costs, in read
+	// units. Source: Guide, "DynamoDB read and write operations".
+	QueryMinimum = 0.5
+	// CollectionBytes is how large an item collection of a table with a local
+	// secondary index may be. Source: Guide, "Item collections in Local Secondary
+	// Indexes".
+	CollectionBytes = 10 << 30
 )
 
-// What Keyheat itself decides by.
+// What an operator may decide, with the defaults and bounds of a [Policy].
 const (
 	// DefaultWarning is the share of a limit from which a key is worth a
 	// warning.
@@ -26,93 +39,124 @@ const (
 	// DefaultHeadroom is by how much a shard count exceeds the peak's bare
 	// need; AWS's examples use 1.5 to 2.
 	DefaultHeadroom = 1.5
+	// MinHeadroom is the bare need.
+	MinHeadroom = 1
+	// MaxHeadroom is a bound against typing errors.
+	MaxHeadroom = 100
 	// DefaultMinUnits is the least peak of a table, in units a second, from
 	// which its key design is judged: below that no design is hot.
 	DefaultMinUnits = 10
+)
+
+// When an episode begins, fires, and ends.
+const (
+	// TrackShare is the share of a limit from which a key is warm: its seconds are
+	// kept, and its growth is followed.
+	TrackShare = 0.1
 	// FireSeconds of FireOf seconds over the warning share make a finding fire.
 	FireSeconds = 2
 	// FireOf is how many seconds FireSeconds are counted among.
 	FireOf = 3
 	// SaturatedSeconds of SaturatedOf seconds with consumption between
-	// SaturatedFrom and SaturatedTo of a limit are a flat top: a partition that
-	// refuses the rest.
+	// SaturatedFrom and SaturatedTo of a limit are a plateau: a partition that
+	// throttles the rest.
 	SaturatedSeconds = 3
 	// SaturatedOf is how many seconds SaturatedSeconds are counted among.
 	SaturatedOf = 5
-	// SaturatedFrom is the lower end of a flat top, as a share of the limit.
+	// SaturatedFrom is the lower end of a plateau, as a share of the limit.
 	SaturatedFrom = 0.95
-	// SaturatedTo is its upper end: what DynamoDB lets through beyond the limit.
+	// SaturatedTo is its upper end: what DynamoDB serves beyond the limit.
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
+	// Horizon is how many seconds of event time a key's seconds stay open to
+	// late data. Older ones are folded; late data then only raise the peak.
+	Horizon = 900
+)
+
+// What samples may decide.
+const (
 	// DecideTail is the probability with which sampling may call a second over a
 	// limit that is not: there are 86,400 of them in a day, for every key.
 	DecideTail = 1e-6
-	// ShowTail is that of each end of an interval that is shown: 95 % in all.
+	// ShowTail is that of each end of an interval that is shown: 95% in all.
 	ShowTail = 0.025
-	// MeanShort seconds and meanLongest seconds of a sampled key are also judged
+	// MeanShort seconds and MeanLongest seconds of a sampled key are also judged
 	// by their mean, which sampling leaves less open than one second.
 	MeanShort = 10
 	// MeanLongest is the longest mean.
 	MeanLongest = 60
-	// FlatSpread is the share of a limit that sampling may leave open of a second
-	// for it to show a flat top.
+	// PlateauSpread is the share of a limit that sampling may leave open of a
+	// second for it to show a plateau.
 	PlateauSpread = 0.02
-	// TellShare is the share of a table's load from which a key bounds the table
-	// in a way worth telling.
-	CeilingShare = 0.05
+)
+
+// What the evidence of a key may decide, and its advice.
+const (
+	// EvidenceShare is the share of a limit from which a second's evidence is
+	// kept: a key that is far from it needs no explanation.
+	EvidenceShare = 0.4
+	// MinRecords records, or steps, are what evidence decides from.
+	MinRecords = 20
 	// HotItemShare is the share of a key's load from which one item is what is
 	// hot. Borrowed from CockroachDB's load-based splitting, which counts a range
 	// as having a popular key from a quarter of its sampled requests on
 	// (splitKeyThreshold in pkg/kv/kvserver/split).
 	HotItemShare = 0.25
 	// MonotonicShare is the share of steps in one direction above which writes
-	// follow the sort key. Shuffled ones have one half, of 20 steps at most 72 %
-	// by chance (95 %); one split point then leaves four of five writes on a side.
+	// follow the sort key. Shuffled ones have one half, of 20 steps at most 72%
+	// by chance (95%); one split point then leaves four of five writes on a side.
 	MonotonicShare = 0.8
-	// UnevenShare is by how much a shard may differ from the mean of all, as the
-	// sources on write sharding say: a difference above 20 % is worth a warning.
-	UnevenShare = 0.2
-	// ManyTimes the shards that the peak needs are too many: every read of the
-	// whole key pays for them.
-	TooManyFactor = 4
 	// CallerShare is the share of a key's load from which a caller alone makes
 	// it hot.
 	CallerShare = 0.8
 	// ScanShare is the share of the load from which Scans make a partition hot.
 	ScanShare = 0.25
-	// LargeItemBytes is the size from which an item is large, and LittleChange
-	// the part of it below which writes change little: then most of what a write
-	// costs is spent on bytes that stay as they are.
+	// CeilingShare is the share of a table's load from which it is worth saying
+	// how a key bounds the table.
+	CeilingShare = 0.05
+	// LargeItemBytes is the size from which an item is large.
 	LargeItemBytes = 4096
-	// LittleChange is a share of an item's bytes.
+	// LittleChangeShare is the share of an item's bytes below which writes change
+	// little: then most of what a write costs is spent on bytes that stay as they
+	// are.
 	LittleChangeShare = 0.1
-	// CollectionBytes is how large an item collection of a table with a local
-	// secondary index may be. Source: Developer Guide, "Item collections in
-	// Local Secondary Indexes".
-	CollectionBytes = 10 << 30
-	// CollectionSoon is within how many hours of the observed growth 10 GB are
-	// near.
+	// CollectionSoonHours is within how many hours of the observed growth an item
+	// collection is near its largest size.
 	CollectionSoonHours = 30 * 24
-	// OnDemandWrite and OnDemandRead are what a new on-demand table takes at
-	// once, in units a second. Source: Developer Guide, "DynamoDB on-demand
-	// capacity mode".
-	OnDemandWrite = 4000
-	// OnDemandRead is the same for reads.
-	OnDemandRead = 12000
-	// QueryLeast is what the smallest eventually consistent query costs, in read
-	// units.
-	QueryMinimum = 0.5
-	// Horizon is how many seconds of event time a key's seconds stay open to
-	// late data. Older ones are folded; late data then only raise the peak.
-	Horizon = 900
-	// LeastRecords records, or steps, are what evidence decides from.
-	MinRecords = 20
-	// TrackShare is the share of a limit from which a key's seconds are kept.
-	TrackShare = 0.1
 )
 
-// Limit is what a partition gives of what a kind is about.
+// When keys are shards of one key, and how many shards are right.
+const (
+	// GuessedShare is the share of a limit from which a key that ends in a mere
+	// number may be a shard: one with a word, such as #SHARD_7, always may.
+	GuessedShare = 0.01
+	// UnevenShare is by how much a shard may differ from the mean of all, as the
+	// sources on write sharding say: a difference above 20% is worth a warning.
+	UnevenShare = 0.2
+	// TooManyFactor times the shards that the peak needs are too many: every read
+	// of the whole key pays for them.
+	TooManyFactor = 4
+)
+
+// What a table's keys, and a key's growth, are judged from. The thresholds of key
+// designs stand in keydesign/limits.go, what a forecast asks of its data in
+// forecast/limits.go: no other package needs them.
+const (
+	// FewValuesSeconds is how long a table's keys must be known before they are
+	// called few.
+	FewValuesSeconds = 60
+	// ForecastSpanDays is how many days the data must reach back for a forecast:
+	// three of each weekday.
+	ForecastSpanDays = 21
+	// ForecastEarlyShare is the share of a limit at which there is still time.
+	ForecastEarlyShare = 0.7
+	// GrowthDays is how far ahead a shard count looks, where growth is proven: a
+	// quarter, in which an application is changed again anyway.
+	GrowthDays = 90
+)
+
+// Limit returns what a partition serves of what a kind is about.
 func Limit(k Kind) sample.Milli {
 	if k == HotKeyRead {
 		return PartitionRead
@@ -120,7 +164,7 @@ func Limit(k Kind) sample.Milli {
 	return PartitionWrite
 }
 
-// ShareOf is a part of an amount.
+// ShareOf returns a part of an amount.
 func ShareOf(of sample.Milli, part float64) sample.Milli {
 	return sample.Milli(float64(of) * part)
 }

@@ -12,14 +12,13 @@ type Policy struct {
 	// Warning is the share of a limit from which a key is worth a warning, in
 	// (0,1].
 	Warning float64
-	// Headroom is by how much a shard count exceeds the peak's bare need, at
-	// least 1.
+	// Headroom is by how much a shard count exceeds the peak's bare need, from
+	// MinHeadroom to MaxHeadroom.
 	Headroom float64
 	// MinUnits is the least peak of a table or index, in units a second of
 	// reads or writes, from which its key design is judged.
 	MinUnits float64
-	// Severest caps the severity: a table that nobody is woken for. Empty caps
-	// nothing; below Warning nothing pages.
+	// Severest caps the severity: below Warning nothing pages. Empty caps nothing.
 	Severest Severity
 	// Suffix is the form of the names of new shards; nil is the form that the
 	// key has already, or BASE#SHARD_7. With it, a key of that form is known to
@@ -29,18 +28,18 @@ type Policy struct {
 	Exclude []string
 }
 
-// DefaultPolicy is what holds for a table that nobody decided anything for.
+// DefaultPolicy returns the policy of a table that the operator decided nothing for.
 func DefaultPolicy() Policy {
 	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
 }
 
-// Validate says what is wrong with a policy.
+// Validate returns what is wrong with a policy, and nil when nothing is.
 func (p Policy) Validate() error {
 	switch {
 	case !(p.Warning > 0 && p.Warning <= 1):
 		return fmt.Errorf("warning is %v: give the share of the limit to warn at, over 0 and up to 1", p.Warning)
-	case !(p.Headroom >= 1 && p.Headroom <= 100):
-		return fmt.Errorf("headroom is %v: give a factor from 1 to 100, 1.5 is usual", p.Headroom)
+	case !(p.Headroom >= MinHeadroom && p.Headroom <= MaxHeadroom):
+		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
 	case !(p.MinUnits >= 0):
 		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
 	case Rank(p.Severest) < 0:
@@ -54,7 +53,7 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// Excludes says whether a key is one that no finding is made of.
+// Excludes reports whether a key is one that no finding is made of.
 func (p Policy) Excludes(key string) bool {
 	for _, pattern := range p.Exclude {
 		if match, _ := path.Match(pattern, key); match || pattern == key {
@@ -64,7 +63,7 @@ func (p Policy) Excludes(key string) bool {
 	return false
 }
 
-// Cap is the severity that the policy lets through.
+// Cap returns the severity, or the policy's severest where that is less.
 func (p Policy) Cap(s Severity) Severity {
 	if p.Severest != "" && Rank(s) > Rank(p.Severest) {
 		return p.Severest
@@ -72,7 +71,8 @@ func (p Policy) Cap(s Severity) Severity {
 	return s
 }
 
-// Rank orders severities: none is 0, what is not a severity below that.
+// Rank returns the place of a severity in their order: 0 for none, above that for
+// worse ones, below that for what is not a severity.
 func Rank(s Severity) int {
 	switch s {
 	case "":

@@ -7,7 +7,7 @@ type View struct {
 	// From and To bound what was looked at, To exclusive.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// DistinctKeys is about how many partition keys were used, with its 95 %
+	// DistinctKeys is about how many partition keys were used, with its 95%
 	// interval; exact where Low is High.
 	DistinctKeys Figure `json:"distinct_keys"`
 	// Top are the keys with the most load, at most TopKeys.

@@ -41,7 +41,7 @@ func (a *Adviser) Steps(f *detect.Finding, peak sample.Milli, p detect.Policy) [
 	}
 	add(detect.ActionVertical, verticalAdvice(f))
 	if f.Kind == detect.HotGSIKey {
-		add(detect.ActionIndex, "The key is one of an index: while its partition is full, DynamoDB refuses writes to the table itself, whatever their own keys. Leave items out of the index that no query wants (a sparse index), or put the shard into the index key alone: the table's keys need not change.")
+		add(detect.ActionIndex, "The key is one of an index: while its partition is full, DynamoDB throttles writes to the table itself, whatever their own keys. Leave items out of the index that no query wants (a sparse index), or put the shard into the index key alone: the table's keys need not change.")
 	}
 	if f.Rolling != nil {
 		add(detect.ActionRename, fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too.",
@@ -63,19 +63,19 @@ func callerAdvice(f *detect.Finding) string {
 	return ""
 }
 
-// retryAdvice is about what was refused: each refusal is asked again.
+// retryAdvice is about throttled requests, each of which the client retries.
 func retryAdvice(f *detect.Finding) string {
 	if f.Evidence == nil {
 		return ""
 	}
-	var refused int64
+	var throttled int64
 	for _, n := range f.Evidence.Refused {
-		refused += n
+		throttled += n
 	}
-	if refused == 0 {
+	if throttled == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s requests on the key were refused in the seconds looked at. Let clients back off exponentially, with jitter and a limit on attempts: retries at once are load on the same partition.", wording.Count(refused))
+	return fmt.Sprintf("%s requests on the key were throttled in the seconds looked at. Let clients back off exponentially, with jitter and a limit on attempts: retries at once are load on the same partition.", wording.Count(throttled))
 }
 
 // capacityAdvice says whether the table's own capacity is the bound.
@@ -86,12 +86,12 @@ func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 			starved += f.Evidence.Refused[c.String()]
 		}
 		if starved > f.Evidence.Refused[sample.KeyRange.String()] {
-			return fmt.Sprintf("Check the table's capacity first: %s of the key's requests were refused because the table or account had too little, not because of its partition.", wording.Count(starved))
+			return fmt.Sprintf("Check the table's capacity first: %s of the key's requests were throttled because the table or account had too little, not because of its partition.", wording.Count(starved))
 		}
 	}
 	text := fmt.Sprintf("Raising the table's capacity will not help: one partition key is held to %s a second whatever the table is provisioned for.", wording.PerSecond(detect.Limit(k), k))
 	if f.Share >= detect.CeilingShare {
-		text += fmt.Sprintf(" With %.0f %% of the load on this key the table as a whole can take %s a second.",
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the table as a whole can take %s a second.",
 			100*f.Share, wording.PerSecond(sample.Milli(float64(detect.Limit(k))/f.Share), k))
 	}
 	return text
@@ -140,7 +140,7 @@ func strongAdvice(f *detect.Finding) string {
 		return ""
 	}
 	saved := f.Evidence.StrongReads * f.Peak.RCU.Value / 2
-	return fmt.Sprintf("%.0f %% of the read units are strongly consistent or transactional: read eventually consistently where a moment's delay does no harm, which spares at least %s of %s RCU in the peak's second.",
+	return fmt.Sprintf("%.0f%% of the read units are strongly consistent or transactional: read eventually consistently where a moment's delay does no harm, which spares at least %s of %s RCU in the peak's second.",
 		100*f.Evidence.StrongReads, wording.About(saved), wording.About(f.Peak.RCU.Value))
 }
 
@@ -149,7 +149,7 @@ func verticalAdvice(f *detect.Finding) string {
 		return ""
 	}
 	e := f.Evidence
-	text := fmt.Sprintf("Items are of %s KB, of which a write changes %.1f %%: put what changes into an item of its own (vertical partitioning). A write of it costs 1 unit instead of %.0f.",
+	text := fmt.Sprintf("Items are of %s KB, of which a write changes %.1f%%: put what changes into an item of its own (vertical partitioning). A write of it costs 1 unit instead of %.0f.",
 		wording.About(e.ItemBytes/1024), 100**e.ChangedShare, math.Ceil(e.ItemBytes/1024))
 	if len(e.Attributes) > 0 {
 		text += fmt.Sprintf(" The attribute that changes most often is %s.", wording.Quote(e.Attributes[0].Text))
@@ -224,7 +224,7 @@ func suffixKind(f *detect.Finding) string {
 		}
 	}
 	if single >= 0.05 {
-		return fmt.Sprintf("Calculate the suffix from an attribute that is known when an item is read or changed (%.0f %% of the load names single items), such as a hash of the sort key; a random suffix could not be found again.", 100*single)
+		return fmt.Sprintf("Calculate the suffix from an attribute that is known when an item is read or changed (%.0f%% of the load names single items), such as a hash of the sort key; a random suffix could not be found again.", 100*single)
 	}
 	return "A random suffix does where only the whole key is read; where single items are read back, calculate it from an attribute that is known then."
 }
@@ -269,7 +269,7 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		chance = p.Chance(few)
 		a.placements[id] = chance
 	}
-	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f %% that %d or more share one, which is then full until DynamoDB splits it (simulated, seed %d).",
+	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated, seed %d).",
 		shards, shards, 2*shards, 100*chance, few, whatif.PlacementSeed)
 }
 

@@ -74,7 +74,7 @@ func monotonic(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	if sampling.Wilson(rising, s.Steps, -1) <= detect.MonotonicShare {
 		return Diagnosis{}, false
 	}
-	return Diagnosis{detect.MonotonicSortKey, fmt.Sprintf("Writes follow the sort key: %.0f %% of %d steps were %s. Wherever DynamoDB splits the key's items, all new ones are on the same side.",
+	return Diagnosis{detect.MonotonicSortKey, fmt.Sprintf("Writes follow the sort key: %.0f%% of %d steps were %s. Wherever DynamoDB splits the key's items, all new ones are on the same side.",
 		100*rising, s.Steps, direction)}, true
 }
 
@@ -91,7 +91,7 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if hottest >= detect.HotItemShare || e.SortKeys.Distinct < 4 {
 		return Diagnosis{}, false
 	}
-	why := fmt.Sprintf("The load is spread over some %.0f sort keys a second, the hottest with at most %.0f %%: adaptive capacity can split the key's items over partitions, after some minutes of sustained load.",
+	why := fmt.Sprintf("The load is spread over some %.0f sort keys a second, the hottest with at most %.0f%%: adaptive capacity can split the key's items over partitions, after some minutes of sustained load.",
 		e.SortKeys.Distinct, 100*hottest)
 	if f.Index == "" && (facts == nil || facts.LSIs == nil) {
 		why += " This holds as long as the table has no local secondary index: Keyheat was not told."

@@ -17,7 +17,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding)
 		all = append(all, m)
 	}
 	if hours, near := collectionGrowth(f, facts); near {
-		add(detect.LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB refuses what makes it larger.",
+		add(detect.LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB rejects what makes it larger.",
 			wording.About(*f.Evidence.GrowthBytes/1024), hours, strings.Join(facts.LSIs, ", ")),
 			detect.Step{Action: detect.ActionRename, Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))})
 	}
@@ -25,7 +25,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding)
 		return all
 	}
 	if verticalAdvice(f) != "" {
-		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f %% of them: most of what the writes cost is for bytes that stay as they are.",
+		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
 			wording.About(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), detect.Step{Action: detect.ActionVertical, Text: verticalAdvice(f)})
 	}
 	if name, test := testName(f.Key); test {

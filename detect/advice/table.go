@@ -11,13 +11,13 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// WhyHotPartition says why a partition without a hot key refused, and whether it heals.
+// WhyHotPartition says why a partition without a hot key throttles, and whether it heals.
 func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Reason, string) {
-	refused := fmt.Sprintf("A partition refused %s requests in %s, while no key was near a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
+	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was near a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
-		return detect.Scanned, fmt.Sprintf("%s: %.0f %% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", refused, 100*scanned)
+		return detect.Scanned, fmt.Sprintf("%s: %.0f%% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", throttled, 100*scanned)
 	}
-	why := refused + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load."
+	why := throttled + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load."
 	if len(warm) > 0 {
 		why += " The warmest keys then were " + wording.List(warm) + "."
 	}
@@ -33,7 +33,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	wcu, rcu := facts.Provisioned(index)
 	given := ""
 	if wcu > 0 || rcu > 0 {
-		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f %% of that.", wcu, rcu, 100*s.Demand)
+		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f%% of that.", wcu, rcu, 100*s.Demand)
 	}
 	if s.Starved() == 0 {
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
@@ -44,7 +44,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 			cause = c
 		}
 	}
-	return fmt.Sprintf("DynamoDB refused %s requests in %s with %s: the %s as a whole has too little capacity. This is no hot key.%s",
+	return fmt.Sprintf("DynamoDB throttled %s requests in %s with %s: the %s as a whole has too little capacity. This is no hot key.%s",
 		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
 }
 

@@ -8,60 +8,40 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/advice"
 	"github.com/keyheat/keyheat/detect/episode"
-	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
 	"github.com/keyheat/keyheat/detect/throttling"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// maxTracked is how many keys a board follows at once. The least loaded ones are
-// let go first.
-const maxTracked = 20_000
-
 // Options are how a board judges.
 type Options struct {
-	// Policy answers the policy of a table or index; nil is DefaultPolicy for
+	// Policy returns the policy of a table or index; nil is DefaultPolicy for
 	// all.
 	Policy func(table, index string) detect.Policy
-	// Facts answers what is known of a table beside its traffic; nil is nothing,
-	// of all or of one.
+	// Facts returns what is known of a table beside its traffic, nil when nothing
+	// is; a nil function knows nothing of any table.
 	Facts func(table string) *detect.TableFacts
 	// OneEpisode takes everything observed for one episode, as when a file is
-	// analysed: nothing that was hot is forgotten when it cools.
+	// analysed: nothing that was hot is evicted when it cools.
 	OneEpisode bool
 }
 
-// Board is the memory of one judge. It is not safe for concurrent use.
+// Board is the state of one judge. It is not safe for concurrent use.
 type Board struct {
 	options  Options
 	timeline episode.Timeline
-	newest   int64
-	tracks   map[trackID]*episode.Track
-	tables   map[detect.Target]*totals
-	seconds  map[windowID]sketch.Total // what each recent window added to its table
-	groups   *sharding.Groups          // keys that are, or may be, sharded
-	// rolled are hot keys named after a time, by their pattern.
-	patterns rolling.Patterns
-	// views are what tables' keys look like as a whole.
-	views map[detect.Target]*detect.View
-	// related are the findings that say more, as they were given last.
-	related related
-	adviser *advice.Adviser
+	newest   int64            // the newest second observed
+	tracks   tracks           // keys, tables and indexes that are or were near a limit
+	totals   totals           // sums of every table and index
+	groups   *sharding.Groups // keys that are, or may be, shards of one key
+	patterns rolling.Patterns // hot keys that are named after a time
+	views    views            // what tables' keys look like as a whole
+	related  related          // related findings, as they were last returned
+	adviser  *advice.Adviser
 }
 
-type trackID struct {
-	target detect.Target
-	hash   uint64
-}
-
-type windowID struct {
-	target detect.Target
-	second int64
-}
-
-// New makes an empty board.
+// New returns an empty board.
 func New(o Options) *Board {
 	if o.Policy == nil {
 		o.Policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
@@ -70,20 +50,19 @@ func New(o Options) *Board {
 		o.Facts = func(string) *detect.TableFacts { return nil }
 	}
 	return &Board{
-		options: o, tracks: map[trackID]*episode.Track{},
-		tables: map[detect.Target]*totals{}, seconds: map[windowID]sketch.Total{},
-		groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
-		views: map[detect.Target]*detect.View{}, related: related{}, adviser: advice.New(),
+		options: o, tracks: tracks{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
+		views: views{}, related: related{}, adviser: advice.New(),
 	}
 }
 
-// Observe takes what is known of a second of a table or index. Called again for
+// Observe records what is known of a second of a table or index. Called again for
 // the same second it replaces what was known, so w must hold all of it.
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
+	b.totals.observe(w, b.timeline.Settled)
 	b.observeTable(w)
-	b.observePressure(w)
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Table, w.Index))
+	largest := b.totals.largest(targetOf(w))
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{targetOf(w), k.Hash}
@@ -92,132 +71,159 @@ func (b *Board) Observe(w *sketch.Window) {
 			if !nearLimit(k) {
 				continue
 			}
-			t = episode.NewTrack(episode.Subject{Target: id.target, Hash: k.Hash, Key: k.Key})
-			b.tracks[id] = t
+			t = b.tracks.add(id, k.Key)
 		}
-		if !k.Cut {
-			t.Subject.Key = k.Key
-		}
-		t.Put(episode.NewPoint(w, k), b.oldest(), b.largest(t))
-		t.Hottest.Add(w.Second, k)
+		t.Observe(w, k, b.oldest(), largest)
 	}
 }
 
-// oldest is the first second that is open to late data: what is not settled is
-// open however old it is. While somebody catches up, one reader may be more than
-// a horizon ahead of another.
-func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
-
-func nearLimit(k *sketch.KeyLoad) bool {
-	high := k.High()
-	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) || high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
+// observeTable follows a table or index as a whole while it throttles requests or
+// exceeds its provisioned capacity.
+func (b *Board) observeTable(w *sketch.Window) {
+	p := throttling.Of(w, b.options.Policy(w.Table, w.Index).Warning, b.options.Facts(w.Table))
+	id := wholeID(targetOf(w))
+	t := b.tracks[id]
+	if t == nil {
+		hot, _ := p.Hits(detect.HotPartition)
+		starved, _ := p.Hits(detect.TableStarvation)
+		if !hot && !starved {
+			return
+		}
+		t = b.tracks.addWhole(id)
+	}
+	t.ObserveTable(w, &p, b.oldest())
 }
 
-// Settle says that every second up to this one is closed; complete says that
-// nothing of the seconds since the last Settle was missing. The first call says
-// where this judge begins: what went before was not wholly seen by it.
+// oldest returns the first second that is open to late data: what is not settled
+// is open however old it is. While one reader catches up, another may be more than
+// a horizon ahead of it.
+func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
+
+// nearLimit reports whether a key may be near enough to a limit to be followed.
+func nearLimit(k *sketch.KeyLoad) bool {
+	high := k.High()
+	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) ||
+		high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
+}
+
+// Settle closes every second up to this one. complete says that nothing of the
+// seconds since the last Settle was missing. The first call sets where this judge
+// begins: of what went before it did not see everything.
 func (b *Board) Settle(second int64, complete bool) {
 	if b.timeline.Settle(second, complete) {
 		b.evict()
 	}
 }
 
-// forget folds seconds beyond the horizon and lets cold keys go.
+// evict folds seconds beyond the horizon and drops keys that have cooled.
 func (b *Board) evict() {
 	oldest := b.timeline.Settled - detect.Horizon
-	b.timeline.Forget(oldest)
+	b.timeline.Evict(oldest)
 	for id, t := range b.tracks {
 		c := b.conditions(t)
 		t.Fold(oldest, c)
-		if len(t.Points) == 0 && t.Quiet(c) {
-			b.retire(t)
-			delete(b.tracks, id)
+		if !t.Done(c) {
+			continue
 		}
-	}
-	for id := range b.seconds {
-		if id.second < oldest {
-			delete(b.seconds, id)
+		for _, f := range b.judge(t) { // a pattern outlives its keys
+			b.patterns.Observe(&f)
 		}
+		delete(b.tracks, id)
 	}
+	b.totals.evict(oldest)
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
-	b.evictLeastLoaded()
+	b.tracks.evictLeastLoaded()
 }
 
-// letGo drops the least loaded keys when there are too many.
-func (b *Board) evictLeastLoaded() {
-	if len(b.tracks) <= maxTracked {
-		return
-	}
-	type loaded struct {
-		id   trackID
-		most sample.Milli
-	}
-	tracks := make([]loaded, 0, len(b.tracks))
-	for id, t := range b.tracks {
-		tracks = append(tracks, loaded{id, t.Most()})
-	}
-	slices.SortFunc(tracks, func(x, y loaded) int {
-		return cmp.Or(cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
-	})
-	for _, track := range tracks[maxTracked:] {
-		delete(b.tracks, track.id)
-	}
-}
-
-// bequeath leaves what outlives the track.
-func (b *Board) retire(t *episode.Track) {
-	if t.Subject.IsWhole() {
-		return
-	}
-	for _, f := range b.judge(t) {
-		b.patterns.Observe(&f)
-	}
-}
-
-func (b *Board) conditions(t *episode.Track) episode.Conditions {
-	return episode.Conditions{
-		Policy:     b.options.Policy(t.Subject.Target.Table, t.Subject.Target.Index),
-		OneEpisode: b.options.OneEpisode, Largest: b.largest(t), Time: b.timeline,
-	}
-}
-
-// largest is what one more sampled request of the key's table would add.
-func (b *Board) largest(t *episode.Track) episode.Largest {
-	if seen := b.tables[t.Subject.Target]; seen != nil {
-		return episode.Largest{Read: seen.total.ReadLargest, Write: seen.total.WriteLargest}
-	}
-	return episode.Largest{}
-}
-
-// Findings answers every verdict, the most utilised first. Equal boards answer
+// Findings returns every verdict, the most utilised first. Equal boards return
 // equal findings in equal order.
 func (b *Board) Findings() []detect.Finding {
-	var found, related []detect.Finding
+	var found, also []detect.Finding
 	for _, t := range b.tracks {
 		found = append(found, b.judge(t)...)
 	}
-	related = append(related, b.groups.Findings(found, b.options.Policy)...)
-	related = append(related, b.patterns.Findings(found, b.options.Policy)...)
-	related = append(related, b.fewValues()...)
+	also = append(also, b.groups.Findings(found, b.options.Policy)...)
+	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
+	also = append(also, b.views.findings(b.options.Policy)...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			related = append(related, advice.Related(&found[i], b.options.Facts(found[i].Table))...)
+			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Table))...)
 		}
 	}
-	related = unique(related)
+	also = unique(also)
 	if !b.options.OneEpisode {
-		related = b.related.resolveAbsent(related, b.timeline.Settled, b.viewPending)
+		also = b.related.resolveAbsent(also, b.timeline.Settled, func(f *detect.Finding) bool {
+			return b.views.pending(f, b.timeline.Settled)
+		})
 	}
-	found = append(found, related...)
+	found = append(found, also...)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
 }
 
-// unique keeps one finding a fingerprint, the most utilised: a key that is hot
-// by reads and by writes has its callers told once.
+// judge returns the findings of a track, at most one of each of its kinds.
+func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
+	c := b.conditions(t)
+	for i, e := range t.Episodes(c) {
+		r := c.Rules(t.Subject.Kinds()[i])
+		switch {
+		case e.Severity() == "" || r.Excludes(t.Subject.Key.Text):
+		case t.Subject.IsWhole():
+			found = append(found, b.tableFinding(t, &e, r))
+		default:
+			found = append(found, b.keyFinding(t, &e, r))
+		}
+	}
+	return found
+}
+
+// conditions are what a track is judged under now.
+func (b *Board) conditions(t *episode.Track) episode.Conditions {
+	target := t.Subject.Target
+	return episode.Conditions{
+		Policy:     b.options.Policy(target.Table, target.Index),
+		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
+	}
+}
+
+// keyFinding returns the finding about a hot key's episode.
+func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
+	f := e.KeyFinding(t.Subject, r)
+	f.Evidence = t.Evidence(e)
+	f.Rolling = rolling.Of(f.Key, f.Peak.At)
+	because := advice.Diagnose(&f, b.options.Facts(f.Table))
+	f.Reason, f.Why = because.Reason, because.Why
+	if limits := f.Quality.Sentence(); limits != "" {
+		f.Why += " " + limits
+	}
+	f.Advice = b.adviser.Steps(&f, e.Peak(r.Kind).Value, r.Policy)
+	return f
+}
+
+// tableFinding returns the finding about an episode of a table or index as a
+// whole.
+func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
+	target := t.Subject.Target
+	f := e.Finding(t.Subject, r)
+	f.Share, f.Shards = 1, 1
+	switch r.Kind {
+	case detect.HotPartition:
+		f.Utilization = 1 // it throttled: it was full
+		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, e.At))
+	case detect.TableStarvation:
+		f.Utilization = max(1, e.Pressure.Demand)
+		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target.Table), target.Index)
+	}
+	f.Evidence = t.Evidence(e)
+	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad())
+	return f
+}
+
+// unique keeps one finding a fingerprint, the most severe: a key that is hot by
+// reads and by writes has one finding about its caller.
 func unique(found []detect.Finding) []detect.Finding {
 	slices.SortStableFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(strings.Compare(x.Fingerprint, y.Fingerprint), cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(x.Why, y.Why))
@@ -225,49 +231,14 @@ func unique(found []detect.Finding) []detect.Finding {
 	return slices.CompactFunc(found, func(x, y detect.Finding) bool { return x.Fingerprint == y.Fingerprint })
 }
 
-// observeStrain follows a table or index as a whole while it suffers.
-func (b *Board) observePressure(w *sketch.Window) {
-	s := throttling.Of(w, b.options.Policy(w.Table, w.Index).Warning, b.options.Facts(w.Table))
-	hot, _ := s.Hits(detect.HotPartition)
-	starved, _ := s.Hits(detect.TableStarvation)
-	id := trackID{targetOf(w), 0}
-	t := b.tracks[id]
-	if t == nil {
-		if !hot && !starved {
-			return
-		}
-		t = episode.NewTrack(episode.Subject{Target: id.target})
-		b.tracks[id] = t
-	}
-	t.Put(episode.NewTablePoint(w, &s), b.oldest(), episode.Largest{})
-}
-
-// Look takes what a table's or index's keys look like as a whole; Findings then
-// says when there are too few of them. nil is no longer known.
+// SetView records what the keys of a table or index look like as a whole, from
+// which Findings concludes that there are too few of them. A nil view is no longer
+// known.
 func (b *Board) SetView(table, index string, v *detect.View) {
-	id := detect.Target{Table: table, Index: index}
-	if v == nil {
-		delete(b.views, id)
-		return
-	}
-	b.views[id] = v
+	b.views.set(detect.Target{Table: table, Index: index}, v)
 }
 
-// fewKeyed are the findings about tables with few keys.
-func (b *Board) fewValues() (all []detect.Finding) {
-	for id, v := range b.views {
-		if f, few := keydesign.FewValues(v, id, b.options.Policy(id.Table, id.Index)); few {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
-// notLooked says that nothing is known of a table's keys yet, as after a restart:
-// what was said of them stands, for as long as it takes to look.
-func (b *Board) viewPending(f *detect.Finding) bool {
-	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && b.views[f.Target] == nil &&
-		f.LastSeen.Unix()+2*detect.Horizon >= b.timeline.Settled
-}
+// Tables returns every table and index, the most requested first.
+func (b *Board) Tables() []detect.Table { return b.totals.tables() }
 
 func targetOf(w *sketch.Window) detect.Target { return detect.Target{Table: w.Table, Index: w.Index} }

@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/scenario"
 )
 
-// TestASecondIsOpenUntilItIsSettled: of two readers that catch up, one is 16
+// TestASecondIsOpenUntilItIsSettled observes two readers that catch up, one of them 16
 // minutes ahead when the other brings the rest of a second.
 func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 	t.Parallel()

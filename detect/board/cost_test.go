@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// busySecond is a second of 100 tables with 7,000 keys, of which three in each
+// busySecond returns a second of 100 tables with 7,000 keys, of which three in each
 // are hot.
 func busySecond(second int64) (all []*sketch.Window) {
 	for table := range 100 {

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// only is the one finding of a kind; nil when there is none.
+// single returns the one finding of a kind; nil when there is none.
 func single(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Finding) {
 	t.Helper()
 	for i := range found {
@@ -27,9 +27,9 @@ func single(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Find
 	return f
 }
 
-// TestWhatIsTakenBackIsOver tells of a table with few keys that nobody asks any
-// more: however old what was seen of it, the finding ends, and is not just gone.
-func TestWhatIsTakenBackIsOver(t *testing.T) {
+// TestAbsentFindingResolves observes a table with few keys and no traffic any more:
+// however old its view, the finding resolves before it is gone.
+func TestAbsentFindingResolves(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
 	b.Settle(scenario.Began, true)
@@ -47,7 +47,7 @@ func TestWhatIsTakenBackIsOver(t *testing.T) {
 	b.Settle(scenario.Began+2000, true)
 	b.Findings()
 	if f := single(t, b.Findings(), detect.LowCardinalityKey); f != nil {
-		t.Fatalf("%+v is told for ever", f)
+		t.Fatalf("%+v is returned for ever", f)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 	}
 }
 
-// TestTheExampleOfAShorterKeyIsOfItsTime: advice is of the traffic's own month.
+// TestTheExampleOfAShorterKeyIsOfItsTime holds the advice to the traffic's own month.
 func TestTheExampleOfAShorterKeyIsOfItsTime(t *testing.T) {
 	t.Parallel()
 	s := story{

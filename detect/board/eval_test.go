@@ -20,18 +20,18 @@ import (
 )
 
 var (
-	evalSeconds = flag.Int("eval.seconds", 12, "how many seconds each world of the evaluation lasts")
-	evalSeeds   = flag.Int("eval.seeds", 1, "how many seeds each world has")
+	evalSeconds = flag.Int("eval.seconds", 12, "how many seconds each scenario of the evaluation lasts")
+	evalSeeds   = flag.Int("eval.seeds", 1, "how many seeds each scenario has")
 )
 
-// ask is one request of a world.
+// request is one request of a scenario.
 type request struct {
 	key   string
 	units float64
 	read  bool
 }
 
-// seeded is a world that a seed makes.
+// seededScenario is traffic that a seed makes.
 type seededScenario struct {
 	name  string
 	index string
@@ -39,7 +39,7 @@ type seededScenario struct {
 	each func(r *rand.Rand, second int, day float64) []request
 }
 
-// zipfKeys draws keys of which the i-th has a part as 1/(i+1).
+// zipfRequests draws keys of which the i-th has a part as 1/(i+1).
 func zipfRequests(r *rand.Rand, n int, requests int, units func(*rand.Rand) float64) (all []request) {
 	z := rand.NewZipf(r, 1.2, 1, uint64(n-1))
 	for range requests {
@@ -48,7 +48,7 @@ func zipfRequests(r *rand.Rand, n int, requests int, units func(*rand.Rand) floa
 	return all
 }
 
-// spiked adds so many requests on one key, Poisson.
+// withSpike adds so many requests on one key, Poisson.
 func withSpike(r *rand.Rand, to []request, key string, mean float64, read bool) []request {
 	for range scenario.Poisson(r, mean) {
 		to = append(to, request{key: key, units: 1, read: read})
@@ -56,7 +56,7 @@ func withSpike(r *rand.Rand, to []request, key string, mean float64, read bool) 
 	return to
 }
 
-// seededWorlds are those of the evaluation.
+// seededScenarios are those of the evaluation.
 var seededScenarios = []seededScenario{
 	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 6000, scenario.Fixed(1)) }},
 	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 3000, scenario.Unequal) }},
@@ -109,8 +109,8 @@ func (s *score) add(o score) {
 // mixedRates says that every request has a rate of its own.
 const mixedRates = 0
 
-// evaluate lays a world through so many collectors, each request sampled at the
-// rate, and compares what is said with what was.
+// evaluate sends a scenario through so many collectors, each request sampled at the
+// rate, and compares the verdicts with the truth.
 func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s score) {
 	r := rand.New(rand.NewPCG(seed, uint64(len(w.name))))
 	shards := make([]*sketch.Shard, collectors)
@@ -159,7 +159,7 @@ func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s sc
 	return s
 }
 
-// second compares one second with what was.
+// second compares one second with the truth.
 func (s *score) second(seen *sketch.Window, truth, peaks map[string]sketch.Load) {
 	for key, was := range truth {
 		peak := peaks[key]
@@ -218,7 +218,7 @@ func ratio(part, whole int) string {
 	return fmt.Sprintf("%.4f", float64(part)/float64(whole))
 }
 
-// show prints a table of the evaluation where somebody looks.
+// show prints a table of the evaluation when tests are verbose.
 func show(title string, t table.Writer) {
 	if testing.Verbose() {
 		t.SetStyle(table.StyleLight)
@@ -226,13 +226,13 @@ func show(title string, t table.Writer) {
 	}
 }
 
-// TestEvaluation lays seeded worlds through sketches, whole and sampled, over one
-// collector and four, and holds every second's verdict to an exact oracle. `make
+// TestEvaluation sends seeded scenarios through sketches, complete and sampled, over
+// one collector and four, and holds every second's verdict to an exact oracle. `make
 // eval` prints it, with more seconds and seeds.
 func TestEvaluation(t *testing.T) {
 	t.Parallel()
 	out := table.NewWriter()
-	out.AppendHeader(table.Row{"world", "sampled", "collectors", "over", "recall", "precision", "intervals", "hold", "findings", "wrong shards", "by at most"})
+	out.AppendHeader(table.Row{"scenario", "sampled", "collectors", "over", "recall", "precision", "intervals", "hold", "findings", "wrong shards", "by at most"})
 	for _, rate := range []float64{1, 0.1, 0.01, mixedRates} {
 		var all score
 		for _, w := range seededScenarios {
@@ -253,34 +253,34 @@ func TestEvaluation(t *testing.T) {
 			}
 		}
 		if cover := float64(all.held) / float64(all.intervals); cover < 0.94 || all.over == 0 {
-			t.Errorf("sampled at %s: the intervals hold %.2f %% of %d key-seconds, %d of which were over", sampledAs(rate), 100*cover, all.intervals, all.over)
+			t.Errorf("sampled at %s: the intervals hold %.2f%% of %d key-seconds, %d of which were over", sampledAs(rate), 100*cover, all.intervals, all.over)
 		}
 		out.AppendRow(table.Row{"all", sampledAs(rate), "", all.over, ratio(all.right, all.over), ratio(all.right, all.claimed),
 			all.intervals, ratio(all.held, all.intervals), all.findings, all.shardErrors, all.mostShardError})
 		out.AppendSeparator()
 	}
-	show("Seconds over the limit, and the intervals of 95 %, against an exact oracle", out)
+	show("Seconds over the limit, and the intervals of 95%, against an exact oracle", out)
 }
 
 func sampledAs(rate float64) string {
 	if rate == mixedRates {
 		return "mixed"
 	}
-	return fmt.Sprintf("%g %%", 100*rate)
+	return fmt.Sprintf("%g%%", 100*rate)
 }
 
-// TestEvaluationOfThrottling watches a partition that refuses what is above 1,000
-// write units a second: the samples show what was refused, or, as a stream does,
-// only what got through.
+// TestEvaluationOfThrottling judges a partition that throttles what is above 1,000
+// write units a second: the samples show what was throttled, or, as a stream does,
+// only what was served.
 func TestEvaluationOfThrottling(t *testing.T) {
 	t.Parallel()
 	out := table.NewWriter()
-	out.AppendHeader(table.Row{"asked a second", "refusals seen", "severity", "state", "peak", "over", "flat top"})
+	out.AppendHeader(table.Row{"requested a second", "throttling seen", "severity", "state", "peak", "over", "plateau"})
 	for _, requested := range []float64{1050, 1300, 3000} {
 		for _, seen := range []bool{true, false} {
 			f := throttledFinding(requested, seen)
 			if f == nil || f.Severity != detect.Critical || f.State != detect.Firing {
-				t.Errorf("%v asked, refusals seen %t: %+v", requested, seen, f)
+				t.Errorf("%v requested, throttling seen %t: %+v", requested, seen, f)
 				continue
 			}
 			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.OverSeconds, f.SaturatedSeconds})
@@ -289,16 +289,16 @@ func TestEvaluationOfThrottling(t *testing.T) {
 	show("A table that really throttles at 1,000 WCU", out)
 }
 
-func throttledFinding(requested float64, refusals bool) *detect.Finding {
+func throttledFinding(requested float64, throttling bool) *detect.Finding {
 	r := rand.New(rand.NewPCG(uint64(requested), 9))
 	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
 	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
 	for second := range int64(*evalSeconds) {
 		for i := range scenario.Poisson(r, requested) {
-			record := sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !refusals}
+			record := sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString("k"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Change: !throttling}
 			if i >= 1000 {
-				if !refusals {
+				if !throttling {
 					break
 				}
 				record.Throttle = keyRangeCause
@@ -320,7 +320,7 @@ func throttledFinding(requested float64, refusals bool) *detect.Finding {
 	return nil
 }
 
-// reasoned are worlds of which the reason is known.
+// scenariosByReason returns stories of which the reason is known.
 func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 	units := 1500 + 3000*r.Float64()
 	shift := r.IntN(1 << 20)
@@ -348,7 +348,7 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 	}
 }
 
-// TestEvaluationOfReasons classifies worlds whose reason is known, and prints the
+// TestEvaluationOfReasons classifies stories whose reason is known, and prints the
 // confusion matrix.
 func TestEvaluationOfReasons(t *testing.T) {
 	t.Parallel()
@@ -372,7 +372,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 			}
 		}
 		out := table.NewWriter()
-		header := table.Row{"is \\ said"}
+		header := table.Row{"is \\ found"}
 		for _, r := range append(slices.Clone(known), "nothing") {
 			header = append(header, strings.ToLower(string(r)))
 		}
@@ -399,7 +399,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 	}
 }
 
-// sampled is the story, of which a part of the requests is seen.
+// sampled returns the story, of which a part of the requests is seen.
 func (s story) sampled(rate float64) story {
 	s.workloads = slices.Clone(s.workloads)
 	for i := range s.workloads {
@@ -412,7 +412,7 @@ func (s story) sampled(rate float64) story {
 	return s
 }
 
-// classified is the reason of the worst finding that pages, or would.
+// classified returns the reason of the worst finding that pages, or would.
 func (s story) classified() detect.Reason {
 	for _, f := range paging(s.findings()) {
 		return f.Reason

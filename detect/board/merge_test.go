@@ -25,7 +25,7 @@ func TestMergingInAnyOrder(t *testing.T) {
 			{key: "clock", units: 1600, sk: rising, caller: "batch"},
 			{key: "sampled", units: 30, rate: 0.01, sk: quarter, caller: "web"},
 			{key: "mixed", units: 150, rate: 0.1, each: 1.5, sk: mostly(6)}, {key: "mixed", units: 40, rate: 0.03, each: 0.7, sk: shuffled},
-			{key: "refused", units: 990, refused: 50, cause: keyRangeCause}, {key: "read", reads: true, units: 4000, strong: true, sk: oneItem},
+			{key: "refused", units: 990, throttled: 50, cause: keyRangeCause}, {key: "read", reads: true, units: 4000, strong: true, sk: oneItem},
 			{key: "large", units: 1200, bytes: 8192, edit: &sample.Edit{Changed: 40, Grown: 3, Attributes: []string{"seen"}}},
 		},
 	)
@@ -76,7 +76,7 @@ func TestMergingInAnyOrder(t *testing.T) {
 	}
 }
 
-// merged is the verdict on windows that are merged in the given order.
+// findingsOf returns the verdict on windows that are merged in the given order.
 func findingsOf(t *testing.T, parts [][]byte) []detect.Finding {
 	t.Helper()
 	windows := map[int64]*sketch.Window{}

@@ -2,22 +2,24 @@ package board
 
 import "github.com/keyheat/keyheat/detect"
 
-// told is a finding that says more, as it was given last.
+// related are the findings that describe what is hot, or how keys are made (see
+// [detect.NewRelated]), by fingerprint, as they were last returned.
+type related map[string]relatedFinding
+
 type relatedFinding struct {
 	detect.Finding
-	// over is when it was taken back, in settled seconds; 0 while it holds.
+	// resolvedAt is the settled second in which it no longer held; 0 while it
+	// does.
 	resolvedAt int64
 }
 
-// related are the findings that say more, by fingerprint, as they were given last.
-type related map[string]relatedFinding
-
-// restore takes up one that another judge left.
+// restore continues a finding that another judge left.
 func (r related) restore(f *detect.Finding) { r[f.Fingerprint] = relatedFinding{Finding: *f} }
 
-// takeBack adds what was said before and holds no longer, as over: whoever keeps
-// findings hears the end of each, for some time, so that a failed write loses
-// none. stands says of a finding that it holds though it was not given now.
+// resolveAbsent returns the current findings together with those that held before
+// and hold no longer, as resolved. These are returned for a horizon, so that
+// whoever stores findings learns of each end even when a write fails. holds
+// reports whether a finding stands although it is not among the current ones.
 func (r related) resolveAbsent(current []detect.Finding, settled int64, holds func(*detect.Finding) bool) []detect.Finding {
 	present := make(map[string]bool, len(current))
 	for i := range current {

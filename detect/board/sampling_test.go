@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestNoFalsePages watches a key at 79 % of the limit for 24 hours at 1 %
+// TestNoFalsePages watches a key at 79% of the limit for 24 hours at 1%
 // sampling.
 func TestNoFalsePages(t *testing.T) {
 	t.Parallel()
@@ -39,13 +39,13 @@ func TestNoFalsePages(t *testing.T) {
 		}
 		if second%60 == 59 {
 			if found := judge.Findings(); len(found) != 0 {
-				t.Fatalf("after %d s a key at 79 %% is found: %+v", second, found)
+				t.Fatalf("after %d s a key at 79%% is found: %+v", second, found)
 			}
 		}
 	}
 }
 
-// TestSampledHeatIsFound watches a key at 1,500 writes a second at 1 % sampling:
+// TestSampledHeatIsFound watches a key at 1,500 writes a second at 1% sampling:
 // single seconds prove nothing, the mean of a minute does.
 func TestSampledHeatIsFound(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ func shardNames(base string, n int) (all []string) {
 	return all
 }
 
-// TestTooFewShardsEnds asks much of a sharded key for a minute, and little from
+// TestTooFewShardsEnds loads a sharded key much for a minute, and little from
 // then on: the finding ends, though the key is never quiet; and the quiet hour
 // does not make its shards too many.
 func TestTooFewShardsEnds(t *testing.T) {
@@ -48,8 +48,8 @@ func TestTooFewShardsEnds(t *testing.T) {
 	}
 }
 
-// TestUnevenIsProven shows even shards of which a sketch has lost a part: it
-// says so in its bounds, and that is no unevenness.
+// TestUnevenIsProven observes even shards of which a sketch has lost a part, as its
+// bounds say: that is no unevenness.
 func TestUnevenIsProven(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
@@ -71,7 +71,7 @@ func TestUnevenIsProven(t *testing.T) {
 	}
 }
 
-// TestSampledShardsAreProven asks of ten shards a sampled load that may, but need
+// TestSampledShardsAreProven observes ten shards with a sampled load that may, but need
 // not, be more than they carry.
 func TestSampledShardsAreProven(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestSampledShardsAreProven(t *testing.T) {
 		b.Settle(scenario.Began-1, true)
 		w := scenario.Loaded(scenario.Began, c.units, shardNames("celebrity", 10)...)
 		w.Total.WriteLargest = 100
-		for i := range w.Keys { // units of 1 at a rate of 1 %
+		for i := range w.Keys { // units of 1 at a rate of 1%
 			w.Keys[i].WriteSpread = sketch.Spread{Variance: c.units * 99, Largest: 100}
 			w.Keys[i].Requests /= 100
 		}
@@ -102,7 +102,7 @@ func TestSampledShardsAreProven(t *testing.T) {
 	}
 }
 
-// TestRoomForShardedKeysIsGivenInOrder shows more sharded keys than a board
+// TestRoomForShardedKeysIsGivenInOrder observes more sharded keys than a board
 // keeps: which it judges does not depend on chance.
 func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 // stories are all of them.
 var stories = slices.Concat(lifetimes, arithmetic, reasonStories, relatedStories, tableStories, shardingStories, fewValueStories, policyStories)
 
-// lives are the stories of one key's load, second by second.
+// lifetimes are the stories of one key's load, second by second.
 var lifetimes = []story{
 	{name: "a cold key is not a finding", seconds: demands(1, 2, 3)},
 	{name: "799 of 1,000 is below the warning share", seconds: demands(799, 799, 799)},
@@ -43,11 +43,11 @@ var lifetimes = []story{
 	{name: "a key of an index is a finding of its own kind", index: "by-status", seconds: demands(1200, 1200),
 		kind: detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
 	{name: "1,100 reads a second are not", reads: true, seconds: demands(1100, 1100, 1100)},
-	{name: "what was refused is demand", seconds: []demand{{units: 1400, refused: 420}, {units: 1400, refused: 420}},
+	{name: "throttled requests are demand", seconds: []demand{{units: 1400, throttled: 420}, {units: 1400, throttled: 420}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 2, saturated: 2, shards: 3, utilization: 1.4},
-	{name: "a flat top just below the limit is saturation", seconds: demands(990, 998, 400, 1000),
+	{name: "a plateau just below the limit is saturation", seconds: demands(990, 998, 400, 1000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
-	{name: "three flat seconds too far apart are not", seconds: demands(990, 400, 990, 400, 400, 990),
+	{name: "three seconds of a plateau too far apart are not", seconds: demands(990, 400, 990, 400, 400, 990),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 990, saturated: 3, shards: 2, utilization: 0.99},
 	{name: "what is not proven is possible and no more", seconds: []demand{{units: 700, unsure: 400}, {units: 850, unsure: 200}},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 850, possible: 2, shards: 2, utilization: 0.85},
@@ -80,11 +80,11 @@ var arithmetic = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 15, utilization: 10},
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
-	{name: "80 % on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open",
-		says: []string{"With 80 % of the load on this key the table as a whole can take 1,250 write units a second."},
+	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open",
+		says: []string{"With 80% of the load on this key the table as a whole can take 1,250 write units a second."},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 3, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
-		says: []string{"100 % of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
+		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3000, saturated: 3, shards: 2, utilization: 1},
 	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"6 queries of at least 0.5 RCU each", "× 5 × 0.5 ="},
@@ -134,7 +134,7 @@ func cmpString(s, otherwise string) string {
 	return s
 }
 
-// reasons are why a table does not heal itself.
+// reasonStories are why a table does not heal itself.
 var reasonStories = []story{
 	hot("half of the load on one item", detect.HotItem, workload{sk: mostly(5)}, "One item, sort key “the-one”", "Sharding will not help as the item is"),
 	hot("a quarter is too near to decide", detect.Undetermined, workload{sk: quarter}, "do not decide"),
@@ -144,8 +144,8 @@ var reasonStories = []story{
 	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("which says nothing of a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
-	hot("without any word of it nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
-	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "100 % of", "rising"),
+	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
+	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "100% of", "rising"),
 	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}, "falling"),
 	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
 	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
@@ -162,7 +162,7 @@ const (
 	provisionedCause = "TableWriteProvisionedThroughputExceeded"
 )
 
-// company are hot keys of which the evidence says more.
+// relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
 	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch” first").with(withOther(detect.SingleCaller)),
 	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1"}, "stop or move what writes it").with(withOther(detect.TestKey)),
@@ -173,22 +173,22 @@ var relatedStories = []story{
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	hot("one that does not grow", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("what a stream tells is a lower bound", detect.Undetermined, workload{change: true}, "a lower bound of the write load", "Reads are not seen"),
-	{name: "a partition that refuses shows a flat top in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
+	{name: "a partition that throttles shows a plateau in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
 		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Pending, peak: 1600, over: 3, shards: 3, utilization: 1.6},
-	{name: "what a partition refuses of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, refused: 150}}, share: 1,
-		says: []string{"requests on the key were refused", "back off exponentially"},
+	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
+		says: []string{"requests on the key were throttled", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
-	{name: "what the table refuses is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, refused: 150}}, share: 1,
+	{name: "what the table throttles is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, throttled: 150}}, share: 1,
 		says: []string{"Check the table's capacity first"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 
-// strained is a story of a table as a whole.
+// tableStory is a story of a table as a whole.
 func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads []workload, says ...string) story {
 	return story{
 		name: name, workloads: workloads, share: 1, reason: reason, says: says,
@@ -196,27 +196,27 @@ func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads [
 	}
 }
 
-// warm are three warm keys of 300 writes a second; of one a part is refused.
+// warm returns three warm keys of 300 writes a second; of one a part is throttled.
 func warm(cause string) []workload {
-	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, refused: 50}}
+	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
 }
 
-// wholes are tables that suffer without a hot key.
+// tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "will not help at once"),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
 	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "This is no hot key", "Raise the provisioned capacity", "Shards would not help"),
 	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
 	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
-	tableStory("more than provisioned, not yet refused", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
+	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
-		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity gives it: nobody is woken
+		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
 	}),
-	{name: "a refusal without a reason tells nothing", workloads: warm("ProvisionedThroughputExceededException")},
+	{name: "a throttled request without a reason decides nothing", workloads: warm("ProvisionedThroughputExceededException")},
 	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }
 
-// shardings are keys that are sharded already.
+// shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
 		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
@@ -231,7 +231,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		says: []string{"Every read of the whole key takes 40 queries"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.8},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"“celebrity#SHARD_7” has most", "differ by up to 140 %"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		says: []string{"“celebrity#SHARD_7” has most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
@@ -246,7 +246,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 12_000, shards: 18, utilization: 12},
 })
 
-// forms is the same key in every form in which shards are named in the field.
+// forms returns the same key in every form in which shards are named in the field.
 func forms() (all []story) {
 	for _, f := range shardkey.Forms() {
 		if f.Alone {
@@ -273,7 +273,7 @@ func forms() (all []story) {
 	return all
 }
 
-// statuses are five values with so many writes a second each.
+// statusValues returns five values with so many writes a second each.
 func statusValues(units float64, a workload) (all []workload) {
 	for _, key := range []string{"open", "paid", "sent", "returned", "closed"} {
 		a.key, a.units = key, units
@@ -282,7 +282,7 @@ func statusValues(units float64, a workload) (all []workload) {
 	return all
 }
 
-// fews are tables with few keys.
+// fewValueStories are tables with few keys.
 var fewValueStories = []story{
 	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 1,
 		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity"},
@@ -290,7 +290,7 @@ var fewValueStories = []story{
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
 	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 1, index: "by-status",
-		says: []string{"behind the value in the key of the index by-status", "refuses writes to the table itself"},
+		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,
 		says: []string{"One key takes everything"},
@@ -317,10 +317,10 @@ func suffix(f shardkey.Form) *detect.Policy {
 	return policyWith(func(p *detect.Policy) { p.Suffix = &f })
 }
 
-// policies are what an operator may decide.
+// policyStories are what an operator may decide.
 var policyStories = []story{
 	{name: "an excluded key", key: "load#7", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Exclude = []string{"load#*"} })},
-	{name: "a table that nobody is woken for", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Info }),
+	{name: "a table that never pages", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Info }),
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 5000, over: 2, shards: 8, utilization: 5},
 	{name: "one that is never critical", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},

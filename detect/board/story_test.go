@@ -19,9 +19,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// second is one second of the story's key: how many units were asked, refused,
+// demand is one second of the story's key: how many units were requested, throttled,
 // and not seen for certain.
-type demand struct{ units, refused, unsure float64 }
+type demand struct{ units, throttled, unsure float64 }
 
 func demands(asked ...float64) (s []demand) {
 	for _, a := range asked {
@@ -39,7 +39,8 @@ func join(parts ...[]demand) (all []demand) {
 	return all
 }
 
-// story is a key's life and what is said of it. An empty kind: nothing is.
+// story is the load of a key, or of several, and the finding that follows. An empty
+// kind: none does.
 type story struct {
 	name       string
 	reads      bool // the seconds are reads, not writes
@@ -47,18 +48,18 @@ type story struct {
 	key        string        // user#42 when empty
 	reason     detect.Reason // undetermined when empty
 	seconds    []demand
-	incomplete bool   // what settles is never wholly seen
+	incomplete bool   // what settles is never completely seen
 	lost       [2]int // from which second to which nothing was seen
-	// world is told instead of seconds: what keys are asked, through a sketch.
+	// workloads take the place of seconds: traffic on keys, through a sketch.
 	workloads []workload
-	lasts     int // seconds of the world, 3 when 0
-	// census says that what the keys look like is judged, too.
+	lasts     int // seconds of the workloads, 3 when 0
+	// withCensus says that what the keys look like is judged, too.
 	withCensus bool
-	// facts and policy are nil where nobody said anything.
+	// facts and policy are nil where nothing is known or decided.
 	facts  *detect.TableFacts
 	policy *detect.Policy
 
-	// says are parts of what is said about it, more are the other findings.
+	// says are parts of the finding's texts, others are the other findings.
 	says   []string
 	others map[detect.Kind]int
 	// share is the key's part of the load, 0.5 when 0.
@@ -75,7 +76,7 @@ type story struct {
 	utilization float64
 }
 
-// window is a story's second, beside as much load again on other keys.
+// window returns a story's second, beside as much load again on other keys.
 func (s *story) window(i int) *sketch.Window {
 	load := func(units float64) sketch.Load {
 		if s.reads {
@@ -90,7 +91,7 @@ func (s *story) window(i int) *sketch.Window {
 	if v.units > 0 {
 		w.Keys = []sketch.KeyLoad{{
 			Hash: scenario.Hash("orders", s.index, s.partitionKey()), Key: s.partitionKey(), Requests: 1,
-			Low: load(v.units), Err: load(v.unsure), Throttled: load(v.refused),
+			Low: load(v.units), Err: load(v.unsure), Throttled: load(v.throttled),
 		}}
 	}
 	return w
@@ -98,7 +99,7 @@ func (s *story) window(i int) *sketch.Window {
 
 func (s *story) partitionKey() sample.Key { return sample.KeyString(cmp.Or(s.key, "user#42")) }
 
-// windows are all that there is to observe, second by second.
+// windows returns all that there is to observe, second by second.
 func (s *story) windows() []*sketch.Window {
 	if s.workloads != nil {
 		return sketched(s.workloads, cmp.Or(s.lasts, 3))
@@ -126,7 +127,7 @@ func (s *story) board() *board.Board {
 	return b
 }
 
-// tell observes the windows in the given order and settles them.
+// run observes the windows in the given order and settles them.
 func (s *story) run(windows []*sketch.Window, order []int) *board.Board {
 	b := s.board()
 	for _, i := range order {
@@ -144,8 +145,8 @@ func (s *story) run(windows []*sketch.Window, order []int) *board.Board {
 		for _, w := range windows {
 			c.Observe(w)
 		}
-		for _, t := range c.Targets() {
-			b.SetView(t[0], t[1], c.View(t[0], t[1], detect.DefaultPolicy()))
+		for _, w := range windows {
+			b.SetView(w.Table, w.Index, c.View(w.Table, w.Index, detect.DefaultPolicy()))
 		}
 	}
 	last := scenario.Began + int64(len(s.seconds)) - 1
@@ -156,8 +157,8 @@ func (s *story) run(windows []*sketch.Window, order []int) *board.Board {
 	return b
 }
 
-// long says that the story lasts longer than a judge keeps its seconds open: it
-// has to be told in order.
+// isLong reports whether the story lasts longer than a judge keeps its seconds open:
+// it has to be observed in order.
 func (s *story) isLong() bool { return s.lasts > 900 }
 
 func inOrder(n int) []int {
@@ -168,7 +169,7 @@ func inOrder(n int) []int {
 	return order
 }
 
-// whole is the story, told once from beginning to end.
+// findings returns those of the story, observed once from beginning to end.
 func (s *story) findings() []detect.Finding {
 	windows := s.windows()
 	return s.run(windows, inOrder(len(windows))).Findings()
@@ -191,7 +192,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// main is the finding that the story is about: the most utilised of its kind,
+// main returns the finding that the story is about: the most utilised of its kind,
 // and of its key where it names one. The others must be those it expects.
 func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 	t.Helper()
@@ -258,7 +259,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	}
 }
 
-// TestOrderDoesNotMatter tells every story in random orders, with seconds told
+// TestOrderDoesNotMatter observes every story in random orders, with seconds observed
 // twice: late data change nothing but what is not known yet.
 func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
@@ -278,7 +279,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestStoriesMergeInAnyOrder spreads the requests of every world over three shards and
+// TestStoriesMergeInAnyOrder spreads the requests of every story over three shards and
 // merges what they saw of a second in random orders: one verdict.
 func TestStoriesMergeInAnyOrder(t *testing.T) {
 	t.Parallel()
@@ -334,7 +335,7 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
 		if s.lost[1] > 0 || s.isLong() {
-			continue // told with settlings of its own
+			continue // settled at times of its own
 		}
 		windows := s.windows()
 		observe := func(b *board.Board, from, to int) {
@@ -361,16 +362,16 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// heat are the findings that page. What says more of them is judged anew.
+// paging returns the findings that page. Related ones are judged anew.
 func paging(found []detect.Finding) []detect.Finding {
 	return slices.DeleteFunc(found, func(f detect.Finding) bool {
 		return !slices.Contains([]detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation}, f.Kind)
 	})
 }
 
-// compareRestored leaves alone what a finding cannot tell its heir: seconds
-// below the warning share before the first one above it, and how much of the
-// quiet before the handover was wholly seen. The heir waits longer, never less.
+// compareRestored ignores what a finding does not hold for the judge after it: seconds
+// below the warning share before the first one above it, and how much of the quiet
+// before the handover was completely seen. The successor waits longer, never less.
 func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -379,7 +380,7 @@ func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
 	for i := range want {
 		w, g := want[i], got[i]
 		if g.FirstSeen.Before(w.FirstSeen) && g.Utilization >= w.Utilization {
-			continue // the heir goes on with the episode that it could not see resolved
+			continue // the successor goes on with the episode that it could not see resolved
 		}
 		if w.Fingerprint != g.Fingerprint || w.OverSeconds != g.OverSeconds || w.State != g.State && w.State != detect.Resolved ||
 			w.Peak.WCU.Value != g.Peak.WCU.Value || w.Peak.RCU.Value != g.Peak.RCU.Value || !w.LastSeen.Equal(g.LastSeen) {
@@ -412,8 +413,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestFewKeysOutliveARestart lets a judge take over that has not looked at the
-// table's keys yet: what was said of them stands until it has.
+// TestFewKeysOutliveARestart lets a judge take over that has no view of the table's
+// keys yet: the finding stands until it has.
 func TestFewKeysOutliveARestart(t *testing.T) {
 	t.Parallel()
 	s := story{workloads: statusValues(400, workload{}), withCensus: true, lasts: 60}
@@ -422,7 +423,7 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 	successor.Settle(scenario.Began+60, true)
 	successor.Restore(before, scenario.Seed)
 	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Pending {
-		t.Fatalf("before it has looked the heir says %+v", found)
+		t.Fatalf("before it has a view the successor finds %+v", found)
 	}
 	many := keydesign.NewCensus()
 	for _, w := range sketched(keysLike("user#%d", 300, workload{units: 5}), 60) {
@@ -430,6 +431,6 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 	}
 	successor.SetView("orders", "", many.View("orders", "", detect.DefaultPolicy()))
 	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
-		t.Fatalf("when it has looked it says %+v", found)
+		t.Fatalf("when it has a view it finds %+v", found)
 	}
 }

@@ -5,51 +5,88 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// totals are a table's or index's sums so far.
+// totals are the sums of every table and index so far.
 type totals struct {
+	sums map[detect.Target]*sum
+	// open is what each second that is open to late data added to its sum.
+	open map[windowID]sketch.Total
+}
+
+type windowID struct {
+	target detect.Target
+	second int64
+}
+
+// sum is that of one table or index.
+type sum struct {
 	seconds int64
 	total   sketch.Total
 	unseen  sketch.Load
 }
 
-// observeTable counts a window to its table, in place of what was known of that
-// second.
-func (b *Board) observeTable(w *sketch.Window) {
-	id := targetOf(w)
-	t := b.tables[id]
-	if t == nil {
-		t = &totals{}
-		b.tables[id] = t
-	}
-	before, known := b.seconds[windowID{id, w.Second}]
-	if !known {
-		if w.Second < b.timeline.Settled-detect.Horizon {
-			return // counted and forgotten
-		}
-		t.seconds++
-	}
-	b.seconds[windowID{id, w.Second}] = w.Total
-	t.total.Requests += w.Total.Requests - before.Requests
-	t.total.Write += w.Total.Write - before.Write
-	t.total.Read += w.Total.Read - before.Read
-	t.total.ReadLargest = max(t.total.ReadLargest, w.Total.ReadLargest)
-	t.total.WriteLargest = max(t.total.WriteLargest, w.Total.WriteLargest)
-	t.unseen = sketch.Load{Read: max(t.unseen.Read, w.Unseen.Read), Write: max(t.unseen.Write, w.Unseen.Write)}
+func newTotals() totals {
+	return totals{sums: map[detect.Target]*sum{}, open: map[windowID]sketch.Total{}}
 }
 
-// Tables answers every table and index, the most requested first.
-func (b *Board) Tables() []detect.Table {
-	all := make([]detect.Table, 0, len(b.tables))
-	for id, t := range b.tables {
+// observe adds a window to the sum of its table, in place of what was known of
+// that second. One that was evicted is counted already.
+func (t totals) observe(w *sketch.Window, settled int64) {
+	id := windowID{targetOf(w), w.Second}
+	s := t.sums[id.target]
+	if s == nil {
+		s = &sum{}
+		t.sums[id.target] = s
+	}
+	before, known := t.open[id]
+	if !known {
+		if w.Second < settled-detect.Horizon {
+			return
+		}
+		s.seconds++
+	}
+	t.open[id] = w.Total
+	s.total.Requests += w.Total.Requests - before.Requests
+	s.total.Write += w.Total.Write - before.Write
+	s.total.Read += w.Total.Read - before.Read
+	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
+	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
+	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
+}
+
+// evict closes the seconds before oldest.
+func (t totals) evict(oldest int64) {
+	for id := range t.open {
+		if id.second < oldest {
+			delete(t.open, id)
+		}
+	}
+}
+
+// largest returns what one more sampled request of a table or index would add.
+func (t totals) largest(of detect.Target) episode.Largest {
+	if s := t.sums[of]; s != nil {
+		return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
+	}
+	return episode.Largest{}
+}
+
+// tables returns every table and index, the most requested first.
+func (t totals) tables() []detect.Table {
+	all := make([]detect.Table, 0, len(t.sums))
+	for of, s := range t.sums {
 		all = append(all, detect.Table{
-			Target: id, Seconds: t.seconds, Requests: t.total.Requests,
-			WCU: detect.Units(t.total.Write), RCU: detect.Units(t.total.Read),
-			Unseen:   detect.Unseen{WCU: detect.Units(t.unseen.Write), RCU: detect.Units(t.unseen.Read)},
-			Provable: detect.Unseen{WCU: sampling.Provable(detect.PartitionWrite, t.total.WriteLargest), RCU: sampling.Provable(detect.PartitionRead, t.total.ReadLargest)},
+			Target: of, Seconds: s.seconds, Requests: s.total.Requests,
+			WCU: detect.Units(s.total.Write), RCU: detect.Units(s.total.Read),
+			Unseen: detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
+			Provable: detect.Unseen{
+				WCU: sampling.Provable(detect.PartitionWrite, s.total.WriteLargest),
+				RCU: sampling.Provable(detect.PartitionRead, s.total.ReadLargest),
+			},
 		})
 	}
 	slices.SortFunc(all, func(x, y detect.Table) int {

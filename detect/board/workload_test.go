@@ -11,7 +11,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// asked is what a world asks of one key, in every second.
+// workload is the traffic of one key, the same in every second. A list of them is
+// a scenario.
 type workload struct {
 	key, index string
 	units      float64 // a second
@@ -21,26 +22,26 @@ type workload struct {
 	strong     bool
 	sk         func(i int) sample.Key // of the i-th request since the beginning
 	caller     string
-	cause      string  // why `refused` of the units are refused
-	refused    float64 // a second
+	cause      string  // why `throttled` of the units are throttled
+	throttled  float64 // a second
 	bytes      int64
 	edit       *sample.Edit
 	rate       float64 // 1 when 0
-	change     bool    // told by a stream
+	change     bool    // seen by a stream
 	from, to   int     // in which seconds; all when both are 0
 }
 
-// mostRecords is how many records stand for a key's second: beyond that each
+// maxRecords is how many records stand for a key's second: beyond that each
 // stands for several requests.
 const maxRecords = 400
 
-// windowsOf lays a world through a sketch: every second whole.
+// sketched sends workloads through a sketch and returns every second, complete.
 func sketched(workloads []workload, seconds int) []*sketch.Window {
 	return mergedParts(partsOf(workloads, seconds, 1, nil), nil)
 }
 
-// partsOf lays a world through so many sketches, each request through any of
-// them, and answers the parts of seconds that they saw.
+// sketchedParts sends workloads through so many sketches, each request through any
+// of them, and returns the parts of seconds that they saw.
 func partsOf(workloads []workload, seconds, shards int, random *rand.Rand) (parts []sketch.Window) {
 	config := sketch.Config{Seed: scenario.Seed}
 	all := make([]*sketch.Shard, shards)
@@ -76,8 +77,8 @@ func partsOf(workloads []workload, seconds, shards int, random *rand.Rand) (part
 	return parts
 }
 
-// wholeOf are the whole seconds that parts make, merged in a random order, or in
-// theirs.
+// mergedParts returns the complete seconds that parts make, merged in a random order,
+// or in theirs.
 func mergedParts(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window) {
 	order := inOrder(len(parts))
 	if random != nil {
@@ -103,12 +104,12 @@ func mergedParts(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window
 	return all
 }
 
-// send makes a second's requests; sent were made before.
+// send returns a second's requests; sent is how many were made before.
 func (a *workload) send(second, sent int) (all []sample.Record) {
 	each := cmp.Or(a.each, 1)
 	requests := int(a.units/each + 0.5)
 	fold := (requests + maxRecords - 1) / maxRecords
-	refused := a.refused / each
+	throttled := a.throttled / each
 	for i := 0; i < requests; i += fold {
 		n := min(fold, requests-i)
 		r := sample.Record{
@@ -129,7 +130,7 @@ func (a *workload) send(second, sent int) (all []sample.Record) {
 		if a.sk != nil {
 			r.SK = a.sk(sent)
 		}
-		if float64(i) < refused {
+		if float64(i) < throttled {
 			r.Throttle = a.cause
 		}
 		all = append(all, r)
@@ -138,7 +139,7 @@ func (a *workload) send(second, sent int) (all []sample.Record) {
 	return all
 }
 
-// Sort keys of worlds.
+// Sort keys of workloads.
 
 func shuffled(i int) sample.Key { return sample.KeyString(fmt.Sprintf("%08x", uint32(i)*2654435761)) }
 
@@ -146,7 +147,7 @@ func rising(i int) sample.Key { return sample.KeyString(fmt.Sprintf("2025-11-21T
 
 func falling(i int) sample.Key { return sample.KeyString(fmt.Sprintf("%08d", 99999999-i)) }
 
-// quarter is one item in a quarter of the requests.
+// quarter returns one item in a quarter of the requests.
 func quarter(i int) sample.Key {
 	if i%4 == 0 {
 		return sample.KeyString("the-one")
@@ -154,7 +155,7 @@ func quarter(i int) sample.Key {
 	return shuffled(i)
 }
 
-// mostly is one item in so many of ten requests, and many others.
+// mostly returns one item in so many of ten requests, and many others.
 func mostly(tenths int) func(int) sample.Key {
 	return func(i int) sample.Key {
 		if i%10 < tenths {
@@ -166,7 +167,7 @@ func mostly(tenths int) func(int) sample.Key {
 
 func oneItem(int) sample.Key { return sample.KeyString("profile") }
 
-// keys are n keys of a form, each asked the same.
+// keysLike returns n keys of a form with the same traffic each.
 func keysLike(form string, n int, a workload) (all []workload) {
 	for i := range n {
 		a.key = fmt.Sprintf(form, i)

@@ -8,52 +8,59 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Episode is the verdict's memory of one kind for one key: a fold over its
-// seconds in time order. An episode begins with a second above the policy's
-// share and ends when it is resolved; the next one begins anew.
+// Episode is what one kind of finding knows of one subject: a fold over its
+// seconds in time order. An episode begins with a second above the policy's share
+// of the limit and ends when it is resolved; the next one begins anew.
 type Episode struct {
 	state detect.State // empty before the first hot second
-	// Write and read are the highest second; at and consumed belong to the
-	// kind's own highest.
-	Write, Read       sampling.Interval
-	At                int64
-	consumed          sketch.Load
-	sum               sketch.Load
-	sumLow, sumHigh   sketch.Load
-	sumTable          sketch.Load
+	// write and read are the highest second of each; At and consumed belong to the
+	// highest of what the kind is about.
+	write, read sampling.Interval
+	At          int64
+	consumed    sketch.Load
+	// The sums are over the seconds counted, of the subject's demand with its
+	// bounds, and of the whole table or index.
+	sum, sumLow, sumHigh, sumTable sketch.Load
+	// requests are those of the whole table or index, changes those of them that
+	// come from a stream.
 	requests, changes int64
-	Seconds           int64
-	Over, possible    int
-	saturated         int
-	isSaturated       bool
-	warned            bool            // something was above the policy's share
-	combined          float64         // the largest sum of both utilisations
-	sustained         bool            // a mean is proven over the limit
-	means             *sampling.Means // of a sampled key
-	sampled           bool
-	first, last       int64
-	through           int64                     // the last second that was counted
-	plateaus          [detect.SaturatedOf]int64 // seconds of a flat top, newest first
-	hottest           [detect.FireOf]int64      // seconds above the share, newest first
-	Pressure          throttling.Pressure       // of a table as a whole
-	// RestoredEvidence is what the judge before this one left.
-	RestoredEvidence *detect.Evidence
+	seconds           int64
+	// Over counts the seconds above the limit for certain, possible those that may
+	// have been, saturated those on a plateau at it.
+	Over, possible, saturated int
+
+	isSaturated bool
+	warned      bool            // something was above the policy's share
+	sustained   bool            // a mean is proven over the limit
+	combined    float64         // the largest sum of both utilisations
+	means       *sampling.Means // of a sampled key
+	sampled     bool
+
+	first, last int64                     // the hot seconds
+	through     int64                     // the last second that was counted
+	plateaus    [detect.SaturatedOf]int64 // seconds of a plateau, newest first
+	hottest     [detect.FireOf]int64      // seconds above the share, newest first
+
+	// Pressure is that of a table or index as a whole.
+	Pressure throttling.Pressure
+	// restoredEvidence is what the judge before this one left.
+	restoredEvidence *detect.Evidence
 }
 
 // Rules are what an episode is judged by.
 type Rules struct {
 	Kind detect.Kind
 	detect.Policy
-	// oneEpisode keeps everything in one episode: a file is looked at whole.
+	// oneEpisode keeps everything in one episode, as when a file is analysed.
 	oneEpisode bool
 	// largest is what one more sampled request of the table would have added.
 	largest Largest
 }
 
-// Largest is by reads and by writes, in units.
+// Largest is the most that one sampled request of a table stands for, in units.
 type Largest struct{ Read, Write float64 }
 
-// clone is an episode of its own.
+// clone returns a copy that shares nothing with e.
 func (e *Episode) clone() Episode {
 	c := *e
 	if e.means != nil {
@@ -63,14 +70,14 @@ func (e *Episode) clone() Episode {
 	return c
 }
 
-// steps takes the next seconds.
+// observeAll records the next seconds.
 func (e *Episode) observeAll(points []point, r Rules, t Timeline) {
 	for i := range points {
 		e.observe(&points[i], r, t)
 	}
 }
 
-// step takes the next second.
+// observe records the next second.
 func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	if p.second <= e.through { // counted before a restart
 		e.raisePeaks(p, r.largest)
@@ -102,7 +109,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.addPlateau(p.second)
 	}
 	if hot {
-		e.isSaturated = e.isSaturated || p.refusedByPartition(r.Kind)
+		e.isSaturated = e.isSaturated || p.throttledByPartition(r.Kind)
 		e.addHot(p.second)
 	}
 	if sustained {
@@ -111,8 +118,8 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	}
 }
 
-// mean is the largest mean of the last seconds that is proven; zero for a key
-// that is not sampled, whose seconds prove themselves.
+// mean returns the largest mean of the last seconds that is proven; zero for a key
+// that is not sampled, whose single seconds are exact.
 func (e *Episode) mean(p *point, k detect.Kind) sample.Milli {
 	seen := p.of(k)
 	if e.means == nil {
@@ -128,19 +135,19 @@ func (e *Episode) mean(p *point, k detect.Kind) sample.Milli {
 // count adds a second to the figures.
 func (e *Episode) count(p *point, r Rules) {
 	seen := p.of(r.Kind)
-	if e.Seconds == 0 || seen.Value > FigureOf(r.Kind, e).Value {
+	if e.seconds == 0 || seen.Value > e.Peak(r.Kind).Value {
 		e.At, e.consumed = p.second, p.consumed()
 	}
 	high := e.raisePeaks(p, r.largest)
 	if both := p.combined(); both > e.combined {
 		e.combined = both
 	}
-	e.Seconds++
-	e.sum = e.sum.Plus(sketch.Load{Read: p.Read.Value, Write: p.Write.Value})
-	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.Read.Low, Write: p.Write.Low})
+	e.seconds++
+	e.sum = e.sum.Plus(sketch.Load{Read: p.read.Value, Write: p.write.Value})
+	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.read.Low, Write: p.write.Low})
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.sampled = e.sampled || p.Write.Spread.Variance > 0 || p.Read.Spread.Variance > 0
+	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
 	case seen.Proven > most:
@@ -150,15 +157,15 @@ func (e *Episode) count(p *point, r Rules) {
 	}
 }
 
-// raise lifts the peaks, and answers the second's upper bounds.
+// raisePeaks raises the peaks to a second's, and returns its upper bounds.
 func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
-	high = sketch.Load{Read: p.Read.High(l.Read), Write: p.Write.High(l.Write)}
-	e.Write = e.Write.Max(sampling.Interval{Value: p.Write.Value, Low: p.Write.Low, High: high.Write})
-	e.Read = e.Read.Max(sampling.Interval{Value: p.Read.Value, Low: p.Read.Low, High: high.Read})
+	high = sketch.Load{Read: p.read.High(l.Read), Write: p.write.High(l.Write)}
+	e.write = e.write.Max(sampling.Interval{Value: p.write.Value, Low: p.write.Low, High: high.Write})
+	e.read = e.read.Max(sampling.Interval{Value: p.read.Value, Low: p.read.Low, High: high.Read})
 	return high
 }
 
-// saturate notes a second of a flat top; enough of them close together are
+// addPlateau records a second of a plateau; enough of them close together are
 // saturation.
 func (e *Episode) addPlateau(second int64) {
 	e.saturated++
@@ -170,7 +177,7 @@ func (e *Episode) addPlateau(second int64) {
 	}
 }
 
-// warm notes a second that is worth knowing.
+// extendPending extends the episode, or begins it, by a second worth knowing.
 func (e *Episode) extendPending(second int64) {
 	if e.state == "" || e.state == detect.Resolved {
 		e.state = detect.Pending
@@ -178,7 +185,7 @@ func (e *Episode) extendPending(second int64) {
 	e.extend(second, second)
 }
 
-// heat notes a second above the policy's share.
+// addHot records a second above the policy's share.
 func (e *Episode) addHot(second int64) {
 	e.warned = true
 	e.extendPending(second)
@@ -189,12 +196,13 @@ func (e *Episode) addHot(second int64) {
 	}
 }
 
+// fire makes the episode firing, for some seconds at once.
 func (e *Episode) fire(from, to int64) {
 	e.state, e.warned = detect.Firing, true
 	e.extend(from, to)
 }
 
-// extend stretches the episode over some seconds.
+// extend makes the episode include some seconds.
 func (e *Episode) extend(from, to int64) {
 	if e.first == 0 || from < e.first {
 		e.first = from
@@ -210,7 +218,7 @@ func (e *Episode) settle(second int64, t Timeline) {
 	}
 }
 
-// Severity is empty when there is nothing to find.
+// Severity returns the worst of the episode; empty when there is no finding.
 func (e *Episode) Severity() detect.Severity {
 	switch {
 	case e.Over > 0 || e.isSaturated || e.sustained:
@@ -223,9 +231,9 @@ func (e *Episode) Severity() detect.Severity {
 	return ""
 }
 
-// suffer takes the next second of a table as a whole.
+// observePressure records the next second of a table or index as a whole.
 func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
-	hit, refused := p.pressure.Hits(r.Kind)
+	hit, throttled := p.pressure.Hits(r.Kind)
 	e.settle(p.second-1, t)
 	if !hit {
 		return
@@ -233,17 +241,17 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	if e.state == detect.Resolved && !r.oneEpisode {
 		*e = Episode{through: p.second}
 	}
-	if detect.Weight(p.table) > detect.Weight(sketch.Load{Read: e.Read.Value, Write: e.Write.Value}) {
+	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumed()
 	}
 	e.raisePeaks(p, Largest{})
-	e.Seconds++
+	e.seconds++
 	for _, sum := range []*sketch.Load{&e.sum, &e.sumLow, &e.sumHigh, &e.sumTable} {
 		*sum = sum.Plus(p.table)
 	}
 	e.Pressure = e.Pressure.Plus(*p.pressure)
-	if !refused {
-		e.extendPending(p.second) // burst capacity still gives it: nobody is woken
+	if !throttled {
+		e.extendPending(p.second) // burst capacity still serves it: nothing pages
 		return
 	}
 	e.Over++

@@ -7,46 +7,53 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// KeyFinding are the figures of a hot key.
+// Peak returns the highest second of what a kind is about.
+func (e *Episode) Peak(k detect.Kind) sampling.Interval {
+	if k == detect.HotKeyRead {
+		return e.read
+	}
+	return e.write
+}
+
+// PeakLoad returns the highest seconds of reads and of writes.
+func (e *Episode) PeakLoad() sketch.Load {
+	return sketch.Load{Read: e.read.Value, Write: e.write.Value}
+}
+
+// KeyFinding returns a finding with the figures of a hot key; evidence, reason and
+// advice are left to the caller.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	f.Utilization = max(detect.Units(e.Write.Value)/detect.Units(detect.PartitionWrite), detect.Units(e.Read.Value)/detect.Units(detect.PartitionRead))
+	f.Utilization = max(detect.Units(e.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(e.read.Value)/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(FigureOf(r.Kind, e).Value, detect.Limit(r.Kind), r.Headroom)
+	f.Shards = detect.Shards(e.Peak(r.Kind).Value, detect.Limit(r.Kind), r.Headroom)
 	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
 		f.Share = min(1, float64(detect.Amount(r.Kind, e.sum))/float64(all))
 	}
 	return f
 }
 
-// Finding are what every kind tells of an episode.
+// Finding returns a finding with the figures that every kind has.
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)
 	f.Severity, f.State = r.Cap(e.Severity()), e.state
-	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.Write.PerSecond(1), RCU: e.Read.PerSecond(1)}, At: detect.At(e.At)}
+	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.At(e.At)}
 	f.Mean = e.meanLoads()
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
 	f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds = e.Over, e.possible, e.saturated
 	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
-	f.Seconds, f.Through = e.Seconds, detect.At(e.through)
+	f.Seconds, f.Through = e.seconds, detect.At(e.through)
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
-		f.State = detect.Pending // the policy caps it: nobody is woken
+		f.State = detect.Pending // the policy caps it: nothing pages
 	}
 	return f
-}
-
-func FigureOf(k detect.Kind, e *Episode) sampling.Interval {
-	if k == detect.HotKeyRead {
-		return e.Read
-	}
-	return e.Write
 }
 
 func (e *Episode) meanLoads() detect.Loads {
 	write := sampling.Interval{Value: e.sum.Write, Low: e.sumLow.Write, High: e.sumHigh.Write}
 	read := sampling.Interval{Value: e.sum.Read, Low: e.sumLow.Read, High: e.sumHigh.Read}
-	return detect.Loads{WCU: write.PerSecond(e.Seconds), RCU: read.PerSecond(e.Seconds)}
+	return detect.Loads{WCU: write.PerSecond(e.seconds), RCU: read.PerSecond(e.seconds)}
 }
 
 // qualityOf returns what the figures of an episode rest on.
@@ -66,16 +73,16 @@ func qualityOf(e *Episode) detect.Quality {
 	return q
 }
 
-// Restore is the episode that made the finding.
-func Restore(f *detect.Finding) *Episode {
+// restored returns the episode that made the finding.
+func restored(f *detect.Finding) *Episode {
 	e := &Episode{
-		state: f.State, Seconds: f.Seconds, through: f.Through.Unix(),
-		Write: intervalOf(f.Peak.WCU), Read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
+		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
+		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
 		sum:      sumOf(f, valueOf), sumLow: sumOf(f, lowOf), sumHigh: sumOf(f, highOf),
 		Over: f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
 		isSaturated: f.Severity == detect.Critical && f.OverSeconds == 0,
-		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, RestoredEvidence: f.Evidence,
+		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 		sampled: f.Quality.Sampling == detect.SamplingAssumed,
 	}
@@ -95,7 +102,7 @@ func Restore(f *detect.Finding) *Episode {
 	return e
 }
 
-// sumOf is the mean times the seconds it was taken over.
+// sumOf returns the mean times the seconds it was taken over.
 func sumOf(f *detect.Finding, part func(detect.Figure) float64) sketch.Load {
 	n := float64(f.Seconds)
 	return sketch.Load{Read: detect.Milli(part(f.Mean.RCU) * n), Write: detect.Milli(part(f.Mean.WCU) * n)}

@@ -10,30 +10,31 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// point is one second of one key.
+// point is one second of one subject.
 type point struct {
 	second int64
-	// Read and write are the demand; throttled is the refused part of it.
-	Read, Write sampling.Amounts
+	// read and write are the demand; throttled is the part of it that DynamoDB
+	// throttled.
+	read, write sampling.Amounts
 	throttled   sketch.Load
 	// requests is how many were seen, keyRange how many of the key's were
-	// refused because of their partition, as far as evidence tells.
+	// throttled because of their partition, as far as the evidence shows.
 	requests, keyRange int64
-	// asked is how many requests of the whole table or index were seen, changes
-	// those of them that a stream told.
+	// tableRequests is how many requests of the whole table or index were seen,
+	// tableChanges those of them that come from a stream.
 	tableRequests, tableChanges int64
-	// pressure is what a table as a whole suffered; nil for a key.
+	// pressure is that of a table or index as a whole; nil for a key.
 	pressure *throttling.Pressure
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
 }
 
-// NewPoint is what a window says of one of its keys.
-func NewPoint(w *sketch.Window, k *sketch.KeyLoad) point {
+// keyPoint returns what a window has of one of its keys.
+func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	p := point{
 		second: w.Second, requests: k.Requests, tableRequests: w.Total.Requests, tableChanges: w.Total.Changes,
-		Read:      sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread),
-		Write:     sampling.NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread),
+		read:      sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread),
+		write:     sampling.NewAmounts(k.Low.Write, k.Err.Write, k.WriteSpread),
 		throttled: k.Throttled, table: w.Total.Load,
 	}
 	if k.Evidence != nil {
@@ -42,52 +43,53 @@ func NewPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	return p
 }
 
-// of is the part of the second that a kind is about.
+// of returns the part of the second that a kind is about.
 func (p *point) of(k detect.Kind) *sampling.Amounts {
 	if k == detect.HotKeyRead {
-		return &p.Read
+		return &p.read
 	}
-	return &p.Write
+	return &p.write
 }
 
-// consumed is what got through.
+// consumed returns what was not throttled.
 func (p *point) consumed() sketch.Load {
-	return sketch.Load{Read: p.Read.Value - p.throttled.Read, Write: p.Write.Value - p.throttled.Write}
+	return sketch.Load{Read: p.read.Value - p.throttled.Read, Write: p.write.Value - p.throttled.Write}
 }
 
-// NewTablePoint is a second of a table as a whole.
-func NewTablePoint(w *sketch.Window, s *throttling.Pressure) point {
+// tablePoint returns a second of a table or index as a whole.
+func tablePoint(w *sketch.Window, s *throttling.Pressure) point {
 	l := w.Total.Load
 	return point{
 		second: w.Second, pressure: s, throttled: w.Total.Throttled, requests: w.Total.Requests, table: l,
-		Read: sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, Write: sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write},
+		read: sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, write: sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write},
 	}
 }
 
-// load is the demand.
+// load returns the demand.
 func (p *point) load() sketch.Load {
-	return sketch.Load{Read: p.Read.Value, Write: p.Write.Value}
+	return sketch.Load{Read: p.read.Value, Write: p.write.Value}
 }
 
-// both says whether reads and writes together are over a partition's budget, if
-// they share one, while each is below its limit. It is told with the writes.
+// overCombined reports whether reads and writes together are over a partition's
+// budget, if they share one, while each is below its limit. It is part of the
+// finding about writes.
 func (p *point) overCombined(r Rules) bool {
-	return r.Kind != detect.HotKeyRead && p.combined() > 1 && p.Write.Proven <= detect.PartitionWrite && p.Read.Proven <= detect.PartitionRead
+	return r.Kind != detect.HotKeyRead && p.combined() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
 }
 
-// combined is the proven sum of both utilisations.
+// combined returns the proven sum of both utilisations.
 func (p *point) combined() float64 {
-	return detect.Units(p.Write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.Read.Proven)/detect.Units(detect.PartitionRead)
+	return detect.Units(p.write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.read.Proven)/detect.Units(detect.PartitionRead)
 }
 
-// refusedByPartition says that DynamoDB refused requests of the key, of what the
-// kind is about, because their partition had enough.
-func (p *point) refusedByPartition(k detect.Kind) bool {
+// throttledByPartition reports whether DynamoDB throttled requests of the key, of
+// what the kind is about, because of their partition.
+func (p *point) throttledByPartition(k detect.Kind) bool {
 	return p.keyRange > 0 && detect.Amount(k, p.throttled) > 0
 }
 
-// flatTop says whether the second lies just at the limit with what it consumed,
-// as far as sampling lets it be seen.
+// isPlateau reports whether what the second consumed lies just at the limit, as far
+// as sampling shows it.
 func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.of(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/evidence"
+	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -13,58 +14,78 @@ import (
 // Conditions are what a track's seconds are judged under.
 type Conditions struct {
 	Policy detect.Policy
-	// OneEpisode keeps everything in one episode: a file is looked at whole.
+	// OneEpisode keeps everything in one episode, as when a file is analysed.
 	OneEpisode bool
 	// Largest is what one more sampled request of the table would have added.
 	Largest Largest
 	Time    Timeline
 }
 
+// Rules returns the conditions for findings of one kind.
 func (c Conditions) Rules(k detect.Kind) Rules {
 	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest}
 }
 
-// Track is one key that is, or was, near a limit.
+// Track is the history of one key, or of a table or index as a whole, that is or
+// was near a limit: its open seconds, and the episodes that older ones made.
 type Track struct {
 	Subject Subject
-	Points  []point          // by second, within the horizon
-	Hottest evidence.Hottest // of the hottest seconds
-	// Past are the episodes before points.
-	Past map[detect.Kind]*Episode
-	// known are the episodes up to and including the first `settled` points, by
+	points  []point          // by second, within the horizon
+	hottest evidence.Hottest // of the hottest seconds
+	// past are the episodes before points.
+	past map[detect.Kind]*Episode
+	// cached are the episodes up to and including the first `settled` points, by
 	// the place of their kind: what is settled is judged once, unless late data
 	// change it.
 	cached  [2]Episode
 	settled int
-	// largest is what known was judged with.
+	// largest is what cached was judged with.
 	largest Largest
 }
 
-func NewTrack(of Subject) *Track { return &Track{Subject: of, Past: map[detect.Kind]*Episode{}} }
+// NewTrack returns an empty track.
+func NewTrack(of Subject) *Track { return &Track{Subject: of, past: map[detect.Kind]*Episode{}} }
 
-// Put sets a second of the key. One beyond the horizon only raises the peaks.
-func (t *Track) Put(p point, oldest int64, l Largest) {
+// Observe records what a window has of the track's key, in place of what was known
+// of that second. A second before oldest only raises the peaks.
+func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Largest) {
+	if !k.Cut {
+		t.Subject.Key = k.Key
+	}
+	t.put(keyPoint(w, k), oldest, l)
+	t.hottest.Add(w.Second, k)
+}
+
+// ObserveTable records a second of a table or index as a whole.
+func (t *Track) ObserveTable(w *sketch.Window, p *throttling.Pressure, oldest int64) {
+	t.put(tablePoint(w, p), oldest, Largest{})
+}
+
+// Restore continues the episode that made a finding.
+func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restored(f) }
+
+func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
-		for _, e := range t.Past {
+		for _, e := range t.past {
 			e.raisePeaks(&p, l)
 		}
 		return
 	}
-	i, found := slices.BinarySearchFunc(t.Points, p.second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
+	i, found := slices.BinarySearchFunc(t.points, p.second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
 	if i < t.settled {
 		t.settled = 0
 	}
 	if found {
-		t.Points[i] = p
+		t.points[i] = p
 		return
 	}
-	t.Points = slices.Insert(t.Points, i, p)
+	t.points = slices.Insert(t.points, i, p)
 }
 
-// Fold moves seconds before oldest into the past.
+// Fold moves the seconds before oldest into the past episodes.
 func (t *Track) Fold(oldest int64, c Conditions) {
 	n := 0
-	for n < len(t.Points) && t.Points[n].second < oldest {
+	for n < len(t.points) && t.points[n].second < oldest {
 		n++
 	}
 	if n == 0 {
@@ -72,54 +93,57 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 	}
 	for _, k := range t.Subject.Kinds() {
 		e := t.before(k)
-		e.observeAll(t.Points[:n], c.Rules(k), c.Time)
-		t.Past[k] = &e
+		e.observeAll(t.points[:n], c.Rules(k), c.Time)
+		t.past[k] = &e
 	}
-	t.Points = slices.Delete(t.Points, 0, n)
+	t.points = slices.Delete(t.points, 0, n)
 	t.settled = 0
 }
 
-// before is the episode before the first point.
+// before returns the episode before the first point.
 func (t *Track) before(k detect.Kind) Episode {
-	if past := t.Past[k]; past != nil {
+	if past := t.past[k]; past != nil {
 		return past.clone()
 	}
 	return Episode{}
 }
 
-// Episodes are the verdict's memory as of now, by kind.
+// Episodes returns the current episode of each of the subject's kinds.
 func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 	t.advance(c)
 	for i, k := range t.Subject.Kinds() {
 		now[i] = t.cached[i].clone()
-		now[i].observeAll(t.Points[t.settled:], c.Rules(k), c.Time)
+		now[i].observeAll(t.points[t.settled:], c.Rules(k), c.Time)
 		now[i].settle(c.Time.Settled, c.Time)
 	}
 	return now
 }
 
-// advance judges what has been settled since the last time. A point is final
-// once the seconds before it are settled.
+// advance judges what has been settled since the last call. A point is final once
+// the seconds before it are settled.
 func (t *Track) advance(c Conditions) {
 	if c.Largest != t.largest {
 		t.largest, t.settled = c.Largest, 0
 	}
 	n := t.settled
-	for n < len(t.Points) && t.Points[n].second <= c.Time.Settled+1 {
+	for n < len(t.points) && t.points[n].second <= c.Time.Settled+1 {
 		n++
 	}
 	for i, k := range t.Subject.Kinds() {
 		if t.settled == 0 {
 			t.cached[i] = t.before(k)
 		}
-		t.cached[i].observeAll(t.Points[t.settled:n], c.Rules(k), c.Time)
+		t.cached[i].observeAll(t.points[t.settled:n], c.Rules(k), c.Time)
 	}
 	t.settled = n
 }
 
-// Quiet says that a key without recent seconds has nothing left to tell: what
-// it told last was resolved a horizon ago.
-func (t *Track) Quiet(c Conditions) bool {
+// Done reports whether the track can be dropped: it has no open seconds, and what
+// was found of it was resolved a horizon ago.
+func (t *Track) Done(c Conditions) bool {
+	if len(t.points) > 0 {
+		return false
+	}
 	for _, e := range t.Episodes(c) {
 		unresolved := e.state == detect.Pending || e.state == detect.Firing
 		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
@@ -130,28 +154,33 @@ func (t *Track) Quiet(c Conditions) bool {
 	return true
 }
 
-// Evidence is that of the episode's seconds, or what the judge before left.
+// Evidence returns that of the episode's seconds, or what the judge before this
+// one left; nil when there is none.
 func (t *Track) Evidence(e *Episode) *detect.Evidence {
-	if gathered := t.Hottest.Evidence(e.first, e.last); gathered != nil {
-		return gathered
+	gathered := t.hottest.Evidence(e.first, e.last)
+	if t.Subject.IsWhole() {
+		gathered = e.Pressure.Evidence(e.seconds)
 	}
-	return e.RestoredEvidence
+	if gathered == nil {
+		return e.restoredEvidence
+	}
+	return gathered
 }
 
-// LoadAt is what the key was asked for in one second.
+// LoadAt returns the key's demand in one second.
 func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
-	for i := range t.Points {
-		if p := &t.Points[i]; p.second == second {
+	for i := range t.points {
+		if p := &t.points[i]; p.second == second {
 			return p.load(), true
 		}
 	}
 	return l, false
 }
 
-// Most is the highest weight of the seconds that are kept.
+// Most returns the highest weight of the seconds that are kept.
 func (t *Track) Most() (most sample.Milli) {
-	for i := range t.Points {
-		most = max(most, detect.WritesInReads*t.Points[i].Write.Value, t.Points[i].Read.Value)
+	for i := range t.points {
+		most = max(most, detect.WritesInReads*t.points[i].write.Value, t.points[i].read.Value)
 	}
 	return most
 }

@@ -11,14 +11,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// proofsKept is of how many seconds a key's evidence is kept: its hottest ones.
+// secondsKept bounds the memory of one key: its hottest seconds are kept.
 const secondsKept = 16
 
-// proofShare is the share of a limit from which a second's evidence is kept: of a
-// key that is far from it nothing is told.
-const evidenceShare = 0.4
-
-// proof is the evidence of one second.
+// gathered is the evidence of one second.
 type gathered struct {
 	second   int64
 	weight   sample.Milli
@@ -26,13 +22,13 @@ type gathered struct {
 	evidence *sketch.Evidence
 }
 
-// Hottest are a key's evidence, of its hottest seconds.
+// Hottest is the evidence of a key's hottest seconds. The zero value is ready.
 type Hottest []gathered
 
-// Add keeps a second's evidence, if it is one of the hottest. Told again, a
-// second takes its own place.
+// Add keeps a second's evidence, if it is one of the hottest, in place of what was
+// kept of that second.
 func (s *Hottest) Add(second int64, k *sketch.KeyLoad) {
-	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, evidenceShare) {
+	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.EvidenceShare) {
 		return
 	}
 	p, all := gathered{second, detect.Weight(k.Low), k.Low, k.Evidence.Cut()}, *s
@@ -53,8 +49,8 @@ func (s *Hottest) Add(second int64, k *sketch.KeyLoad) {
 	*s = all
 }
 
-// Evidence is that of the seconds from first to last, or, where none was gathered
-// in them, of all that are kept; nil when none is.
+// Evidence returns that of the seconds from first to last, or, where none was
+// gathered in them, of all that are kept; nil when none is.
 func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 	within := make([]gathered, 0, len(s))
 	for _, p := range s {
@@ -86,7 +82,8 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 	return summary
 }
 
-// Of words what was gathered in some seconds of the given load.
+// Of returns what was gathered in some seconds as a finding shows it. weight is the
+// load of these seconds, of which what was gathered is a part.
 func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	base := float64(detect.Weight(e.Load))
 	summary := &detect.Evidence{
@@ -95,7 +92,7 @@ func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 		Items:      parts(e.Items, base, e.Records), Callers: parts(e.Callers, base, e.Records),
 		Attributes: parts(e.Attributes, base, e.Records),
 	}
-	// What was gathered stands for all that was asked in these seconds.
+	// What was gathered stands for the whole load of these seconds.
 	scale := 1.0
 	if base > 0 {
 		scale = max(1, weight/base)
@@ -126,8 +123,8 @@ func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	return summary
 }
 
-// parts are the shares of a Top, the largest first. What was gathered is itself
-// a sample of what was asked, so the bounds are those of both.
+// parts returns the shares of a Top, the largest first. What was gathered is itself
+// a sample of the requests, so the bounds are those of both.
 func parts(t sketch.Top, base float64, records int64) []detect.Part {
 	all := []detect.Part{}
 	for _, e := range t.Entries {

@@ -9,34 +9,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// What a forecast asks of its data. Less than this and it is silent.
-const (
-	// forecastSpan is how many days the data must reach back, and forecastDays on
-	// how many of them the key must have been seen: three of each weekday.
-	minSpan, minDays = 21, 15
-	// forecastWeeks is how many weeks must have a peak, each seen on at least
-	// weekDays days.
-	minWeeks, weekDays = 3, 4
-	// forecastStale is after how many days without the key a trend is history.
-	maxSilence = 7
-	// forecastReach is how far ahead a trend is followed, in multiples of the
-	// days it was seen over; forecastFarthest is the bound of that, in days.
-	reachFactor, maxReach = 4, 365
-	// halfAgrees is the part of the whole slope that each half of the data must
-	// show by itself: a step is no growth.
-	halfAgrees = 0.25
-	// leastShare is the least that a growing key is taken to have had of what it
-	// has now.
-	minShare = 0.02
-	// forecastEarly is the share of a limit at which there is still time.
-	earlyShare = 0.7
-	// forecastZ is the normal quantile of a 95 % interval.
-	z95 = 1.96
-)
-
-// Memory is how far back peaks are of use to a forecast.
-const Memory = 90 * 24 * time.Hour
-
 // HourPeak is the highest second of a key in one hour, in units a second.
 type HourPeak struct {
 	Hour     time.Time
@@ -52,15 +24,15 @@ type day struct {
 	even float64
 }
 
-// t is the day's time: 0 is today, what was is negative.
+// t returns the day's time: 0 is today, the past is negative.
 func (d day) t() float64 { return -float64(d.ago) }
 
-// season is the day's place in the week.
+// season returns the day's place in the week.
 func (d day) season() int { return d.ago % 7 }
 
-// New follows the trend of a key's peaks: what writes need for
-// HotKeyWrite and HotGSIKey, reads for HotKeyRead. Peaks may have holes and be
-// in any order. It answers nil when the data do not prove growth.
+// New returns the trend of a key's peaks: of writes for HotKeyWrite and HotGSIKey,
+// of reads for HotKeyRead. Peaks may have holes and be in any order. It returns nil
+// when the data do not prove growth.
 //
 // The daily peaks give the growth: Sen's slope over pairs of the same weekday
 // only, so that neither day and night nor the week looks like a trend, with the
@@ -71,7 +43,7 @@ func (d day) season() int { return d.ago % 7 }
 // they grow as the daily ones do, in proportion.
 //
 // The growth is taken for linear. Where it is exponential, the limit is reached
-// earlier than said; the forecast follows as it is made anew.
+// earlier than the forecast says; a later forecast corrects it.
 func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	days := dailyPeaks(peaks, k, now)
 	slope, ok := slopeOf(days)
@@ -92,7 +64,7 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 		at := middle.reaches(to, 0)
 		return newCrossing(now, reach, at, high.reaches(to, 1), low.reaches(to, -1))
 	}
-	f.At70, f.At100 = cross(earlyShare*full), cross(full)
+	f.At70, f.At100 = cross(detect.ForecastEarlyShare*full), cross(full)
 	return f
 }
 
@@ -103,7 +75,7 @@ func unitOf(k detect.Kind) string {
 	return "wcu"
 }
 
-// dailyPeaks are the days in which the key was seen, the newest first. Days are
+// dailyPeaks returns the days in which the key was seen, the newest first. Days are
 // counted back from now, so that each holds a whole day and night.
 func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 	highest := map[int]float64{}
@@ -130,7 +102,7 @@ func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 	return evened(days)
 }
 
-// evened takes the week out of the days: a weekend that has half of a workday
+// evened removes the week from the days: a weekend that has half of a workday's load
 // has half of its growth too.
 func evened(days []day) []day {
 	var weekday [7][]float64
@@ -157,9 +129,9 @@ func evened(days []day) []day {
 	return days
 }
 
-// slopeOf is the slope with its interval, and whether there is enough to say.
+// slopeOf returns the slope with its interval, and whether there are enough data.
 func slopeOf(days []day) (detect.Figure, bool) {
-	if len(days) < minDays || days[0].ago > maxSilence || days[len(days)-1].ago-days[0].ago < minSpan-1 {
+	if len(days) < minDays || days[0].ago > maxSilence || days[len(days)-1].ago-days[0].ago < detect.ForecastSpanDays-1 {
 		return detect.Figure{}, false
 	}
 	slopes, variance := seasonalSlopes(days)
@@ -177,7 +149,7 @@ func slopeOf(days []day) (detect.Figure, bool) {
 	return detect.Figure{Value: value, Low: slopes[low], High: slopes[high]}, true
 }
 
-// seasonalSlopes are the slopes between all days of the same weekday, in
+// seasonalSlopes returns the slopes between all days of the same weekday, in
 // ascending order, and the variance of Kendall's S over them.
 func seasonalSlopes(days []day) (slopes []float64, variance float64) {
 	var weekday [7][]day
@@ -197,7 +169,7 @@ func seasonalSlopes(days []day) (slopes []float64, variance float64) {
 	return slopes, variance
 }
 
-// autocorrelation is how much a day resembles the day before, trend and weekday
+// autocorrelation returns how much a day resembles the day before, trend and weekday
 // aside, from 0 to 0.8.
 func autocorrelation(days []day, slope float64) float64 {
 	var weekday [7][]float64
@@ -227,7 +199,7 @@ func autocorrelation(days []day, slope float64) float64 {
 	return max(0, min(0.8, product/square))
 }
 
-// halvesAgree says that the older and the newer half of the days each grow too.
+// halvesAgree reports whether the older and the newer half of the days each grow too.
 func halvesAgree(days []day, slope float64) bool {
 	middle := (days[0].ago + days[len(days)-1].ago) / 2
 	cut := slices.IndexFunc(days, func(d day) bool { return d.ago > middle })
@@ -241,19 +213,20 @@ func halvesAgree(days []day, slope float64) bool {
 }
 
 // trend is the line of the weekly peaks: level is where it is now, off how far
-// that may be off with 95 %, growth its rise a day.
+// that may be off with 95%, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
+// positive reports whether there is a trend, and it rises.
 func (t trend) positive() bool { return t.level > 0 && t.growth > 0 }
 
-// reaches is in how many days the trend is at a level, its own level moved by
+// reaches returns in how many days the trend is at a level, its own level moved by
 // so many times what it may be off.
 func (t trend) reaches(to, moved float64) float64 {
 	return (to - t.level - moved*t.off) / t.growth
 }
 
-// trendOf is the weekly peaks' trend, given the slope of the days; the zero
-// trend when the weeks do not tell.
+// trendOf returns the weekly peaks' trend, given the slope of the days; the zero
+// trend when there are too few weeks.
 func trendOf(days []day, slope float64) trend {
 	rest := make([]float64, len(days))
 	for i, d := range days {
@@ -297,8 +270,8 @@ func trendOf(days []day, slope float64) trend {
 	return t
 }
 
-// newCrossing puts days from now into dates; nil when the trend is there
-// already, or when its interval does not end within reach.
+// newCrossing returns days from now as dates; nil when the trend is there already,
+// or when its interval does not end within reach.
 func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Crossing {
 	earliest, latest = max(0, min(at, earliest)), max(at, latest)
 	if at <= 0 || at > reach || latest > maxReach {
@@ -310,7 +283,7 @@ func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Cro
 	return &detect.Crossing{At: date(at), Earliest: date(earliest), Latest: date(latest)}
 }
 
-// median is that of ascending values, of which there is at least one.
+// median returns that of ascending values, of which there is at least one.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

@@ -81,7 +81,7 @@ func TestForecastFindsGrowth(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		series
-		made float64 // the least share of runs with a forecast of 100 %
+		made float64 // the least share of runs with a forecast of 100%
 	}{
 		{"five weeks, no season", series{days: 35, base: 700, growth: 6, noise: 0.02}, 0.95},
 		{"two months by day and week", series{days: 60, base: 700, growth: 5, diurnal: 0.7, weekend: 0.6, noise: 0.05}, 0.95},
@@ -115,14 +115,14 @@ func TestForecastFindsGrowth(t *testing.T) {
 				}
 			}
 			if float64(made[1]) < c.made*runs {
-				t.Errorf("100 %% is forecast in %d of %d runs", made[1], runs)
+				t.Errorf("100%% is forecast in %d of %d runs", made[1], runs)
 			}
 			for share, n := range made {
 				if truth[share] <= 3 { // reached already, or as good as
 					continue
 				}
 				if covered := float64(within[share]) / float64(n); covered < 0.94 {
-					t.Errorf("%.0f %% at day %.1f is within the interval in %d of %d", 100*share, truth[share], within[share], n)
+					t.Errorf("%.0f%% at day %.1f is within the interval in %d of %d", 100*share, truth[share], within[share], n)
 				}
 			}
 			slices.Sort(growths)

@@ -124,8 +124,8 @@ func TestEffectiveKeys(t *testing.T) {
 	}{
 		{"even and busy", 50, 5000, false, 50},
 		{"even and quiet", 50, 10, false, 50},
-		{"80 % on one of many", 1000, 2000, true, 1 / (0.64 + 0.04/1000)},
-		{"80 % on one of many, quiet", 1000, 20, true, 1 / (0.64 + 0.04/1000)},
+		{"80% on one of many", 1000, 2000, true, 1 / (0.64 + 0.04/1000)},
+		{"80% on one of many, quiet", 1000, 20, true, 1 / (0.64 + 0.04/1000)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +181,7 @@ func TestCeilings(t *testing.T) {
 	}
 	v = status.view(t)
 	if math.Abs(*v.Ceiling.WCU-1250) > 15 || v.Design.Verdict != detect.DesignVeryPoor || v.WriteShare != 1 {
-		t.Errorf("a status with 80 %% on one value: ceiling %.0f, %+v", *v.Ceiling.WCU, v.Design)
+		t.Errorf("a status with 80%% on one value: ceiling %.0f, %+v", *v.Ceiling.WCU, v.Design)
 	}
 	if v.Hottest.Key != "OPEN" || v.Hottest.WCU < 150 || v.Hottest.Utilization != v.Hottest.WCU/1000 {
 		t.Errorf("hottest second %+v", v.Hottest)
@@ -331,7 +331,7 @@ func TestCeilingsOfTheSources(t *testing.T) {
 		uneven[fmt.Sprint("k", i)] = 10
 	}
 	if got := ceiling(uneven); math.Abs(got-1250) > 5 {
-		t.Errorf("with 80 %% on one value the table carries %v, want 1,250", got)
+		t.Errorf("with 80%% on one value the table carries %v, want 1,250", got)
 	}
 	if got := ceiling(map[string]int{"open": 400, "paid": 400, "sent": 400, "returned": 400, "closed": 400}); math.Abs(got-5000) > 50 {
 		t.Errorf("five even values carry %v, want 5,000", got)

@@ -29,25 +29,6 @@ type Traits struct {
 	Newest bool
 }
 
-// From where on a key design is judged as it is. The verdicts are those of the
-// sources on the examples that they name: see the story table of the test.
-const (
-	// fewWords distinct words are a list of values, such as states or countries:
-	// there are 249 country codes. Such lists do not grow with the traffic.
-	fewWords = 256
-	// fewKeys is how few ids bound a table soon, and hardlyKeys now.
-	fewKeys, veryFewKeys = 100, 10
-	// manyKeys and evenShare are what excellent asks for.
-	manyKeys, evenShare = 1000, 0.01
-	// giantShare is a giant among others, halfShare more than all others.
-	dominantShare, majorityShare = 0.1, 0.5
-	// evenShards is by how much the hottest of even shards is above the mean:
-	// the sources warn from 20 % on.
-	evenShards = 1.2
-	// deepParts is how many parts a key has that is hard to query.
-	deepParts = 6
-)
-
 // DesignOf judges a partition key.
 func DesignOf(t Traits) detect.Design {
 	if max(t.PeakWCU, t.PeakRCU) < t.MinUnits {
@@ -65,7 +46,7 @@ func DesignOf(t Traits) detect.Design {
 		}
 	}
 	if t.Distinct >= manyKeys && t.Share < evenShare {
-		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1 %% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
+		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1%% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
 	}
 	if t.Share > 0 {
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",

@@ -8,19 +8,17 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// fewKeyedAfter is how long keys are looked at before they are called few.
-const fewValuesAfter = time.Minute
-
-// FewValues says whether the number of key values bounds the table: a list of
-// values that does not grow with the traffic.
+// FewValues returns the finding about a table or index whose number of key values
+// bounds it, and whether there is one: a list of values that does not grow with the
+// traffic.
 func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding, bool) {
 	switch v.Design.Verdict {
 	case detect.DesignVeryPoor, detect.DesignCatastrophic:
 	default:
 		return detect.Finding{}, false
 	}
-	if v.To.Sub(v.From) < fewValuesAfter {
-		return detect.Finding{}, false // what was seen may be the first of many
+	if v.To.Sub(v.From) < detect.FewValuesSeconds*time.Second {
+		return detect.Finding{}, false // these may be the first of many
 	}
 	h := v.Hottest
 	severity := detect.Info
@@ -39,11 +37,11 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	return f, true
 }
 
-// wider is how to give a key more values.
+// moreValues returns the steps that give a key more values.
 func moreValues(v *detect.View, index string) []detect.Step {
 	capacity := detect.Step{Action: detect.ActionCapacity, Text: "Raising the table's capacity will not help: the number of key values bounds it, at 1,000 write and 3,000 read units a second each."}
 	if index != "" {
-		return []detect.Step{capacity, {Action: detect.ActionIndex, Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values is full, DynamoDB refuses writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}}
+		return []detect.Step{capacity, {Action: detect.ActionIndex, Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values is full, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}}
 	}
 	return []detect.Step{capacity, {Action: detect.ActionRename, Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}}
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Targets are the tables and indexes that were counted, in no order.
-func (c *Census) Targets() (all [][2]string) {
-	for id := range c.tables {
-		all = append(all, [2]string{id.Table, id.Index})
-	}
-	return all
-}
-
 // View answers what was counted of a table or index, and nil when nothing was.
 func (c *Census) View(table, index string, p detect.Policy) *detect.View {
 	t := c.tables[detect.Target{Table: table, Index: index}]
@@ -111,13 +103,6 @@ func (h hottestSecond) view() detect.HottestSecond {
 	}
 }
 
-// A key's share is told from so many requests and units on: a key that came
-// once had the whole of its second.
-const (
-	shareRequests              = 100
-	shareUnits    sample.Milli = 50_000
-)
-
 // shares are the largest part of any key in the load of the time in which it
 // was there, by writes and by reads.
 type shares struct{ write, read float64 }
@@ -141,10 +126,6 @@ func shareOf(of, all sample.Milli) float64 {
 	}
 	return min(1, float64(of)/float64(all))
 }
-
-// newestConcordance is from which agreement on keys count as used in the order
-// of their numbers: 0 is none, 1 perfect.
-const orderedConcordance = 0.9
 
 // newest says that keys are numbered and came in the order of their numbers: the
 // requests are for the newest. It is Kendall's rank correlation of a key's
@@ -171,7 +152,7 @@ func (t *counters) newest() bool {
 			}
 		}
 	}
-	return len(all) >= 30 && 2*len(all) > len(t.sampled) && compared > 0 &&
+	return len(all) >= orderedKeys && 2*len(all) > len(t.sampled) && compared > 0 &&
 		float64(agree) >= orderedConcordance*float64(compared)
 }
 

@@ -17,11 +17,11 @@ type Estimate struct {
 	Spread sketch.Spread
 }
 
-// below is the amount's lower bound that the truth is under with the given
-// probability. It is the gamma interval of Fay and Feuer ("Confidence intervals
-// for directly standardized rates", 1997) for a weighted sum of Poisson counts,
-// which keeps its promise where counts are few and weights differ: the normal
-// interval does not. Where all requests were seen it is the amount itself.
+// below returns the amount's lower bound, which the truth is under with the given
+// probability: the gamma interval of Fay and Feuer ("Confidence intervals for
+// directly standardized rates", 1997) for a weighted sum of Poisson counts, which
+// covers where counts are few and weights differ, as the normal interval does not.
+// Where all requests were seen it is the amount itself.
 func (e Estimate) below(probability float64) float64 {
 	v := e.Spread.Variance
 	if v <= 0 || e.Units <= 0 {
@@ -30,7 +30,7 @@ func (e Estimate) below(probability float64) float64 {
 	return quantile(e.Units, v, probability)
 }
 
-// above is the upper bound that the truth is over with the given probability.
+// above returns the upper bound, which the truth is over with the given probability.
 func (e Estimate) above(probability float64) float64 {
 	w := e.Spread.Largest
 	if w <= 0 {
@@ -39,9 +39,9 @@ func (e Estimate) above(probability float64) float64 {
 	return quantile(e.Units+w, e.Spread.Variance+w*w, 1-probability)
 }
 
-// Provable is the smallest load of one second that samples can prove to be above
-// a limit, in units: where one sampled request stands for `each` units, with the
-// probability that decides. Zero where all requests are seen.
+// Provable returns the smallest load of one second that samples can prove to be
+// above a limit, in units, where one sampled request stands for `each` units. It is
+// zero where all requests are seen.
 func Provable(limit sample.Milli, each float64) float64 {
 	if each <= 0 {
 		return 0
@@ -63,7 +63,7 @@ func Provable(limit sample.Milli, each float64) float64 {
 	return math.Ceil(high)
 }
 
-// quantile is that of the gamma distribution with this mean and variance.
+// quantile returns that of the gamma distribution with this mean and variance.
 func quantile(mean, variance, probability float64) float64 {
 	shape := mean * mean / variance
 	if shape > 1e8 { // as good as exact, and the inverse's own error is larger
@@ -72,16 +72,17 @@ func quantile(mean, variance, probability float64) float64 {
 	return variance / mean * mathext.GammaIncRegInv(shape, probability)
 }
 
-// Amounts are what a second says of a key's reads or writes, in thousandths.
+// Amounts are what is known of a key's reads or writes in a second, in thousandths
+// of a unit.
 type Amounts struct {
 	Value, missing sample.Milli
 	Spread         sketch.Spread
-	// Low holds with 97.5 %, proven with 1 − 10⁻⁶.
+	// Low holds with 97.5%, Proven with 1 − 10⁻⁶.
 	Low, Proven sample.Milli
 }
 
-// NewAmounts is what the sketch knows of an amount, with what sampling leaves
-// open of it.
+// NewAmounts returns an amount of which the sketch may be missing some, and which
+// sampling knows to within s.
 func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	e := Estimate{detect.Units(value), s}
 	return Amounts{
@@ -90,7 +91,8 @@ func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	}
 }
 
-// Proven is what a key was asked for, with 1 − 10⁻⁶ where requests were sampled.
+// Proven returns the proven demand on a key, with 1 − 10⁻⁶ where requests were
+// sampled.
 func Proven(k *sketch.KeyLoad) sketch.Load {
 	return sketch.Load{
 		Read:  detect.Milli(Estimate{detect.Units(k.Low.Read), k.ReadSpread}.below(detect.DecideTail)),
@@ -98,8 +100,9 @@ func Proven(k *sketch.KeyLoad) sketch.Load {
 	}
 }
 
-// High holds with 97.5 %. largest is what one more sampled request of the table
-// would have added: it may have been of this key, also where none was seen.
+// High returns the upper bound, which holds with 97.5%. largest is what one more
+// sampled request of the table would have added: it may have been of this key, also
+// where none was seen.
 func (a Amounts) High(largest float64) sample.Milli {
 	e := Estimate{detect.Units(a.Value), a.Spread}
 	e.Spread.Largest = max(e.Spread.Largest, largest)
@@ -118,12 +121,12 @@ type meanSecond struct {
 	units, variance float64
 }
 
-// Add notes a second. A second without samples counts as nothing.
+// Add records a second. A second without samples counts as nothing.
 func (m *Means) Add(at int64, e Estimate) {
 	m.seconds[at%detect.MeanLongest] = meanSecond{at, e.Units, e.Spread.Variance}
 }
 
-// Proven is the largest mean of the last seconds that is proven, in thousandths
+// Proven returns the largest mean of the last seconds that is proven, in thousandths
 // of a unit a second; zero when none reaches least units.
 func (m *Means) Proven(at int64, least float64) (most sample.Milli) {
 	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
@@ -141,7 +144,7 @@ func (m *Means) Proven(at int64, least float64) (most sample.Milli) {
 	return most
 }
 
-// Wilson is an end, -1 or 1, of E. B. Wilson's 95 % interval (1927) for a share
+// Wilson returns an end, -1 or 1, of E. B. Wilson's 95% interval (1927) for a share
 // that was seen in n draws.
 func Wilson(share float64, n int64, end float64) float64 {
 	if n == 0 {
@@ -155,8 +158,8 @@ func Wilson(share float64, n int64, end float64) float64 {
 	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
 }
 
-// MostLoad is the most that a key can have been asked for, as far as sampling and
-// the sketch leave it open.
+// MostLoad returns the highest demand on a key that sampling and the sketch leave
+// possible.
 func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	return sketch.Load{
 		Read:  NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread).High(w.Total.ReadLargest),
@@ -164,9 +167,9 @@ func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	}
 }
 
-// ProvenTotal is what a table was asked for with 1 − 10⁻⁶: of n requests of w
-// units each, at a rate of p, the variance of what they stand for is below their
+// ProvenTotal returns the proven demand on a table, with 1 − 10⁻⁶: of n requests of
+// w units each, at a rate of p, the variance of what they stand for is below their
 // sum times the largest w/p.
-func ProvenTotal(asked sample.Milli, largest float64) sample.Milli {
-	return detect.Milli(Estimate{detect.Units(asked), sketch.Spread{Variance: detect.Units(asked) * largest, Largest: largest}}.below(detect.DecideTail))
+func ProvenTotal(demand sample.Milli, largest float64) sample.Milli {
+	return detect.Milli(Estimate{detect.Units(demand), sketch.Spread{Variance: detect.Units(demand) * largest, Largest: largest}}.below(detect.DecideTail))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestSamplingArithmetic restates docs/FACTS.md, "Sampling": at 1 % a key at
+// TestSamplingArithmetic restates docs/FACTS.md, "Sampling": at 1% a key at
 // 1,000 WCU a second of 1 KB items gives 10 samples, one standard deviation is
-// 32 % on one second and 4 % on a minute; Σ w²(1−p)/p² is the variance; and a
-// 95 % bound on each second would call a key at 79 % of the limit critical more
+// 32% on one second and 4% on a minute; Σ w²(1−p)/p² is the variance; and a
+// 95% bound on each second would call a key at 79% of the limit critical more
 // than a hundred times a day.
 func TestSamplingArithmetic(t *testing.T) {
 	t.Parallel()
@@ -49,26 +49,26 @@ func TestSamplingArithmetic(t *testing.T) {
 		}
 	}
 	if critical < 20 {
-		t.Errorf("a 95 %% bound a second calls a key at 79 %% critical only %d times a day: the rule of 10⁻⁶ would not be needed", critical)
+		t.Errorf("a 95%% bound a second calls a key at 79%% critical only %d times a day: the rule of 10⁻⁶ would not be needed", critical)
 	}
 }
 
-// TestProvable restates the design's figure: sampling 1 % of requests of 1 KB
+// TestProvable restates the design's figure: sampling 1% of requests of 1 KB
 // proves single seconds from some 2,900 WCU on.
 func TestProvable(t *testing.T) {
 	t.Parallel()
 	if got := sampling.Provable(detect.PartitionWrite, 100); got < 2700 || got > 3100 {
-		t.Errorf("at 1 %% a second is proven from %v on, want some 2,900", got)
+		t.Errorf("at 1%% a second is proven from %v on, want some 2,900", got)
 	}
 	if got := sampling.Provable(detect.PartitionWrite, 0); got != 0 {
 		t.Errorf("unsampled, a second is proven from %v on, want 0 for any", got)
 	}
 	if few, many := sampling.Provable(detect.PartitionWrite, 100), sampling.Provable(detect.PartitionWrite, 10); many >= few {
-		t.Errorf("10 %% proves from %v on, 1 %% from %v", many, few)
+		t.Errorf("10%% proves from %v on, 1%% from %v", many, few)
 	}
 }
 
-// TestIntervalsCover draws thousands of seconds: the interval of 95 % that is
+// TestIntervalsCover draws thousands of seconds: the interval of 95% that is
 // shown holds the true load at least so often, also with few samples, mixed
 // rates and unequal requests.
 func TestIntervalsCover(t *testing.T) {
@@ -107,7 +107,7 @@ func TestIntervalsCover(t *testing.T) {
 				}
 			}
 			if share := float64(held) / rounds; share < 0.94 {
-				t.Errorf("the interval holds the truth in %.1f %% of seconds", 100*share)
+				t.Errorf("the interval holds the truth in %.1f%% of seconds", 100*share)
 			}
 			if proven != rounds {
 				t.Errorf("%d of %d seconds are proven over what they were", rounds-proven, rounds)

@@ -21,9 +21,6 @@ const (
 	// all.
 	maxGroups    = 2000
 	maxAllGroups = 20_000
-	// guessShare is the share of a limit from which a key with a mere number may
-	// be a shard: those with a word always may.
-	guessedShare = 0.01
 	// shardsOpen is how many seconds a second of sharded keys stays open to late
 	// data.
 	openSeconds = 30
@@ -208,7 +205,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 			return id, n, true
 		}
 	}
-	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, guessedShare)
+	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.GuessedShare)
 	if light && !hasShardWord(k.Key.Text) { // nearly every key: spare it the parsing
 		return groupID{}, 0, false
 	}

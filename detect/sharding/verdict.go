@@ -144,7 +144,7 @@ func adviseSharding(f *detect.Finding) {
 		if step := &f.Advice[i]; step.Action == detect.ActionShard {
 			step.Text = fmt.Sprintf("The key is one of %d shards of %s: judged as one key it needs %d. Change the number of shards, not this shard's own.", s.Shards, wording.Quote(s.Base), s.Needed)
 			if s.Deviation > detect.UnevenShare {
-				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f %% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)
+				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f%% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f %% from their mean; %s has most. Above %.0f %% the number of shards does not say what they carry.",
+		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has most. Above %.0f%% the number of shards does not say what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
 			detect.Step{Action: detect.ActionShard, Text: "Look at how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}

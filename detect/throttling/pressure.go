@@ -8,22 +8,23 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Pressure is what a table or index as a whole suffered in one second, or in an
-// episode of them.
+// Pressure is the demand on a table or index as a whole in one second, or in an
+// episode of them, and what DynamoDB throttled of it.
 type Pressure struct {
-	// Refused counts refused requests by cause, asked all requests.
+	// Refused counts throttled requests by cause, requests all of them.
 	Refused  [sample.Causes]int64
 	requests int64
 	// Scanned is the part of the load that Scans made, load all of it.
 	Scanned, Load sketch.Load
-	// cool says that no key was near a limit: what was refused because of a
-	// partition is no hot key's.
+	// noHotKey says that no key was near a limit: what was throttled because of a
+	// partition was not because of one key.
 	noHotKey bool
-	// Over is by how much the demand was above what the table is given, 1 = all
-	// of it; 0 when that is not known.
+	// Demand is the demand as a share of the provisioned capacity; 0 when that is
+	// not known.
 	Demand float64
 }
 
+// Plus returns the pressure of both.
 func (s Pressure) Plus(o Pressure) Pressure {
 	for c := range s.Refused {
 		s.Refused[c] += o.Refused[c]
@@ -34,24 +35,24 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	return s
 }
 
-// Starved is how many requests were refused for want of capacity.
+// Starved returns how many requests were throttled for want of capacity.
 func (s *Pressure) Starved() int64 {
 	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit]
 }
 
-// Hits says whether the second is one of the kind, and whether requests were
-// refused in it.
-func (s *Pressure) Hits(k detect.Kind) (hit, refused bool) {
+// Hits reports whether the second is one of the kind, and whether requests were
+// throttled in it.
+func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	if k == detect.HotPartition {
-		refused = s.noHotKey && s.Refused[sample.KeyRange] > 0
-		return refused, refused
+		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0
+		return throttled, throttled
 	}
-	refused = s.Starved() > 0
-	return refused || s.Demand > 1, refused
+	throttled = s.Starved() > 0
+	return throttled || s.Demand > 1, throttled
 }
 
-// Of is what a second of a table or index tells of it as a whole. warning is
-// the policy's share of a limit.
+// Of returns the pressure on a table or index in a second. warning is the policy's
+// share of a limit: a key above it may be what a partition throttles for.
 func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, noHotKey: true,
@@ -70,7 +71,8 @@ func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {
 	return s
 }
 
-// over is a demand as a share of what is given; 0 when that is not known.
+// demandShare returns a demand as a share of what is provisioned; 0 when that is not
+// known.
 func demandShare(demand sample.Milli, provisioned float64) float64 {
 	if provisioned <= 0 {
 		return 0
@@ -78,8 +80,8 @@ func demandShare(demand sample.Milli, provisioned float64) float64 {
 	return detect.Units(demand) / provisioned
 }
 
-// Evidence is what a table as a whole tells of so many seconds; nil when nothing
-// was asked in them.
+// Evidence returns what the requests of so many seconds were like; nil when there
+// were none.
 func (s *Pressure) Evidence(seconds int64) *detect.Evidence {
 	if s.requests == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 )
 
 // placementTrials is how often a placement is thrown: with 20,000 throws a
-// chance near one half is known to within 0.7 percentage points (95 %), one near
-// 5 % to within 0.3.
+// chance near one half is known to within 0.7 percentage points (95%), one near
+// 5% to within 0.3.
 const placementTrials = 20_000
 
 // placementDraws bounds the work of one placement, whatever the shard count.

@@ -10,8 +10,8 @@ import (
 const placementSeed = 20_261_121
 
 // TestPlacement restates the worked example of DYNAMODB.md, "Shards": "With 8
-// suffixes over 8 equal partitions there is a 49 % chance that three or more
-// share one; over 16, 17 %; over 32, 5 %."
+// suffixes over 8 equal partitions there is a 49% chance that three or more
+// share one; over 16, 17%; over 32, 5%."
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -21,10 +21,10 @@ func TestPlacement(t *testing.T) {
 		p := whatif.Place(8, c.partitions, 5000, placementSeed)
 		exact := 100 * (1 - atMost(8, c.partitions, 2))
 		if math.Abs(exact-c.percent) > 1 { // exactly 49.9, 16.9 and 4.8
-			t.Errorf("8 suffixes over %d partitions: three or more share one with %.1f %%, want %.0f %%", c.partitions, exact, c.percent)
+			t.Errorf("8 suffixes over %d partitions: three or more share one with %.1f%%, want %.0f%%", c.partitions, exact, c.percent)
 		}
 		if got := 100 * p.Chance(3); math.Abs(got-exact) > 0.7 {
-			t.Errorf("8 suffixes over %d partitions: simulated %.1f %%, exactly %.1f %%", c.partitions, got, exact)
+			t.Errorf("8 suffixes over %d partitions: simulated %.1f%%, exactly %.1f%%", c.partitions, got, exact)
 		}
 	}
 }
@@ -113,8 +113,8 @@ func TestPlacementIsDeterministicAndBounded(t *testing.T) {
 }
 
 // TestPlacementOfTheSources restates docs/FACTS.md, "Shards": with 8 suffixes the
-// chance that three or more share one of 8 equal partitions is 49 %, of 16 17 %,
-// of 32 5 %.
+// chance that three or more share one of 8 equal partitions is 49%, of 16 17%,
+// of 32 5%.
 func TestPlacementOfTheSources(t *testing.T) {
 	t.Parallel()
 	for partitions, want := range map[int]float64{8: 0.49, 16: 0.17, 32: 0.05} {

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// PerSecond writes an amount with its unit, for a kind of finding: 1,000 write units.
 func PerSecond(m sample.Milli, k detect.Kind) string {
 	if k == detect.HotKeyRead {
 		return Amount(m) + " read units"
@@ -16,25 +17,29 @@ func PerSecond(m sample.Milli, k detect.Kind) string {
 	return Amount(m) + " write units"
 }
 
-// Amount writes whole units with thousands apart: 12,345.
+// Amount writes whole units with thousands separated: 12,345.
 func Amount(m sample.Milli) string { return Count(int64(math.Round(detect.Units(m)))) }
 
-// Count writes a whole number with thousands apart.
+// Count writes a whole number with thousands separated.
 func Count(n int64) string {
+	if n < 0 {
+		return "-" + Count(-n)
+	}
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
 	return Count(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
-// About writes an amount of units: whole ones, small ones with one decimal.
+// About writes an amount of units: whole ones, below ten with one decimal.
 func About(v float64) string {
-	if v < 10 && v != math.Trunc(v) {
+	if math.Abs(v) < 10 && v != math.Trunc(v) {
 		return fmt.Sprintf("%.1f", v)
 	}
 	return Count(int64(math.Round(v)))
 }
 
+// Seconds writes a number of seconds.
 func Seconds(n int) string {
 	if n == 1 {
 		return "1 second"
@@ -50,24 +55,25 @@ func List(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// Between words a share with its bounds.
+// Between writes a share with its bounds: 62 to 71%.
 func Between(p detect.Part) string {
 	low, high := 100*p.Low, 100*p.High
 	if high-low < 1 {
-		return fmt.Sprintf("%.0f %%", low)
+		return fmt.Sprintf("%.0f%%", low)
 	}
-	return fmt.Sprintf("%.0f to %.0f %%", low, high)
+	return fmt.Sprintf("%.0f to %.0f%%", low, high)
 }
 
-// Quote is a key as a text within a sentence.
+// Quote writes a key within a sentence.
 func Quote(key string) string { return "“" + key + "”" }
 
-func Percent(share float64) string { return fmt.Sprintf("%.3g %%", math.Round(1000*share)/10) }
+// Percent writes a share with three significant digits: 12.5%.
+func Percent(share float64) string { return fmt.Sprintf("%.3g%%", math.Round(1000*share)/10) }
 
-// Significant writes a number with three significant digits and thousands apart.
+// Significant writes a number with three significant digits and thousands separated.
 func Significant(v float64) string { return Amount(detect.Milli(rounded(v))) }
 
-// rounded has three significant digits.
+// rounded returns v with three significant digits.
 func rounded(v float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return v

@@ -191,7 +191,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.fact("over", "%d seconds above the limit for certain, %d more perhaps, %d on a flat top at it", f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds)
 	}
 	if f.Kind != detect.HotPartition && f.Kind != detect.TableStarvation && f.Share > 0 {
-		p.fact("share", "%s %% of the load of %s", amount(math.Round(1000*f.Share)/10), target(f.Table, f.Index))
+		p.fact("share", "%s%% of the load of %s", amount(math.Round(1000*f.Share)/10), target(f.Table, f.Index))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("refused", "%s units of the peak's second were refused, or may have been", amount(lost))
@@ -226,7 +226,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding) {
 	case highest.Low == highest.Value:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: that much may belong to keys that shared its place in the sketch.", amount(highest.Low), amount(highest.High)))
 	default:
-		p.paragraph(2, "  ", fmt.Sprintf("The samples stand for %s; with 95 %% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999 %%.", amount(highest.Value), amount(highest.Low), amount(highest.High)))
+		p.paragraph(2, "  ", fmt.Sprintf("The samples stand for %s; with 95%% the truth is between %s and %s, because not every request was sampled. The severity is decided on what holds with 99.9999%%.", amount(highest.Value), amount(highest.Low), amount(highest.High)))
 	}
 	t := e.tables[[2]string{f.Table, f.Index}]
 	if highest.Low != highest.Value {
@@ -252,7 +252,7 @@ func requests(p *page, e *detect.Evidence) {
 	p.heading(fmt.Sprintf("What the requests were like (%d samples from the %d hottest seconds)", e.Records, e.Seconds))
 	var ops []string
 	for _, o := range e.Operations {
-		ops = append(ops, fmt.Sprintf("%s %.0f %%", o.Op, 100*o.Share))
+		ops = append(ops, fmt.Sprintf("%s %.0f%%", o.Op, 100*o.Share))
 	}
 	if len(ops) > 0 {
 		p.fact("operations", "%s of the load", strings.Join(ops, ", "))
@@ -272,7 +272,7 @@ func requests(p *page, e *detect.Evidence) {
 		p.fact("item size", "%s bytes on average", amount(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
-		p.fact("changes", "%.1f %% of an item's bytes in a write", 100**e.ChangedShare)
+		p.fact("changes", "%.1f%% of an item's bytes in a write", 100**e.ChangedShare)
 		shares(p, "attributes", e.Attributes)
 	}
 	for _, cause := range []sample.Cause{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.CauseUnknown} {
@@ -287,7 +287,7 @@ func shares(p *page, name string, parts []detect.Part) {
 	var words []string
 	for _, part := range parts[:min(3, len(parts))] {
 		if part.Low >= 0.01 {
-			words = append(words, fmt.Sprintf("%s with %.0f to %.0f %%", printable(part.Text), 100*part.Low, 100*part.High))
+			words = append(words, fmt.Sprintf("%s with %.0f to %.0f%%", printable(part.Text), 100*part.Low, 100*part.High))
 		}
 	}
 	if len(words) > 0 {

@@ -104,9 +104,9 @@ func topKey(v *detect.View) (key, share string) {
 		return "-", "-"
 	}
 	top := v.Top[0]
-	share = fmt.Sprintf("%.1f %%", 100*top.Share.Low)
+	share = fmt.Sprintf("%.1f%%", 100*top.Share.Low)
 	if top.Share.High-top.Share.Low > 0.001 {
-		share = fmt.Sprintf("%.1f–%.1f %%", 100*top.Share.Low, 100*top.Share.High)
+		share = fmt.Sprintf("%.1f–%.1f%%", 100*top.Share.Low, 100*top.Share.High)
 	}
 	return short(printable(top.Key), keyWidth), share
 }
@@ -115,7 +115,7 @@ func topKey(v *detect.View) (key, share string) {
 func mostLoaded(v *detect.View) string {
 	var all []string
 	for _, k := range v.Top {
-		all = append(all, fmt.Sprintf("%s %.3g %%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
+		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
 	}
 	return strings.Join(all, ", ")
 }

@@ -49,7 +49,7 @@ func whatIf(p *page, w *whatif.Answer) {
 	p.line("What if %s in %s had %s%s", printable(w.Key), target(w.Table, w.Index), shardsOf(w.Shards), load)
 	p.heading("The arithmetic")
 	p.fact("peak", "%s %s in one second", amount(w.Peak), w.Unit)
-	p.fact("per shard", "%s / %d = %s %s, %.0f %% of the %s that one partition gives", amount(w.Peak), w.Shards, amount(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, amount(w.Limit))
+	p.fact("per shard", "%s / %d = %s %s, %.0f%% of the %s that one partition gives", amount(w.Peak), w.Shards, amount(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, amount(w.Limit))
 	if w.Shards > 1 {
 		p.fact("by chance", "with a random suffix the fullest shard gets some %s %s, at most %s in 95 of 100 cases", amount(w.Fullest), w.Unit, amount(w.FullestP95))
 	}
@@ -58,7 +58,7 @@ func whatIf(p *page, w *whatif.Answer) {
 	p.heading("Where the shards may land")
 	if w.Shards > 1 && len(w.Placements) > 0 {
 		for _, on := range w.Placements {
-			p.fact(fmt.Sprint(on.Partitions), "partitions: %.0f %% that two shards or more share one, %.0f %% that the fullest is asked for more than %s; it gets %s %s on average",
+			p.fact(fmt.Sprint(on.Partitions), "partitions: %.0f%% that two shards or more share one, %.0f%% that the fullest is asked for more than %s; it gets %s %s on average",
 				100*on.Share, 100*on.Over, amount(w.Limit), amount(on.Mean), w.Unit)
 		}
 		p.paragraph(2, "  ", fmt.Sprintf("DynamoDB places each name by its hash, and splits a full partition after some minutes; warm throughput makes room ahead. Reading the whole key takes %d queries. (Simulated, seed %d.)", w.Shards, w.Seed))

@@ -133,7 +133,7 @@ func (r *Result) findings(colours bool) string {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
 			severity(f.Severity, colours), f.State, f.Kind, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
-			peakCell(f), fmt.Sprintf("%.0f %%", 100*f.Utilization), f.OverSeconds, f.Shards,
+			peakCell(f), fmt.Sprintf("%.0f%%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})
 	}

@@ -1,0 +1,35 @@
+package board
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/keydesign"
+)
+
+// views are what the keys of tables and indexes look like as a whole.
+type views map[detect.Target]*detect.View
+
+func (vs views) set(of detect.Target, v *detect.View) {
+	if v == nil {
+		delete(vs, of)
+		return
+	}
+	vs[of] = v
+}
+
+// findings returns those about tables and indexes with few key values.
+func (vs views) findings(policy func(table, index string) detect.Policy) (all []detect.Finding) {
+	for target, v := range vs {
+		if f, few := keydesign.FewValues(v, target, policy(target.Table, target.Index)); few {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// pending reports whether the finding is about a table's keys of which this judge
+// has no view yet, as after a restart: then what was found before stands, for as
+// long as a view takes.
+func (vs views) pending(f *detect.Finding, settled int64) bool {
+	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && vs[f.Target] == nil &&
+		f.LastSeen.Unix()+2*detect.Horizon >= settled
+}
