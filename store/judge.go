@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // Judgement is everything that follows from one reading of the deltas.
 type Judgement struct {
@@ -32,19 +36,23 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		if err := t.useLease(ctx, l); err != nil {
 			return err
 		}
-		if err := t.putWindows(ctx, j.Windows); err != nil {
+		ids, err := t.targets(ctx, j.targets())
+		if err != nil {
 			return err
 		}
-		if err := t.putCardinality(ctx, j.Cardinality); err != nil {
+		if err := t.putWindows(ctx, j.Windows, ids); err != nil {
 			return err
 		}
-		if err := t.putPeaks(ctx, j.Peaks); err != nil {
+		if err := t.putCardinality(ctx, j.Cardinality, ids); err != nil {
 			return err
 		}
-		if err := t.putViews(ctx, j.Views); err != nil {
+		if err := t.putPeaks(ctx, j.Peaks, ids); err != nil {
 			return err
 		}
-		if err := t.putFindings(ctx, j.Findings); err != nil {
+		if err := t.putViews(ctx, j.Views, ids); err != nil {
+			return err
+		}
+		if err := t.putFindings(ctx, j.Findings, ids); err != nil {
 			return err
 		}
 		if err := t.putTransitions(ctx, j.Transitions); err != nil {
@@ -55,4 +63,25 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		}
 		return t.putCursors(ctx, j.Cursors)
 	})
+}
+
+// targets returns the targets that a judgement writes for.
+func (j *Judgement) targets() map[sample.Target]bool {
+	all := make(map[sample.Target]bool)
+	for i := range j.Windows {
+		all[j.Windows[i].Target] = true
+	}
+	for i := range j.Cardinality {
+		all[j.Cardinality[i].Target] = true
+	}
+	for i := range j.Peaks {
+		all[j.Peaks[i].Target] = true
+	}
+	for i := range j.Views {
+		all[j.Views[i].Target] = true
+	}
+	for i := range j.Findings {
+		all[j.Findings[i].Target] = true
+	}
+	return all
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/streamstest"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -124,7 +125,9 @@ func (s *shop) start(name string) *process {
 	line := newFlaky(s.store, s.rng, 0)
 	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
 	settings := s.fake.Config(name)
-	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
+	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, table string, facts []byte) error {
+		return s.store.PutTableFacts(ctx, sample.Target{Table: table}, facts)
+	}, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(streams.TableOf(shard)) }
 	c := newCollector(s, config, line)
 	shards := &cut{ShardStore: s.store}

@@ -29,7 +29,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 		if err != nil {
 			return nil, err
 		}
-		all[sample.Target{Table: row.Table, Index: row.Index}] = t
+		all[row.Target] = t
 	}
 	return all, nil
 }

@@ -120,8 +120,7 @@ func (v *Views) Restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
-			at := sample.Target{Table: row.Table, Index: row.Index}
-			v.kept[at] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
 		} // one that cannot be read is written anew
 	}
 }
@@ -215,7 +214,7 @@ func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write the view of %s %s: %w", t.Table, t.Index, err)
 		}
-		rows[i] = store.TableView{Table: t.Table, Index: t.Index, Document: document}
+		rows[i] = store.TableView{Target: sample.Target{Table: t.Table, Index: t.Index}, Document: document}
 	}
 	return rows, nil
 }

@@ -240,7 +240,7 @@ func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 	_, complete := h.IsOver(at.Second)
 	total := &o.Window.Total
 	return store.Window{
-		Table: at.Table, Index: at.Index, Second: time.Unix(at.Second, 0).UTC(),
+		Target: at.Target, Second: time.Unix(at.Second, 0).UTC(),
 		Requests:            total.Requests - total.ThrottledRequests,
 		ReadMilli:           int64(total.Read - total.Throttled.Read),
 		WriteMilli:          int64(total.Write - total.Throttled.Write),
