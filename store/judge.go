@@ -20,6 +20,10 @@ type Judgement struct {
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
 	Transitions []Transition
+	// Incidents replace those of the same ID, each at most once, and
+	// IncidentTransitions are appended to their histories.
+	Incidents           []Incident
+	IncidentTransitions []IncidentTransition
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
 	// Cursors advance, writer to sequence number: every delta up to it must be
@@ -58,6 +62,12 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		if err := t.putTransitions(ctx, j.Transitions); err != nil {
 			return err
 		}
+		if err := t.putIncidents(ctx, j.Incidents, ids); err != nil {
+			return err
+		}
+		if err := t.putIncidentTransitions(ctx, j.IncidentTransitions); err != nil {
+			return err
+		}
 		if err := t.putNotifications(ctx, j.Notifications); err != nil {
 			return err
 		}
@@ -82,6 +92,9 @@ func (j *Judgement) targets() map[sample.Target]bool {
 	}
 	for i := range j.Findings {
 		all[j.Findings[i].Target] = true
+	}
+	for i := range j.Incidents {
+		all[j.Incidents[i].Target] = true
 	}
 	return all
 }

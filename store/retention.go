@@ -16,7 +16,7 @@ type Retention struct {
 	// Windows and Cardinality count from their last writing, not from event
 	// time, so that a backfill is kept too.
 	Windows, Cardinality time.Duration
-	// Findings and History count from the last writing.
+	// Findings and History count from the last writing, those of incidents too.
 	Findings, History time.Duration
 	// Notifications count from their making; pending ones stay.
 	Notifications time.Duration
@@ -69,7 +69,7 @@ const defaultTargetRetention = 2 * usedEvery
 // unreferenced is the condition that no row refers to a target.
 func unreferenced() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts"} {
+	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
 	return b.String()
@@ -83,7 +83,7 @@ type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
 	Peaks, Views                                    int64
-	Shards, Facts, Targets                          int64
+	Shards, Facts, Targets, Incidents               int64
 }
 
 // rule is what is deleted of one table: rows of this key for which the condition holds
@@ -115,6 +115,13 @@ func (r Retention) rules(p *Pruned) []rule {
 			cmp.Or(r.Cardinality, DefaultCardinalityRetention), &p.Cardinality},
 		{"findings", "fingerprint", `updated_at < $1`, "",
 			cmp.Or(r.Findings, DefaultFindingRetention), &p.Findings},
+		{"incidents", "id", `updated < $1`, "",
+			cmp.Or(r.Findings, DefaultFindingRetention), &p.Incidents},
+		{"incident_findings", "incident, fingerprint", `NOT EXISTS (
+			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "",
+			cmp.Or(r.Findings, DefaultFindingRetention), &uncounted},
+		{"incident_history", "id", `written < $1`, "",
+			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
 		{"finding_history", "id", `written < $1`, "",
 			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
 		{"notifications", "ordinal", `created < $1 AND state <> 'pending'`, "",

@@ -43,11 +43,14 @@ var oldRows = []string{
 		` + second + `, ` + second + `, ` + second + `, '{"key":"OPEN"}')`,
 	`INSERT INTO hourly_peaks VALUES ('orders', '', -5, ` + second + `, 'S', 'OPEN', 900000, 0, ` + second + `)`,
 	`INSERT INTO table_views VALUES ('carts', '', ` + second + `, '{"table":"carts"}')`,
+	`INSERT INTO writers VALUES ('a', 'host-1', ` + second + `, ` + second + `, ` + second + `, 3, 2)`,
+	`INSERT INTO notifications (id, fingerprint, event, route, payload, created, next_attempt, attempts, state, last_error)
+		VALUES ('n', 'f', 'firing', 'r', $1, ` + second + `, ` + second + `, 0, 'pending', '')`,
 	`INSERT INTO table_facts VALUES ('facts only', '{"wcu":1}', ` + second + `)`,
 }
 
-// TestTargetsTakeTheNamesOver migrates a database with rows of before.
-func TestTargetsTakeTheNamesOver(t *testing.T) {
+// TestMigratingKeepsWhatIsStored migrates a database with rows of the third schema.
+func TestMigratingKeepsWhatIsStored(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, url string) {
 		db := migrateTo(t, url, 3)
 		body := []byte{0, 1, 0xff}
@@ -94,6 +97,16 @@ func TestTargetsTakeTheNamesOver(t *testing.T) {
 		check(t, err)
 		if len(views) != 1 || views[0].Table != "carts" || string(views[0].Document) != `{"table":"carts"}` {
 			t.Errorf("views are %+v", views)
+		}
+		writers, err := s.Writers(t.Context())
+		check(t, err)
+		if len(writers) != 1 || writers[0].Host != "host-1" || writers[0].LastSeq != 3 || writers[0].Lag != nil || writers[0].RefusedTables != nil {
+			t.Errorf("writers are %+v, want one that reports nothing", writers)
+		}
+		due, err := s.DueNotifications(t.Context(), "r", 0)
+		check(t, err)
+		if len(due) != 1 || due[0].Incident != "" || string(due[0].Payload) != string(body) {
+			t.Errorf("due are %+v", due)
 		}
 		facts, err := s.TableFacts(t.Context())
 		check(t, err)
