@@ -240,3 +240,21 @@ func TestFactsReachTheVerdict(t *testing.T) {
 		})
 	}
 }
+
+// A judgement that the store fails is made again, and its seconds are not counted
+// again.
+func TestAViewCountsASecondOnceThroughAnOutage(t *testing.T) {
+	t.Parallel()
+	s := open(t, engines["sqlite"](t))
+	c := collect(t, s, "a", 1, begin())
+	c.commit(10, load{1, "a", 100}, load{2, "a", 100})
+	run(t, quick(), &probe{Store: s, fault: func(n int64) (err error, carried bool) {
+		if n <= 2 {
+			return store.ErrUnavailable, false
+		}
+		return nil, true
+	}}).quiet(t)
+	if got := viewOf(t, s); got.Requests != 2 || got.Seconds != 2 || got.View.Top[0].WCU != 200 {
+		t.Errorf("%d requests in %d seconds and %g units are counted, want 2 in 2 and 200", got.Requests, got.Seconds, got.View.Top[0].WCU)
+	}
+}

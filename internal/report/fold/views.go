@@ -73,12 +73,13 @@ func (v *Views) at(second int64) *hourView {
 }
 
 // Observe counts a second that closes, before it is trimmed. One that closes
-// again, for late samples, is counted already.
+// again, for late samples or after a write that failed, is counted already.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h := v.at(at.Second)
-	if h == nil || o.reopened {
+	if h == nil || o.reopened || o.viewed {
 		return
 	}
+	o.viewed = true
 	h.census.Observe(&o.Window)
 	h.add(at.Target, &o.Window)
 	h.first = min(h.first, at.Second)

@@ -32,6 +32,9 @@ type OpenWindow struct {
 	unsaved map[string]int64
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
+	// viewed reports that the views have counted it: a judgement that the store
+	// fails closes its seconds again.
+	viewed bool
 	// Unjudged reports that the board has not seen all of it.
 	Unjudged bool
 }
