@@ -17,9 +17,9 @@ func (t Target) Compare(o Target) int {
 		cmp.Compare(t.Table, o.Table), cmp.Compare(t.Index, o.Index))
 }
 
-// String returns "table" or "table/index", after the account and the region
+// Name returns "table" or "table/index", after the account and the region
 // where these are known.
-func (t Target) String() string {
+func (t Target) Name() string {
 	name := t.Table
 	if t.Index != "" {
 		name += "/" + t.Index

@@ -15,7 +15,7 @@ func TestTargetsAreOrderedAndNamed(t *testing.T) {
 	slices.SortFunc(all, sample.Target.Compare)
 	var names []string
 	for _, target := range all {
-		names = append(names, target.String())
+		names = append(names, target.Name())
 	}
 	if want := []string{"orders", "orders/by-date", "users", "1/eu-west-1/a"}; !slices.Equal(names, want) {
 		t.Errorf("targets are %q, want %q", names, want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -52,7 +53,7 @@ func BenchmarkJudge(b *testing.B) {
 		_, _ = rand.Read(body)
 		for second := int64(1); b.Loop(); second++ {
 			for i := range j.Windows {
-				j.Windows[i] = store.Window{Table: fmt.Sprint("table-", i), Second: time.Unix(second, 0),
+				j.Windows[i] = store.Window{Target: sample.Target{Table: fmt.Sprint("table-", i)}, Second: time.Unix(second, 0),
 					Requests: 1, Vector: map[string]int64{"a": second}, Complete: true, Body: body}
 			}
 			j.Cursors["a"] = second

@@ -3,13 +3,14 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Cardinality is how many distinct keys a table or index saw in one minute of
 // event time, as the registers of a HyperLogLog.
 type Cardinality struct {
-	// Table and Index name the target; Index is empty for the table itself.
-	Table, Index string
+	sample.Target
 	// Minute is the minute's beginning.
 	Minute time.Time
 	// Registers are the sketch in its own form; a Judge replaces them whole.
@@ -18,7 +19,7 @@ type Cardinality struct {
 
 // CardinalityQuery chooses the minutes of one table or index.
 type CardinalityQuery struct {
-	Table, Index string
+	sample.Target
 	// From and To bound the minute, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
@@ -30,25 +31,25 @@ type CardinalityQuery struct {
 // time.
 func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardinality, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT table_name, index_name, minute, registers FROM cardinalities
-		WHERE table_name = $1 AND index_name = $2 AND minute >= $3 AND minute < $4
-		ORDER BY minute LIMIT $5`,
-		clean(q.Table), clean(q.Index), utc(q.From), until(q.To), limit(q.Limit))
+		SELECT `+targetColumns+`, minute, registers FROM cardinalities AS c JOIN targets AS t ON t.id = c.target
+		WHERE `+isTarget+` AND minute >= $5 AND minute < $6
+		ORDER BY minute LIMIT $7`,
+		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
 	if err != nil {
 		return nil, wrap(ctx, "read cardinalities", err)
 	}
 	all, err := collect(rows, func(c *Cardinality) []any {
-		return []any{&c.Table, &c.Index, &c.Minute, &c.Registers}
+		return append(targetFields(&c.Target), &c.Minute, &c.Registers)
 	})
 	return all, wrap(ctx, "read cardinalities", err)
 }
 
-func (t *tx) putCardinality(ctx context.Context, all []Cardinality) error {
+func (t *tx) putCardinality(ctx context.Context, all []Cardinality, ids targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, c := range all {
-		rows[i] = []any{clean(c.Table), clean(c.Index), utc(c.Minute), present(c.Registers), t.now}
+		rows[i] = []any{ids.of(c.Target), utc(c.Minute), present(c.Registers), t.now}
 	}
-	return t.insert(ctx, `INSERT INTO cardinalities (table_name, index_name, minute, registers, updated)`, `
-		ON CONFLICT (table_name, index_name, minute) DO UPDATE
+	return t.insert(ctx, `INSERT INTO cardinalities (target, minute, registers, updated)`, `
+		ON CONFLICT (target, minute) DO UPDATE
 		SET registers = excluded.registers, updated = excluded.updated`, rows)
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Finding is one verdict as it is stored: what is searched and ordered by in
@@ -10,10 +12,12 @@ import (
 type Finding struct {
 	// Fingerprint names the finding: one for each kind and target.
 	Fingerprint string
-	// Kind, Table, Index and Key are what it is about. Key is for people and
-	// for searching; what SQL text cannot hold is replaced in it, and the
-	// document has it exactly.
-	Kind, Table, Index, Key string
+	// Kind, Target and Key are what it is about. Key is for people and for
+	// searching; what SQL text cannot hold is replaced in it, and the document
+	// has it exactly.
+	Kind string
+	sample.Target
+	Key string
 	// Severity and State are detect's words.
 	Severity, State string
 	// Utilization is the peak as a share of the limit; 1 is the limit.
@@ -47,20 +51,21 @@ type FindingQuery struct {
 	Limit int
 }
 
-const findingColumns = `fingerprint, kind, table_name, index_name, key_text, severity, state,
+// findingColumns are those that a finding has beside its target.
+const findingColumns = `fingerprint, kind, key_text, severity, state,
 	utilization, first_seen, last_seen, updated_at, document`
 
 func (f *Finding) fields() []any {
-	return []any{&f.Fingerprint, &f.Kind, &f.Table, &f.Index, &f.Key, &f.Severity, &f.State,
-		&f.Utilization, &f.FirstSeen, &f.LastSeen, &f.UpdatedAt, &f.Document}
+	return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.Severity, &f.State,
+		&f.Utilization, &f.FirstSeen, &f.LastSeen, &f.UpdatedAt, &f.Document)
 }
 
 // Findings returns the findings that a query chooses, the most utilised first.
 func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT `+findingColumns+` FROM findings
+		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
-			AND ($3 = '' OR table_name = $3) AND ($4 = '' OR kind = $4)
+			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR kind = $4)
 		ORDER BY utilization DESC, fingerprint LIMIT $5`,
 		q.State, q.Severity, clean(q.Table), q.Kind, limit(q.Limit))
 	if err != nil {
@@ -73,7 +78,7 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 // Finding returns one finding, or ErrNotFound.
 func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT `+findingColumns+` FROM findings WHERE fingerprint = $1`, fingerprint)
+		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`, fingerprint)
 	if err != nil {
 		return Finding{}, wrap(ctx, "read a finding", err)
 	}
@@ -102,17 +107,16 @@ func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Trans
 	return all, wrap(ctx, "read a history", err)
 }
 
-func (t *tx) putFindings(ctx context.Context, findings []Finding) error {
+func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs) error {
 	rows := make([][]any, len(findings))
 	for i, f := range findings {
-		rows[i] = []any{f.Fingerprint, f.Kind, clean(f.Table), clean(f.Index), clean(f.Key),
+		rows[i] = []any{ids.of(f.Target), f.Fingerprint, f.Kind, clean(f.Key),
 			f.Severity, f.State, f.Utilization, utc(f.FirstSeen), utc(f.LastSeen), t.now,
 			clean(string(f.Document))}
 	}
-	return t.insert(ctx, `INSERT INTO findings (`+findingColumns+`)`, `
+	return t.insert(ctx, `INSERT INTO findings (target, `+findingColumns+`)`, `
 		ON CONFLICT (fingerprint) DO UPDATE
-		SET kind = excluded.kind, table_name = excluded.table_name,
-			index_name = excluded.index_name, key_text = excluded.key_text,
+		SET kind = excluded.kind, target = excluded.target, key_text = excluded.key_text,
 			severity = excluded.severity, state = excluded.state,
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,

@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // Judgement is everything that follows from one reading of the deltas.
 type Judgement struct {
@@ -16,6 +20,10 @@ type Judgement struct {
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
 	Transitions []Transition
+	// Incidents replace those of the same ID, each at most once, and
+	// IncidentTransitions are appended to their histories.
+	Incidents           []Incident
+	IncidentTransitions []IncidentTransition
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
 	// Cursors advance, writer to sequence number: every delta up to it must be
@@ -32,22 +40,32 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		if err := t.useLease(ctx, l); err != nil {
 			return err
 		}
-		if err := t.putWindows(ctx, j.Windows); err != nil {
+		ids, err := t.targets(ctx, j.targets())
+		if err != nil {
 			return err
 		}
-		if err := t.putCardinality(ctx, j.Cardinality); err != nil {
+		if err := t.putWindows(ctx, j.Windows, ids); err != nil {
 			return err
 		}
-		if err := t.putPeaks(ctx, j.Peaks); err != nil {
+		if err := t.putCardinality(ctx, j.Cardinality, ids); err != nil {
 			return err
 		}
-		if err := t.putViews(ctx, j.Views); err != nil {
+		if err := t.putPeaks(ctx, j.Peaks, ids); err != nil {
 			return err
 		}
-		if err := t.putFindings(ctx, j.Findings); err != nil {
+		if err := t.putViews(ctx, j.Views, ids); err != nil {
+			return err
+		}
+		if err := t.putFindings(ctx, j.Findings, ids); err != nil {
 			return err
 		}
 		if err := t.putTransitions(ctx, j.Transitions); err != nil {
+			return err
+		}
+		if err := t.putIncidents(ctx, j.Incidents, ids); err != nil {
+			return err
+		}
+		if err := t.putIncidentTransitions(ctx, j.IncidentTransitions); err != nil {
 			return err
 		}
 		if err := t.putNotifications(ctx, j.Notifications); err != nil {
@@ -55,4 +73,28 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		}
 		return t.putCursors(ctx, j.Cursors)
 	})
+}
+
+// targets returns the targets that a judgement writes for.
+func (j *Judgement) targets() map[sample.Target]bool {
+	all := make(map[sample.Target]bool)
+	for i := range j.Windows {
+		all[j.Windows[i].Target] = true
+	}
+	for i := range j.Cardinality {
+		all[j.Cardinality[i].Target] = true
+	}
+	for i := range j.Peaks {
+		all[j.Peaks[i].Target] = true
+	}
+	for i := range j.Views {
+		all[j.Views[i].Target] = true
+	}
+	for i := range j.Findings {
+		all[j.Findings[i].Target] = true
+	}
+	for i := range j.Incidents {
+		all[j.Incidents[i].Target] = true
+	}
+	return all
 }

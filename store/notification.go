@@ -21,6 +21,8 @@ type Notification struct {
 	// Fingerprint is the finding that it is about, Event what happened to the
 	// finding, Route where the notification goes.
 	Fingerprint, Event, Route string
+	// Incident is the incident that it is about; empty for none.
+	Incident string
 	// Payload is what the route delivers.
 	Payload []byte
 	// Created is when it was put into the outbox; set by the store.
@@ -33,11 +35,11 @@ type Notification struct {
 	LastError string
 }
 
-const notificationColumns = `id, fingerprint, event, route, payload, created,
+const notificationColumns = `id, fingerprint, incident, event, route, payload, created,
 	next_attempt, attempts, state, last_error`
 
 func (n *Notification) fields() []any {
-	return []any{&n.ID, &n.Fingerprint, &n.Event, &n.Route, &n.Payload, &n.Created,
+	return []any{&n.ID, &n.Fingerprint, &n.Incident, &n.Event, &n.Route, &n.Payload, &n.Created,
 		&n.NextAttempt, &n.Attempts, &n.State, &n.LastError}
 }
 
@@ -121,7 +123,7 @@ func (t *tx) putNotifications(ctx context.Context, all []Notification) error {
 		if !n.NextAttempt.IsZero() {
 			next = utc(n.NextAttempt)
 		}
-		rows[i] = []any{n.ID, n.Fingerprint, n.Event, n.Route, present(n.Payload), t.now,
+		rows[i] = []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
 			next, 0, Pending, ""}
 	}
 	return t.insert(ctx, `INSERT INTO notifications (`+notificationColumns+`)`,

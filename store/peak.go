@@ -11,8 +11,7 @@ import (
 // HourPeak is the highest second of one key in one hour of event time, in
 // thousandths of a unit.
 type HourPeak struct {
-	// Table and Index name the target; Index is empty for the table itself.
-	Table, Index string
+	sample.Target
 	// Hash names the key, as in the windows. KeyType and Key are its text; what SQL
 	// cannot hold is replaced in Key.
 	Hash         uint64
@@ -38,17 +37,17 @@ func (h *keyHash) Scan(v any) error {
 
 // HourPeaks returns the stored hours of one key since a time, the zero time for
 // all, in their order.
-func (s *Store) HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]HourPeak, error) {
+func (s *Store) HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]HourPeak, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT table_name, index_name, key_hash, key_type, key_text, hour, write_milli, read_milli
-		FROM hourly_peaks
-		WHERE table_name = $1 AND index_name = $2 AND key_hash = $3 AND hour >= $4
-		ORDER BY hour`, clean(table), clean(index), int64(hash), utc(since))
+		SELECT `+targetColumns+`, key_hash, key_type, key_text, hour, write_milli, read_milli
+		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
+		WHERE `+isTarget+` AND key_hash = $5 AND hour >= $6
+		ORDER BY hour`, targetArgs(at, int64(hash), utc(since))...)
 	if err != nil {
 		return nil, wrap(ctx, "read hourly peaks", err)
 	}
 	all, err := collect(rows, func(p *HourPeak) []any {
-		return []any{&p.Table, &p.Index, (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli}
+		return append(targetFields(&p.Target), (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli)
 	})
 	return all, wrap(ctx, "read hourly peaks", err)
 }
@@ -65,14 +64,14 @@ type WarmKey struct {
 
 // WarmKeys returns the keys of a table or index with stored hours since a time,
 // the highest first. At most so many, 0 for DefaultLimit.
-func (s *Store) WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]WarmKey, error) {
+func (s *Store) WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]WarmKey, error) {
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli), count(*)
-		FROM hourly_peaks
-		WHERE table_name = $1 AND index_name = $2 AND hour >= $3
+		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
+		WHERE `+isTarget+` AND hour >= $5
 		GROUP BY key_hash
-		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $4`,
-		clean(table), clean(index), utc(since), limit(most))
+		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $6`,
+		targetArgs(at, utc(since), limit(most))...)
 	if err != nil {
 		return nil, wrap(ctx, "read warm keys", err)
 	}
@@ -84,16 +83,16 @@ func (s *Store) WarmKeys(ctx context.Context, table, index string, since time.Ti
 
 // putPeaks raises stored peaks. Where only the beginning of a key's text was
 // known, the longer text stays.
-func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak) error {
+func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) error {
 	rows := make([][]any, len(peaks))
 	for i, p := range peaks {
-		rows[i] = []any{clean(p.Table), clean(p.Index), int64(p.Hash), utc(p.Hour),
+		rows[i] = []any{ids.of(p.Target), int64(p.Hash), utc(p.Hour),
 			p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
 	}
 	return t.insert(ctx, `
-		INSERT INTO hourly_peaks (table_name, index_name, key_hash, hour, key_type, key_text,
+		INSERT INTO hourly_peaks (target, key_hash, hour, key_type, key_text,
 			write_milli, read_milli, updated)`, `
-		ON CONFLICT (table_name, index_name, key_hash, hour) DO UPDATE
+		ON CONFLICT (target, key_hash, hour) DO UPDATE
 		SET key_text = CASE WHEN length(excluded.key_text) > length(hourly_peaks.key_text)
 				THEN excluded.key_text ELSE hourly_peaks.key_text END,
 			write_milli = CASE WHEN excluded.write_milli > hourly_peaks.write_milli
@@ -107,34 +106,34 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak) error {
 // with the highest.
 const DefaultWarmKeys = 1000
 
-// overfull returns the targets with peaks of more than the most keys. It scans the
+// overfull returns the ids of targets with peaks of more than the most keys. It scans the
 // hours without a lock, which is why it stands apart from the deleting.
-func (s *Store) overfull(ctx context.Context, most int) ([]sample.Target, error) {
+func (s *Store) overfull(ctx context.Context, most int) ([]int64, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT table_name, index_name
-		FROM (SELECT DISTINCT table_name, index_name, key_hash FROM hourly_peaks) AS kept
-		GROUP BY table_name, index_name HAVING count(*) > $1`, most)
+		SELECT target
+		FROM (SELECT DISTINCT target, key_hash FROM hourly_peaks) AS kept
+		GROUP BY target HAVING count(*) > $1`, most)
 	if err != nil {
 		return nil, wrap(ctx, "count warm keys", err)
 	}
-	all, err := collect(rows, func(c *sample.Target) []any { return []any{&c.Table, &c.Index} })
+	all, err := collect(rows, func(target *int64) []any { return []any{target} })
 	return all, wrap(ctx, "count warm keys", err)
 }
 
 // pruneKeys deletes hours of the keys beyond the most of a table or index, one
 // batch.
-func (s *Store) pruneKeys(ctx context.Context, at sample.Target, most int) (deleted int64, err error) {
+func (s *Store) pruneKeys(ctx context.Context, target int64, most int) (deleted int64, err error) {
 	err = s.change(ctx, "prune hourly_peaks", func(t *tx) error {
 		deleted, err = t.exec(ctx, `
 			DELETE FROM hourly_peaks
-			WHERE table_name = $1 AND index_name = $2 AND (key_hash, hour) IN (
+			WHERE target = $1 AND (key_hash, hour) IN (
 				SELECT p.key_hash, p.hour
 				FROM hourly_peaks AS p
 				JOIN (SELECT key_hash, row_number() OVER (ORDER BY max(3 * write_milli + read_milli) DESC, key_hash) AS place
-					FROM hourly_peaks WHERE table_name = $1 AND index_name = $2 GROUP BY key_hash) AS ranked
+					FROM hourly_peaks WHERE target = $1 GROUP BY key_hash) AS ranked
 				ON ranked.key_hash = p.key_hash
-				WHERE p.table_name = $1 AND p.index_name = $2 AND ranked.place > $3 LIMIT $4)`,
-			at.Table, at.Index, most, pruneBatch)
+				WHERE p.target = $1 AND ranked.place > $2 LIMIT $3)`,
+			target, most, pruneBatch)
 		return err
 	})
 	if err != nil {

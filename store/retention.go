@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,7 +16,7 @@ type Retention struct {
 	// Windows and Cardinality count from their last writing, not from event
 	// time, so that a backfill is kept too.
 	Windows, Cardinality time.Duration
-	// Findings and History count from the last writing.
+	// Findings and History count from the last writing, those of incidents too.
 	Findings, History time.Duration
 	// Notifications count from their making; pending ones stay.
 	Notifications time.Duration
@@ -38,6 +39,9 @@ type Retention struct {
 	Shards time.Duration
 	// Facts of a table count from their last writing.
 	Facts time.Duration
+	// Targets go this long after they were last written for, when no row refers
+	// to them. It must be longer than a day: see [usedEvery].
+	Targets time.Duration
 }
 
 // The defaults of Retention.
@@ -58,6 +62,19 @@ const (
 	DefaultFactRetention         = 30 * 24 * time.Hour
 )
 
+// defaultTargetRetention is longer than [usedEvery], within which a judge may write
+// for a target and leave used as it is.
+const defaultTargetRetention = 2 * usedEvery
+
+// unreferenced is the condition that no row refers to a target.
+func unreferenced() string {
+	var b strings.Builder
+	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents"} {
+		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
+	}
+	return b.String()
+}
+
 // pruneBatch is how many rows one transaction deletes, so that none is long.
 const pruneBatch = 1000
 
@@ -66,15 +83,18 @@ type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
 	Peaks, Views                                    int64
-	Shards, Facts                                   int64
+	Shards, Facts, Targets, Incidents               int64
 }
 
-// rule is what one table loses: rows of this key for which the condition holds
+// rule is what is deleted of one table: rows of this key for which the condition holds
 // at a time limit, $1.
 type rule struct {
 	table, key, condition string
-	keep                  time.Duration
-	count                 *int64
+	// still is a condition that is checked once more when a row is deleted, for
+	// rows that another transaction may change meanwhile. It may be empty.
+	still string
+	keep  time.Duration
+	count *int64
 }
 
 // rules are in an order that leaves no orphan: deltas before their writers and
@@ -87,43 +107,52 @@ func (r Retention) rules(p *Pruned) []rule {
 	bad := cmp.Or(r.Bad, DefaultBadRetention)
 	return []rule{
 		{"deltas", "writer, seq", `committed < $1
-			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`,
+			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "",
 			cmp.Or(r.Deltas, DefaultDeltaRetention), &p.Deltas},
-		{"windows", "table_name, index_name, second", `updated < $1`,
+		{"windows", "target, second", `updated < $1`, "",
 			cmp.Or(r.Windows, DefaultWindowRetention), &p.Windows},
-		{"cardinalities", "table_name, index_name, minute", `updated < $1`,
+		{"cardinalities", "target, minute", `updated < $1`, "",
 			cmp.Or(r.Cardinality, DefaultCardinalityRetention), &p.Cardinality},
-		{"findings", "fingerprint", `updated_at < $1`,
+		{"findings", "fingerprint", `updated_at < $1`, "",
 			cmp.Or(r.Findings, DefaultFindingRetention), &p.Findings},
-		{"finding_history", "id", `written < $1`,
+		{"incidents", "id", `updated < $1`, "",
+			cmp.Or(r.Findings, DefaultFindingRetention), &p.Incidents},
+		{"incident_findings", "incident, fingerprint", `NOT EXISTS (
+			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "",
+			cmp.Or(r.Findings, DefaultFindingRetention), &uncounted},
+		{"incident_history", "id", `written < $1`, "",
 			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
-		{"notifications", "ordinal", `created < $1 AND state <> 'pending'`,
+		{"finding_history", "id", `written < $1`, "",
+			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
+		{"notifications", "ordinal", `created < $1 AND state <> 'pending'`, "",
 			cmp.Or(r.Notifications, DefaultNotificationRetention), &p.Notifications},
-		{"gaps", "id", `noticed < $1`, cmp.Or(r.Gaps, DefaultGapRetention), &p.Gaps},
-		{"bad_samples", "hour, writer, source, reason", `hour < $1`, bad, &p.Bad},
-		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, bad, &uncounted},
-		{"hourly_peaks", "table_name, index_name, key_hash, hour", `updated < $1`,
+		{"gaps", "id", `noticed < $1`, "", cmp.Or(r.Gaps, DefaultGapRetention), &p.Gaps},
+		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", bad, &p.Bad},
+		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", bad, &uncounted},
+		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "",
 			cmp.Or(r.Peaks, DefaultPeakRetention), &p.Peaks},
-		{"table_views", "table_name, index_name", `updated < $1`, cmp.Or(r.Views, DefaultViewRetention), &p.Views},
-		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), writers, &p.Writers},
+		{"table_views", "target", `updated < $1`, "", cmp.Or(r.Views, DefaultViewRetention), &p.Views},
+		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
-			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, writers, &uncounted},
+			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", writers, &uncounted},
 		{"positions", "source, name", `ended AND moved < $1 AND EXISTS (
 			SELECT 1 FROM shards AS s
-			WHERE s.source = positions.source AND s.name = positions.name)`,
+			WHERE s.source = positions.source AND s.name = positions.name)`, "",
 			cmp.Or(r.Shards, DefaultShardRetention), &p.Shards},
 		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
-			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`,
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "",
 			positions, &p.Positions},
 		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
-			WHERE p.source = watermarks.source AND p.name = watermarks.name)`,
+			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, "",
 			min(positions, cmp.Or(r.Shards, DefaultShardRetention)), &uncounted},
 		{"shards", "source, name", `found < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
-			WHERE p.source = shards.source AND p.name = shards.name)`, 0, &uncounted},
-		{"table_facts", "table_name", `updated < $1`, cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
+			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0, &uncounted},
+		{"table_facts", "target", `updated < $1`, "", cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
+		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,
+			cmp.Or(r.Targets, defaultTargetRetention), &p.Targets},
 	}
 }
 
@@ -162,8 +191,8 @@ func inBatches(count *int64, batch func() (int64, error)) error {
 func (s *Store) pruneBatch(ctx context.Context, r rule) (deleted int64, err error) {
 	err = s.change(ctx, "prune "+r.table, func(t *tx) error {
 		deleted, err = t.exec(ctx, fmt.Sprintf(`
-			DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $2)`,
-			r.table, r.key, r.condition), utc(t.now.Add(-r.keep)), pruneBatch)
+			DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $2) %[4]s`,
+			r.table, r.key, r.condition, r.still), utc(t.now.Add(-r.keep)), pruneBatch)
 		return err
 	})
 	if err != nil {

@@ -1,11 +1,15 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // Total is the sum over every stored second of one table or index, in requests
 // and thousandths of a unit.
 type Total struct {
-	Table, Index          string
+	sample.Target
 	Requests              int64
 	ReadMilli, WriteMilli int64
 	// What was throttled.
@@ -19,15 +23,15 @@ type Total struct {
 // keyheat_totals, which an operator may query too.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT table_name, index_name, requests, read_milli, write_milli,
+		SELECT account, region, table_name, index_name, requests, read_milli, write_milli,
 			throttled_requests, throttled_read_milli, throttled_write_milli, seconds
-		FROM keyheat_totals ORDER BY table_name, index_name`)
+		FROM keyheat_totals ORDER BY table_name, index_name, account, region`)
 	if err != nil {
 		return nil, wrap(ctx, "read totals", err)
 	}
 	all, err := collect(rows, func(o *Total) []any {
-		return []any{&o.Table, &o.Index, &o.Requests, &o.ReadMilli, &o.WriteMilli,
-			&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds}
+		return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,
+			&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds)
 	})
 	return all, wrap(ctx, "read totals", err)
 }

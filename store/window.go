@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Window is one event-time second of a table or index, merged over all
 // writers. Units are thousandths of a capacity unit.
 type Window struct {
-	// Table and Index name the target; Index is empty for the table itself.
-	Table, Index string
+	sample.Target
 	// Second is the second's beginning.
 	Second time.Time
 	// Requests and units that were consumed.
@@ -32,9 +33,9 @@ type Window struct {
 	Body []byte
 }
 
-// WindowQuery chooses the windows of one table or index.
+// WindowQuery chooses the windows of one target.
 type WindowQuery struct {
-	Table, Index string
+	sample.Target
 	// From and To bound the second, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
@@ -42,15 +43,16 @@ type WindowQuery struct {
 	Limit int
 }
 
-const windowColumns = `table_name, index_name, second, requests, read_milli, write_milli,
+const windowColumns = `second, requests, read_milli, write_milli,
 	throttled_requests, throttled_read_milli, throttled_write_milli, vector, complete, body`
 
+const windowTables = `windows AS w JOIN targets AS t ON t.id = w.target`
+
 // Window returns one second of a table or index, and whether it is stored.
-func (s *Store) Window(ctx context.Context, table, index string, second time.Time) (Window, bool, error) {
+func (s *Store) Window(ctx context.Context, at sample.Target, second time.Time) (Window, bool, error) {
 	row := s.read.QueryRowContext(ctx, `
-		SELECT `+windowColumns+` FROM windows
-		WHERE table_name = $1 AND index_name = $2 AND second = $3`,
-		clean(table), clean(index), utc(second))
+		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
+		WHERE `+isTarget+` AND second = $5`, targetArgs(at, utc(second))...)
 	w, err := scanWindow(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Window{}, false, nil
@@ -60,12 +62,11 @@ func (s *Store) Window(ctx context.Context, table, index string, second time.Tim
 
 // LastWindow returns the newest second that is stored of a table or index, and
 // whether there is any: no later one has to be queried.
-func (s *Store) LastWindow(ctx context.Context, table, index string) (time.Time, bool, error) {
+func (s *Store) LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error) {
 	var second time.Time
 	err := s.read.QueryRowContext(ctx, `
-		SELECT second FROM windows
-		WHERE table_name = $1 AND index_name = $2 ORDER BY second DESC LIMIT 1`,
-		clean(table), clean(index)).Scan(&second)
+		SELECT second FROM `+windowTables+`
+		WHERE `+isTarget+` ORDER BY second DESC LIMIT 1`, targetArgs(at)...).Scan(&second)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -75,10 +76,10 @@ func (s *Store) LastWindow(ctx context.Context, table, index string) (time.Time,
 // Windows returns the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT `+windowColumns+` FROM windows
-		WHERE table_name = $1 AND index_name = $2 AND second >= $3 AND second < $4
-		ORDER BY second LIMIT $5`,
-		clean(q.Table), clean(q.Index), utc(q.From), until(q.To), limit(q.Limit))
+		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
+		WHERE `+isTarget+` AND second >= $5 AND second < $6
+		ORDER BY second LIMIT $7`,
+		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
 	if err != nil {
 		return nil, wrap(ctx, "read windows", err)
 	}
@@ -97,32 +98,32 @@ func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 func scanWindow(row interface{ Scan(...any) error }) (Window, error) {
 	var w Window
 	var vector string
-	err := row.Scan(&w.Table, &w.Index, &w.Second, &w.Requests, &w.ReadMilli, &w.WriteMilli,
+	err := row.Scan(&w.Account, &w.Region, &w.Table, &w.Index, &w.Second, &w.Requests, &w.ReadMilli, &w.WriteMilli,
 		&w.ThrottledRequests, &w.ThrottledReadMilli, &w.ThrottledWriteMilli,
 		&vector, &w.Complete, &w.Body)
 	if err != nil {
 		return Window{}, err
 	}
 	if err := json.Unmarshal([]byte(vector), &w.Vector); err != nil {
-		return Window{}, fmt.Errorf("vector of %s %s: %w", w.Table, w.Second, err)
+		return Window{}, fmt.Errorf("vector of %s %s: %w", w.Name(), w.Second, err)
 	}
 	return w, nil
 }
 
-func (t *tx) putWindows(ctx context.Context, windows []Window) error {
+func (t *tx) putWindows(ctx context.Context, windows []Window, ids targetIDs) error {
 	rows := make([][]any, len(windows))
 	for i, w := range windows {
 		vector, err := json.Marshal(w.Vector)
 		if err != nil {
 			return err
 		}
-		rows[i] = []any{clean(w.Table), clean(w.Index), utc(w.Second),
+		rows[i] = []any{ids.of(w.Target), utc(w.Second),
 			w.Requests, w.ReadMilli, w.WriteMilli,
 			w.ThrottledRequests, w.ThrottledReadMilli, w.ThrottledWriteMilli,
 			string(vector), w.Complete, present(w.Body), t.now}
 	}
-	return t.insert(ctx, `INSERT INTO windows (`+windowColumns+`, updated)`, `
-		ON CONFLICT (table_name, index_name, second) DO UPDATE
+	return t.insert(ctx, `INSERT INTO windows (target, `+windowColumns+`, updated)`, `
+		ON CONFLICT (target, second) DO UPDATE
 		SET requests = excluded.requests,
 			read_milli = excluded.read_milli,
 			write_milli = excluded.write_milli,

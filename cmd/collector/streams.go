@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/streams"
 	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Streams is which tables' DynamoDB Streams are read.
@@ -74,7 +75,10 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	if err != nil {
 		return cli.Wrong(err)
 	}
-	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), d.Store.PutTableFacts, d.Log)
+	keep := func(ctx context.Context, table string, facts []byte) error {
+		return d.Store.PutTableFacts(ctx, sample.Target{Table: table}, facts)
+	}
+	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), keep, d.Log)
 	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	name := "dynamodb-streams:" + config.Streams.Consumer
 	collector, err := newCollector(ctx, config, name, decoder, d)

@@ -21,6 +21,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/streams/api"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -127,7 +128,9 @@ func (s *scenario) start(name string) *process {
 	st := newFlaky(s.store, s.rng, 0)
 	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
 	settings := s.fake.Config(name)
-	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, s.store.PutTableFacts, quiet)
+	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, table string, facts []byte) error {
+		return s.store.PutTableFacts(ctx, sample.Target{Table: table}, facts)
+	}, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	c := newCollector(s, config, st)
 	killable := &killableStore{Store: s.store}

@@ -18,7 +18,7 @@ import (
 
 // windowStore is where closed seconds and minutes are.
 type windowStore interface {
-	LastWindow(ctx context.Context, table, index string) (time.Time, bool, error)
+	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 }
@@ -32,8 +32,8 @@ type findingStore interface {
 
 // peakStore is where keys' hourly peaks are.
 type peakStore interface {
-	HourPeaks(ctx context.Context, table, index string, hash uint64, since time.Time) ([]store.HourPeak, error)
-	WarmKeys(ctx context.Context, table, index string, since time.Time, most int) ([]store.WarmKey, error)
+	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
+	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
 }
 
 // tableStore is where tables' views, their facts and the gaps are.
@@ -49,7 +49,7 @@ func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fo
 	for _, at := range s.Minutes.Missing(deltas) {
 		minute := time.Unix(at.Second, 0)
 		rows, err := st.Cardinalities(ctx, store.CardinalityQuery{
-			Table: at.Table, Index: at.Index, From: minute, To: minute.Add(time.Second),
+			Target: at.Target, From: minute, To: minute.Add(time.Second),
 		})
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, at sample.
 		return second, nil
 	}
 	newest := int64(fold.NothingStored)
-	last, any, err := st.LastWindow(ctx, at.Table, at.Index)
+	last, any, err := st.LastWindow(ctx, at)
 	if err != nil {
 		return 0, err
 	}
@@ -99,8 +99,8 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 			n++
 		}
 		rows, err := st.Windows(ctx, store.WindowQuery{
-			Table: at.Table, Index: at.Index,
-			From: time.Unix(wanted[0], 0), To: time.Unix(wanted[n-1]+1, 0),
+			Target: at,
+			From:   time.Unix(wanted[0], 0), To: time.Unix(wanted[n-1]+1, 0),
 		})
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 		}
 	}
 	for _, q := range s.Unforeseen() {
-		rows, err := peaks.HourPeaks(ctx, q.Target.Table, q.Target.Index, q.Hash, q.Since)
+		rows, err := peaks.HourPeaks(ctx, q.Target, q.Hash, q.Since)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ const warmKeys = 25
 
 // growingOf returns the warm keys of a target with a forecast.
 func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
-	warm, err := st.WarmKeys(ctx, at.Table, at.Index, verdict.ForecastFrom(newest), warmKeys)
+	warm, err := st.WarmKeys(ctx, at, verdict.ForecastFrom(newest), warmKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64
 		if len(keys) == growth.Listed {
 			break
 		}
-		rows, err := st.HourPeaks(ctx, at.Table, at.Index, k.Hash, verdict.ForecastFrom(newest))
+		rows, err := st.HourPeaks(ctx, at, k.Hash, verdict.ForecastFrom(newest))
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([]store.Window, error) {
 	var all []store.Window
 	for _, at := range targets {
-		newest, any, err := st.LastWindow(ctx, at.Table, at.Index)
+		newest, any, err := st.LastWindow(ctx, at)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +223,7 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 			continue
 		}
 		rows, err := st.Windows(ctx, store.WindowQuery{
-			Table: at.Table, Index: at.Index, From: newest.Add(-verdict.Replay), Limit: int(verdict.Replay/time.Second) + 1,
+			Target: at, From: newest.Add(-verdict.Replay), Limit: int(verdict.Replay/time.Second) + 1,
 		})
 		if err != nil {
 			return nil, err

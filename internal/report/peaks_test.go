@@ -21,7 +21,7 @@ func hashOf(t *testing.T, s *store.Store, key string) uint64 {
 
 func peaksOf(t *testing.T, s *store.Store, key string) []store.HourPeak {
 	t.Helper()
-	all, err := s.HourPeaks(t.Context(), table, "", hashOf(t, s, key), time.Time{})
+	all, err := s.HourPeaks(t.Context(), sample.Target{Table: table}, hashOf(t, s, key), time.Time{})
 	must(t, err)
 	return all
 }
@@ -85,7 +85,7 @@ func TestAFindingCarriesItsForecast(t *testing.T) {
 	var past []store.HourPeak
 	hour := time.Now().UTC().Truncate(time.Hour)
 	for ago := 24 * 50; ago > 0; ago-- {
-		past = append(past, store.HourPeak{Table: table, Hash: hashOf(t, s, "grows"), KeyType: "S", Key: "grows",
+		past = append(past, store.HourPeak{Target: sample.Target{Table: table}, Hash: hashOf(t, s, "grows"), KeyType: "S", Key: "grows",
 			Hour: hour.Add(-time.Duration(ago) * time.Hour), WriteMilli: int64(900_000 - 5_000*ago/24)})
 	}
 	must(t, s.Judge(t.Context(), lease, store.Judgement{Peaks: past}))
@@ -141,7 +141,7 @@ func TestATableHasItsView(t *testing.T) {
 			var past []store.HourPeak
 			hour := time.Now().UTC().Truncate(time.Hour)
 			for ago := 24 * 40; ago > 0; ago-- {
-				past = append(past, store.HourPeak{Table: table, Hash: hashOf(t, s, "user#1"), KeyType: "S", Key: "user#1",
+				past = append(past, store.HourPeak{Target: sample.Target{Table: table}, Hash: hashOf(t, s, "user#1"), KeyType: "S", Key: "user#1",
 					Hour: hour.Add(-time.Duration(ago) * time.Hour), WriteMilli: int64(500_000 - 5_000*ago/24)})
 			}
 			must(t, s.Judge(t.Context(), lease, store.Judgement{Peaks: past}))
@@ -217,7 +217,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, engines["sqlite"](t))
-			must(t, s.PutTableFacts(t.Context(), table, []byte(`{"lsis":["by-date"]}`)))
+			must(t, s.PutTableFacts(t.Context(), sample.Target{Table: table}, []byte(`{"lsis":["by-date"]}`)))
 			c := collect(t, s, "a", 1, begin())
 			c.commit(10, load{1, "hot", 1500}, load{2, "hot", 1500})
 			config := quick()
@@ -238,5 +238,23 @@ func TestFactsReachTheVerdict(t *testing.T) {
 				t.Errorf("the reason is %s, want %s", f.Reason, want)
 			}
 		})
+	}
+}
+
+// A judgement that the store fails is made again, and its seconds are not counted
+// again.
+func TestAViewCountsASecondOnceThroughAnOutage(t *testing.T) {
+	t.Parallel()
+	s := open(t, engines["sqlite"](t))
+	c := collect(t, s, "a", 1, begin())
+	c.commit(10, load{1, "a", 100}, load{2, "a", 100})
+	run(t, quick(), &probe{Store: s, fault: func(n int64) (err error, carried bool) {
+		if n <= 2 {
+			return store.ErrUnavailable, false
+		}
+		return nil, true
+	}}).quiet(t)
+	if got := viewOf(t, s); got.Requests != 2 || got.Seconds != 2 || got.View.Top[0].WCU != 200 {
+		t.Errorf("%d requests in %d seconds and %g units are counted, want 2 in 2 and 200", got.Requests, got.Seconds, got.View.Top[0].WCU)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -33,7 +34,7 @@ func left(t *testing.T, s *store.Store) outcome {
 	must(t, err)
 	o.Cursors, err = s.Cursors(t.Context())
 	must(t, err)
-	windows, err := s.Windows(t.Context(), store.WindowQuery{Table: table})
+	windows, err := s.Windows(t.Context(), store.WindowQuery{Target: sample.Target{Table: table}})
 	must(t, err)
 	for _, w := range windows {
 		o.Windows = append(o.Windows, fmt.Sprintf("%d %v %t %s", w.Second.Unix(), w.Vector, w.Complete, keys(t, w.Body)))
@@ -110,7 +111,7 @@ func TestAHotKeyIsFoundToldAndResolved(t *testing.T) {
 		o = left(t, s)
 		equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 		equal(t, "history", o.History, []string{"hot:  → firing critical ", "hot: firing → resolved critical "})
-		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 103, WriteMilli: 3600_000 + 500_000, Seconds: 100}})
+		equal(t, "totals", o.Totals, []store.Total{{Target: sample.Target{Table: table}, Requests: 103, WriteMilli: 3600_000 + 500_000, Seconds: 100}})
 		equal(t, "cursors", o.Cursors, map[string]int64{"a": 2})
 		var f detect.Finding
 		must(t, json.Unmarshal([]byte(o.Findings[0]), &f))
@@ -218,7 +219,7 @@ func TestLateSamplesReopenASecond(t *testing.T) {
 		j.quiet(t)
 		o := left(t, s)
 		equal(t, "notified", o.Notified, []string{"hot firing"})
-		equal(t, "totals", o.Totals, []store.Total{{Table: table, Requests: 6, WriteMilli: 3600_000, Seconds: 3}})
+		equal(t, "totals", o.Totals, []store.Total{{Target: sample.Target{Table: table}, Requests: 6, WriteMilli: 3600_000, Seconds: 3}})
 	})
 }
 
@@ -234,7 +235,7 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	j := run(t, config, &probe{Store: s})
 	a.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
 	await(t, func() bool { return len(left(t, s).Windows) == 200 })
-	windows, err := s.Windows(t.Context(), store.WindowQuery{Table: table})
+	windows, err := s.Windows(t.Context(), store.WindowQuery{Target: sample.Target{Table: table}})
 	must(t, err)
 	if !windows[0].Complete || windows[1].Complete || windows[199].Complete {
 		t.Errorf("complete: %t %t %t, want only the first", windows[0].Complete, windows[1].Complete, windows[199].Complete)
@@ -301,7 +302,7 @@ func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 	equal(t, "seconds stored", len(o.Windows), 20)
 	c.commit(30)
 	j.quiet(t)
-	equal(t, "totals", left(t, s).Totals, []store.Total{{Table: table, Requests: 30, WriteMilli: 36_000_000, Seconds: 30}})
+	equal(t, "totals", left(t, s).Totals, []store.Total{{Target: sample.Target{Table: table}, Requests: 30, WriteMilli: 36_000_000, Seconds: 30}})
 }
 
 func TestTheBoundOfMemoryCountsOnlyWhatIsHeld(t *testing.T) {

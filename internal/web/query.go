@@ -21,6 +21,9 @@ var (
 // maxFindings is the most that one response holds.
 const maxFindings = 1000
 
+// errNoTable is the error for a table without a stored view.
+var errNoTable = errors.New("no view of this table is stored")
+
 // badRequest is an error of the client.
 type badRequest struct{ error }
 

@@ -54,11 +54,11 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
 		}
-		all[i].View = views[sample.Target{Table: r.Table, Index: r.Index}].View
+		all[i].View = views[r.Target].View
 		if i >= maxCounted {
 			continue
 		}
-		if all[i].DistinctKeys, err = s.distinct(ctx, r.Table, r.Index); err != nil {
+		if all[i].DistinctKeys, err = s.distinct(ctx, r.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -66,9 +66,9 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 }
 
 // distinct estimates the keys of the last hour.
-func (s *Site) distinct(ctx context.Context, table, index string) (int64, error) {
+func (s *Site) distinct(ctx context.Context, at sample.Target) (int64, error) {
 	rows, err := s.store.Cardinalities(ctx, store.CardinalityQuery{
-		Table: table, Index: index, From: time.Now().Add(-time.Hour),
+		Target: at, From: time.Now().Add(-time.Hour),
 	})
 	if err != nil || len(rows) == 0 {
 		return 0, err

@@ -3,9 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 
@@ -13,9 +11,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
-
-// errNoTable is the error for a table without a stored view.
-var errNoTable = errors.New("no view of this table is stored")
 
 // views returns what tables' keys look like, by target.
 func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error) {
@@ -29,7 +24,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 		if err != nil {
 			return nil, err
 		}
-		all[sample.Target{Table: row.Table, Index: row.Index}] = t
+		all[row.Target] = t
 	}
 	return all, nil
 }
@@ -89,76 +84,4 @@ func (s *Site) table(ctx context.Context, table, index string) (*tablePage, erro
 		return page, err
 	}
 	return nil, errNoTable
-}
-
-// verdictClass returns the CSS class of a verdict on a key design.
-func verdictClass(v detect.DesignVerdict) string {
-	switch v {
-	case detect.DesignExcellent, detect.DesignGood:
-		return "calm"
-	case detect.DesignWatch:
-		return "warning"
-	case detect.DesignUnjudged:
-		return "plain"
-	}
-	return "critical"
-}
-
-// ceilingText returns a ceiling in words.
-func ceilingText(units *float64, unit string) string {
-	if units == nil {
-		return "not limited by a key"
-	}
-	return amount(*units) + " " + unit + "/s"
-}
-
-// tableLink returns where a table's own page is.
-func tableLink(table, index string) string {
-	return "/table?" + url.Values{"table": {table}, "index": {index}}.Encode()
-}
-
-// distinctKeys writes a count, or "about" before an estimate.
-func distinctKeys(f detect.Figure) string {
-	if f.Low == f.High {
-		return amount(f.Value)
-	}
-	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
-	return "about " + amount(math.Round(f.Value/digits)*digits)
-}
-
-// sharePercent writes a share with enough digits to tell small ones apart.
-func sharePercent(share float64) string {
-	if share < 0.1 {
-		return fmt.Sprintf("%.2g%%", 100*share)
-	}
-	return percent(share)
-}
-
-// reach is when a key's growth reaches a share of the limit, or the text instead.
-type reach struct {
-	When *detect.Crossing
-	Else string
-}
-
-// newReach reads a forecast, or a pointer to one.
-func newReach(forecast any, share float64) reach {
-	f, ok := forecast.(detect.Forecast)
-	if p, is := forecast.(*detect.Forecast); is && p != nil {
-		f, ok = *p, true
-	}
-	if !ok {
-		return reach{Else: "unknown"}
-	}
-	w := reach{When: f.At100, Else: "not within the forecast"}
-	if share < 1 {
-		w.When = f.At70
-	}
-	kind := detect.HotKeyWrite
-	if f.Unit == "rcu" {
-		kind = detect.HotKeyRead
-	}
-	if f.Level >= share*limit(kind) {
-		w.Else = "already reached"
-	}
-	return w
 }

@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/store"
@@ -53,6 +54,31 @@ type Site struct {
 	store  Store
 	logger *slog.Logger
 	pages  map[string]*template.Template
+}
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"amount":  amount,
+	"whole":   whole,
+	"percent": percent,
+	"kind":    kindName,
+	"subject": subject,
+	"between": shareOf,
+	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"moment":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"count":   count,
+	"keytext": keytext,
+	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"upper":   strings.ToUpper,
+	"class":   verdictClass,
+	"ceiling": ceilingText,
+	"share":   sharePercent,
+	"at70":    func(f any) reach { return newReach(f, 0.7) },
+	"at100":   func(f any) reach { return newReach(f, 1) },
+
+	"tablelink": tableLink,
+	"distinct":  distinctKeys,
 }
 
 // New returns the site over a store.

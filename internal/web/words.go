@@ -2,39 +2,13 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 )
-
-// functions are what templates call.
-var functions = template.FuncMap{
-	"amount":  amount,
-	"whole":   whole,
-	"percent": percent,
-	"kind":    kindName,
-	"subject": subject,
-	"between": shareOf,
-	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
-	"moment":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"count":   count,
-	"keytext": keytext,
-	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-	"upper":   strings.ToUpper,
-	"class":   verdictClass,
-	"ceiling": ceilingText,
-	"share":   sharePercent,
-	"at70":    func(f any) reach { return newReach(f, 0.7) },
-	"at100":   func(f any) reach { return newReach(f, 1) },
-
-	"tablelink": tableLink,
-	"distinct":  distinctKeys,
-}
 
 // whole writes a number with thousands separators: 12,345.
 func whole(n int64) string {
@@ -147,4 +121,76 @@ func figure(k detect.Kind, l detect.Loads) detect.Figure {
 		return l.RCU
 	}
 	return l.WCU
+}
+
+// verdictClass returns the CSS class of a verdict on a key design.
+func verdictClass(v detect.DesignVerdict) string {
+	switch v {
+	case detect.DesignExcellent, detect.DesignGood:
+		return "calm"
+	case detect.DesignWatch:
+		return "warning"
+	case detect.DesignUnjudged:
+		return "plain"
+	}
+	return "critical"
+}
+
+// ceilingText returns a ceiling in words.
+func ceilingText(units *float64, unit string) string {
+	if units == nil {
+		return "not limited by a key"
+	}
+	return amount(*units) + " " + unit + "/s"
+}
+
+// tableLink returns where a table's own page is.
+func tableLink(table, index string) string {
+	return "/table?" + url.Values{"table": {table}, "index": {index}}.Encode()
+}
+
+// distinctKeys writes a count, or "about" before an estimate.
+func distinctKeys(f detect.Figure) string {
+	if f.Low == f.High {
+		return amount(f.Value)
+	}
+	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
+	return "about " + amount(math.Round(f.Value/digits)*digits)
+}
+
+// sharePercent writes a share with enough digits to tell small ones apart.
+func sharePercent(share float64) string {
+	if share < 0.1 {
+		return fmt.Sprintf("%.2g%%", 100*share)
+	}
+	return percent(share)
+}
+
+// reach is when a key's growth reaches a share of the limit, or the text instead.
+type reach struct {
+	When *detect.Crossing
+	Else string
+}
+
+// newReach reads a forecast, or a pointer to one.
+func newReach(forecast any, share float64) reach {
+	f, ok := forecast.(detect.Forecast)
+	if p, is := forecast.(*detect.Forecast); is && p != nil {
+		f, ok = *p, true
+	}
+	if !ok {
+		return reach{Else: "unknown"}
+	}
+	w := reach{When: f.At100, Else: "not within the forecast"}
+	if share < 1 {
+		w.When = f.At70
+	}
+	kind := detect.HotKeyWrite
+	if f.Unit == "rcu" {
+		kind = detect.HotKeyRead
+	}
+	if f.Level >= share*limit(kind) {
+		w.Else = "already reached"
+	}
+	return w
 }

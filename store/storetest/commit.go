@@ -19,6 +19,7 @@ var commits = []obligation{
 	{"eight writers at once lose nothing", eightWriters},
 	{"fighters for the same partitions count each step once", fighters},
 	{"writers are known from start to stop", writers},
+	{"a writer's report is kept, and unknown is not 0", writerReports},
 	{"the hash seed stays the same", hashSeed},
 }
 
@@ -176,6 +177,27 @@ func writers(t *testing.T, s *store.Store) {
 	must(t, s.StopWriter(t.Context(), "a"))
 	near(t, "stopped", value[[]store.Writer](t)(s.Writers(t.Context()))[0].Stopped)
 	equal(t, "deltas of a stopped writer", names(read(t, s, nil)), []string{"a/3"})
+}
+
+func writerReports(t *testing.T, s *store.Store) {
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: noon}))
+	status := func() store.WriterStatus { return value[[]store.Writer](t)(s.Writers(t.Context()))[0].WriterStatus }
+	equal(t, "unknown", status(), store.WriterStatus{})
+	offset, lag, share := -1500*time.Microsecond, int64(0), 0.25
+	all := store.WriterStatus{Version: "v1", State: "throttled", Reason: "GetRecords", ClockOffset: &offset, Lag: &lag,
+		RefusedTables: []string{"orders"}, BadShare: &share}
+	for what, want := range map[string]store.WriterStatus{
+		"everything": all, "no table": {RefusedTables: []string{}}, "nothing": {},
+	} {
+		must(t, s.ReportWriter(t.Context(), "a", want))
+		equal(t, what, status(), want)
+	}
+	must(t, s.ReportWriter(t.Context(), "a", all))
+	commit(t, s, "a", 1)
+	equal(t, "after a commit", status(), all)
+	if err := s.ReportWriter(t.Context(), "unknown", all); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a report of an unknown writer returns %v, want ErrNotFound", err)
+	}
 }
 
 func hashSeed(t *testing.T, s *store.Store) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -17,7 +18,7 @@ var findings = []obligation{
 
 func finding(fingerprint string, utilization float64) store.Finding {
 	return store.Finding{
-		Fingerprint: fingerprint, Kind: "hot_key_write", Table: "orders", Index: "", Key: "user#42",
+		Fingerprint: fingerprint, Kind: "hot_key_write", Target: sample.Target{Table: "orders", Index: ""}, Key: "user#42",
 		Severity: "critical", State: "firing", Utilization: utilization,
 		FirstSeen: noon, LastSeen: noon.Add(time.Minute), Document: []byte(`{"kind": "hot_key_write"}`),
 	}

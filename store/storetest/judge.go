@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -22,7 +23,7 @@ var judging = []obligation{
 
 func window(second int) store.Window {
 	return store.Window{
-		Table: "orders", Index: "by-status", Second: noon.Truncate(time.Second).Add(time.Duration(second) * time.Second),
+		Target: byStatus, Second: noon.Truncate(time.Second).Add(time.Duration(second) * time.Second),
 		Requests: 10, ReadMilli: 1500, WriteMilli: 2000,
 		ThrottledRequests: 1, ThrottledReadMilli: 500, ThrottledWriteMilli: 1000,
 		Vector: map[string]int64{"a": 7, "b": 1 << 60}, Complete: true, Body: []byte{0, 255, 1},
@@ -32,11 +33,11 @@ func window(second int) store.Window {
 func windowKept(t *testing.T, s *store.Store) {
 	want := window(0)
 	judge(t, s, store.Judgement{Windows: []store.Window{want}})
-	got, ok, err := s.Window(t.Context(), want.Table, want.Index, want.Second)
+	got, ok, err := s.Window(t.Context(), want.Target, want.Second)
 	must(t, err)
 	equal(t, "found", ok, true)
 	equal(t, "window", got, want)
-	_, ok, err = s.Window(t.Context(), want.Table, "", want.Second)
+	_, ok, err = s.Window(t.Context(), sample.Target{Table: want.Table}, want.Second)
 	must(t, err)
 	equal(t, "found on the table itself", ok, false)
 }
@@ -46,7 +47,7 @@ func windowReplaced(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{Windows: []store.Window{w}})
 	w.Requests, w.Vector, w.Complete, w.Body = 11, map[string]int64{"c": 1}, false, []byte{2}
 	judge(t, s, store.Judgement{Windows: []store.Window{w}})
-	got := value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Table: w.Table, Index: w.Index}))
+	got := value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: w.Target}))
 	equal(t, "windows", got, []store.Window{w})
 }
 
@@ -54,7 +55,7 @@ func windowsByTime(t *testing.T, s *store.Store) {
 	other := window(1)
 	other.Table = "carts"
 	judge(t, s, store.Judgement{Windows: []store.Window{window(3), window(1), other, window(2)}})
-	query := store.WindowQuery{Table: "orders", Index: "by-status"}
+	query := store.WindowQuery{Target: byStatus}
 	equal(t, "all", value[[]store.Window](t)(s.Windows(t.Context(), query)),
 		[]store.Window{window(1), window(2), window(3)})
 	query.From, query.To = window(2).Second, window(3).Second
@@ -65,13 +66,13 @@ func windowsByTime(t *testing.T, s *store.Store) {
 }
 
 func lastWindow(t *testing.T, s *store.Store) {
-	_, ok, err := s.LastWindow(t.Context(), "orders", "by-status")
+	_, ok, err := s.LastWindow(t.Context(), byStatus)
 	must(t, err)
 	equal(t, "found in an empty store", ok, false)
 	other := window(9)
 	other.Table = "carts"
 	judge(t, s, store.Judgement{Windows: []store.Window{window(2), window(3), window(1), other}})
-	got, ok, err := s.LastWindow(t.Context(), "orders", "by-status")
+	got, ok, err := s.LastWindow(t.Context(), byStatus)
 	must(t, err)
 	equal(t, "found", ok, true)
 	equal(t, "newest", got, window(3).Second)
@@ -86,7 +87,7 @@ func manyWindows(t *testing.T, s *store.Store) {
 	}
 	judge(t, s, store.Judgement{Windows: all})
 	got := value[[]store.Window](t)(s.Windows(t.Context(),
-		store.WindowQuery{Table: "orders", Index: "by-status"}))
+		store.WindowQuery{Target: byStatus}))
 	equal(t, "windows", got, all)
 }
 
@@ -94,15 +95,15 @@ func cardinality(t *testing.T, s *store.Store) {
 	minute := noon.Truncate(time.Minute)
 	put := func(at time.Time, registers string) {
 		judge(t, s, store.Judgement{Cardinality: []store.Cardinality{
-			{Table: "orders", Minute: at, Registers: []byte(registers)}}})
+			{Target: sample.Target{Table: "orders"}, Minute: at, Registers: []byte(registers)}}})
 	}
 	put(minute.Add(time.Minute), "later")
 	put(minute, "first")
 	put(minute, "second")
-	query := store.CardinalityQuery{Table: "orders"}
+	query := store.CardinalityQuery{Target: sample.Target{Table: "orders"}}
 	equal(t, "all", value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query)), []store.Cardinality{
-		{Table: "orders", Minute: minute, Registers: []byte("second")},
-		{Table: "orders", Minute: minute.Add(time.Minute), Registers: []byte("later")},
+		{Target: sample.Target{Table: "orders"}, Minute: minute, Registers: []byte("second")},
+		{Target: sample.Target{Table: "orders"}, Minute: minute.Add(time.Minute), Registers: []byte("later")},
 	})
 	query.To = minute.Add(time.Minute)
 	equal(t, "one", len(value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query))), 1)
@@ -111,11 +112,11 @@ func cardinality(t *testing.T, s *store.Store) {
 func totals(t *testing.T, s *store.Store) {
 	big := window(1)
 	big.Requests = 1 << 60
-	carts := store.Window{Table: "carts", Second: window(0).Second, Requests: 3, WriteMilli: 4000}
+	carts := store.Window{Target: sample.Target{Table: "carts"}, Second: window(0).Second, Requests: 3, WriteMilli: 4000}
 	judge(t, s, store.Judgement{Windows: []store.Window{window(0), big, carts}})
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), []store.Total{
-		{Table: "carts", Requests: 3, WriteMilli: 4000, Seconds: 1},
-		{Table: "orders", Index: "by-status", Requests: 1<<60 + 10, ReadMilli: 3000, WriteMilli: 4000,
+		{Target: sample.Target{Table: "carts"}, Requests: 3, WriteMilli: 4000, Seconds: 1},
+		{Target: byStatus, Requests: 1<<60 + 10, ReadMilli: 3000, WriteMilli: 4000,
 			ThrottledRequests: 2, ThrottledReadMilli: 1000, ThrottledWriteMilli: 2000, Seconds: 2},
 	})
 }

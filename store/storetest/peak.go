@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -19,7 +20,7 @@ var peaks = []obligation{
 
 func peak(hash uint64, hours int, write, read int64) store.HourPeak {
 	return store.HourPeak{
-		Table: "orders", Index: "by-status", Hash: hash, KeyType: "S", Key: "OPEN",
+		Target: byStatus, Hash: hash, KeyType: "S", Key: "OPEN",
 		Hour:       noon.Truncate(time.Hour).Add(time.Duration(hours) * time.Hour),
 		WriteMilli: write, ReadMilli: read,
 	}
@@ -27,7 +28,7 @@ func peak(hash uint64, hours int, write, read int64) store.HourPeak {
 
 func hourPeaks(t *testing.T, s *store.Store, hash uint64, since time.Time) []store.HourPeak {
 	t.Helper()
-	return value[[]store.HourPeak](t)(s.HourPeaks(t.Context(), "orders", "by-status", hash, since))
+	return value[[]store.HourPeak](t)(s.HourPeaks(t.Context(), byStatus, hash, since))
 }
 
 func peakRaised(t *testing.T, s *store.Store) {
@@ -60,9 +61,9 @@ func warmKeys(t *testing.T, s *store.Store) {
 		{Hash: 1, KeyType: "S", Key: "OPEN", WriteMilli: 300, ReadMilli: 10, Hours: 2},
 		{Hash: 3, KeyType: "S", Key: "OPEN", WriteMilli: 1, ReadMilli: 1, Hours: 1},
 	}
-	got := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), "orders", "by-status", time.Time{}, 0))
+	got := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), byStatus, time.Time{}, 0))
 	equal(t, "warm keys", got, want)
-	got = value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), "orders", "by-status", peak(1, 1, 0, 0).Hour, 1))
+	got = value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), byStatus, peak(1, 1, 0, 0).Hour, 1))
 	equal(t, "the first since an hour", got, []store.WarmKey{{Hash: 1, KeyType: "S", Key: "OPEN", WriteMilli: 300, ReadMilli: 10, Hours: 1}})
 }
 
@@ -75,11 +76,11 @@ func warmKeysBounded(t *testing.T, s *store.Store) {
 	other.Table = "carts"
 	judge(t, s, store.Judgement{Peaks: append(all, other)})
 	equal(t, "pruned", prune(t, s, store.Retention{WarmKeys: 2}), store.Pruned{Peaks: 6})
-	got := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), "orders", "by-status", time.Time{}, 0))
+	got := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), byStatus, time.Time{}, 0))
 	if len(got) != 2 || got[0].Hash != 4 || got[1].Hash != 3 || got[0].Hours != 2 {
 		t.Errorf("left are %+v, want the two highest with all their hours", got)
 	}
-	equal(t, "of another table", len(value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), "carts", "by-status", time.Time{}, 0))), 1)
+	equal(t, "of another table", len(value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "carts", Index: "by-status"}, time.Time{}, 0))), 1)
 }
 
 func peaksFenced(t *testing.T, s *store.Store) {
@@ -87,7 +88,7 @@ func peaksFenced(t *testing.T, s *store.Store) {
 	must(t, s.ReleaseLease(t.Context(), old))
 	lead(t, s, "second")
 	err := s.Judge(t.Context(), old, store.Judgement{
-		Peaks: []store.HourPeak{peak(1, 0, 1, 1)}, Views: []store.TableView{{Table: "t"}},
+		Peaks: []store.HourPeak{peak(1, 0, 1, 1)}, Views: []store.TableView{{Target: sample.Target{Table: "t"}}},
 	})
 	if err == nil {
 		t.Error("a judgement under a lost lease was written")
@@ -98,7 +99,7 @@ func peaksFenced(t *testing.T, s *store.Store) {
 
 func viewReplaced(t *testing.T, s *store.Store) {
 	put := func(table, document string) {
-		judge(t, s, store.Judgement{Views: []store.TableView{{Table: table, Index: "i", Document: []byte(document)}}})
+		judge(t, s, store.Judgement{Views: []store.TableView{{Target: sample.Target{Table: table, Index: "i"}, Document: []byte(document)}}})
 	}
 	put("orders", `{"first":1}`)
 	put("carts", `{}`)
@@ -109,6 +110,6 @@ func viewReplaced(t *testing.T, s *store.Store) {
 		got[i].Updated = time.Time{}
 	}
 	equal(t, "views", got, []store.TableView{
-		{Table: "carts", Index: "i", Document: []byte(`{}`)}, {Table: "orders", Index: "i", Document: []byte(`{"second":2}`)},
+		{Target: sample.Target{Table: "carts", Index: "i"}, Document: []byte(`{}`)}, {Target: sample.Target{Table: "orders", Index: "i"}, Document: []byte(`{"second":2}`)},
 	})
 }

@@ -45,10 +45,10 @@ func everything(t *testing.T, s *store.Store) {
 	}))
 	judge(t, s, store.Judgement{
 		Windows:       []store.Window{window(0)},
-		Cardinality:   []store.Cardinality{{Table: "t", Minute: noon.AddDate(-1, 0, 0)}},
+		Cardinality:   []store.Cardinality{{Target: sample.Target{Table: "t"}, Minute: noon.AddDate(-1, 0, 0)}},
 		Findings:      []store.Finding{finding("f", 1)},
-		Peaks:         []store.HourPeak{{Table: "t", Hash: 1, Hour: noon.AddDate(-1, 0, 0)}},
-		Views:         []store.TableView{{Table: "t", Document: []byte("{}")}},
+		Peaks:         []store.HourPeak{{Target: sample.Target{Table: "t"}, Hash: 1, Hour: noon.AddDate(-1, 0, 0)}},
+		Views:         []store.TableView{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
 		Transitions:   []store.Transition{{Fingerprint: "f", At: noon.AddDate(-1, 0, 0)}},
 		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
 		Cursors:       map[string]int64{"a": 1},
@@ -67,9 +67,9 @@ func retentionYoung(t *testing.T, s *store.Store) {
 func retentionOld(t *testing.T, s *store.Store) {
 	everything(t, s)
 	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
-		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Peaks: soon, Views: soon})
+		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Peaks: soon, Views: soon, Targets: soon})
 	equal(t, "pruned", got, store.Pruned{Deltas: 1, Windows: 1, Cardinality: 1, Findings: 1, History: 1,
-		Notifications: 1, Gaps: 1, Bad: 2, Writers: 1, Peaks: 1, Views: 1})
+		Notifications: 1, Gaps: 1, Bad: 2, Writers: 1, Peaks: 1, Views: 1, Targets: 3})
 	equal(t, "deltas", names(read(t, s, nil)), nil)
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)
 	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)

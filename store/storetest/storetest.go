@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -24,7 +25,7 @@ type obligation struct {
 // Run tests the contract, every obligation on a store of its own.
 func Run(t *testing.T, open Open) {
 	for _, contract := range [][]obligation{
-		positions, commits, badSamples, gaps, reading, judging, peaks, findings, outbox, leases, streams, tableFacts, retention, text,
+		positions, commits, badSamples, gaps, reading, judging, peaks, findings, incidents, outbox, leases, streams, tableFacts, targets, retention, text,
 	} {
 		for _, o := range contract {
 			t.Run(o.name, func(t *testing.T) {
@@ -34,6 +35,9 @@ func Run(t *testing.T, open Open) {
 		}
 	}
 }
+
+// byStatus is the index that most obligations are about.
+var byStatus = sample.Target{Table: "orders", Index: "by-status"}
 
 // noon is an event time; what it is does not matter.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 123456000, time.UTC)

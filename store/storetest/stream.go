@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -242,9 +243,9 @@ var tableFacts = []obligation{
 }
 
 func factsReplaced(t *testing.T, s *store.Store) {
-	must(t, s.PutTableFacts(t.Context(), "b", []byte(`{"wcu":1}`)))
-	must(t, s.PutTableFacts(t.Context(), "a", []byte(`{"wcu":2}`)))
-	must(t, s.PutTableFacts(t.Context(), "b", []byte(`{"wcu":3}`)))
+	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "b"}, []byte(`{"wcu":1}`)))
+	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "a"}, []byte(`{"wcu":2}`)))
+	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "b"}, []byte(`{"wcu":3}`)))
 	all := value[[]store.TableFacts](t)(s.TableFacts(t.Context()))
 	equal(t, "tables", len(all), 2)
 	near(t, "updated", all[0].Updated)

@@ -25,13 +25,13 @@ func hostileText(t *testing.T, s *store.Store) {
 	w.Table, w.Index = hostile, hostile
 	judge(t, s, store.Judgement{
 		Windows:     []store.Window{w},
-		Cardinality: []store.Cardinality{{Table: hostile, Index: hostile, Minute: noon}},
+		Cardinality: []store.Cardinality{{Target: sample.Target{Table: hostile, Index: hostile}, Minute: noon}},
 		Findings:    []store.Finding{f},
 		Transitions: []store.Transition{{Fingerprint: "f", Note: hostile}},
 	})
 	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []string{kept})
 	equal(t, "key", value[store.Finding](t)(s.Finding(t.Context(), "f")).Key, kept)
-	_, ok, err := s.Window(t.Context(), hostile, hostile, w.Second)
+	_, ok, err := s.Window(t.Context(), w.Target, w.Second)
 	must(t, err)
 	equal(t, "the window is found by its hostile name", ok, true)
 }

@@ -94,7 +94,7 @@ func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	for _, at := range due {
 		if o := m[at]; !o.dirty.IsZero() {
 			rows = append(rows, store.Cardinality{
-				Table: at.Table, Index: at.Index, Minute: time.Unix(at.Second, 0).UTC(),
+				Target: at.Target, Minute: time.Unix(at.Second, 0).UTC(),
 				Registers: o.registers.Bytes(),
 			})
 		}

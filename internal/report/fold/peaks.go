@@ -101,19 +101,19 @@ func (h *Peaks) Rows() []store.HourPeak {
 	for id, p := range h.peaks {
 		if p.raised {
 			rows = append(rows, store.HourPeak{
-				Table: id.Table, Index: id.Index, Hash: id.hash, KeyType: p.keyType, Key: p.key,
+				Target: id.Target, Hash: id.hash, KeyType: p.keyType, Key: p.key,
 				Hour: time.Unix(id.hour, 0).UTC(), WriteMilli: int64(p.load.Write), ReadMilli: int64(p.load.Read),
 			})
 		}
 	}
 	slices.SortFunc(rows, func(a, b store.HourPeak) int {
 		weight := func(p store.HourPeak) int64 { return detect.WritesInReads*p.WriteMilli + p.ReadMilli }
-		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), a.Hour.Compare(b.Hour),
+		return cmp.Or(a.Target.Compare(b.Target), a.Hour.Compare(b.Hour),
 			cmp.Compare(weight(b), weight(a)), cmp.Compare(a.Hash, b.Hash))
 	})
 	kept, n := rows[:0], 0
 	for i, row := range rows {
-		if n++; i == 0 || row.Table != rows[i-1].Table || row.Index != rows[i-1].Index || !row.Hour.Equal(rows[i-1].Hour) {
+		if n++; i == 0 || row.Target != rows[i-1].Target || !row.Hour.Equal(rows[i-1].Hour) {
 			n = 1
 		}
 		if n <= store.DefaultWarmKeys {

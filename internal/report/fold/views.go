@@ -75,12 +75,13 @@ func (v *Views) at(second int64) *hourView {
 }
 
 // Observe counts a second that closes, before it is trimmed. One that closes
-// again, for late samples, is counted already.
+// again, for late samples or after a write that failed, is counted already.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h := v.at(at.Second)
-	if h == nil || o.reopened {
+	if h == nil || o.reopened || o.viewed {
 		return
 	}
+	o.viewed = true
 	h.census.Observe(&o.Window)
 	h.add(at.Target, &o.Window)
 	h.first = min(h.first, at.Second)
@@ -122,8 +123,7 @@ func (v *Views) Restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
-			at := sample.Target{Table: row.Table, Index: row.Index}
-			v.kept[at] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
 		} // one that cannot be read is written anew
 	}
 }
@@ -217,7 +217,7 @@ func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write the view of %s %s: %w", t.Table, t.Index, err)
 		}
-		rows[i] = store.TableView{Table: t.Table, Index: t.Index, Document: document}
+		rows[i] = store.TableView{Target: sample.Target{Table: t.Table, Index: t.Index}, Document: document}
 	}
 	return rows, nil
 }

@@ -32,6 +32,9 @@ type OpenWindow struct {
 	unsaved map[string]int64
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
+	// viewed reports that the views have counted it: a judgement that the store
+	// fails closes its seconds again.
+	viewed bool
 	// Unjudged reports that the board has not seen all of it.
 	Unjudged bool
 }
@@ -240,7 +243,7 @@ func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 	_, complete := h.IsOver(at.Second)
 	total := &o.Window.Total
 	return store.Window{
-		Table: at.Table, Index: at.Index, Second: time.Unix(at.Second, 0).UTC(),
+		Target: at.Target, Second: time.Unix(at.Second, 0).UTC(),
 		Requests:            total.Requests - total.ThrottledRequests,
 		ReadMilli:           int64(total.Read - total.Throttled.Read),
 		WriteMilli:          int64(total.Write - total.Throttled.Write),

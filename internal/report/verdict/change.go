@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -119,7 +120,7 @@ func rank(s detect.State) int {
 
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Table: f.Table, Index: f.Index, Key: f.Key,
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: sample.Target{Table: f.Table, Index: f.Index}, Key: f.Key,
 		Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}

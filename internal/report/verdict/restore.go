@@ -65,7 +65,7 @@ func Targets(findings []detect.Finding) []sample.Target {
 func (s *State) restoreOld(findings []detect.Finding, windows []store.Window) {
 	begin := make(map[sample.Target]time.Time)
 	for _, w := range slices.Backward(windows) {
-		begin[sample.Target{Table: w.Table, Index: w.Index}] = w.Second
+		begin[w.Target] = w.Second
 	}
 	var old []detect.Finding
 	for _, f := range findings {

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Incident is what people are notified of: the findings of one cause. What is
+// searched and ordered by is in columns, the rest in the document.
+type Incident struct {
+	// ID names the incident; it is made of what the incident is about.
+	ID string
+	// Cause is why, in detect's words.
+	Cause string
+	sample.Target
+	// Severity and State are detect's words.
+	Severity, State string
+	// OpenedAt is when it began. FiredAt and ResolvedAt are zero while it has
+	// not fired, or is not resolved.
+	OpenedAt, FiredAt, ResolvedAt time.Time
+	// LastSeen is the event time of its newest finding.
+	LastSeen time.Time
+	// Revision rises with every change that is notified.
+	Revision int64
+	// Root is the fingerprint of the finding that stands for the others, and
+	// Findings are the fingerprints of all, in order.
+	Root     string
+	Findings []string
+	// Document is the whole incident as JSON.
+	Document []byte
+}
+
+// IncidentTransition is one change of an incident.
+type IncidentTransition struct {
+	// Incident is the incident's ID.
+	Incident string
+	// At is when it happened, by the judge's clock.
+	At time.Time
+	// From and To are states; From is empty at the first.
+	From, To string
+	// Severity is the one at that time.
+	Severity string
+	// Note is why, for a person.
+	Note string
+}
+
+// IncidentQuery chooses incidents. The zero value chooses all; an empty field
+// chooses any.
+type IncidentQuery struct {
+	State, Severity, Table, Cause string
+	// Finding is the fingerprint of one of the incident's findings.
+	Finding string
+	// Limit is the most incidents to return, 0 for DefaultLimit.
+	Limit int
+}
+
+// incidentColumns are those that an incident has beside its target.
+const incidentColumns = `id, cause, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
+
+// incidentSelect is what every query of incidents begins with.
+const incidentSelect = `
+	SELECT ` + targetColumns + `, i.` + incidentColumns + `
+	FROM incidents AS i JOIN targets AS t ON t.id = i.target`
+
+// Incidents returns the incidents that a query chooses, the newest first.
+func (s *Store) Incidents(ctx context.Context, q IncidentQuery) (all []Incident, err error) {
+	err = s.snapshot(ctx, "read incidents", func(t *tx) error {
+		all, err = t.incidents(ctx, incidentSelect+`
+			WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
+				AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR cause = $4)
+				AND ($5 = '' OR EXISTS (
+					SELECT 1 FROM incident_findings AS f WHERE f.incident = i.id AND f.fingerprint = $5))
+			ORDER BY last_seen DESC, i.id LIMIT $6`,
+			q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, limit(q.Limit))
+		return err
+	})
+	return all, err
+}
+
+// Incident returns one incident, or ErrNotFound.
+func (s *Store) Incident(ctx context.Context, id string) (found Incident, err error) {
+	err = s.snapshot(ctx, "read incident "+id, func(t *tx) error {
+		all, err := t.incidents(ctx, incidentSelect+` WHERE i.id = $1`, id)
+		if err == nil && len(all) == 0 {
+			err = ErrNotFound
+		}
+		if err == nil {
+			found = all[0]
+		}
+		return err
+	})
+	return found, err
+}
+
+// IncidentHistory returns an incident's transitions in the order they were
+// written.
+func (s *Store) IncidentHistory(ctx context.Context, id string) ([]IncidentTransition, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT incident, at, from_state, to_state, severity, note
+		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
+	if err != nil {
+		return nil, wrap(ctx, "read an incident's history", err)
+	}
+	all, err := collect(rows, func(c *IncidentTransition) []any {
+		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	})
+	return all, wrap(ctx, "read an incident's history", err)
+}
+
+// incidents reads incidents with their findings.
+func (t *tx) incidents(ctx context.Context, query string, args ...any) ([]Incident, error) {
+	rows, err := t.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		Incident
+		fired, resolved sql.NullTime
+	}
+	found, err := collect(rows, func(i *row) []any {
+		return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, &i.fired, &i.resolved,
+			&i.LastSeen, &i.Revision, &i.Root, &i.Document)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []Incident
+	for _, r := range found {
+		r.FiredAt, r.ResolvedAt = r.fired.Time, r.resolved.Time
+		if r.Findings, err = t.incidentFindings(ctx, r.ID); err != nil {
+			return nil, err
+		}
+		all = append(all, r.Incident)
+	}
+	return all, nil
+}
+
+func (t *tx) incidentFindings(ctx context.Context, id string) ([]string, error) {
+	rows, err := t.QueryContext(ctx, `
+		SELECT fingerprint FROM incident_findings WHERE incident = $1 ORDER BY fingerprint`, id)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(fingerprint *string) []any { return []any{fingerprint} })
+}
+
+func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) error {
+	rows := make([][]any, len(all))
+	for i, n := range all {
+		rows[i] = []any{ids.of(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
+			utc(n.LastSeen), n.Revision, n.Root, clean(string(n.Document)), t.now}
+	}
+	err := t.insert(ctx, `INSERT INTO incidents (target, `+incidentColumns+`, updated)`, `
+		ON CONFLICT (id) DO UPDATE
+		SET cause = excluded.cause, target = excluded.target, severity = excluded.severity, state = excluded.state,
+			opened_at = excluded.opened_at, fired_at = excluded.fired_at, resolved_at = excluded.resolved_at,
+			last_seen = excluded.last_seen, revision = excluded.revision, root = excluded.root,
+			document = excluded.document, updated = excluded.updated`, rows)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if err := t.putIncidentFindings(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putIncidentFindings replaces the findings of an incident.
+func (t *tx) putIncidentFindings(ctx context.Context, n Incident) error {
+	if _, err := t.exec(ctx, `DELETE FROM incident_findings WHERE incident = $1`, n.ID); err != nil {
+		return err
+	}
+	rows := make([][]any, len(n.Findings))
+	for i, fingerprint := range n.Findings {
+		rows[i] = []any{n.ID, fingerprint}
+	}
+	return t.insert(ctx, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`, rows)
+}
+
+func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition) error {
+	rows := make([][]any, len(all))
+	for i, c := range all {
+		rows[i] = []any{c.Incident, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
+	}
+	return t.insert(ctx, `
+		INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)`, "", rows)
+}
+
+// orNull is a time as the store keeps it, NULL for the zero time.
+func orNull(t time.Time) sql.NullTime { return sql.NullTime{Time: utc(t), Valid: !t.IsZero()} }

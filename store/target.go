@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// usedEvery is how far targets.used may be behind: a target that is in use is not
+// written at every judgement.
+const usedEvery = 24 * time.Hour
+
+// targetColumns are those of a target, of targets AS t.
+const targetColumns = `t.account, t.region, t.table_name, t.index_name`
+
+// isTarget chooses a target by its four names, $1 to $4; see [targetArgs].
+const isTarget = `t.table_name = $1 AND t.index_name = $2 AND t.account = $3 AND t.region = $4`
+
+// targetFields returns where targetColumns go.
+func targetFields(at *sample.Target) []any {
+	return []any{&at.Account, &at.Region, &at.Table, &at.Index}
+}
+
+// targetArgs returns the parameters of isTarget, and those that follow.
+func targetArgs(at sample.Target, more ...any) []any {
+	at = cleanTarget(at)
+	return append([]any{at.Table, at.Index, at.Account, at.Region}, more...)
+}
+
+// cleanTarget returns a target as both engines can hold it.
+func cleanTarget(at sample.Target) sample.Target {
+	return sample.Target{
+		Account: clean(at.Account), Region: clean(at.Region), Table: clean(at.Table), Index: clean(at.Index),
+	}
+}
+
+// targetIDs are the ids of targets, as cleanTarget writes them.
+type targetIDs map[sample.Target]int64
+
+func (ids targetIDs) of(at sample.Target) int64 { return ids[cleanTarget(at)] }
+
+// targets returns the ids of the wanted targets, those of new ones too. It keeps
+// them from being pruned until a while after this transaction.
+func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (targetIDs, error) {
+	cleaned := make(map[sample.Target]bool, len(wanted))
+	for at := range wanted {
+		cleaned[cleanTarget(at)] = true
+	}
+	all := slices.SortedFunc(maps.Keys(cleaned), sample.Target.Compare)
+	ids := make(targetIDs, len(all))
+	for part := range slices.Chunk(all, maxRows) {
+		if err := t.findTargets(ctx, part, ids); err != nil {
+			return nil, err
+		}
+	}
+	missing := slices.DeleteFunc(all, func(at sample.Target) bool { return ids[at] != 0 })
+	rows := make([][]any, len(missing))
+	for i, at := range missing {
+		rows[i] = []any{at.Account, at.Region, at.Table, at.Index, t.now}
+	}
+	// Another judge or collector may insert the same: then the ids are its.
+	err := t.insert(ctx, `INSERT INTO targets (account, region, table_name, index_name, used)`,
+		`ON CONFLICT (table_name, index_name, account, region) DO UPDATE SET used = excluded.used`, rows)
+	if err != nil {
+		return nil, err
+	}
+	for part := range slices.Chunk(missing, maxRows) {
+		if err := t.findTargets(ctx, part, ids); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// findTargets adds the ids of known targets, a few at once.
+func (t *tx) findTargets(ctx context.Context, wanted []sample.Target, ids targetIDs) error {
+	var args []any
+	for _, at := range wanted {
+		args = append(args, at.Account, at.Region, at.Table, at.Index)
+	}
+	rows, err := t.QueryContext(ctx, `
+		SELECT t.id, t.used, `+targetColumns+` FROM targets AS t
+		WHERE (t.account, t.region, t.table_name, t.index_name) IN (VALUES `+placeholders(len(wanted), 4)+`)`, args...)
+	if err != nil {
+		return err
+	}
+	type known struct {
+		id     int64
+		used   time.Time
+		target sample.Target
+	}
+	all, err := collect(rows, func(k *known) []any { return append([]any{&k.id, &k.used}, targetFields(&k.target)...) })
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		ids[k.target] = k.id
+		if t.now.Sub(k.used) < usedEvery {
+			continue
+		}
+		n, err := t.exec(ctx, `UPDATE targets SET used = $1 WHERE id = $2`, t.now, k.id)
+		if err != nil {
+			return err
+		}
+		if n == 0 { // pruned meanwhile
+			delete(ids, k.target)
+		}
+	}
+	return nil
+}
