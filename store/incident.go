@@ -26,7 +26,8 @@ type Incident struct {
 	// Revision rises with every change that is notified.
 	Revision int64
 	// Root is the fingerprint of the finding that stands for the others, and
-	// Findings are the fingerprints of all, in order.
+	// Findings are the fingerprints of all, in order. Written with nil, the stored
+	// ones stay.
 	Root     string
 	Findings []string
 	// Document is the whole incident as JSON.
@@ -163,6 +164,9 @@ func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) er
 		return err
 	}
 	for _, n := range all {
+		if n.Findings == nil {
+			continue
+		}
 		if err := t.putIncidentFindings(ctx, n); err != nil {
 			return err
 		}

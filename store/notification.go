@@ -44,7 +44,7 @@ func (n *Notification) fields() []any {
 }
 
 // DueNotifications returns what a route has to deliver now, the oldest first.
-// On one route a finding's later notification is not due before its earlier
+// On one route an incident's later notification is not due before its earlier
 // one is delivered or dead: a receiver never gets the end before the
 // beginning.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
@@ -55,7 +55,9 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 			WHERE route = $1 AND state = 'pending' AND next_attempt <= $2
 				AND NOT EXISTS (
 					SELECT 1 FROM notifications AS earlier
-					WHERE earlier.route = n.route AND earlier.fingerprint = n.fingerprint
+					WHERE earlier.route = n.route
+						AND (n.incident <> '' AND earlier.incident = n.incident
+							OR earlier.incident = '' AND earlier.fingerprint = n.fingerprint)
 						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
 			ORDER BY ordinal LIMIT $3`, route, t.now, limit(most))
 		if err != nil {

@@ -23,11 +23,12 @@ type windowStore interface {
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 }
 
-// findingStore is where earlier findings are.
+// findingStore is where earlier findings and their incidents are.
 type findingStore interface {
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
+	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 }
 
 // peakStore is where keys' hourly peaks are.
@@ -125,20 +126,14 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 // the peaks that their forecasts are made of.
 func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State) error {
 	for _, fingerprint := range s.Unknown() {
-		row, err := findings.Finding(ctx, fingerprint)
+		earlier, err := loadFinding(ctx, findings, fingerprint)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // a new one
 		}
 		if err != nil {
 			return err
 		}
-		var history []store.Transition
-		if row.State == string(detect.Firing) {
-			if history, err = findings.FindingHistory(ctx, fingerprint); err != nil {
-				return err
-			}
-		}
-		if err := s.SetEarlier(row, history); err != nil {
+		if err := s.SetEarlier(earlier); err != nil {
 			return err
 		}
 	}
@@ -150,6 +145,23 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 		s.SetPeaks(q.Fingerprint, rows)
 	}
 	return nil
+}
+
+// loadFinding loads what is stored of one finding.
+func loadFinding(ctx context.Context, st findingStore, fingerprint string) (e verdict.Earlier, err error) {
+	if e.Finding, err = st.Finding(ctx, fingerprint); err != nil {
+		return e, err
+	}
+	if e.Finding.State == string(detect.Firing) {
+		if e.History, err = st.FindingHistory(ctx, fingerprint); err != nil {
+			return e, err
+		}
+	}
+	incidents, err := st.Incidents(ctx, store.IncidentQuery{Finding: fingerprint, Limit: 1})
+	if err == nil && len(incidents) > 0 {
+		e.Incident = &incidents[0]
+	}
+	return e, err
 }
 
 // loadGrowth loads the growing keys of tables.

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -56,6 +59,80 @@ func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
 		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
 	}
 	s.writeJSON(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
+}
+
+func (s *Site) apiIncidents(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	q, err := findingQuery(r.URL.Query())
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	rows, err := s.store.Incidents(ctx, store.IncidentQuery{State: q.State, Severity: q.Severity, Table: q.Table, Limit: q.Limit})
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	documents := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		documents[i] = row.Document
+	}
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"incidents": documents})
+}
+
+func (s *Site) apiCollectors(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := bounded(r)
+	defer cancel()
+	collectors, err := s.collectors(ctx)
+	if err != nil {
+		s.apiError(w, r, err)
+		return
+	}
+	s.writeJSON(w, r, http.StatusOK, map[string]any{"collectors": collectors})
+}
+
+// collectors returns the known collectors, the newest first. What one does not
+// report of itself is null.
+func (s *Site) collectors(ctx context.Context) ([]detect.Collector, error) {
+	writers, err := s.store.Writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watermarks, err := s.store.Watermarks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]detect.Collector, len(writers))
+	for i, w := range writers {
+		all[i] = collector(w)
+		for _, m := range watermarks {
+			if m.Writer == w.ID && !slices.Contains(all[i].Sources, m.Source) {
+				all[i].Sources = append(all[i].Sources, m.Source)
+			}
+		}
+		slices.Sort(all[i].Sources)
+	}
+	return all, nil
+}
+
+func collector(w store.Writer) detect.Collector {
+	c := detect.Collector{
+		ID: w.ID, Host: w.Host, Version: w.Version, Seen: w.Seen, State: detect.CollectorState(w.State), Reason: w.Reason,
+		Lag: w.Lag, Sources: []string{}, BadShare: w.BadShare,
+	}
+	if !w.Stopped.IsZero() {
+		c.State, c.Reason = detect.CollectorStopped, ""
+	}
+	if w.ClockOffset != nil {
+		offset := w.ClockOffset.Seconds()
+		c.ClockOffset = &offset
+	}
+	if w.RefusedTables != nil {
+		refused := int64(len(w.RefusedTables))
+		c.RefusedTables = &refused
+	}
+	return c
 }
 
 // gap is a range that was not counted, in the API's form: times that are not

@@ -102,6 +102,13 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
+		incident := detect.NewIncident(&f)
+		document, err = json.Marshal(incident)
+		must(t, err)
+		j.Incidents = append(j.Incidents, store.Incident{
+			ID: incident.ID, Cause: string(incident.Cause), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
+			OpenedAt: f.FirstSeen, LastSeen: f.LastSeen, Root: f.Fingerprint, Findings: incident.Findings, Document: document,
+		})
 		j.Transitions = append(j.Transitions, store.Transition{Fingerprint: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: "because"})
 	}
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
@@ -294,6 +301,78 @@ func TestTheAPIAnswersWhatIsStored(t *testing.T) {
 	must(t, json.Unmarshal([]byte(text), &all))
 	if len(all.Tables) != 2 || all.Tables[0].Requests != 20 || all.Tables[0].WCU != 35_000 || all.Tables[0].Distinct != 2 || all.Gaps == nil {
 		t.Errorf("tables %+v", all)
+	}
+}
+
+func TestTheAPIReturnsIncidents(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	var all struct{ Incidents []detect.Incident }
+	text, _ := get(t, address+"/api/v1/incidents", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &all))
+	if len(all.Incidents) != len(found) {
+		t.Fatalf("%d incidents of %d findings", len(all.Incidents), len(found))
+	}
+	for _, i := range all.Incidents {
+		if !slices.ContainsFunc(found, func(f detect.Finding) bool {
+			return f.Fingerprint == i.Root && f.Incident == i.ID && f.Target == i.Target
+		}) {
+			t.Errorf("the incident %+v is no finding's", i)
+		}
+	}
+	text, _ = get(t, address+"/api/v1/incidents?table=absent", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &all))
+	if len(all.Incidents) != 0 {
+		t.Errorf("incidents of another table: %+v", all.Incidents)
+	}
+	get(t, address+"/api/v1/incidents?state=wrong", http.StatusBadRequest)
+}
+
+// TestTheAPIReturnsCollectors: what a collector does not report of itself is null,
+// and never zero.
+func TestTheAPIReturnsCollectors(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address := serve(t, s)
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "silent", Host: "host-1", Started: time.Now().Add(-time.Minute)}))
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "open", Host: "host-2", Started: time.Now()}))
+	lag, share := int64(0), 0.25
+	must(t, s.ReportWriter(t.Context(), "open", store.WriterStatus{Version: "v1", State: "failing", Reason: "no brokers", Lag: &lag, BadShare: &share}))
+	claim, err := s.Claim(t.Context(), "open", store.PartitionID{Source: "kafka", Name: "samples/0"}, "0")
+	must(t, err)
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "open", Seq: 1, Watermarks: []store.Watermark{{PartitionID: claim.PartitionID, Epoch: claim.Epoch, Time: time.Now()}}}))
+	text, _ := get(t, address+"/api/v1/collectors", http.StatusOK)
+	var all struct {
+		Collectors []map[string]any `json:"collectors"`
+	}
+	must(t, json.Unmarshal([]byte(text), &all))
+	at := func(id string) map[string]any {
+		for _, c := range all.Collectors {
+			if c["id"] == id {
+				return c
+			}
+		}
+		t.Fatalf("no collector %s in %s", id, text)
+		return nil
+	}
+	silent, open := at("silent"), at("open")
+	for _, field := range []string{"clock_offset", "lag", "refused_tables", "bad_share"} {
+		if value, there := silent[field]; !there || value != nil {
+			t.Errorf("a silent collector's %s is %v, want null", field, value)
+		}
+	}
+	if open["lag"] != 0.0 || open["bad_share"] != 0.25 || open["state"] != "failing" || open["version"] != "v1" || open["reason"] != "no brokers" {
+		t.Errorf("the reporting collector is %v", open)
+	}
+	if sources, _ := open["sources"].([]any); len(sources) != 1 || sources[0] != "kafka" {
+		t.Errorf("it reads %v", open["sources"])
+	}
+	must(t, s.StopWriter(t.Context(), "open"))
+	text, _ = get(t, address+"/api/v1/collectors", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &all))
+	if state := at("open")["state"]; state != "stopped" {
+		t.Errorf("once stopped it is %v", state)
 	}
 }
 

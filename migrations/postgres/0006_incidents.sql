@@ -44,3 +44,5 @@ CREATE INDEX incident_history_written ON incident_history (written);
 
 -- The incident that a notification is about; empty for one of before.
 ALTER TABLE notifications ADD COLUMN incident TEXT NOT NULL DEFAULT '';
+-- An incident's later notification waits for its earlier one.
+CREATE INDEX notifications_incident ON notifications (route, incident, ordinal) WHERE state = 'pending';

@@ -1,20 +1,13 @@
 package verdict
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
-)
-
-// The events of notifications.
-const (
-	eventFiring   = "firing"
-	eventUpdated  = "updated"
-	eventResolved = "resolved"
 )
 
 // noteTooOld marks in the history that no notification was sent, because the
@@ -27,29 +20,38 @@ type stored struct {
 	document []byte
 	// notified reports that firing was notified, so that the end will be.
 	notified bool
+	// incident is the one that the finding is evidence of; without an ID when none
+	// is stored yet.
+	incident detect.Incident
 }
 
 // known is what is stored of the findings that the board has.
 type known map[string]stored
 
-// newStored reads a stored finding and its history.
-func newStored(row store.Finding, history []store.Transition) (stored, error) {
-	f, err := detect.ReadFinding(row.Document)
-	if err != nil {
-		return stored{}, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
-	}
-	s := stored{finding: f, document: row.Document}
-	s.notified = s.finding.State == detect.Firing && wasNotified(history)
-	return s, nil
+// Earlier is what the store has of a finding.
+type Earlier struct {
+	Finding store.Finding
+	// History is needed of a firing finding only.
+	History []store.Transition
+	// Incident is nil when none is stored.
+	Incident *store.Incident
 }
 
 // SetEarlier records what is stored of a finding.
-func (s *State) SetEarlier(row store.Finding, history []store.Transition) error {
-	earlier, err := newStored(row, history)
-	if err == nil {
-		s.known[row.Fingerprint] = earlier
+func (s *State) SetEarlier(e Earlier) error {
+	f, err := detect.ReadFinding(e.Finding.Document)
+	if err != nil {
+		return fmt.Errorf("stored finding %s: %w", e.Finding.Fingerprint, err)
 	}
-	return err
+	earlier := stored{finding: f, document: e.Finding.Document}
+	earlier.notified = f.State == detect.Firing && wasNotified(e.History)
+	if e.Incident != nil {
+		if err := json.Unmarshal(e.Incident.Document, &earlier.incident); err != nil {
+			return fmt.Errorf("stored incident %s: %w", e.Incident.ID, err)
+		}
+	}
+	s.known[f.Fingerprint] = earlier
+	return nil
 }
 
 // wasNotified reports whether a finding's last change to firing was notified.
@@ -71,7 +73,11 @@ type draft struct {
 	findings      []store.Finding
 	transitions   []store.Transition
 	notifications []store.Notification
-	// at is where each finding is in findings, after what will be stored then.
+	// incidents are the newest of each, in the same order as their findings.
+	incidents           []store.Incident
+	incidentTransitions []store.IncidentTransition
+	// at is where each finding, and its incident, is; after is what will be stored
+	// then.
 	at    map[string]int
 	after known
 }
@@ -80,15 +86,20 @@ func newDraft() *draft { return &draft{at: make(map[string]int), after: make(kno
 
 func (d *draft) addTo(j *store.Judgement) {
 	j.Findings, j.Transitions, j.Notifications = d.findings, d.transitions, d.notifications
+	j.Incidents, j.IncidentTransitions = d.incidents, d.incidentTransitions
 }
 
-func (d *draft) put(f store.Finding) {
+// put drafts a finding and its incident, in place of what was drafted of them.
+func (d *draft) put(f store.Finding, incident store.Incident) {
 	if i, already := d.at[f.Fingerprint]; already {
-		d.findings[i] = f
+		if incident.Findings == nil {
+			incident.Findings = d.incidents[i].Findings
+		}
+		d.findings[i], d.incidents[i] = f, incident
 		return
 	}
 	d.at[f.Fingerprint] = len(d.findings)
-	d.findings = append(d.findings, f)
+	d.findings, d.incidents = append(d.findings, f), append(d.incidents, incident)
 }
 
 // isOlder reports whether the board's finding is not newer than the stored one.
@@ -120,42 +131,85 @@ func rank(s detect.State) int {
 
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: sample.Target{Table: f.Table, Index: f.Index}, Key: f.Key,
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 		Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}
 }
 
-// compare adds the steps from what was stored to what is.
-func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
-	after := stored{finding: f, document: document, notified: before.notified}
+// compare drafts the steps from what was stored to what is.
+func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) (stored, error) {
+	after := stored{finding: f, document: document, notified: before.notified, incident: continued(before, f, now)}
 	switch {
 	case f.State != before.finding.State && f.State == detect.Firing:
-		after.notified = d.fire(f, before.finding.State, document, o, now)
+		d.fire(&after, before.finding.State, o, now)
 	case f.State != before.finding.State:
-		d.step(f, before.finding.State, now, "")
+		d.step(&after, before.finding.State, now, "")
 		if f.State == detect.Resolved && before.notified {
-			d.notify(f, eventResolved, document, o)
+			d.notify(&after, detect.EventResolved, o)
 		}
 		after.notified = false
 	case worse(f.Severity, before.finding.Severity):
-		d.step(f, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
+		d.step(&after, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
 		if before.notified && !tooOld(f, o, now) {
-			d.notify(f, eventUpdated, document, o)
+			d.notify(&after, detect.EventUpdated, o)
 		}
 	}
-	return after
+	incident, err := incidentRow(&after.incident, before.incident.ID == "")
+	if err != nil {
+		return after, err
+	}
+	d.put(row(f, document), incident)
+	return after, nil
+}
+
+// continued returns the incident of a finding: the stored one as it is now, or,
+// when the finding begins another episode, a new one.
+func continued(before stored, f detect.Finding, now time.Time) detect.Incident {
+	i, old := detect.NewIncident(&f), before.incident
+	if old.ID != "" && (before.finding.State != detect.Resolved || f.State == detect.Resolved) {
+		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = old.OpenedAt, old.FiredAt, old.ResolvedAt, old.Revision
+	}
+	if f.State == detect.Firing && i.FiredAt == nil {
+		i.FiredAt = &now
+	}
+	if f.State == detect.Resolved && i.ResolvedAt == nil {
+		i.ResolvedAt = &now
+	}
+	return i
+}
+
+// incidentRow returns an incident as it is stored; its findings only of a new one,
+// since they do not change.
+func incidentRow(i *detect.Incident, isNew bool) (store.Incident, error) {
+	document, err := json.Marshal(i)
+	if err != nil {
+		return store.Incident{}, fmt.Errorf("write incident %s: %w", i.ID, err)
+	}
+	stored := store.Incident{
+		ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+		OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Revision: int64(i.Revision), Root: i.Root, Document: document,
+	}
+	if i.FiredAt != nil {
+		stored.FiredAt = *i.FiredAt
+	}
+	if i.ResolvedAt != nil {
+		stored.ResolvedAt = *i.ResolvedAt
+	}
+	if isNew {
+		stored.Findings = i.Findings
+	}
+	return stored, nil
 }
 
 // fire records that a finding fires, and notifies unless that is too long ago.
-func (d *draft) fire(f detect.Finding, from detect.State, document []byte, o Options, now time.Time) (notified bool) {
-	if tooOld(f, o, now) {
-		d.step(f, from, now, noteTooOld)
-		return false
+func (d *draft) fire(after *stored, from detect.State, o Options, now time.Time) {
+	if after.notified = !tooOld(after.finding, o, now); !after.notified {
+		d.step(after, from, now, noteTooOld)
+		return
 	}
-	d.step(f, from, now, "")
-	d.notify(f, eventFiring, document, o)
-	return true
+	d.step(after, from, now, "")
+	d.notify(after, detect.EventFiring, o)
 }
 
 // tooOld reports whether the finding's newest second is too long ago to notify.
@@ -163,17 +217,27 @@ func tooOld(f detect.Finding, o Options, now time.Time) bool {
 	return now.Sub(f.LastSeen) > o.PageWithin
 }
 
-func (d *draft) step(f detect.Finding, from detect.State, now time.Time, note string) {
+// step drafts one entry of the history of a finding and of its incident.
+func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
+	f := &after.finding
 	d.transitions = append(d.transitions, store.Transition{
 		Fingerprint: f.Fingerprint, At: now, From: string(from), To: string(f.State),
 		Severity: string(f.Severity), Note: note,
 	})
+	d.incidentTransitions = append(d.incidentTransitions, store.IncidentTransition{
+		Incident: f.Incident, At: now, From: string(from), To: string(f.State),
+		Severity: string(f.Severity), Note: note,
+	})
 }
 
-func (d *draft) notify(f detect.Finding, event string, document []byte, o Options) {
+// notify drafts a notification for each route, and raises the incident's revision.
+func (d *draft) notify(after *stored, event detect.Event, o Options) {
+	i := &after.incident
+	i.Revision++
 	for _, route := range o.Routes {
 		d.notifications = append(d.notifications, store.Notification{
-			Fingerprint: f.Fingerprint, Event: event, Route: route, Payload: document,
+			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, event, route),
+			Fingerprint: after.finding.Fingerprint, Incident: i.ID, Event: string(event), Route: route, Payload: after.document,
 		})
 	}
 }

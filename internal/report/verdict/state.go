@@ -269,8 +269,11 @@ func (s *State) Compare(now time.Time) error {
 			before = s.known[f.Fingerprint]
 		}
 		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			s.draft.put(row(f, document))
-			s.draft.after[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
+			after, err := s.draft.compare(f, before, document, s.options, now)
+			if err != nil {
+				return err
+			}
+			s.draft.after[f.Fingerprint] = after
 		}
 		if f.State == detect.Resolved {
 			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
