@@ -40,7 +40,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -53,14 +52,6 @@ type Store interface {
 	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
 	Committed(ctx context.Context, writer string, seq int64) (bool, error)
-}
-
-// Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
-// which is one. It is used by one goroutine at a time.
-type Decoder interface {
-	// Decode passes every sample of a message to h, good or bad. at is the
-	// message's own time in Unix milliseconds, 0 or less for none.
-	Decode(message []byte, at int64, h sample.Handler)
 }
 
 // Collector gathers what a source reads. It is a source.Sink and a

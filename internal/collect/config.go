@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -14,20 +15,28 @@ import (
 // Defaults of Config.
 const (
 	DefaultCommitInterval = 2 * time.Second
-	DefaultCommitTimeout  = 15 * time.Second
+	defaultCommitTimeout  = 15 * time.Second
 	DefaultStopTimeout    = 10 * time.Second
 	DefaultPendingBytes   = 256 << 20
 	DefaultTooOld         = 10 * time.Minute
 	DefaultTooFarAhead    = time.Minute
-	DefaultMaxAhead       = 30 * time.Second
+	defaultMaxAhead       = 30 * time.Second
 	DefaultPatience       = 10 * time.Second
-	DefaultStuckAfter     = time.Minute
-	DefaultBadShare       = 0.5
+	defaultStuckAfter     = time.Minute
+	defaultBadShare       = 0.5
 	DefaultBadSamples     = 100
 )
 
 // maxPendingBytes keeps one delta under the most that sketch writes into one.
 const maxPendingBytes = 512 << 20
+
+// Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
+// which is one. It is used by one goroutine at a time.
+type Decoder interface {
+	// Decode passes every sample of a message to h, good or bad. at is the
+	// message's own time in Unix milliseconds, 0 or less for none.
+	Decode(message []byte, at int64, h sample.Handler)
+}
 
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
@@ -80,10 +89,10 @@ func (c Config) withDefaults() Config {
 		field *time.Duration
 		value time.Duration
 	}{
-		{&c.CommitInterval, DefaultCommitInterval}, {&c.CommitTimeout, DefaultCommitTimeout},
+		{&c.CommitInterval, DefaultCommitInterval}, {&c.CommitTimeout, defaultCommitTimeout},
 		{&c.StopTimeout, DefaultStopTimeout}, {&c.TooOld, DefaultTooOld},
-		{&c.TooFarAhead, DefaultTooFarAhead}, {&c.MaxAhead, DefaultMaxAhead},
-		{&c.Patience, DefaultPatience}, {&c.StuckAfter, DefaultStuckAfter},
+		{&c.TooFarAhead, DefaultTooFarAhead}, {&c.MaxAhead, defaultMaxAhead},
+		{&c.Patience, DefaultPatience}, {&c.StuckAfter, defaultStuckAfter},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -99,7 +108,7 @@ func (c Config) withDefaults() Config {
 		c.PendingBytes = DefaultPendingBytes
 	}
 	if c.BadShare == 0 {
-		c.BadShare = DefaultBadShare
+		c.BadShare = defaultBadShare
 	}
 	if c.BadSamples == 0 {
 		c.BadSamples = DefaultBadSamples

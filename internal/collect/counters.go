@@ -9,17 +9,17 @@ import (
 
 // The reasons beside those of a Decoder. All together are a closed set.
 const (
-	// ReasonTooOld is a record that is older than its message by more than
+	// reasonTooOld is a record that is older than its message by more than
 	// Config.TooOld.
-	ReasonTooOld sample.Reason = "too_old"
-	// ReasonTooFarAhead is a record that is younger than its message by more
+	reasonTooOld sample.Reason = "too_old"
+	// reasonTooFarAhead is a record that is younger than its message by more
 	// than Config.TooFarAhead.
-	ReasonTooFarAhead sample.Reason = "too_far_ahead"
-	// ReasonTooManyTables is a record of a table or index beyond those that a
+	reasonTooFarAhead sample.Reason = "too_far_ahead"
+	// reasonTooManyTables is a record of a table or index beyond those that a
 	// sketch may keep.
-	ReasonTooManyTables sample.Reason = "too_many_tables"
-	// ReasonUnreadable is a message that the source could not bring whole.
-	ReasonUnreadable sample.Reason = "unreadable"
+	reasonTooManyTables sample.Reason = "too_many_tables"
+	// reasonUnreadable is a message that the source could not bring whole.
+	reasonUnreadable sample.Reason = "unreadable"
 )
 
 // counters counts samples by what became of them. The zero value is empty.

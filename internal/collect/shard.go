@@ -68,7 +68,7 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 	}
 	for m := range messages {
 		if m.Fault != "" {
-			f.Bad(ReasonUnreadable, m.Value)
+			f.Bad(reasonUnreadable, m.Value)
 			continue
 		}
 		f.at = m.Time
@@ -84,7 +84,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		return
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
-		f.shard.counters.addBad(ReasonTooManyTables, func() string { return err.Error() })
+		f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
 		return
 	}
 	f.shard.counters.good++
@@ -102,9 +102,9 @@ func (f *recordHandler) Bad(reason sample.Reason, excerpt []byte) {
 // message's. The comparison needs no state, so that one wild time stamp harms
 // no neighbour, and catching up refuses nothing.
 func (f *recordHandler) untimely(ahead int64) {
-	reason := ReasonTooFarAhead
+	reason := reasonTooFarAhead
 	if ahead < 0 {
-		reason = ReasonTooOld
+		reason = reasonTooOld
 	}
 	f.shard.counters.addBad(reason, func() string {
 		return fmt.Sprintf("its time is %+.3f s from its message's", (time.Duration(ahead) * time.Millisecond).Seconds())

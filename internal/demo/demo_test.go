@@ -22,7 +22,7 @@ import (
 func show(t *testing.T, o demo.Options) (address string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	said, out := io.Pipe()
+	in, out := io.Pipe()
 	o.Listen, o.Out, o.Logger = "127.0.0.1:0", out, slog.New(slog.DiscardHandler)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -34,7 +34,7 @@ func show(t *testing.T, o demo.Options) (address string, stop func()) {
 	stop = sync.OnceFunc(func() { cancel(); group.Wait() })
 	t.Cleanup(stop)
 	text := make([]byte, 1000)
-	n, err := said.Read(text)
+	n, err := in.Read(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestFindingsAreOnThePageWithinTwentySeconds(t *testing.T) {
 		}
 	}
 	if tables := get(t, address+"/tables"); !strings.Contains(tables, found[0].Table) {
-		t.Error("the tables' page has not the finding's table")
+		t.Error("the page of tables lacks the finding's table")
 	}
 	if metrics := get(t, address+"/metrics"); !strings.Contains(metrics, "keyheat_report_leader 1") {
 		t.Error("the judge's metrics are missing")
@@ -101,6 +101,9 @@ func TestAKeptDatabaseIsReadOn(t *testing.T) {
 	for range 2 {
 		address, stop := show(t, demo.Options{Database: path, Backlog: 10 * time.Second})
 		findings(t, address)
+		for !strings.Contains(get(t, address+"/metrics"), "keyheat_collect_partitions 1") {
+			time.Sleep(10 * time.Millisecond) // a kept database shows findings before the claim
+		}
 		stop()
 	}
 	s, err := store.Open(t.Context(), "sqlite:"+path, store.Options{})

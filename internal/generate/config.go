@@ -77,8 +77,8 @@ type RollingKey struct {
 	WCU int64
 }
 
-// MaxKeys bounds the keys of a background table; each takes eight bytes.
-const MaxKeys = 10_000_000
+// maxKeys bounds the keys of a background table; each takes eight bytes.
+const maxKeys = 10_000_000
 
 // maxPerSecond bounds each kind of request, so that event time stays exact.
 const maxPerSecond = 1_000_000_000
@@ -137,8 +137,8 @@ func (b *Background) validate() error {
 	switch {
 	case len(b.Tables) == 0:
 		return errors.New("no tables: name at least one, or make 0 requests a second")
-	case b.Keys < 1 || b.Keys > MaxKeys:
-		return fmt.Errorf("%d keys a table: give 1 to %d", b.Keys, MaxKeys)
+	case b.Keys < 1 || b.Keys > maxKeys:
+		return fmt.Errorf("%d keys a table: give 1 to %d", b.Keys, maxKeys)
 	case !(b.Exponent >= 0 && b.Exponent <= 10):
 		return fmt.Errorf("the Zipf exponent is %g: give 0 to 10, about 1 for real traffic", b.Exponent)
 	case !(b.Reads >= 0 && b.Reads <= 1):

@@ -28,8 +28,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Table is the table of all accesses of the trace.
-const Table = "orm"
+// table is the table of all accesses of the trace.
+const table = "orm"
 
 // accessBytes is the size of one access in the unpacked trace.
 const accessBytes = 4
@@ -92,7 +92,7 @@ func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 		}
 		r := sample.Record{
 			Time:  start + int64(i)*1000/int64(c.PerSecond),
-			Table: Table,
+			Table: table,
 			PK:    sample.KeyString(object(binary.BigEndian.Uint32(access[:]))),
 			Op:    sample.UpdateItem,
 			WCU:   units(draw) * 1000,

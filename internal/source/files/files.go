@@ -44,7 +44,7 @@ type Source struct {
 // before anything is read; one that ends in the middle (a truncated gzip) is a
 // gap.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
-	var open []*File
+	var open []*file
 	defer func() {
 		for _, file := range open {
 			_ = file.Close() // read only: nothing can be lost
@@ -67,9 +67,9 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	return nil
 }
 
-func (f *Source) open(path string) (*File, error) {
+func (f *Source) open(path string) (*file, error) {
 	if path != Stdin {
-		return Open(path)
+		return openFile(path)
 	}
 	in := f.In
 	if in == nil {
@@ -78,16 +78,16 @@ func (f *Source) open(path string) (*File, error) {
 	return newFile(path, io.NopCloser(in), 0)
 }
 
-// File is one opened file.
-type File struct {
+// file is one opened file.
+type file struct {
 	path string
 	size int64 // on disk; 0 when not known
 	raw  *countingReader
 	text io.ReadCloser
 }
 
-// Open opens a file and recognises its compression.
-func Open(path string) (*File, error) {
+// openFile opens a file and recognises its compression.
+func openFile(path string) (*file, error) {
 	raw, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open samples: %w", err)
@@ -102,8 +102,8 @@ func Open(path string) (*File, error) {
 	return newFile(path, raw, info.Size())
 }
 
-func newFile(path string, raw io.ReadCloser, size int64) (*File, error) {
-	f := &File{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
+func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
+	f := &file{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
 	text, err := decompress(f.raw)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
@@ -113,12 +113,12 @@ func newFile(path string, raw io.ReadCloser, size int64) (*File, error) {
 }
 
 // Close closes the file.
-func (f *File) Close() error {
+func (f *file) Close() error {
 	return errors.Join(f.text.Close(), f.raw.Close())
 }
 
 // Run reads the file to its end, and releases it.
-func (f *File) Run(ctx context.Context, sink source.Sink) (err error) {
+func (f *file) Run(ctx context.Context, sink source.Sink) (err error) {
 	p, err := sink.Claim(ctx, f.path, "0")
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (f *File) Run(ctx context.Context, sink source.Sink) (err error) {
 	return p.Release(ctx)
 }
 
-func (f *File) read(ctx context.Context, p source.Partition, s *splitter) error {
+func (f *file) read(ctx context.Context, p source.Partition, s *splitter) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(err, p.Release(context.WithoutCancel(ctx)))

@@ -25,7 +25,7 @@ type bars struct {
 
 // drawBars starts drawing; without a writer it returns nil. A stream of unknown
 // size has no bar.
-func drawBars(out io.Writer, files []*File) *bars {
+func drawBars(out io.Writer, files []*file) *bars {
 	if out == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func drawBars(out io.Writer, files []*File) *bars {
 	if os.Getenv("NO_COLOR") == "" {
 		w.Style().Colors = progress.StyleColorsExample
 	}
-	trackers := make(map[*File]*progress.Tracker)
+	trackers := make(map[*file]*progress.Tracker)
 	for _, f := range files {
 		if f.size > 0 {
 			trackers[f] = &progress.Tracker{Message: f.path, Total: f.size, Units: progress.UnitsBytes}
@@ -57,7 +57,7 @@ func drawBars(out io.Writer, files []*File) *bars {
 }
 
 // follow updates the trackers until done is closed, and once more then.
-func follow(trackers map[*File]*progress.Tracker, done <-chan struct{}) {
+func follow(trackers map[*file]*progress.Tracker, done <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for open := true; open; {

@@ -21,18 +21,18 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultClientID          = "keyheat-collector"
-	DefaultSessionTimeout    = 10 * time.Second
-	DefaultHeartbeatInterval = time.Second
-	DefaultRebalanceTimeout  = 30 * time.Second
-	DefaultJoinBackoff       = time.Second
-	DefaultPartitionWatch    = 5 * time.Second
-	DefaultRequestTimeout    = 10 * time.Second
-	DefaultMaxWait           = 500 * time.Millisecond
-	DefaultFetchBytes        = 1 << 20
-	DefaultMaxBatchBytes     = recordbatch.DefaultLimit
-	DefaultReleaseTimeout    = 5 * time.Second
-	DefaultCommitInterval    = 5 * time.Second
+	defaultClientID          = "keyheat-collector"
+	defaultSessionTimeout    = 10 * time.Second
+	defaultHeartbeatInterval = time.Second
+	defaultRebalanceTimeout  = 30 * time.Second
+	defaultJoinBackoff       = time.Second
+	defaultPartitionWatch    = 5 * time.Second
+	defaultRequestTimeout    = 10 * time.Second
+	defaultMaxWait           = 500 * time.Millisecond
+	defaultFetchBytes        = 1 << 20
+	defaultMaxBatchBytes     = recordbatch.DefaultLimit
+	defaultReleaseTimeout    = 5 * time.Second
+	defaultCommitInterval    = 5 * time.Second
 )
 
 // Config is which topics to read from where, and with which timeouts. A zero
@@ -92,31 +92,31 @@ type Config struct {
 // withDefaults returns the configuration with its zero fields filled in.
 func (c Config) withDefaults() Config {
 	if c.ClientID == "" {
-		c.ClientID = DefaultClientID
+		c.ClientID = defaultClientID
 	}
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
 	}{
-		{&c.SessionTimeout, DefaultSessionTimeout},
-		{&c.HeartbeatInterval, DefaultHeartbeatInterval},
-		{&c.RebalanceTimeout, DefaultRebalanceTimeout},
-		{&c.JoinBackoff, DefaultJoinBackoff},
-		{&c.PartitionWatch, DefaultPartitionWatch},
-		{&c.RequestTimeout, DefaultRequestTimeout},
-		{&c.MaxWait, DefaultMaxWait},
-		{&c.ReleaseTimeout, DefaultReleaseTimeout},
-		{&c.CommitInterval, DefaultCommitInterval},
+		{&c.SessionTimeout, defaultSessionTimeout},
+		{&c.HeartbeatInterval, defaultHeartbeatInterval},
+		{&c.RebalanceTimeout, defaultRebalanceTimeout},
+		{&c.JoinBackoff, defaultJoinBackoff},
+		{&c.PartitionWatch, defaultPartitionWatch},
+		{&c.RequestTimeout, defaultRequestTimeout},
+		{&c.MaxWait, defaultMaxWait},
+		{&c.ReleaseTimeout, defaultReleaseTimeout},
+		{&c.CommitInterval, defaultCommitInterval},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
 	}
 	if c.FetchBytes == 0 {
-		c.FetchBytes = DefaultFetchBytes
+		c.FetchBytes = defaultFetchBytes
 	}
 	if c.MaxBatchBytes == 0 {
-		c.MaxBatchBytes = DefaultMaxBatchBytes
+		c.MaxBatchBytes = defaultMaxBatchBytes
 	}
 	return c
 }

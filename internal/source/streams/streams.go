@@ -56,10 +56,10 @@ import (
 const (
 	DefaultRound          = 2 * time.Second
 	DefaultLease          = 15 * time.Second
-	DefaultDiscovery      = 30 * time.Second
+	defaultDiscovery      = 30 * time.Second
 	DefaultRequestTimeout = 10 * time.Second
-	DefaultReleaseTimeout = 5 * time.Second
-	DefaultPatience       = 10 * time.Second
+	defaultReleaseTimeout = 5 * time.Second
+	defaultPatience       = 10 * time.Second
 )
 
 // Config is which tables to read, and with which timeouts. A zero field takes its
@@ -94,9 +94,9 @@ func (c Config) withDefaults() Config {
 		field *time.Duration
 		value time.Duration
 	}{
-		{&c.Round, DefaultRound}, {&c.Lease, DefaultLease}, {&c.Discovery, DefaultDiscovery},
-		{&c.RequestTimeout, DefaultRequestTimeout}, {&c.ReleaseTimeout, DefaultReleaseTimeout},
-		{&c.Patience, DefaultPatience},
+		{&c.Round, DefaultRound}, {&c.Lease, DefaultLease}, {&c.Discovery, defaultDiscovery},
+		{&c.RequestTimeout, DefaultRequestTimeout}, {&c.ReleaseTimeout, defaultReleaseTimeout},
+		{&c.Patience, defaultPatience},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

@@ -48,12 +48,6 @@ func (s *Server) Kill(t testing.TB) {
 	s.script(t, "kill")
 }
 
-// Stop ends the server in order.
-func (s *Server) Stop(t testing.TB) {
-	t.Helper()
-	s.script(t, "stop")
-}
-
 // CreateTopic makes a topic and waits until it has its leaders.
 func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	t.Helper()

@@ -121,13 +121,6 @@ func (f *Fake) Advance(d time.Duration) {
 	f.settle()
 }
 
-// SetLag changes how long DescribeStream takes to show what happened to shards.
-func (f *Fake) SetLag(d time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.options.Lag = d
-}
-
 // CreateTable makes a table, without a stream. It panics on a schema that
 // DynamoDB would refuse: the test is wrong.
 func (f *Fake) CreateTable(s model.Schema) *Table {

@@ -83,14 +83,6 @@ func (f *Fake) SetFaults(operation string, throttles, errors float64) {
 	f.faults.shares[operation] = shares{throttles, errors}
 }
 
-// SetEmptyPages changes the share of pages of GetRecords that are empty although
-// there are records.
-func (f *Fake) SetEmptyPages(share float64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.options.EmptyPages = share
-}
-
 // ExpireIterators makes every iterator that was given until now expire.
 func (f *Fake) ExpireIterators() {
 	f.mu.Lock()

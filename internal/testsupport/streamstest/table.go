@@ -20,9 +20,6 @@ type Table struct {
 	spent   map[string]spending // by index and key, of the second that runs
 }
 
-// Name is the table's name.
-func (t *Table) Name() string { return t.schema.Name }
-
 // ARN is the table's.
 func (t *Table) ARN() string { return t.fake.tableARN(t.schema.Name) }
 

@@ -51,7 +51,7 @@ func (t *Table) put(at time.Time, i model.Item) error {
 func (t *Table) keyOf(i model.Item) (model.Item, error) {
 	key, err := t.schema.KeyOf(i)
 	if err != nil {
-		return nil, refuse(codeInvalid, "%v", err)
+		return nil, refuse(codeInvalid, "One or more parameter values were invalid: %v", err)
 	}
 	return key, nil
 }
@@ -107,7 +107,7 @@ func (t *Table) write(at time.Time, key, next model.Item, expired bool) error {
 		t.stream.settle(t.fake.now())
 	}
 	if err := t.schema.CheckIndexKeys(next); err != nil {
-		return refuse(codeInvalid, "%v", err)
+		return refuse(codeInvalid, "One or more parameter values were invalid: %v", err)
 	}
 	id := string(model.Encode(key))
 	w := model.Write{Time: at, Key: key, Old: t.items[id], New: next, Expired: expired}

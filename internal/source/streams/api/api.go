@@ -154,7 +154,7 @@ func (c *Client) ListStreams(ctx context.Context, table string) ([]ARN, error) {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b ARN) int { return strings.Compare(a.Label(), b.Label()) })
+	slices.SortFunc(all, func(a, b ARN) int { return strings.Compare(a.label(), b.label()) })
 	return slices.Compact(all), nil
 }
 
@@ -211,6 +211,8 @@ type Page struct {
 	Asked time.Time
 }
 
+// GetRecords returns the page of at most limit records at an iterator. Its Asked is
+// set after an error, too.
 func (c *Client) GetRecords(ctx context.Context, iterator string, limit int32) (Page, error) {
 	p := Page{Asked: time.Now()}
 	in := &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator), Limit: aws.Int32(limit)}

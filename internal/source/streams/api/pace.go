@@ -27,6 +27,7 @@ type Pacer struct {
 	begins time.Time // no request passes before
 }
 
+// NewPacer returns a pacer that has the whole rate for itself.
 func NewPacer(limit rate.Limit) *Pacer {
 	return &Pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
 }

@@ -64,11 +64,11 @@ func (a ARN) Parts() (table, label string) {
 // Table returns the name of the stream's table.
 func (a ARN) Table() string { table, _ := a.Parts(); return table }
 
-// Label returns the stream's label.
-func (a ARN) Label() string { _, label := a.Parts(); return label }
+// label returns the stream's label.
+func (a ARN) label() string { _, label := a.Parts(); return label }
 
 // Family returns the prefix that the streams of one table share.
-func (a ARN) Family() string { return strings.TrimSuffix(string(a), a.Label()) }
+func (a ARN) Family() string { return strings.TrimSuffix(string(a), a.label()) }
 
 // ShardName returns a shard's name in the registry and the Sink: table/label/shard.
 func (a ARN) ShardName(shard string) string {

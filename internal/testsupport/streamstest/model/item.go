@@ -40,9 +40,9 @@ func B(raw []byte) Value {
 	return Value{B: raw}
 }
 
-// Normal returns the value as DynamoDB keeps it: numbers in one spelling, sets in
+// normal returns the value as DynamoDB keeps it: numbers in one spelling, sets in
 // one order.
-func (v Value) Normal() Value {
+func (v Value) normal() Value {
 	switch {
 	case v.N != nil:
 		return N(normalNumber(*v.N))
@@ -60,7 +60,7 @@ func (v Value) Normal() Value {
 	case v.L != nil:
 		all := make([]Value, len(v.L))
 		for i, e := range v.L {
-			all[i] = e.Normal()
+			all[i] = e.normal()
 		}
 		return Value{L: all}
 	case v.M != nil:
@@ -73,7 +73,7 @@ func (v Value) Normal() Value {
 func (i Item) Normal() Item {
 	out := make(Item, len(i))
 	for name, v := range i {
-		out[name] = v.Normal()
+		out[name] = v.normal()
 	}
 	return out
 }

@@ -79,9 +79,9 @@ func (s Schema) KeyOf(i Item) (Item, error) {
 		v, ok := i[name]
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("One or more parameter values were invalid: Missing the key %s in the item", name)
+			return nil, fmt.Errorf("missing the key %s in the item", name)
 		case !v.isKey(s.TypeOf(name)):
-			return nil, fmt.Errorf("One or more parameter values were invalid: Type mismatch for key %s, or it is empty", name)
+			return nil, fmt.Errorf("type mismatch for key %s, or it is empty", name)
 		}
 	}
 	return i.Only(s.Key.Names()...), nil
@@ -94,7 +94,7 @@ func (s Schema) CheckIndexKeys(i Item) error {
 	for _, x := range s.Indexes {
 		for _, name := range x.Key.Names() {
 			if v, ok := i[name]; ok && !v.isKey(s.TypeOf(name)) {
-				return fmt.Errorf("One or more parameter values were invalid: Type mismatch for Index Key %s, or it is empty, IndexName: %s", name, x.Name)
+				return fmt.Errorf("type mismatch for Index Key %s, or it is empty, IndexName: %s", name, x.Name)
 			}
 		}
 	}
