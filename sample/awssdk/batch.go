@@ -134,7 +134,7 @@ func (v *view) failedStatements(responses []types.BatchStatementResponse) {
 			case isThrottle(code):
 				t.throttle = code
 			case code != string(types.BatchStatementErrorCodeEnumConditionalCheckFailed):
-				v.count.failed.Add(1)
+				v.failed++
 				continue
 			}
 		}

@@ -128,7 +128,7 @@ func (r *request) mayHideIndexes(touches []*touch) bool {
 	if len(touches) == 0 || !touches[0].write {
 		return false
 	}
-	schema := r.sampler.schemas.of(touches[0].table)
+	schema := r.sampler.schemas.Of(touches[0].table)
 	if schema == nil {
 		return true
 	}
@@ -208,7 +208,7 @@ func (r *request) indexKey(t *touch, index string) (pk, sk sample.Key) {
 }
 
 func (r *request) keyInIndex(it item, table, index string) (pk, sk sample.Key) {
-	schema := r.sampler.schemas.of(table)
+	schema := r.sampler.schemas.Of(table)
 	if schema == nil || it == nil {
 		return pk, sk
 	}

@@ -19,7 +19,7 @@ func (v *view) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	equal := equalities(in)
 	var ok bool
 	if t.pk, t.sk, ok = v.fromEqual(t.table, aws.ToString(in.IndexName), equal); !ok {
-		v.count.notReadable.Add(1)
+		v.notReadable++
 		t.unreadable = true
 	}
 	if out != nil && in.ProjectionExpression == nil {
@@ -54,7 +54,7 @@ func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok
 // keyNames returns the key attributes of a table or index, nil when not known. The
 // sort key of a local index is none of the table's.
 func (v *view) keyNames(table, index string) (partition, sort []string) {
-	schema := v.schemas.of(table)
+	schema := v.schemas.Of(table)
 	if schema == nil {
 		return nil, nil
 	}

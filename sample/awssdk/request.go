@@ -114,7 +114,11 @@ func (r *request) observe(params, result any, err error) {
 		}
 	}()
 	var one [1]touch
-	v := view{schemas: r.sampler.schemas, count: &r.sampler.count, touches: one[:0]}
+	v := view{schemas: r.sampler.schemas, touches: one[:0]}
+	defer func() {
+		r.sampler.count.failed.Add(v.failed)
+		r.sampler.count.notReadable.Add(v.notReadable)
+	}()
 	v.read(params, result)
 	r.attempts(v.touches, err != nil)
 	if err != nil {

@@ -22,7 +22,7 @@ func (v *view) statement(text *string, parameters []types.AttributeValue, strong
 		t.pk, t.sk, ok = v.fromEqual(s.table, s.index, s.equal)
 	}
 	if !ok {
-		v.count.notReadable.Add(1)
+		v.notReadable++
 		t.unreadable = true
 	}
 	if transactional && !t.write {

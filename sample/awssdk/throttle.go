@@ -39,16 +39,6 @@ func refusalOf(err error) (refusal, bool) {
 	return refusal{}, false
 }
 
-// isThrottle knows the codes of refusals for capacity, as they come in errors
-// of items, statements and cancelled transactions.
-func isThrottle(code string) bool {
-	switch strings.TrimSuffix(code, "Exception") {
-	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-		return true
-	}
-	return false
-}
-
 // firstReason prefers a hot partition among several reasons: it is what the
 // other causes would hide.
 func firstReason(reasons []types.ThrottlingReason, code string) refusal {

@@ -1,6 +1,8 @@
 package awssdk
 
 import (
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -8,11 +10,19 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// Schemas knows the schemas of tables.
+type Schemas interface {
+	// Of returns the schema of a table, nil when it is not known.
+	Of(table string) *sample.Schema
+}
+
 // view reads what a request touches from its typed input and output.
 type view struct {
-	schemas *schemas
-	count   *counters
+	schemas Schemas
 	touches []touch
+	// failed counts statements that failed and cost nothing, notReadable those
+	// and the conditions from which no key could be read.
+	failed, notReadable int64
 }
 
 // size returns about how many records a request will make, 0 when it is none of
@@ -134,7 +144,7 @@ func (v *view) key(table *string, key item) touch {
 // item returns a touch of an item whose key attributes only the schema can tell.
 func (v *view) item(table *string, it item) touch {
 	t := touch{table: tableName(table)}
-	if schema := v.schemas.of(t.table); schema != nil {
+	if schema := v.schemas.Of(t.table); schema != nil {
 		t.pk, _ = keyOf(it, schema.PartitionKey)
 		t.sk, _ = keyOf(it, schema.SortKey)
 	}
@@ -144,7 +154,7 @@ func (v *view) item(table *string, it item) touch {
 // readIndex returns the index that a read is charged to: none for a local one.
 func (v *view) readIndex(table string, name *string) string {
 	index := aws.ToString(name)
-	if schema := v.schemas.of(table); index != "" && schema != nil && schema.Indexes[index].Local {
+	if schema := v.schemas.Of(table); index != "" && schema != nil && schema.Indexes[index].Local {
 		return ""
 	}
 	return index
@@ -162,4 +172,25 @@ func itemsSize(items []item) (size int64) {
 		size += itemSize(it)
 	}
 	return size
+}
+
+// tableName returns the bare name of a table that may be given by its ARN.
+func tableName(name *string) string {
+	text := aws.ToString(name)
+	if !strings.HasPrefix(text, "arn:") {
+		return text
+	}
+	_, text, _ = strings.Cut(text, ":table/")
+	text, _, _ = strings.Cut(text, "/")
+	return text
+}
+
+// isThrottle knows the codes of refusals for capacity, as they come in errors
+// of items, statements and cancelled transactions.
+func isThrottle(code string) bool {
+	switch strings.TrimSuffix(code, "Exception") {
+	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+		return true
+	}
+	return false
 }
