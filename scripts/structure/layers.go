@@ -11,7 +11,8 @@ type layer struct {
 	name  string
 	roots []string
 	// siblings may import each other, as far as Go allows it. Otherwise an
-	// import within the layer has to be declared, except that of a parent.
+	// import within the layer has to be declared, except that of a parent or of a
+	// package's own internal/.
 	siblings bool
 }
 
@@ -90,7 +91,7 @@ func judge(from, to int, importer, imported string) string {
 	switch {
 	case to > from:
 		return fmt.Sprintf("imports %s: %s must not know %s above it", imported, layers[from].name, layers[to].name)
-	case to < from, within(importer, imported):
+	case to < from, within(importer, imported), within(imported, importer+"/internal"):
 		return ""
 	case within(imported, importer):
 		return fmt.Sprintf("imports %s: a package must not know those below its own path", imported)

@@ -129,6 +129,7 @@ func TestRules(t *testing.T) {
 			[]string{"layers.go: internal/analyze does not import internal/form"}},
 		{"a child may know its parent", imports("internal/generate/sink", "internal/generate"), nil},
 		{"a parent may not know its child", imports("detect", "detect/board"), []string{"detect: imports detect/board: a package must not know those below"}},
+		{"but its own internal ones", imports("sample/awssdk", "sample/awssdk/internal/access"), nil},
 		{"the judgement's rooms may know each other", imports("detect/board", "detect/forecast", "detect"), nil},
 		{"programs know everything", imports("cmd/reporter", "internal/demo", "internal/web", "store"), nil},
 		{"but no test support", imports("cmd/reporter", "internal/testsupport/pgtest"), []string{"programs must not know test support"}},

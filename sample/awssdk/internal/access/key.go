@@ -1,4 +1,4 @@
-package awssdk
+package access
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// item is attributes by name, as the SDK has them.
-type item = map[string]types.AttributeValue
+// Item is an item as the SDK has it: attributes by name.
+type Item = map[string]types.AttributeValue
 
 // attributeKey returns the key of one attribute's value; false when it can be none.
 func attributeKey(value types.AttributeValue) (sample.Key, bool) {
@@ -23,8 +23,8 @@ func attributeKey(value types.AttributeValue) (sample.Key, bool) {
 	return sample.Key{}, false
 }
 
-// keyOf joins the named attributes of an item; false when one is missing.
-func keyOf(it item, names []string) (sample.Key, bool) {
+// KeyOf joins the named attributes of an item; false when one is missing.
+func KeyOf(it Item, names []string) (sample.Key, bool) {
 	if len(names) == 0 {
 		return sample.Key{}, false
 	}

@@ -1,4 +1,6 @@
-package awssdk
+// Package access reads which keys a DynamoDB request reads or writes, from its
+// typed input and output, and what that costs at the least.
+package access
 
 import (
 	"strings"
@@ -16,18 +18,18 @@ type Schemas interface {
 	Of(table string) *sample.Schema
 }
 
-// view reads what a request touches from its typed input and output.
-type view struct {
-	schemas Schemas
-	touches []touch
-	// failed counts statements that failed and cost nothing, notReadable those
+// Reader reads the accesses of a request from its typed input and output.
+type Reader struct {
+	Schemas  Schemas
+	Accesses []Access
+	// Failed counts statements that failed and cost nothing, NotReadable those
 	// and the conditions from which no key could be read.
-	failed, notReadable int64
+	Failed, NotReadable int64
 }
 
-// size returns about how many records a request will make, 0 when it is none of
+// Count returns about how many records a request will make, 0 when it is none of
 // DynamoDB's data operations.
-func size(params any) int {
+func Count(params any) int {
 	switch in := params.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput,
 		*dynamodb.QueryInput, *dynamodb.ScanInput, *dynamodb.ExecuteStatementInput:
@@ -56,28 +58,28 @@ func size(params any) int {
 	return 0
 }
 
-// read gathers the touches; result is nil or of no use after an error.
-func (v *view) read(params, result any) {
+// Read gathers the accesses; result is nil or of no use after an error.
+func (v *Reader) Read(params, result any) {
 	switch in := params.(type) {
 	case *dynamodb.GetItemInput:
 		out, _ := result.(*dynamodb.GetItemOutput)
 		v.get(in, out)
 	case *dynamodb.PutItemInput:
 		t := v.item(in.TableName, in.Item)
-		t.after = in.Item
+		t.After = in.Item
 		if out, _ := result.(*dynamodb.PutItemOutput); out != nil {
-			t.before = out.Attributes
+			t.Before = out.Attributes
 		}
-		v.write(t)
+		v.addWrite(t)
 	case *dynamodb.UpdateItemInput:
 		out, _ := result.(*dynamodb.UpdateItemOutput)
 		v.update(in, out)
 	case *dynamodb.DeleteItemInput:
 		t := v.key(in.TableName, in.Key)
 		if out, _ := result.(*dynamodb.DeleteItemOutput); out != nil {
-			t.before = out.Attributes
+			t.Before = out.Attributes
 		}
-		v.write(t)
+		v.addWrite(t)
 	case *dynamodb.QueryInput:
 		out, _ := result.(*dynamodb.QueryOutput)
 		v.query(in, out)
@@ -89,72 +91,72 @@ func (v *view) read(params, result any) {
 	}
 }
 
-func (v *view) get(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
+func (v *Reader) get(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
 	t := v.key(in.TableName, in.Key)
-	t.consistency = consistency(in.ConsistentRead)
+	t.Consistency = consistency(in.ConsistentRead)
 	if out != nil && in.ProjectionExpression == nil && in.AttributesToGet == nil {
-		t.bytes = itemSize(out.Item)
+		t.Bytes = itemSize(out.Item)
 	}
-	t.estimate()
-	v.touches = append(v.touches, t)
+	t.Estimate()
+	v.Accesses = append(v.Accesses, t)
 }
 
-func (v *view) update(in *dynamodb.UpdateItemInput, out *dynamodb.UpdateItemOutput) {
+func (v *Reader) update(in *dynamodb.UpdateItemInput, out *dynamodb.UpdateItemOutput) {
 	t := v.key(in.TableName, in.Key)
 	if out != nil {
 		switch in.ReturnValues {
 		case types.ReturnValueAllNew:
-			t.after = out.Attributes
+			t.After = out.Attributes
 		case types.ReturnValueAllOld:
-			t.before = out.Attributes
+			t.Before = out.Attributes
 		}
 	}
-	v.write(t)
+	v.addWrite(t)
 }
 
-func (v *view) scan(in *dynamodb.ScanInput, out *dynamodb.ScanOutput) {
-	t := touch{table: tableName(in.TableName), consistency: consistency(in.ConsistentRead)}
-	t.index = v.readIndex(t.table, in.IndexName)
+func (v *Reader) scan(in *dynamodb.ScanInput, out *dynamodb.ScanOutput) {
+	t := Access{Table: TableName(in.TableName), Consistency: consistency(in.ConsistentRead)}
+	t.Index = v.readIndex(t.Table, in.IndexName)
 	if out != nil && in.ProjectionExpression == nil {
-		t.bytes = itemsSize(out.Items)
+		t.Bytes = itemsSize(out.Items)
 	}
-	t.estimate()
-	v.touches = append(v.touches, t)
+	t.Estimate()
+	v.Accesses = append(v.Accesses, t)
 }
 
-// write adds a touch that writes.
-func (v *view) write(t touch) {
-	t.write = true
-	t.estimate()
-	v.touches = append(v.touches, t)
+// addWrite adds an access that writes.
+func (v *Reader) addWrite(t Access) {
+	t.Write = true
+	t.Estimate()
+	v.Accesses = append(v.Accesses, t)
 }
 
-// key returns a touch of an item by its key attributes alone. Of a table without
+// key returns an access of an item by its key attributes alone. Of a table without
 // sort key they name themselves.
-func (v *view) key(table *string, key item) touch {
+func (v *Reader) key(table *string, key Item) Access {
 	t := v.item(table, key)
-	if t.pk.IsZero() && len(key) == 1 {
+	if t.PK.IsZero() && len(key) == 1 {
 		for _, value := range key {
-			t.pk, _ = attributeKey(value)
+			t.PK, _ = attributeKey(value)
 		}
 	}
 	return t
 }
 
-// item returns a touch of an item whose key attributes only the schema can tell.
-func (v *view) item(table *string, it item) touch {
-	t := touch{table: tableName(table)}
-	if schema := v.schemas.Of(t.table); schema != nil {
-		t.pk, _ = keyOf(it, schema.PartitionKey)
-		t.sk, _ = keyOf(it, schema.SortKey)
+// item returns an access of an item whose key attributes only the schema names.
+func (v *Reader) item(table *string, it Item) Access {
+	t := Access{Table: TableName(table)}
+	if schema := v.Schemas.Of(t.Table); schema != nil {
+		t.PK, _ = KeyOf(it, schema.PartitionKey)
+		t.SK, _ = KeyOf(it, schema.SortKey)
 	}
 	return t
 }
 
 // readIndex returns the index that a read is charged to: none for a local one.
-func (v *view) readIndex(table string, name *string) string {
+func (v *Reader) readIndex(table string, name *string) string {
 	index := aws.ToString(name)
-	if schema := v.schemas.Of(table); index != "" && schema != nil && schema.Indexes[index].Local {
+	if schema := v.Schemas.Of(table); index != "" && schema != nil && schema.Indexes[index].Local {
 		return ""
 	}
 	return index
@@ -167,15 +169,15 @@ func consistency(strong *bool) sample.Consistency {
 	return sample.Eventual
 }
 
-func itemsSize(items []item) (size int64) {
+func itemsSize(items []Item) (size int64) {
 	for _, it := range items {
 		size += itemSize(it)
 	}
 	return size
 }
 
-// tableName returns the bare name of a table that may be given by its ARN.
-func tableName(name *string) string {
+// TableName returns the bare name of a table that may be given by its ARN.
+func TableName(name *string) string {
 	text := aws.ToString(name)
 	if !strings.HasPrefix(text, "arn:") {
 		return text
@@ -185,9 +187,9 @@ func tableName(name *string) string {
 	return text
 }
 
-// isThrottle knows the codes of refusals for capacity, as they come in errors
+// IsThrottle reports whether a code is one of throttling, as they come in errors
 // of items, statements and cancelled transactions.
-func isThrottle(code string) bool {
+func IsThrottle(code string) bool {
 	switch strings.TrimSuffix(code, "Exception") {
 	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
 		return true
