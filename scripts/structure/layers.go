@@ -41,6 +41,7 @@ type edge struct{ from, to, why string }
 // packages of a layer share through a layer below, or cmd joins them.
 var declared = []edge{
 	{"sample/change", "sample/internal/frame", "stream records arrive in the frames that all AWS JSON has"},
+	{"sample/keyheatjson", "sample/internal/frame", "an excerpt of a bad sample is as long in every form"},
 	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
 	{"store", "migrations", "opening a database brings it up to date"},
