@@ -155,7 +155,7 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(row.story, func(t *testing.T) {
 			t.Parallel()
-			problems, err := check(inModule(t, row.archive))
+			problems, err := check(t.Context(), inModule(t, row.archive))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestExitCodes(t *testing.T) {
 		{"code that does not compile", "-- sample/a.go --\npackage p\n\nvar _ = x\n", 2, "", "undefined: x"},
 	} {
 		var out, errs bytes.Buffer
-		code := run(inModule(t, row.archive), &out, &errs)
+		code := run(t.Context(), inModule(t, row.archive), &out, &errs)
 		if code != row.code || !strings.Contains(out.String(), row.out) || !strings.Contains(errs.String(), row.errs) {
 			t.Errorf("%s: %d, %q, %q", row.story, code, out.String(), errs.String())
 		}

@@ -92,8 +92,8 @@ func (v *Reader) batchWrite(table string, w types.WriteRequest) Access {
 	return Access{Table: TableName(&table)}
 }
 
-// unprocessed marks what a batch left undone as throttled. A key stands in a
-// batch only once, so it tells which.
+// MarkUnprocessed marks what a batch left undone as throttled. A key stands in a
+// batch only once, so it shows which.
 func (v *Reader) MarkUnprocessed(params, result any) {
 	switch out := result.(type) {
 	case *dynamodb.BatchGetItemOutput:
