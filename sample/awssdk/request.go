@@ -149,7 +149,7 @@ func (r *request) attempts(accesses []access.Access, failed bool) {
 	}
 }
 
-// emit hands one record to the fold.
+// emit adds one record to the fold.
 func (r *request) emit(t *access.Access, estimated bool) {
 	if t.PK.IsZero() && r.op != sample.Scan {
 		if !t.Unreadable {

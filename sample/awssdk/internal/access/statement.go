@@ -116,7 +116,7 @@ func literal(word string, parameters []types.AttributeValue, next int) types.Att
 	return nil
 }
 
-// unquote takes the quotes off a name or a string.
+// unquote removes the quotes of a name or a string.
 func unquote(word string) string {
 	if n := len(word); n >= 2 && (word[0] == '\'' || word[0] == '"') {
 		quote := word[:1]
