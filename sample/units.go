@@ -5,8 +5,10 @@ package sample
 // one item; whoever reads many in one Query adds their sizes first, whoever
 // reads a batch prices each item and adds the prices.
 const (
-	readUnitBytes  = 4096
-	writeUnitBytes = 1024
+	// ReadUnitBytes is what one strongly consistent read unit reads.
+	ReadUnitBytes = 4096
+	// WriteUnitBytes is what one write unit writes.
+	WriteUnitBytes = 1024
 )
 
 // readPrice is what each begun 4 KB of a read costs, by Consistency.
@@ -21,7 +23,7 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 	if int(c) >= len(readPrice) {
 		c = Eventual
 	}
-	return begun(bytes, readUnitBytes) * readPrice[c]
+	return begun(bytes, ReadUnitBytes) * readPrice[c]
 }
 
 // WriteUnits returns what writing that many bytes costs: one write unit for each
@@ -29,7 +31,7 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 // of a put or an update are the larger of the item before and after it; of a
 // delete those of the deleted item; a failed condition costs the same.
 func WriteUnits(bytes int64, transactional bool) Milli {
-	units := begun(bytes, writeUnitBytes) * 1000
+	units := begun(bytes, WriteUnitBytes) * 1000
 	if transactional {
 		units *= 2
 	}

@@ -43,8 +43,8 @@ func ExampleParse() {
 func ExampleSharding_Distribution() {
 	s, _ := shardkey.New(2, shardkey.DotNumber())
 	d, _ := s.Distribution("user", map[string]int64{"user.0": 70, "user.1": 30})
-	fmt.Printf("shard %d is the hottest; the largest deviation is %.0f %%\n", d.Hottest, 100*d.Deviation)
-	// Output: shard 0 is the hottest; the largest deviation is 40 %
+	fmt.Printf("shard %d is the hottest; the largest deviation is %.0f%%\n", d.Hottest, 100*d.Deviation)
+	// Output: shard 0 is the hottest; the largest deviation is 40%
 }
 
 func ExampleGrow() {

@@ -63,7 +63,7 @@ type Cardinality struct {
 	registers [registers]uint8
 }
 
-// Merge takes registers in. Doing so twice changes nothing.
+// Merge adds registers. Doing so twice changes nothing.
 func (c *Cardinality) Merge(r Registers) {
 	for _, reg := range r.Set {
 		i := reg.Index % registers
@@ -71,7 +71,7 @@ func (c *Cardinality) Merge(r Registers) {
 	}
 }
 
-// Join takes another minute's, or another part's, registers in.
+// Join adds the registers of another minute or another part.
 func (c *Cardinality) Join(o *Cardinality) {
 	for i, value := range o.registers {
 		c.registers[i] = max(c.registers[i], value)

@@ -29,7 +29,7 @@ var (
 
 // Delta is what one or more shards gathered between two commits.
 type Delta struct {
-	// Fingerprint identifies the hash seed without giving it away.
+	// Fingerprint identifies the hash seed without revealing it.
 	Fingerprint uint64
 	// Sets and CounterBytes are the geometry that made the bounds.
 	Sets, CounterBytes int
@@ -46,7 +46,7 @@ func NewDelta(c Config) *Delta {
 	return &Delta{Fingerprint: Fingerprint(c.Seed), Sets: c.Sets, CounterBytes: c.CounterBytes}
 }
 
-// Fingerprint identifies a seed without giving them away.
+// Fingerprint identifies a seed without revealing it.
 func Fingerprint(seed uint64) uint64 {
 	return xxh3.HashStringSeed("keyheat seed fingerprint", seed)
 }

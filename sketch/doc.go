@@ -70,7 +70,7 @@
 // # Distinct keys
 //
 // Beside the ring there is a HyperLogLog a table, index and minute (precision
-// 12, standard error 1.6 %), fed with the same hash. A Delta carries only
+// 12, standard error 1.6%), fed with the same hash. A Delta carries only
 // registers that have risen; merging is by maximum, so sending one twice
 // changes nothing.
 package sketch

@@ -168,7 +168,7 @@ func addOps(a, b []OpLoad) []OpLoad {
 	return sum
 }
 
-// The small HyperLogLog: 64 registers, standard error 13 %.
+// The small HyperLogLog: 64 registers, standard error 13%.
 const (
 	distinctBits      = 6
 	distinctRegisters = 1 << distinctBits
@@ -190,7 +190,7 @@ func (d Distinct) plus(o *Distinct) Distinct {
 	return d
 }
 
-// Estimate returns how many were added, apart from each other: within 13 %, one
+// Estimate returns how many were added, apart from each other: within 13%, one
 // standard deviation, and nearly exact up to a dozen.
 func (d *Distinct) Estimate() float64 {
 	const alpha = 0.709

@@ -59,7 +59,7 @@ func (g *gather) begin() {
 	}
 }
 
-// add takes a record of load l.
+// add adds a record of load l.
 func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ThrottleCause(r.Throttle)] += r.N

@@ -196,7 +196,7 @@ func TestDistinctKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Five standard errors of 1.6 %.
+	// Five standard errors of 1.6%.
 	if n := kept.Estimate(); n < 46_000 || n > 54_000 {
 		t.Errorf("%d distinct keys, want about 50,000", n)
 	}

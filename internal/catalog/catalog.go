@@ -144,7 +144,7 @@ func (c *Catalog) Known(table string) error {
 	return e.wrong
 }
 
-// Ready says which tables are not known, and why, a sentence each.
+// Ready returns which tables are not known, and why, a sentence each.
 func (c *Catalog) Ready() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.tables)) {

@@ -23,7 +23,7 @@ func Main(root *cobra.Command) int {
 	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// Daemon is what a daemon's work is given.
+// Daemon is what the work of a daemon needs.
 type Daemon struct {
 	Ops   *admin.Server
 	Store *store.Store
@@ -32,7 +32,7 @@ type Daemon struct {
 
 // Serve serves operations at an address, opens the store, waiting for it while
 // it cannot be reached, and does the work until that ends, which it should when
-// its context does. The operations server is first to come and last to go.
+// its context does. The operations server starts first and stops last.
 func Serve(ctx context.Context, address string, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
 	ops, err := admin.Open(ctx, address, log)
 	if err != nil {
@@ -57,7 +57,7 @@ func withStore(ctx context.Context, db Store, d Daemon, work func(context.Contex
 	return unlessStopped(ctx, work(ctx, d))
 }
 
-// unlessStopped forgets an error that is only the stop's.
+// unlessStopped drops an error that is only the stop's.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil

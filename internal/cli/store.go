@@ -15,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store says which database the daemons share.
+// Store names the database the daemons share.
 type Store struct {
 	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, or sqlite:PATH" flag:"true"`
 	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`

@@ -112,7 +112,7 @@ type origin struct {
 	text  string
 }
 
-// set gives a field the text that stands at an origin.
+// set fills a field with the text at an origin.
 func (f *fields) set(l *leaf, at origin, text string) {
 	f.claim(l, at)
 	if err := setText(l.value, text); err != nil {

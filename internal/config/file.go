@@ -49,7 +49,7 @@ func (w *walker) fault(path string, n *yaml.Node, format string, args ...any) {
 	w.faults.bad(path, "%s: "+format, append([]any{w.at(n).text}, args...)...)
 }
 
-// fill gives the value at a path what a node says.
+// fill sets the value at a path to what a node holds.
 func (w *walker) fill(path string, n *yaml.Node, v reflect.Value) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -23,7 +23,7 @@ func AddFlags(set *pflag.FlagSet, defaults any) {
 	}
 }
 
-// readFlags lays the flags that were set over the fields.
+// readFlags sets the fields whose flags were set.
 func (f *fields) readFlags(set *pflag.FlagSet) {
 	if set == nil {
 		return

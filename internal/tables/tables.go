@@ -98,7 +98,7 @@ func (t Table) check(path string, f *config.Faults) {
 	if t.Rate != 0 && !(t.Rate >= sample.MinRate && t.Rate <= 1) {
 		f.Addf(path+".rate", "%g: give a share above 0 up to 1, such as 0.01", t.Rate)
 	}
-	if err := t.Schema().Validate(); err != nil {
+	if err := t.schema().Validate(); err != nil {
 		f.Addf(path, "%w", err)
 	}
 	checkCapacity(path, t.WCU, t.RCU, f)
@@ -119,8 +119,8 @@ func checkCapacity(path string, wcu, rcu float64, f *config.Faults) {
 	}
 }
 
-// Schema returns the table's key and indexes.
-func (t Table) Schema() sample.Schema {
+// schema returns the table's key and indexes.
+func (t Table) schema() sample.Schema {
 	s := sample.Schema{KeySchema: sample.KeySchema{PartitionKey: t.PartitionKey, SortKey: t.SortKey}}
 	for name, x := range t.Indexes {
 		if s.Indexes == nil {
@@ -138,7 +138,7 @@ func (t Table) Schema() sample.Schema {
 func (t Tables) Schemas() sample.Schemas {
 	all := make(sample.Schemas, len(t))
 	for name, table := range t {
-		all[name] = table.Schema()
+		all[name] = table.schema()
 	}
 	return all
 }
@@ -147,7 +147,7 @@ func (t Tables) Schemas() sample.Schemas {
 func (t Tables) Decoding() form.Tables {
 	all := make(form.Tables, len(t))
 	for name, table := range t {
-		all[name] = form.Table{Schema: table.Schema(), Rate: table.Rate}
+		all[name] = form.Table{Schema: table.schema(), Rate: table.Rate}
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (t Tables) Facts(table string) *detect.TableFacts {
 	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}
-	schema := w.Schema()
+	schema := w.schema()
 	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, KeySchema: schema.KeySchema}
 	for name, x := range w.Indexes {
 		if facts.Indexes == nil {

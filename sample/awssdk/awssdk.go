@@ -25,7 +25,7 @@
 // its partition is.
 //
 // A request that was throttled and got through on a later attempt is one
-// request of demand. Its refused attempts are kept as a throttled record of no
+// request of demand. Its throttled attempts are kept as a throttled record of no
 // units, one request an attempt; the same holds for the attempts before the last
 // of a request that never got through, whose last one carries the demand.
 package awssdk
@@ -160,6 +160,18 @@ func newSampler(options Options, client *dynamodb.Client) (*Sampler, error) {
 	}
 	s.schemas = newSchemas(options.Tables, describe, s.worker, &s.count)
 	return s, nil
+}
+
+// Stats returns the counts.
+func (s *Sampler) Stats() Stats {
+	c := &s.count
+	return Stats{
+		Requests: c.requests.Load(), Kept: c.kept.Load(), ThrottledAttempts: c.throttledAttempts.Load(),
+		Records: c.records.Load(), Sent: c.sent.Load(), Dropped: c.dropped.Load(),
+		UnknownKeys: c.unknownKeys.Load(), NotReadable: c.notReadable.Load(),
+		UnknownIndexKeys: c.unknownIndexKeys.Load(), Failed: c.failed.Load(),
+		DescribeErrors: c.describeErrors.Load(), SinkErrors: c.sinkErrors.Load(), Panics: c.panicks.Load(),
+	}
 }
 
 // Close hands over what is gathered and ends the sampler's goroutines; requests

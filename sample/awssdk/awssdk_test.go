@@ -20,9 +20,9 @@ import (
 )
 
 // instrument makes a client whose every request is answered alike.
-func instrument(t *testing.T, options awssdk.Options, answers ...answer) (*dynamodb.Client, *awssdk.Sampler) {
+func instrument(t *testing.T, options awssdk.Options, responses ...response) (*dynamodb.Client, *awssdk.Sampler) {
 	t.Helper()
-	cfg := config(&script{answers: answers})
+	cfg := config(&script{responses: responses})
 	sampler, err := awssdk.Instrument(&cfg, options)
 	if err != nil {
 		t.Fatal(err)
@@ -33,12 +33,12 @@ func instrument(t *testing.T, options awssdk.Options, answers ...answer) (*dynam
 func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	t.Parallel()
 	folded, single := &kept{}, &kept{}
-	cfg := config(&script{answers: []answer{{body: `{}`}}})
+	cfg := config(&script{responses: []response{{body: `{}`}}})
 	a, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: folded, Tables: orders})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := config(&script{answers: []answer{{body: `{}`}}})
+	other := config(&script{responses: []response{{body: `{}`}}})
 	b, err := awssdk.Instrument(&other, awssdk.Options{Sink: single, Tables: orders, Unfolded: true})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func totals(k *kept) map[sample.Key][2]int64 {
 func TestFixedRateIsInTheRecords(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, Rate: 0.25}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, Rate: 0.25}, response{body: `{}`})
 	for range 4000 {
 		if _, err := update(t.Context(), client); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestFixedRateIsInTheRecords(t *testing.T) {
 func TestOffKeepsNothing(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Rate: awssdk.Off}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Rate: awssdk.Off}, response{body: `{}`})
 	if _, err := update(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestOffKeepsNothing(t *testing.T) {
 func TestAPanickingSinkIsContained(t *testing.T) {
 	t.Parallel()
 	sink := awssdk.SinkFunc(func(context.Context, []sample.Record) error { panic("sink") })
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders}, response{body: `{}`})
 	if _, err := update(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestAStuckSinkIsNoOnesWait(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPending: 10, Unfolded: true}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPending: 10, Unfolded: true}, response{body: `{}`})
 	if _, err := update(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestAStuckSinkIsNoOnesWait(t *testing.T) {
 
 func TestCloseTwice(t *testing.T) {
 	t.Parallel()
-	_, sampler := instrument(t, awssdk.Options{Sink: &kept{}}, answer{body: `{}`})
+	_, sampler := instrument(t, awssdk.Options{Sink: &kept{}}, response{body: `{}`})
 	for range 2 {
 		if err := sampler.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -183,7 +183,7 @@ const description = `{"Table":{"TableName":"orders","KeySchema":[{"AttributeName
 func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, DescribeTables: true}, answer{body: description})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, DescribeTables: true}, response{body: description})
 	deadline := time.Now().Add(10 * time.Second)
 	for sampler.Stats().Records == 0 && time.Now().Before(deadline) {
 		if _, err := put()(t.Context(), client); err != nil {
@@ -205,7 +205,7 @@ func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
 
 func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
 	t.Parallel()
-	transport := &script{answers: []answer{{status: 400, body: `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no"}`}}}
+	transport := &script{responses: []response{{status: 400, body: `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no"}`}}}
 	cfg := config(transport)
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, DescribeTables: true})
 	if err != nil {
@@ -232,7 +232,7 @@ func TestHashedKeysHideAndStillCompare(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef")
 	sink := &kept{}
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, HMACKey: key}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, HMACKey: key}, response{body: `{}`})
 	for _, n := range []string{"1", "2"} {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: row(n)}); err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestOneClientAlone(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	var sampler *awssdk.Sampler
-	client := dynamodb.NewFromConfig(config(&script{answers: []answer{{body: `{}`}}}), func(o *dynamodb.Options) {
+	client := dynamodb.NewFromConfig(config(&script{responses: []response{{body: `{}`}}}), func(o *dynamodb.Options) {
 		var err error
 		if sampler, err = awssdk.InstrumentClient(o, awssdk.Options{Sink: awssdk.WriterSink(&out), Tables: orders, Caller: "shop"}); err != nil {
 			t.Error(err)
@@ -280,7 +280,7 @@ func TestOneClientAlone(t *testing.T) {
 
 func TestWhatTheCallerHoldsIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
-	transport := &script{answers: []answer{{body: `{}`}}}
+	transport := &script{responses: []response{{body: `{}`}}}
 	cfg := config(transport)
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, Tables: orders, AskCapacity: true})
 	if err != nil {
@@ -300,7 +300,7 @@ func TestWhatTheCallerHoldsIsNotWrittenTo(t *testing.T) {
 
 func TestATokenOfTheCallersIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	_, _, transport := run(t, transactWrite, []answer{{body: `{}`}}, awssdk.Options{Tables: orders, AskCapacity: true})
+	_, _, transport := run(t, transactWrite, []response{{body: `{}`}}, awssdk.Options{Tables: orders, AskCapacity: true})
 	if transport.asked[0] != "" {
 		t.Errorf("the repeated token would come with %q once and without another time", transport.asked[0])
 	}
@@ -335,7 +335,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		"nameless key":  {Sink: sink, Tables: sample.Schemas{"orders": {}}},
 		"negative room": {Sink: sink, MaxPending: -1},
 	} {
-		cfg := config(&script{answers: []answer{{body: `{}`}}})
+		cfg := config(&script{responses: []response{{body: `{}`}}})
 		if _, err := awssdk.Instrument(&cfg, o); err == nil || len(cfg.APIOptions) != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -347,7 +347,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 func TestAdaptiveRateAddsUp(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
-	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPerSecond: 200}, answer{body: `{}`})
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPerSecond: 200}, response{body: `{}`})
 	const requests = 3000
 	begun := time.Now()
 	for range requests {

@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
-// instant answers each request at once with nothing: what is left is the
+// instant responses each request at once with nothing: what is left is the
 // client's own time, of which the middleware's is a share. Against a real
 // network that share is many times smaller.
 type instant struct{}

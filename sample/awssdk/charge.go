@@ -9,28 +9,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
-// charge gives a successful request's touches the units that DynamoDB reported,
+// charge gives a successful request's accesses the units that DynamoDB reported,
 // or leaves them their estimates, and emits them with those of the indexes that
 // were written.
-func (r *request) charge(touches []touch, reported []types.ConsumedCapacity) {
-	if len(reported) == len(touches) && (r.op == sample.BatchExecuteStatement || r.op == sample.ExecuteTransaction) {
+func (r *request) charge(accesses []access.Access, reported []types.ConsumedCapacity) {
+	if len(reported) == len(accesses) && (r.op == sample.BatchExecuteStatement || r.op == sample.ExecuteTransaction) {
 		for i := range reported { // a statement each, in order
-			r.chargeOnce(touches[i:i+1], reported[i:i+1])
+			r.chargeOnce(accesses[i:i+1], reported[i:i+1])
 		}
 		return
 	}
-	r.chargeOnce(touches, byTable(reported))
+	r.chargeOnce(accesses, byTable(reported))
 }
 
 // chargeOnce charges what has one report a table at most.
-func (r *request) chargeOnce(touches []touch, reported []types.ConsumedCapacity) {
+func (r *request) chargeOnce(accesses []access.Access, reported []types.ConsumedCapacity) {
 	for i := range reported {
-		r.chargeTable(touches, &reported[i])
+		r.chargeTable(accesses, &reported[i])
 	}
-	for i := range touches {
-		if t := &touches[i]; t.throttle != "" || !r.isCharged(t.table, reported) {
+	for i := range accesses {
+		if t := &accesses[i]; t.Throttle != "" || !r.isCharged(t.Table, reported) {
 			r.emit(t, true)
 		}
 	}
@@ -42,7 +43,7 @@ func byTable(reported []types.ConsumedCapacity) []types.ConsumedCapacity {
 	var sums []types.ConsumedCapacity
 	for _, c := range reported {
 		i := slices.IndexFunc(sums, func(s types.ConsumedCapacity) bool {
-			return tableName(s.TableName) == tableName(c.TableName)
+			return access.TableName(s.TableName) == access.TableName(c.TableName)
 		})
 		if i < 0 {
 			sums = append(sums, c)
@@ -74,22 +75,22 @@ func plus(a, b types.ConsumedCapacity) types.ConsumedCapacity {
 
 func (r *request) isCharged(table string, reported []types.ConsumedCapacity) bool {
 	for i := range reported {
-		if tableName(reported[i].TableName) == table {
+		if access.TableName(reported[i].TableName) == table {
 			return true
 		}
 	}
 	return false
 }
 
-// chargeTable splits one table's report over the keys that were touched.
-func (r *request) chargeTable(touches []touch, c *types.ConsumedCapacity) {
-	table := tableName(c.TableName)
-	var base, read []*touch // of the table, and of an index that was read
-	for i := range touches {
-		t := &touches[i]
+// chargeTable splits one table's report over the keys that were accessed.
+func (r *request) chargeTable(accesses []access.Access, c *types.ConsumedCapacity) {
+	table := access.TableName(c.TableName)
+	var base, read []*access.Access // of the table, and of an index that was read
+	for i := range accesses {
+		t := &accesses[i]
 		switch {
-		case t.table != table || t.throttle != "":
-		case t.index != "":
+		case t.Table != table || t.Throttle != "":
+		case t.Index != "":
 			read = append(read, t)
 		default:
 			base = append(base, t)
@@ -102,7 +103,7 @@ func (r *request) chargeTable(touches []touch, c *types.ConsumedCapacity) {
 	}
 	r.split(base, tableUnits(c), false)
 	if len(read) > 0 {
-		r.split(read, milli(c.GlobalSecondaryIndexes[read[0].index].CapacityUnits), false)
+		r.split(read, milli(c.GlobalSecondaryIndexes[read[0].Index].CapacityUnits), false)
 		return
 	}
 	for name, units := range c.GlobalSecondaryIndexes {
@@ -124,11 +125,11 @@ func tableUnits(c *types.ConsumedCapacity) sample.Milli {
 }
 
 // mayHideIndexes reports whether a total of writes may hold what global indexes cost.
-func (r *request) mayHideIndexes(touches []*touch) bool {
-	if len(touches) == 0 || !touches[0].write {
+func (r *request) mayHideIndexes(accesses []*access.Access) bool {
+	if len(accesses) == 0 || !accesses[0].Write {
 		return false
 	}
-	schema := r.sampler.schemas.of(touches[0].table)
+	schema := r.sampler.schemas.Of(accesses[0].Table)
 	if schema == nil {
 		return true
 	}
@@ -140,42 +141,42 @@ func (r *request) mayHideIndexes(touches []*touch) bool {
 	return false
 }
 
-// split gives each touch its share of the total by its estimate, to the last
+// split gives each access its share of the total by its estimate, to the last
 // thousandth, and emits it. Where the estimates are not the total it is a guess
 // which key cost what, and the records say so.
-func (r *request) split(touches []*touch, total sample.Milli, guessed bool) {
+func (r *request) split(accesses []*access.Access, total sample.Milli, guessed bool) {
 	var weight sample.Milli
-	for _, t := range touches {
-		weight += t.units
+	for _, t := range accesses {
+		weight += t.Units
 	}
-	guessed = guessed || len(touches) > 1 && weight != total
+	guessed = guessed || len(accesses) > 1 && weight != total
 	var sum, given sample.Milli
-	for _, t := range touches {
-		sum += t.units
+	for _, t := range accesses {
+		sum += t.Units
 		upTo := total
 		if weight > 0 {
 			upTo = total * sum / weight
 		}
-		t.units, given = upTo-given, upTo
+		t.Units, given = upTo-given, upTo
 		r.emitReported(t, guessed)
 	}
 }
 
 // emitReported emits units that are not computed from the item's size.
-func (r *request) emitReported(t *touch, guessed bool) {
-	t.bytes = 0
+func (r *request) emitReported(t *access.Access, guessed bool) {
+	t.Bytes = 0
 	r.emit(t, guessed)
 }
 
 // chargeIndex charges what writing a global index cost to the keys of its
 // entries. An item that has moved to another key is a delete on the one and a
 // put on the other.
-func (r *request) chargeIndex(touches []*touch, index string, total sample.Milli) {
+func (r *request) chargeIndex(accesses []*access.Access, index string, total sample.Milli) {
 	if total == 0 {
 		return
 	}
-	var entries []*touch
-	for _, t := range touches {
+	var entries []*access.Access
+	for _, t := range accesses {
 		entries = append(entries, r.indexEntries(t, index)...)
 	}
 	if len(entries) == 0 {
@@ -185,13 +186,13 @@ func (r *request) chargeIndex(touches []*touch, index string, total sample.Milli
 	r.split(entries, total, false)
 }
 
-// indexEntries returns the entries of an index that a write may have touched, as
+// indexEntries returns the entries of an index that a write may have changed, as
 // far as the item is known before and after it, each weighing the least it costs.
-func (r *request) indexEntries(t *touch, index string) (entries []*touch) {
-	for _, it := range []item{t.before, t.after} {
-		entry := &touch{table: t.table, index: index, write: true, units: sample.WriteUnits(0, false)}
-		entry.pk, entry.sk = r.keyInIndex(it, t.table, index)
-		if entry.pk.IsZero() || len(entries) == 1 && entries[0].pk == entry.pk && entries[0].sk == entry.sk {
+func (r *request) indexEntries(t *access.Access, index string) (entries []*access.Access) {
+	for _, it := range []access.Item{t.Before, t.After} {
+		entry := &access.Access{Table: t.Table, Index: index, Write: true, Units: sample.WriteUnits(0, false)}
+		entry.PK, entry.SK = r.keyInIndex(it, t.Table, index)
+		if entry.PK.IsZero() || len(entries) == 1 && entries[0].PK == entry.PK && entries[0].SK == entry.SK {
 			continue
 		}
 		entries = append(entries, entry)
@@ -199,25 +200,25 @@ func (r *request) indexEntries(t *touch, index string) (entries []*touch) {
 	return entries
 }
 
-// indexKey returns the key that the touched item has, or else had, in an index.
-func (r *request) indexKey(t *touch, index string) (pk, sk sample.Key) {
-	if pk, sk = r.keyInIndex(t.after, t.table, index); pk.IsZero() {
-		return r.keyInIndex(t.before, t.table, index)
+// indexKey returns the key that the item has, or else had, in an index.
+func (r *request) indexKey(t *access.Access, index string) (pk, sk sample.Key) {
+	if pk, sk = r.keyInIndex(t.After, t.Table, index); pk.IsZero() {
+		return r.keyInIndex(t.Before, t.Table, index)
 	}
 	return pk, sk
 }
 
-func (r *request) keyInIndex(it item, table, index string) (pk, sk sample.Key) {
-	schema := r.sampler.schemas.of(table)
+func (r *request) keyInIndex(it access.Item, table, index string) (pk, sk sample.Key) {
+	schema := r.sampler.schemas.Of(table)
 	if schema == nil || it == nil {
 		return pk, sk
 	}
 	x := schema.Indexes[index]
-	pk, ok := keyOf(it, x.PartitionKey)
+	pk, ok := access.KeyOf(it, x.PartitionKey)
 	if !ok {
 		return sample.Key{}, sk
 	}
-	sk, _ = keyOf(it, x.SortKey)
+	sk, _ = access.KeyOf(it, x.SortKey)
 	return pk, sk
 }
 

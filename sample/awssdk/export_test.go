@@ -1,10 +1,5 @@
 package awssdk
 
-import (
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-)
-
 // Pace is the adaptive rate, for tests that choose time and chance.
 type Pace struct{ p pace }
 
@@ -15,16 +10,3 @@ func NewPace(limit int) *Pace { return &Pace{pace{limit: float64(limit)}} }
 func (p *Pace) Admit(second int64, records int, chance float64) (float64, bool) {
 	return p.p.admit(second, records, chance)
 }
-
-// StatementKeys returns how many attributes a statement sets equal to a value, and
-// its table.
-func StatementKeys(text string, parameters []types.AttributeValue) (table string, n int) {
-	s := readStatement(text, parameters)
-	return s.table, len(s.equal)
-}
-
-// Equalities returns how many attributes a Query's condition sets equal to a value.
-func Equalities(in *dynamodb.QueryInput) int { return len(equalities(in)) }
-
-// ItemSize returns an item's size as DynamoDB counts it.
-func ItemSize(it map[string]types.AttributeValue) int64 { return itemSize(it) }

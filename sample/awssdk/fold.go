@@ -50,7 +50,7 @@ func newFold(limit int, unfolded bool, count *counters) *fold {
 	return &fold{limit: limit, unfolded: unfolded, count: count, cells: map[cell]int64{}}
 }
 
-// add takes n equal requests.
+// add adds n equal requests.
 func (f *fold) add(c cell, n int64) {
 	f.count.records.Add(n)
 	if !f.unfolded {
@@ -70,7 +70,7 @@ func (f *fold) add(c cell, n int64) {
 	f.cells[c] = had + n
 }
 
-// take hands over everything.
+// take returns and removes everything.
 func (f *fold) take() []sample.Record {
 	f.mu.Lock()
 	cells := f.cells
@@ -83,7 +83,7 @@ func (f *fold) take() []sample.Record {
 	return records
 }
 
-// close takes no more.
+// close makes add drop what comes from now on.
 func (f *fold) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
 // stepID is the middleware's name in the SDK's stacks.
@@ -17,14 +18,14 @@ const stepID = "Keyheat"
 // sees what the program gave and what it will get, and outermost in
 // Deserialize, which every attempt passes.
 type request struct {
-	sampler *Sampler
-	op      sample.Op
-	decided bool // kept by a fixed rate
-	kept    bool
-	rate    float64
-	time    int64
-	region  string
-	refused []refusal // of the throttled attempts, in order
+	sampler         *Sampler
+	op              sample.Op
+	decided         bool // kept by a fixed rate
+	kept            bool
+	rate            float64
+	time            int64
+	region          string
+	refusedAttempts []throttling // of the throttled attempts, in order
 }
 
 // add is called by the SDK for each request. One that a fixed rate does not
@@ -81,8 +82,8 @@ func (r *request) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
 	if err != nil && r.kept {
-		if refusal, throttled := refusalOf(err); throttled {
-			r.refused = append(r.refused, refusal)
+		if refusal, throttled := throttlingOf(err); throttled {
+			r.refusedAttempts = append(r.refusedAttempts, refusal)
 		}
 	}
 	return out, metadata, err
@@ -91,7 +92,7 @@ func (r *request) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 // keep decides about the request where the rate depends on how many records it
 // will make.
 func (r *request) keep(params any) bool {
-	records := size(params)
+	records := access.Count(params)
 	if records == 0 {
 		r.kept = false // another service's operation of that name
 		return false
@@ -113,57 +114,61 @@ func (r *request) observe(params, result any, err error) {
 			r.sampler.count.panicks.Add(1)
 		}
 	}()
-	var one [1]touch
-	v := view{schemas: r.sampler.schemas, count: &r.sampler.count, touches: one[:0]}
-	v.read(params, result)
-	r.attempts(v.touches, err != nil)
+	var one [1]access.Access
+	v := access.Reader{Schemas: r.sampler.schemas, Accesses: one[:0]}
+	defer func() {
+		r.sampler.count.failed.Add(v.Failed)
+		r.sampler.count.notReadable.Add(v.NotReadable)
+	}()
+	v.Read(params, result)
+	r.attempts(v.Accesses, err != nil)
 	if err != nil {
-		r.failed(v.touches, err)
+		r.failed(v.Accesses, err)
 		return
 	}
-	v.unprocessed(params, result)
-	r.charge(v.touches, capacities(result))
+	v.MarkUnprocessed(params, result)
+	r.charge(v.Accesses, capacities(result))
 }
 
-// attempts records the refused attempts that were followed by another, or by a
+// attempts records the throttled attempts that were followed by another, or by a
 // success: they are no demand of their own.
-func (r *request) attempts(touches []touch, failed bool) {
-	r.sampler.count.throttledAttempts.Add(int64(len(r.refused)))
-	retried := r.refused
+func (r *request) attempts(accesses []access.Access, failed bool) {
+	r.sampler.count.throttledAttempts.Add(int64(len(r.refusedAttempts)))
+	retried := r.refusedAttempts
 	if failed && len(retried) > 0 {
 		retried = retried[:len(retried)-1]
 	}
 	for _, refusal := range retried {
-		for _, t := range touches {
-			if t.pk.IsZero() {
+		for _, t := range accesses {
+			if t.PK.IsZero() {
 				continue // of a Scan the table's own throttles tell; others are counted with the last
 			}
-			t.throttle, t.units = refusal.reason, 0
+			t.Throttle, t.Units = refusal.reason, 0
 			r.emit(&t, false)
 		}
 	}
 }
 
-// emit hands one record to the fold.
-func (r *request) emit(t *touch, estimated bool) {
-	if t.pk.IsZero() && r.op != sample.Scan {
-		if !t.unreadable {
+// emit adds one record to the fold.
+func (r *request) emit(t *access.Access, estimated bool) {
+	if t.PK.IsZero() && r.op != sample.Scan {
+		if !t.Unreadable {
 			r.sampler.count.unknownKeys.Add(1)
 		}
 		return
 	}
 	c := cell{
-		time: r.time, table: t.table, index: t.index, op: r.op, estimated: estimated, rate: r.rate,
-		pk: r.sampler.hide.hide(t.pk), sk: r.sampler.hide.hide(t.sk),
-		throttle: t.throttle, caller: r.sampler.options.Caller, region: r.region,
+		time: r.time, table: t.Table, index: t.Index, op: r.op, estimated: estimated, rate: r.rate,
+		pk: r.sampler.hide.hide(t.PK), sk: r.sampler.hide.hide(t.SK),
+		throttle: t.Throttle, caller: r.sampler.options.Caller, region: r.region,
 	}
-	if t.write {
-		c.wcu = t.units
+	if t.Write {
+		c.wcu = t.Units
 	} else {
-		c.rcu, c.read = t.units, t.consistency
+		c.rcu, c.read = t.Units, t.Consistency
 	}
 	if estimated {
-		c.bytes = t.chargedBytes()
+		c.bytes = t.ChargedBytes()
 	}
 	r.sampler.fold.add(c, 1)
 }

@@ -3,7 +3,6 @@ package awssdk
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -87,8 +86,8 @@ func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker
 	return s
 }
 
-// of returns the table's schema, or nil when it is not known, or not yet.
-func (s *schemas) of(table string) *sample.Schema {
+// Of returns the table's schema, or nil when it is not known, or not yet.
+func (s *schemas) Of(table string) *sample.Schema {
 	s.mu.RLock()
 	schema, asked := s.known[table]
 	s.mu.RUnlock()
@@ -115,15 +114,4 @@ func (s *schemas) ask(table string) {
 		defer s.mu.Unlock()
 		s.known[table] = &schema
 	})
-}
-
-// tableName returns the bare name of a table that may be given by its ARN.
-func tableName(name *string) string {
-	text := aws.ToString(name)
-	if !strings.HasPrefix(text, "arn:") {
-		return text
-	}
-	_, text, _ = strings.Cut(text, ":table/")
-	text, _, _ = strings.Cut(text, "/")
-	return text
 }

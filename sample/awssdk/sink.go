@@ -78,7 +78,7 @@ func (w *worker) run() {
 	}
 }
 
-// flush hands over what there is. A sink that panics has taken nothing.
+// flush sends what is folded to the sink. A sink that panics has taken nothing.
 func (w *worker) flush() {
 	records := w.fold.take()
 	if len(records) == 0 {

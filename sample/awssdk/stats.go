@@ -5,8 +5,8 @@ import "sync/atomic"
 // Stats are the sampler's counts since it began. All that it does not know or
 // could not keep is here: nothing vanishes.
 type Stats struct {
-	// Requests were seen, Kept of them sampled. Throttled attempts were refused
-	// for capacity, of kept requests.
+	// Requests were seen, Kept of them sampled. ThrottledAttempts are those of
+	// kept requests.
 	Requests, Kept, ThrottledAttempts int64
 	// Records were made of the kept requests; Sent have been taken by the sink.
 	// One that folded several counts as all of them.
@@ -21,7 +21,7 @@ type Stats struct {
 	// response shows.
 	UnknownIndexKeys int64
 	// Failed are kept requests that ended in an error which is no sign of
-	// capacity used or refused.
+	// capacity used or throttled.
 	Failed int64
 	// DescribeErrors, SinkErrors and Panics are what went wrong inside.
 	DescribeErrors, SinkErrors, Panics int64
@@ -32,16 +32,4 @@ type counters struct {
 	records, sent, dropped                      atomic.Int64
 	unknownKeys, notReadable, unknownIndexKeys  atomic.Int64
 	failed, describeErrors, sinkErrors, panicks atomic.Int64
-}
-
-// Stats returns the counts.
-func (s *Sampler) Stats() Stats {
-	c := &s.count
-	return Stats{
-		Requests: c.requests.Load(), Kept: c.kept.Load(), ThrottledAttempts: c.throttledAttempts.Load(),
-		Records: c.records.Load(), Sent: c.sent.Load(), Dropped: c.dropped.Load(),
-		UnknownKeys: c.unknownKeys.Load(), NotReadable: c.notReadable.Load(),
-		UnknownIndexKeys: c.unknownIndexKeys.Load(), Failed: c.failed.Load(),
-		DescribeErrors: c.describeErrors.Load(), SinkErrors: c.sinkErrors.Load(), Panics: c.panicks.Load(),
-	}
 }

@@ -38,8 +38,8 @@ func row(n string, more ...string) map[string]types.AttributeValue {
 
 var table = aws.String("orders")
 
-func throttle(class, reason, resource string) answer {
-	return answer{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + class + `","message":"slow down","ThrottlingReasons":[{"reason":"` + reason + `","resource":"` + resource + `"}],"throttlingReasons":[{"reason":"` + reason + `","resource":"` + resource + `"}]}`}
+func throttle(class, reason, resource string) response {
+	return response{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + class + `","message":"slow down","ThrottlingReasons":[{"reason":"` + reason + `","resource":"` + resource + `"}],"throttlingReasons":[{"reason":"` + reason + `","resource":"` + resource + `"}]}`}
 }
 
 const arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
@@ -125,12 +125,12 @@ const (
 )
 
 type story struct {
-	name    string
-	do      call
-	answers []answer
-	options awssdk.Options
-	want    []string
-	check   func(*testing.T, awssdk.Stats)
+	name      string
+	do        call
+	responses []response
+	options   awssdk.Options
+	want      []string
+	check     func(*testing.T, awssdk.Stats)
 }
 
 var ask = awssdk.Options{AskCapacity: true}
@@ -141,32 +141,32 @@ var stories = []story{
 		do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 			return c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("1")})
 		},
-		answers: []answer{{body: `{"Item":{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 3500) + `"}}}`}},
-		want:    []string{`{` + k1 + `,"op":"GetItem","rcu":0.5} estimated`},
+		responses: []response{{body: `{"Item":{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 3500) + `"}}}`}},
+		want:      []string{`{` + k1 + `,"op":"GetItem","rcu":0.5} estimated`},
 	},
 	{
 		name: "a strong get of 10 KB costs three",
 		do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 			return c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("1"), ConsistentRead: aws.Bool(true)})
 		},
-		answers: []answer{{body: `{"Item":{"pk":{"S":"user#1"},"a":{"S":"` + strings.Repeat("x", 10_000) + `"}}}`}},
-		want:    []string{`{` + k1 + `,"op":"GetItem","rcu":3,"read":"strong"} estimated`},
+		responses: []response{{body: `{"Item":{"pk":{"S":"user#1"},"a":{"S":"` + strings.Repeat("x", 10_000) + `"}}}`}},
+		want:      []string{`{` + k1 + `,"op":"GetItem","rcu":3,"read":"strong"} estimated`},
 	},
 	{
-		name: "a put is priced by its item", do: put("a", strings.Repeat("x", 1100)), answers: []answer{{body: `{}`}},
+		name: "a put is priced by its item", do: put("a", strings.Repeat("x", 1100)), responses: []response{{body: `{}`}},
 		want: []string{`{` + k1 + `,"op":"PutItem","wcu":2} estimated`},
 	},
 	{
 		name: "the reported units win, an index gets its own on its own key", do: put("status", "open"), options: ask,
-		answers: []answer{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":6,"Table":{"CapacityUnits":2},"LocalSecondaryIndexes":{"by-date":{"CapacityUnits":1}},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":3}}}}`}},
-		want:    []string{`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":3}`, `{` + k1 + `,"op":"PutItem","wcu":3}`},
+		responses: []response{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":6,"Table":{"CapacityUnits":2},"LocalSecondaryIndexes":{"by-date":{"CapacityUnits":1}},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":3}}}}`}},
+		want:      []string{`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":3}`, `{` + k1 + `,"op":"PutItem","wcu":3}`},
 	},
 	{
 		name: "an index entry that moved is a delete on the old key and a put on the new one",
 		do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 			return c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: row("1", "status", "open"), ReturnValues: types.ReturnValueAllOld, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
 		},
-		answers: []answer{{body: `{"Attributes":{"pk":{"S":"user#1"},"status":{"S":"new"}},"ConsumedCapacity":{"TableName":"orders","CapacityUnits":3,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":2}}}}`}},
+		responses: []response{{body: `{"Attributes":{"pk":{"S":"user#1"},"status":{"S":"new"}},"ConsumedCapacity":{"TableName":"orders","CapacityUnits":3,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":2}}}}`}},
 		want: []string{
 			`{"table":"orders","index":"by-status","pk":"new","op":"PutItem","wcu":1}`,
 			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":1}`,
@@ -175,8 +175,8 @@ var stories = []story{
 	},
 	{
 		name: "the index key of an update that shows nothing is counted as unknown", do: update, options: ask,
-		answers: []answer{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":1}}}}`}},
-		want:    []string{`{` + k1 + `,"op":"UpdateItem","wcu":1}`},
+		responses: []response{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":1}}}}`}},
+		want:      []string{`{` + k1 + `,"op":"UpdateItem","wcu":1}`},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.UnknownIndexKeys != 1 {
 				t.Errorf("counted %+v", s)
@@ -188,77 +188,77 @@ var stories = []story{
 		do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 			return c.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: table, Key: row("1"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 		},
-		answers: []answer{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":4}}`}}, options: ask,
+		responses: []response{{body: `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":4}}`}}, options: ask,
 		want: []string{`{` + k1 + `,"op":"DeleteItem","wcu":4} estimated`},
 	},
 	{
 		name: "a query by its names", do: query("", "#p = :p AND sk >= :n"), options: ask,
-		answers: []answer{{body: `{"Count":0,"ScannedCount":0,"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":5.5,"Table":{"CapacityUnits":5.5}}}`}},
-		want:    []string{`{"table":"orders","pk":"user#1","op":"Query","rcu":5.5}`},
+		responses: []response{{body: `{"Count":0,"ScannedCount":0,"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":5.5,"Table":{"CapacityUnits":5.5}}}`}},
+		want:      []string{`{"table":"orders","pk":"user#1","op":"Query","rcu":5.5}`},
 	},
 	{
-		name: "a query with both keys", do: query("", "(sk=:n) AND (#p=:p)"), answers: []answer{{body: `{"Items":[]}`}},
+		name: "a query with both keys", do: query("", "(sk=:n) AND (#p=:p)"), responses: []response{{body: `{"Items":[]}`}},
 		want: []string{`{` + k1 + `,"op":"Query","rcu":0.5} estimated`},
 	},
 	{
 		name: "a query of a global index", do: query("by-status", "#s = :s"), options: ask,
-		answers: []answer{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":7,"Table":{"CapacityUnits":0},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":7}}}}`}},
-		want:    []string{`{"table":"orders","index":"by-status","pk":"open","op":"Query","rcu":7}`},
+		responses: []response{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":7,"Table":{"CapacityUnits":0},"GlobalSecondaryIndexes":{"by-status":{"CapacityUnits":7}}}}`}},
+		want:      []string{`{"table":"orders","index":"by-status","pk":"open","op":"Query","rcu":7}`},
 	},
 	{
 		name: "a query of a local index is the table's", do: query("by-date", "pk = :p"), options: ask,
-		answers: []answer{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":0.5},"LocalSecondaryIndexes":{"by-date":{"CapacityUnits":1.5}}}}`}},
-		want:    []string{`{"table":"orders","pk":"user#1","op":"Query","rcu":2}`},
+		responses: []response{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":0.5},"LocalSecondaryIndexes":{"by-date":{"CapacityUnits":1.5}}}}`}},
+		want:      []string{`{"table":"orders","pk":"user#1","op":"Query","rcu":2}`},
 	},
 	{
 		name: "a scan has no key",
 		do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 			return c.Scan(ctx, &dynamodb.ScanInput{TableName: table})
 		},
-		answers: []answer{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":128.5,"Table":{"CapacityUnits":128.5}}}`}}, options: ask,
+		responses: []response{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":128.5,"Table":{"CapacityUnits":128.5}}}`}}, options: ask,
 		want: []string{`{"table":"orders","op":"Scan","rcu":128.5}`},
 	},
 	{
-		name: "each item of a batch is rounded by itself", do: batchWrite, answers: []answer{{body: `{"UnprocessedItems":{}}`}},
+		name: "each item of a batch is rounded by itself", do: batchWrite, responses: []response{{body: `{"UnprocessedItems":{}}`}},
 		want: []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1} estimated`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4} estimated`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1} estimated`},
 	},
 	{
 		name: "what a batch reports is split over what it did; the rest is throttled demand", do: batchWrite, options: ask,
-		answers: []answer{{body: `{"UnprocessedItems":{"orders":[{"DeleteRequest":{"Key":{"pk":{"S":"user#3"},"sk":{"N":"7"}}}}]},"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":5,"Table":{"CapacityUnits":5}}]}`}},
-		want:    []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1}`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4}`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1,"throttle":"UnprocessedItems"} estimated`},
+		responses: []response{{body: `{"UnprocessedItems":{"orders":[{"DeleteRequest":{"Key":{"pk":{"S":"user#3"},"sk":{"N":"7"}}}}]},"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":5,"Table":{"CapacityUnits":5}}]}`}},
+		want:      []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1}`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4}`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1,"throttle":"UnprocessedItems"} estimated`},
 	},
 	{
 		name: "a batch get, 1.5 and 6.5 KB strong", do: batchGet, options: ask,
-		answers: []answer{{body: `{"Responses":{"orders":[{"pk":{"S":"user#2"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 6500) + `"}},{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 1500) + `"}}]},"UnprocessedKeys":{},"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":3,"Table":{"CapacityUnits":3}}]}`}},
-		want:    []string{`{` + k1 + `,"op":"BatchGetItem","rcu":1,"read":"strong"}`, `{` + k2 + `,"op":"BatchGetItem","rcu":2,"read":"strong"}`},
+		responses: []response{{body: `{"Responses":{"orders":[{"pk":{"S":"user#2"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 6500) + `"}},{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 1500) + `"}}]},"UnprocessedKeys":{},"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":3,"Table":{"CapacityUnits":3}}]}`}},
+		want:      []string{`{` + k1 + `,"op":"BatchGetItem","rcu":1,"read":"strong"}`, `{` + k2 + `,"op":"BatchGetItem","rcu":2,"read":"strong"}`},
 	},
 	{
 		name: "unprocessed keys", do: batchGet,
-		answers: []answer{{body: `{"Responses":{"orders":[]},"UnprocessedKeys":{"orders":{"Keys":[{"pk":{"S":"user#2"},"sk":{"N":"7"}}]}}}`}},
-		want:    []string{`{` + k1 + `,"op":"BatchGetItem","rcu":1,"read":"strong"} estimated`, `{` + k2 + `,"op":"BatchGetItem","rcu":1,"read":"strong","throttle":"UnprocessedKeys"} estimated`},
+		responses: []response{{body: `{"Responses":{"orders":[]},"UnprocessedKeys":{"orders":{"Keys":[{"pk":{"S":"user#2"},"sk":{"N":"7"}}]}}}`}},
+		want:      []string{`{` + k1 + `,"op":"BatchGetItem","rcu":1,"read":"strong"} estimated`, `{` + k2 + `,"op":"BatchGetItem","rcu":1,"read":"strong","throttle":"UnprocessedKeys"} estimated`},
 	},
 	{
-		name: "a transaction costs double", do: transactWrite, answers: []answer{{body: `{}`}},
+		name: "a transaction costs double", do: transactWrite, responses: []response{{body: `{}`}},
 		want: []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
 	},
 	{
 		name: "a read in a transaction", do: transactGet, options: ask,
-		answers: []answer{{body: `{"Responses":[{"Item":{"pk":{"S":"user#1"}}}],"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":2,"ReadCapacityUnits":2,"Table":{"CapacityUnits":2,"ReadCapacityUnits":2}}]}`}},
-		want:    []string{`{` + k1 + `,"op":"TransactGetItems","rcu":2,"read":"transactional"}`},
+		responses: []response{{body: `{"Responses":[{"Item":{"pk":{"S":"user#1"}}}],"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":2,"ReadCapacityUnits":2,"Table":{"CapacityUnits":2,"ReadCapacityUnits":2}}]}`}},
+		want:      []string{`{` + k1 + `,"op":"TransactGetItems","rcu":2,"read":"transactional"}`},
 	},
 	{
 		name: "a cancelled transaction: one item throttled, one condition failed", do: transactWrite,
-		answers: []answer{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[{"Code":"ThrottlingError","Message":"throttled"},{"Code":"ConditionalCheckFailed","Message":"no"}]}`}},
-		want:    []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError"} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
+		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[{"Code":"ThrottlingError","Message":"throttled"},{"Code":"ConditionalCheckFailed","Message":"no"}]}`}},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError"} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
 	},
 	{
 		name: "a failed condition has consumed", do: put("a", strings.Repeat("x", 1100)),
-		answers: []answer{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`}},
-		want:    []string{`{` + k1 + `,"op":"PutItem","wcu":2} estimated`},
+		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`}},
+		want:      []string{`{` + k1 + `,"op":"PutItem","wcu":2} estimated`},
 	},
 	{
 		name: "a request that got through at the third attempt is one of demand", do: update,
-		answers: []answer{
+		responses: []response{
 			throttle("ProvisionedThroughputExceededException", "TableWriteKeyRangeThroughputExceeded", arn),
 			throttle("ThrottlingException", "TableWriteKeyRangeThroughputExceeded", arn), {body: `{}`},
 		},
@@ -271,7 +271,7 @@ var stories = []story{
 	},
 	{
 		name: "a request that never got through is one of demand, throttled", do: update,
-		answers: []answer{throttle("ProvisionedThroughputExceededException", "TableWriteProvisionedThroughputExceeded", arn)},
+		responses: []response{throttle("ProvisionedThroughputExceededException", "TableWriteProvisionedThroughputExceeded", arn)},
 		want: []string{
 			`{` + k1 + `,"op":"UpdateItem","wcu":0,"throttle":"TableWriteProvisionedThroughputExceeded","n":2}`,
 			`{` + k1 + `,"op":"UpdateItem","wcu":1,"throttle":"TableWriteProvisionedThroughputExceeded"} estimated`,
@@ -279,7 +279,7 @@ var stories = []story{
 	},
 	{
 		name: "what an index refuses is demand on the index key", do: put("status", "open"),
-		answers: []answer{throttle("ProvisionedThroughputExceededException", "IndexWriteKeyRangeThroughputExceeded", arn+"/index/by-status")},
+		responses: []response{throttle("ProvisionedThroughputExceededException", "IndexWriteKeyRangeThroughputExceeded", arn+"/index/by-status")},
 		want: []string{
 			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded"} estimated`,
 			`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
@@ -288,8 +288,8 @@ var stories = []story{
 	},
 	{
 		name: "another error is counted and nothing else", do: update,
-		answers: []answer{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no table"}`}},
-		want:    []string{},
+		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no table"}`}},
+		want:      []string{},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.Failed != 1 {
 				t.Errorf("counted %+v", s)
@@ -298,22 +298,22 @@ var stories = []story{
 	},
 	{
 		name: "PartiQL with parameters", do: statement(`UPDATE "orders" SET a = ? WHERE pk = ? AND sk = 7`, text("x"), text("user#1")), options: ask,
-		answers: []answer{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":1,"Table":{"CapacityUnits":1}}}`}},
-		want:    []string{`{` + k1 + `,"op":"ExecuteStatement","wcu":1}`},
+		responses: []response{{body: `{"Items":[],"ConsumedCapacity":{"TableName":"orders","CapacityUnits":1,"Table":{"CapacityUnits":1}}}`}},
+		want:      []string{`{` + k1 + `,"op":"ExecuteStatement","wcu":1}`},
 	},
 	{
 		name: "PartiQL that inserts, with a key of the same name deeper down", do: statement(`INSERT INTO orders VALUE {'pk': 'user#1', 'm': {'pk': 'other'}, 'sk': ?}`, number("7")),
-		answers: []answer{{body: `{"Items":[]}`}},
-		want:    []string{`{` + k1 + `,"op":"ExecuteStatement","wcu":1} estimated`},
+		responses: []response{{body: `{"Items":[]}`}},
+		want:      []string{`{` + k1 + `,"op":"ExecuteStatement","wcu":1} estimated`},
 	},
 	{
 		name: "PartiQL that reads an index", do: statement(`SELECT * FROM "orders"."by-status" WHERE status = 'open'`),
-		answers: []answer{{body: `{"Items":[]}`}},
-		want:    []string{`{"table":"orders","index":"by-status","pk":"open","op":"ExecuteStatement","rcu":0.5} estimated`},
+		responses: []response{{body: `{"Items":[]}`}},
+		want:      []string{`{"table":"orders","index":"by-status","pk":"open","op":"ExecuteStatement","rcu":0.5} estimated`},
 	},
 	{
 		name: "a PartiQL batch: one throttled, one condition failed, one invalid, one done", do: batchStatements,
-		answers: []answer{{body: `{"Responses":[{"Error":{"Code":"ThrottlingError","Message":"slow"}},{"Error":{"Code":"ConditionalCheckFailed","Message":"no"}},{"Error":{"Code":"ValidationError","Message":"what"}},{"TableName":"orders"}]}`}},
+		responses: []response{{body: `{"Responses":[{"Error":{"Code":"ThrottlingError","Message":"slow"}},{"Error":{"Code":"ConditionalCheckFailed","Message":"no"}},{"Error":{"Code":"ValidationError","Message":"what"}},{"TableName":"orders"}]}`}},
 		want: []string{
 			`{` + k1 + `,"op":"BatchExecuteStatement","wcu":1,"throttle":"ThrottlingError"} estimated`,
 			`{` + k2 + `,"op":"BatchExecuteStatement","wcu":1} estimated`, `{` + k3 + `,"op":"BatchExecuteStatement","wcu":1} estimated`,
@@ -326,7 +326,7 @@ var stories = []story{
 	},
 	{
 		name: "a PartiQL batch with a report for each statement", do: batchStatements, options: ask,
-		answers: []answer{{body: `{"Responses":[{},{},{},{}],"ConsumedCapacity":[` + one + `,` + strings.Replace(one, "1", "2", 2) + `,` + one + `,` + one + `]}`}},
+		responses: []response{{body: `{"Responses":[{},{},{},{}],"ConsumedCapacity":[` + one + `,` + strings.Replace(one, "1", "2", 2) + `,` + one + `,` + one + `]}`}},
 		want: []string{
 			`{` + k1 + `,"op":"BatchExecuteStatement","wcu":1}`, `{` + k2 + `,"op":"BatchExecuteStatement","wcu":2}`,
 			`{` + k3 + `,"op":"BatchExecuteStatement","wcu":1,"n":2}`,
@@ -334,12 +334,12 @@ var stories = []story{
 	},
 	{
 		name: "reports of one table that come apart are added before they are split", do: batchWrite, options: ask,
-		answers: []answer{{body: `{"UnprocessedItems":{},"ConsumedCapacity":[` + one + `,{"TableName":"orders","CapacityUnits":5,"Table":{"CapacityUnits":5}}]}`}},
-		want:    []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1}`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4}`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1}`},
+		responses: []response{{body: `{"UnprocessedItems":{},"ConsumedCapacity":[` + one + `,{"TableName":"orders","CapacityUnits":5,"Table":{"CapacityUnits":5}}]}`}},
+		want:      []string{`{` + k1 + `,"op":"BatchWriteItem","wcu":1}`, `{` + k2 + `,"op":"BatchWriteItem","wcu":4}`, `{` + k3 + `,"op":"BatchWriteItem","wcu":1}`},
 	},
 	{
 		name: "PartiQL whose key cannot be read is counted", do: statement(`SELECT * FROM orders WHERE pk = 'a' OR a = 'b'`),
-		answers: []answer{{body: `{"Items":[]}`}}, want: []string{},
+		responses: []response{{body: `{"Items":[]}`}}, want: []string{},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.NotReadable != 1 || s.UnknownKeys != 0 {
 				t.Errorf("counted %+v", s)
@@ -354,7 +354,7 @@ func TestStories(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.options.Tables = orders
-			sink, stats, _ := run(t, s.do, s.answers, s.options)
+			sink, stats, _ := run(t, s.do, s.responses, s.options)
 			slices.Sort(s.want)
 			if got := sink.lines(t); !slices.Equal(got, s.want) {
 				t.Errorf("records\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(s.want, "\n"))

@@ -7,59 +7,51 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
-// refusal is why one attempt was throttled.
-type refusal struct {
+// throttling is why one attempt was throttled.
+type throttling struct {
 	// reason is AWS's own text. Where DynamoDB gave no reason it is the error's
 	// code, from which no cause can be read.
 	reason string
-	// table and index are the refused resource, empty when not told.
+	// table and index are the throttled resource, empty when not known.
 	table, index string
 }
 
 // refusalOf reads a throttling error; false when it is another.
-func refusalOf(err error) (refusal, bool) {
+func throttlingOf(err error) (throttling, bool) {
 	var (
 		provisioned *types.ProvisionedThroughputExceededException
-		throttling  *types.ThrottlingException
+		throttled   *types.ThrottlingException
 		limit       *types.RequestLimitExceeded
 		api         smithy.APIError
 	)
 	switch {
 	case errors.As(err, &provisioned):
 		return firstReason(provisioned.ThrottlingReasons, provisioned.ErrorCode()), true
-	case errors.As(err, &throttling):
-		return firstReason(throttling.ThrottlingReasons, throttling.ErrorCode()), true
+	case errors.As(err, &throttled):
+		return firstReason(throttled.ThrottlingReasons, throttled.ErrorCode()), true
 	case errors.As(err, &limit):
 		return firstReason(limit.ThrottlingReasons, limit.ErrorCode()), true
-	case errors.As(err, &api) && isThrottle(api.ErrorCode()):
-		return refusal{reason: api.ErrorCode()}, true
+	case errors.As(err, &api) && access.IsThrottle(api.ErrorCode()):
+		return throttling{reason: api.ErrorCode()}, true
 	}
-	return refusal{}, false
-}
-
-// isThrottle knows the codes of refusals for capacity, as they come in errors
-// of items, statements and cancelled transactions.
-func isThrottle(code string) bool {
-	switch strings.TrimSuffix(code, "Exception") {
-	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-		return true
-	}
-	return false
+	return throttling{}, false
 }
 
 // firstReason prefers a hot partition among several reasons: it is what the
 // other causes would hide.
-func firstReason(reasons []types.ThrottlingReason, code string) refusal {
-	chosen := refusal{reason: code}
+func firstReason(reasons []types.ThrottlingReason, code string) throttling {
+	chosen := throttling{reason: code}
 	for i, r := range reasons {
 		text := aws.ToString(r.Reason)
 		if text == "" || i > 0 && !strings.Contains(text, "KeyRange") {
 			continue
 		}
-		chosen = refusal{reason: text}
-		chosen.table = tableName(r.Resource)
+		chosen = throttling{reason: text}
+		chosen.table = access.TableName(r.Resource)
 		_, chosen.index, _ = strings.Cut(aws.ToString(r.Resource), "/index/")
 		if i > 0 {
 			break
@@ -71,42 +63,42 @@ func firstReason(reasons []types.ThrottlingReason, code string) refusal {
 // failed records a request that ended in an error: demand, when it was
 // throttled; consumption, when it was a condition that did not hold; and else
 // nothing, but a count.
-func (r *request) failed(touches []touch, err error) {
+func (r *request) failed(accesses []access.Access, err error) {
 	var cancelled *types.TransactionCanceledException
 	var condition *types.ConditionalCheckFailedException
-	final, throttled := refusalOf(err)
+	final, throttled := throttlingOf(err)
 	switch {
 	case errors.As(err, &cancelled):
-		r.cancelled(touches, cancelled.CancellationReasons)
+		r.cancelled(accesses, cancelled.CancellationReasons)
 	case errors.As(err, &condition):
-		if len(touches) == 1 && condition.Item != nil {
-			touches[0].before = condition.Item
-			touches[0].estimate()
+		if len(accesses) == 1 && condition.Item != nil {
+			accesses[0].Before = condition.Item
+			accesses[0].Estimate()
 		}
-		r.emitAll(touches)
+		r.emitAll(accesses)
 	case throttled:
-		r.throttled(touches, final)
-	case len(r.refused) > 0: // given up between two attempts
-		r.throttled(touches, r.refused[len(r.refused)-1])
+		r.throttled(accesses, final)
+	case len(r.refusedAttempts) > 0: // given up between two attempts
+		r.throttled(accesses, r.refusedAttempts[len(r.refusedAttempts)-1])
 	default:
 		r.sampler.count.failed.Add(1)
 	}
 }
 
-// throttled records the demand of a request that was refused as a whole. What
-// an index refused is demand on its own key too.
-func (r *request) throttled(touches []touch, why refusal) {
-	for i := range touches {
-		t := &touches[i]
-		t.throttle = why.reason
+// throttled records the demand of a request that was throttled as a whole.
+// What an index throttled is demand on its own key too.
+func (r *request) throttled(accesses []access.Access, why throttling) {
+	for i := range accesses {
+		t := &accesses[i]
+		t.Throttle = why.reason
 		r.emit(t, true)
-		if why.index == "" || why.index == t.index || t.table != why.table {
+		if why.index == "" || why.index == t.Index || t.Table != why.table {
 			continue
 		}
 		entry := *t
-		entry.index = why.index
-		entry.pk, entry.sk = r.indexKey(t, why.index)
-		if entry.pk.IsZero() {
+		entry.Index = why.index
+		entry.PK, entry.SK = r.indexKey(t, why.index)
+		if entry.PK.IsZero() {
 			r.sampler.count.unknownIndexKeys.Add(1)
 			continue
 		}
@@ -117,24 +109,24 @@ func (r *request) throttled(touches []touch, why refusal) {
 // cancelled records a cancelled transaction: the items that were throttled are
 // demand. The others have passed, or failed, their condition in the prepare
 // phase, and are charged like a failed condition.
-func (r *request) cancelled(touches []touch, reasons []types.CancellationReason) {
-	for i := range touches {
+func (r *request) cancelled(accesses []access.Access, reasons []types.CancellationReason) {
+	for i := range accesses {
 		if i >= len(reasons) {
 			break
 		}
-		if code := aws.ToString(reasons[i].Code); isThrottle(code) {
-			touches[i].throttle = code
+		if code := aws.ToString(reasons[i].Code); access.IsThrottle(code) {
+			accesses[i].Throttle = code
 		}
 		if reasons[i].Item != nil {
-			touches[i].before = reasons[i].Item
-			touches[i].estimate()
+			accesses[i].Before = reasons[i].Item
+			accesses[i].Estimate()
 		}
 	}
-	r.emitAll(touches)
+	r.emitAll(accesses)
 }
 
-func (r *request) emitAll(touches []touch) {
-	for i := range touches {
-		r.emit(&touches[i], true)
+func (r *request) emitAll(accesses []access.Access) {
+	for i := range accesses {
+		r.emit(&accesses[i], true)
 	}
 }

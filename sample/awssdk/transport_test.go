@@ -26,18 +26,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answer is one HTTP response of a DynamoDB in memory, as JSON 1.0.
-type answer struct {
+// response is one HTTP response of a DynamoDB in memory, as JSON 1.0.
+type response struct {
 	status int // 200 when 0
 	body   string
 }
 
-// script answers requests one after the other, the last for ever. Only what
+// script responses requests one after the other, the last for ever. Only what
 // asked for capacity gets the ConsumedCapacity in it, as from DynamoDB.
 type script struct {
-	mu      sync.Mutex
-	answers []answer
-	asked   []string // the ReturnConsumedCapacity of each request
+	mu        sync.Mutex
+	responses []response
+	asked     []string // the ReturnConsumedCapacity of each request
 }
 
 func (s *script) Do(request *http.Request) (*http.Response, error) {
@@ -52,9 +52,9 @@ func (s *script) Do(request *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, in.ReturnConsumedCapacity)
-	a := s.answers[0]
-	if len(s.answers) > 1 {
-		s.answers = s.answers[1:]
+	a := s.responses[0]
+	if len(s.responses) > 1 {
+		s.responses = s.responses[1:]
 	}
 	if in.ReturnConsumedCapacity == "" {
 		a.body = withoutCapacity(a.body)
@@ -143,9 +143,9 @@ func outcome(result any, err error) string {
 
 // run makes the call with the middleware, and holds that the program cannot
 // tell.
-func run(t *testing.T, do call, answers []answer, options awssdk.Options) (*kept, awssdk.Stats, *script) {
+func run(t *testing.T, do call, responses []response, options awssdk.Options) (*kept, awssdk.Stats, *script) {
 	t.Helper()
-	bareScript, tapped := &script{answers: answers}, &script{answers: answers}
+	bareScript, tapped := &script{responses: responses}, &script{responses: responses}
 	bare := outcome(do(t.Context(), dynamodb.NewFromConfig(config(bareScript))))
 
 	sink := &kept{}

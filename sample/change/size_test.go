@@ -62,7 +62,7 @@ func TestEqualIsDynamoDBs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoValueIsRefused(t *testing.T) {
+func TestWhatIsNoValueIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`null`, `5`, `{}`, `{"S":"a","N":"1"}`, `{"S":null}`, `{"S":5}`, `{"N":"x"}`, `{"N":null}`, `{"N":true}`,

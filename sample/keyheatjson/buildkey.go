@@ -112,7 +112,7 @@ func numberKey(text string) (sample.Key, sample.Reason) {
 	return k, ""
 }
 
-// binaryKey takes base64 with its padding or without.
+// binaryKey reads base64 with its padding or without.
 func binaryKey(text string) (sample.Key, sample.Reason) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

@@ -11,10 +11,8 @@ import (
 	"bytes"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
 )
-
-// maxExcerpt is how many bytes of a bad sample a Handler is shown.
-const maxExcerpt = 128
 
 // Decoder reads Keyheat JSON. It is for one goroutine, and to be reused: it
 // then allocates nothing for a plain record. The strings of its records alias
@@ -176,7 +174,7 @@ func (d *Decoder) bad(h sample.Handler, start, next int) {
 
 // excerpt returns the beginning of what stands there, without line ends behind it.
 func (d *Decoder) excerpt(start, end int) []byte {
-	return bytes.TrimRight(d.src[start:min(end, start+maxExcerpt)], "\r\n")
+	return bytes.TrimRight(frame.Excerpt(d.src[start:end]), "\r\n")
 }
 
 // inline skips white space within the line.

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// good makes a sound record with that id, and whatever else is said.
+// good makes a sound record with that id, and whatever else is given.
 func good(id string, more ...string) string {
 	return `{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","id":"` + id + `"` +
 		strings.Join(append([]string{""}, more...), ",") + `}`

@@ -205,7 +205,7 @@ func (c *cursor) number() value {
 	return value{start, c.pos, kindNumber}
 }
 
-// digits takes one digit or more.
+// digits reads one digit or more.
 func (c *cursor) digits() {
 	i := c.pos
 	for i < len(c.src) && c.src[i]-'0' <= 9 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,8 +57,8 @@ type listed struct {
 
 // load lists the module's packages and type-checks each against the compiler's
 // export data of what it imports, which the build cache has.
-func load(dir string) (*module, error) {
-	all, err := list(dir)
+func load(ctx context.Context, dir string) (*module, error) {
+	all, err := list(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,8 @@ func load(dir string) (*module, error) {
 	return m, nil
 }
 
-func list(dir string) ([]listed, error) {
-	c := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles,Imports,Standard,DepOnly,Module", "./...")
+func list(ctx context.Context, dir string) ([]listed, error) {
+	c := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles,Imports,Standard,DepOnly,Module", "./...")
 	var errs bytes.Buffer
 	c.Dir, c.Stderr = dir, &errs
 	out, err := c.Output()

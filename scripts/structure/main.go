@@ -11,6 +11,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,12 +20,12 @@ import (
 )
 
 func main() {
-	os.Exit(run(".", os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), ".", os.Stdout, os.Stderr))
 }
 
 // run checks the module in a directory and returns the exit code.
-func run(dir string, out, errs io.Writer) int {
-	problems, err := check(dir)
+func run(ctx context.Context, dir string, out, errs io.Writer) int {
+	problems, err := check(ctx, dir)
 	if err != nil {
 		fmt.Fprintln(errs, "structure:", err)
 		return 2
@@ -44,8 +45,8 @@ type problem struct{ where, what string }
 func (p problem) String() string { return p.where + ": " + p.what }
 
 // check returns what is wrong with the module in a directory, sorted.
-func check(dir string) ([]problem, error) {
-	m, err := load(dir)
+func check(ctx context.Context, dir string) ([]problem, error) {
+	m, err := load(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -129,6 +129,7 @@ func TestRules(t *testing.T) {
 			[]string{"layers.go: internal/analyze does not import internal/form"}},
 		{"a child may know its parent", imports("internal/generate/sink", "internal/generate"), nil},
 		{"a parent may not know its child", imports("detect", "detect/board"), []string{"detect: imports detect/board: a package must not know those below"}},
+		{"but its own internal ones", imports("sample/awssdk", "sample/awssdk/internal/access"), nil},
 		{"the judgement's rooms may know each other", imports("detect/board", "detect/forecast", "detect"), nil},
 		{"programs know everything", imports("cmd/reporter", "internal/demo", "internal/web", "store"), nil},
 		{"but no test support", imports("cmd/reporter", "internal/testsupport/pgtest"), []string{"programs must not know test support"}},
@@ -154,7 +155,7 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(row.story, func(t *testing.T) {
 			t.Parallel()
-			problems, err := check(inModule(t, row.archive))
+			problems, err := check(t.Context(), inModule(t, row.archive))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +203,7 @@ func TestExitCodes(t *testing.T) {
 		{"code that does not compile", "-- sample/a.go --\npackage p\n\nvar _ = x\n", 2, "", "undefined: x"},
 	} {
 		var out, errs bytes.Buffer
-		code := run(inModule(t, row.archive), &out, &errs)
+		code := run(t.Context(), inModule(t, row.archive), &out, &errs)
 		if code != row.code || !strings.Contains(out.String(), row.out) || !strings.Contains(errs.String(), row.errs) {
 			t.Errorf("%s: %d, %q, %q", row.story, code, out.String(), errs.String())
 		}

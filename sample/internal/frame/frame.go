@@ -11,9 +11,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// MaxDepth is how deep the JSON of one record may nest. DynamoDB allows 32
+// maxDepth is how deep the JSON of one record may nest. DynamoDB allows 32
 // levels in an attribute, of two brackets each, and records wrap them.
-const MaxDepth = 80
+const maxDepth = 80
 
 // maxExcerpt is how many bytes of a bad sample a handler is shown.
 const maxExcerpt = 128

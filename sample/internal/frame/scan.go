@@ -24,7 +24,7 @@ func end(text []byte) (int, sample.Reason) {
 			return 0, sample.ReasonSyntax
 		case quoted:
 		case b == '{' || b == '[':
-			if depth++; depth > MaxDepth {
+			if depth++; depth > maxDepth {
 				return 0, sample.ReasonTooDeep
 			}
 		case (b == '}' || b == ']') && depth > 1:

@@ -1,4 +1,4 @@
-package awssdk_test
+package access_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/keyheat/keyheat/sample/awssdk"
+	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
 // FuzzStatement holds that no statement makes the reader panic, or find more
@@ -23,7 +23,7 @@ func FuzzStatement(f *testing.F) {
 	}
 	parameters := []types.AttributeValue{text("one"), number("2")}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, n := awssdk.StatementKeys(text, parameters); n > strings.Count(text, "=")+strings.Count(text, ":") {
+		if _, n := access.StatementKeys(text, parameters); n > strings.Count(text, "=")+strings.Count(text, ":") {
 			t.Errorf("%q has %d equalities", text, n)
 		}
 	})
@@ -35,7 +35,7 @@ func FuzzKeyCondition(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, condition string) {
-		n := awssdk.Equalities(&dynamodb.QueryInput{
+		n := access.Equalities(&dynamodb.QueryInput{
 			KeyConditionExpression: &condition, ExpressionAttributeNames: map[string]string{"#p": "pk"},
 			ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("v")},
 		})
@@ -70,8 +70,11 @@ func TestItemSizes(t *testing.T) {
 		{"a list: three and one an element", &types.AttributeValueMemberL{Value: []types.AttributeValue{text("ab"), text("c")}}, 8},
 		{"a map: the names too", &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"ab": text("c")}}, 7},
 	} {
-		if got := awssdk.ItemSize(map[string]types.AttributeValue{"n": s.value}); got != s.want+1 {
+		if got := access.ItemSize(map[string]types.AttributeValue{"n": s.value}); got != s.want+1 {
 			t.Errorf("%s: %d bytes, want %d", s.what, got-1, s.want)
 		}
 	}
 }
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }

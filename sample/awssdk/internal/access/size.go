@@ -1,4 +1,4 @@
-package awssdk
+package access
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -9,7 +9,7 @@ import (
 // itemSize returns how many bytes DynamoDB counts for an item: each attribute's name
 // in UTF-8 and its value. Source: Developer Guide, "DynamoDB item sizes and
 // formats". The 100 bytes of an item's storage are not part of it.
-func itemSize(it item) int64 {
+func itemSize(it Item) int64 {
 	var size int64
 	for name, value := range it {
 		size += int64(len(name)) + valueSize(value)

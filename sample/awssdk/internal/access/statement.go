@@ -1,4 +1,4 @@
-package awssdk
+package access
 
 import (
 	"strings"
@@ -9,42 +9,42 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// statement adds the touch of a PartiQL statement, as far as its text tells.
+// statement adds the access of a PartiQL statement, as far as its text shows it.
 // It is read, not parsed: the table behind FROM, INTO, UPDATE or DELETE FROM,
 // and the attributes that its condition sets equal, or its new item holds. An
 // OR, an IN or another shape leaves the key unread, and counted.
-func (v *view) statement(text *string, parameters []types.AttributeValue, strong *bool, transactional bool) {
+func (v *Reader) statement(text *string, parameters []types.AttributeValue, strong *bool, transactional bool) {
 	s := readStatement(aws.ToString(text), parameters)
-	t := touch{table: s.table, write: s.write, transactional: transactional, consistency: consistency(strong)}
-	t.index = v.readIndex(s.table, &s.index)
+	t := Access{Table: s.table, Write: s.write, Transactional: transactional, Consistency: consistency(strong)}
+	t.Index = v.readIndex(s.table, &s.index)
 	ok := s.ok
 	if ok {
-		t.pk, t.sk, ok = v.fromEqual(s.table, s.index, s.equal)
+		t.PK, t.SK, ok = v.fromEqual(s.table, s.index, s.equal)
 	}
 	if !ok {
-		v.count.notReadable.Add(1)
-		t.unreadable = true
+		v.NotReadable++
+		t.Unreadable = true
 	}
-	if transactional && !t.write {
-		t.consistency = sample.Transactional
+	if transactional && !t.Write {
+		t.Consistency = sample.Transactional
 	}
-	t.after = s.inserted
-	t.estimate()
-	v.touches = append(v.touches, t)
+	t.After = s.inserted
+	t.Estimate()
+	v.Accesses = append(v.Accesses, t)
 }
 
-// spoken is what a PartiQL statement says.
-type spoken struct {
+// parsedStatement is what is read of a PartiQL statement.
+type parsedStatement struct {
 	table, index string
 	write        bool
-	equal        item // attribute = value
-	inserted     item // the item of an INSERT
+	equal        Item // attribute = value
+	inserted     Item // the item of an INSERT
 	ok           bool // equal is all that can name the key
 }
 
-func readStatement(text string, parameters []types.AttributeValue) spoken {
+func readStatement(text string, parameters []types.AttributeValue) parsedStatement {
 	w := statementWords(text)
-	var s spoken
+	var s parsedStatement
 	for i, word := range w {
 		switch strings.ToUpper(word) {
 		case "FROM", "INTO", "UPDATE":
@@ -75,8 +75,8 @@ func readStatement(text string, parameters []types.AttributeValue) spoken {
 // pairs returns the "name = value" behind a keyword, for either sign. It returns
 // false when the part has an OR, a NOT or an IN, with which an equality need not
 // hold. Names inside of other attributes are none of the item's.
-func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) (item, bool) {
-	found := item{}
+func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) (Item, bool) {
+	found := Item{}
 	inside, parameter, depth := false, 0, 0
 	for i, word := range w {
 		upper := strings.ToUpper(word)
@@ -116,7 +116,7 @@ func literal(word string, parameters []types.AttributeValue, next int) types.Att
 	return nil
 }
 
-// unquote takes the quotes off a name or a string.
+// unquote removes the quotes of a name or a string.
 func unquote(word string) string {
 	if n := len(word); n >= 2 && (word[0] == '\'' || word[0] == '"') {
 		quote := word[:1]

@@ -1,4 +1,4 @@
-package awssdk
+package access
 
 import (
 	"strings"
@@ -13,25 +13,25 @@ import (
 // query reads the partition key from the key condition, which must name it by
 // equality. Its price is that of all items read, in one rounding; what a filter
 // took away is not seen, so an estimate is a lower bound.
-func (v *view) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
-	t := touch{table: tableName(in.TableName), consistency: consistency(in.ConsistentRead)}
-	t.index = v.readIndex(t.table, in.IndexName)
+func (v *Reader) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
+	t := Access{Table: TableName(in.TableName), Consistency: consistency(in.ConsistentRead)}
+	t.Index = v.readIndex(t.Table, in.IndexName)
 	equal := equalities(in)
 	var ok bool
-	if t.pk, t.sk, ok = v.fromEqual(t.table, aws.ToString(in.IndexName), equal); !ok {
-		v.count.notReadable.Add(1)
-		t.unreadable = true
+	if t.PK, t.SK, ok = v.fromEqual(t.Table, aws.ToString(in.IndexName), equal); !ok {
+		v.NotReadable++
+		t.Unreadable = true
 	}
 	if out != nil && in.ProjectionExpression == nil {
-		t.bytes = itemsSize(out.Items)
+		t.Bytes = itemsSize(out.Items)
 	}
-	t.estimate()
-	v.touches = append(v.touches, t)
+	t.Estimate()
+	v.Accesses = append(v.Accesses, t)
 }
 
 // fromEqual names the keys among attributes that must equal a value. Without
 // the schema only a single one can be the partition key.
-func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok bool) {
+func (v *Reader) fromEqual(table, index string, equal Item) (pk, sk sample.Key, ok bool) {
 	partition, sort := v.keyNames(table, index)
 	if partition == nil {
 		if len(equal) != 1 {
@@ -42,10 +42,10 @@ func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok
 		}
 		return pk, sk, ok
 	}
-	if pk, ok = keyOf(equal, partition); !ok {
+	if pk, ok = KeyOf(equal, partition); !ok {
 		return sample.Key{}, sk, false
 	}
-	if sk, ok = keyOf(equal, sort); !ok {
+	if sk, ok = KeyOf(equal, sort); !ok {
 		sk = sample.Key{}
 	}
 	return pk, sk, true
@@ -53,8 +53,8 @@ func (v *view) fromEqual(table, index string, equal item) (pk, sk sample.Key, ok
 
 // keyNames returns the key attributes of a table or index, nil when not known. The
 // sort key of a local index is none of the table's.
-func (v *view) keyNames(table, index string) (partition, sort []string) {
-	schema := v.schemas.of(table)
+func (v *Reader) keyNames(table, index string) (partition, sort []string) {
+	schema := v.Schemas.Of(table)
 	if schema == nil {
 		return nil, nil
 	}
@@ -69,8 +69,8 @@ func (v *view) keyNames(table, index string) (partition, sort []string) {
 }
 
 // equalities returns the attributes that a Query's condition sets equal to a value.
-func equalities(in *dynamodb.QueryInput) item {
-	equal := item{}
+func equalities(in *dynamodb.QueryInput) Item {
+	equal := Item{}
 	for name, c := range in.KeyConditions {
 		if c.ComparisonOperator == types.ComparisonOperatorEq && len(c.AttributeValueList) == 1 {
 			equal[name] = c.AttributeValueList[0]

@@ -1,4 +1,4 @@
-package awssdk
+package access
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,8 +14,8 @@ const (
 	unprocessedItems = "UnprocessedItems"
 )
 
-// readMany gathers the touches of operations on many items.
-func (v *view) readMany(params, result any) {
+// readMany gathers the accesses of operations on many items.
+func (v *Reader) readMany(params, result any) {
 	switch in := params.(type) {
 	case *dynamodb.BatchGetItemInput:
 		out, _ := result.(*dynamodb.BatchGetItemOutput)
@@ -23,7 +23,7 @@ func (v *view) readMany(params, result any) {
 	case *dynamodb.BatchWriteItemInput:
 		for table, writes := range in.RequestItems {
 			for _, w := range writes {
-				v.write(v.batchWrite(table, w))
+				v.addWrite(v.batchWrite(table, w))
 			}
 		}
 	case *dynamodb.TransactGetItemsInput:
@@ -46,7 +46,7 @@ func (v *view) readMany(params, result any) {
 	}
 }
 
-func (v *view) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
+func (v *Reader) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
 	for table, keys := range in.RequestItems {
 		var sizes map[[2]sample.Key]int64
 		if out != nil && keys.ProjectionExpression == nil && keys.AttributesToGet == nil {
@@ -54,58 +54,58 @@ func (v *view) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetIt
 		}
 		for _, key := range keys.Keys {
 			t := v.key(&table, key)
-			t.consistency = consistency(keys.ConsistentRead)
-			t.bytes = sizes[[2]sample.Key{t.pk, t.sk}]
-			t.estimate()
-			v.touches = append(v.touches, t)
+			t.Consistency = consistency(keys.ConsistentRead)
+			t.Bytes = sizes[[2]sample.Key{t.PK, t.SK}]
+			t.Estimate()
+			v.Accesses = append(v.Accesses, t)
 		}
 	}
 }
 
 // sizes returns the sizes of the items that came back, by key. The request's keys
 // tell which attributes of an item are its key.
-func (v *view) sizes(table string, keys, items []item) map[[2]sample.Key]int64 {
+func (v *Reader) sizes(table string, keys, items []Item) map[[2]sample.Key]int64 {
 	if len(keys) == 0 {
 		return nil
 	}
 	sizes := make(map[[2]sample.Key]int64, len(items))
 	for _, it := range items {
-		key := make(item, 2)
+		key := make(Item, 2)
 		for name := range keys[0] {
 			key[name] = it[name]
 		}
 		t := v.key(&table, key)
-		sizes[[2]sample.Key{t.pk, t.sk}] = itemSize(it)
+		sizes[[2]sample.Key{t.PK, t.SK}] = itemSize(it)
 	}
 	return sizes
 }
 
-func (v *view) batchWrite(table string, w types.WriteRequest) touch {
+func (v *Reader) batchWrite(table string, w types.WriteRequest) Access {
 	if w.PutRequest != nil {
 		t := v.item(&table, w.PutRequest.Item)
-		t.after = w.PutRequest.Item
+		t.After = w.PutRequest.Item
 		return t
 	}
 	if w.DeleteRequest != nil {
 		return v.key(&table, w.DeleteRequest.Key)
 	}
-	return touch{table: tableName(&table)}
+	return Access{Table: TableName(&table)}
 }
 
-// unprocessed marks what a batch left undone as throttled. A key stands in a
-// batch only once, so it tells which.
-func (v *view) unprocessed(params, result any) {
+// MarkUnprocessed marks what a batch left undone as throttled. A key stands in a
+// batch only once, so it shows which.
+func (v *Reader) MarkUnprocessed(params, result any) {
 	switch out := result.(type) {
 	case *dynamodb.BatchGetItemOutput:
 		for table, keys := range out.UnprocessedKeys {
 			for _, key := range keys.Keys {
-				v.refuse(v.key(&table, key), unprocessedKeys)
+				v.markThrottled(v.key(&table, key), unprocessedKeys)
 			}
 		}
 	case *dynamodb.BatchWriteItemOutput:
 		for table, writes := range out.UnprocessedItems {
 			for _, w := range writes {
-				v.refuse(v.batchWrite(table, w), unprocessedItems)
+				v.markThrottled(v.batchWrite(table, w), unprocessedItems)
 			}
 		}
 	case *dynamodb.BatchExecuteStatementOutput:
@@ -113,58 +113,58 @@ func (v *view) unprocessed(params, result any) {
 	}
 }
 
-func (v *view) refuse(undone touch, reason string) {
-	for i := range v.touches {
-		t := &v.touches[i]
-		if t.table == undone.table && t.pk == undone.pk && t.sk == undone.sk {
-			t.throttle = reason
+func (v *Reader) markThrottled(undone Access, reason string) {
+	for i := range v.Accesses {
+		t := &v.Accesses[i]
+		if t.Table == undone.Table && t.PK == undone.PK && t.SK == undone.SK {
+			t.Throttle = reason
 		}
 	}
 }
 
 // failedStatements marks the statements of a batch that did not get through. One
 // that failed otherwise than by a condition cost nothing and asked for nothing.
-func (v *view) failedStatements(responses []types.BatchStatementResponse) {
-	kept := v.touches[:0]
-	for i := range v.touches {
-		t := v.touches[i]
+func (v *Reader) failedStatements(responses []types.BatchStatementResponse) {
+	kept := v.Accesses[:0]
+	for i := range v.Accesses {
+		t := v.Accesses[i]
 		if i < len(responses) && responses[i].Error != nil {
 			code := string(responses[i].Error.Code)
 			switch {
-			case isThrottle(code):
-				t.throttle = code
+			case IsThrottle(code):
+				t.Throttle = code
 			case code != string(types.BatchStatementErrorCodeEnumConditionalCheckFailed):
-				v.count.failed.Add(1)
+				v.Failed++
 				continue
 			}
 		}
 		kept = append(kept, t)
 	}
-	v.touches = kept
+	v.Accesses = kept
 }
 
-func (v *view) transactGet(in *dynamodb.TransactGetItemsInput, out *dynamodb.TransactGetItemsOutput) {
+func (v *Reader) transactGet(in *dynamodb.TransactGetItemsInput, out *dynamodb.TransactGetItemsOutput) {
 	for i, it := range in.TransactItems {
 		if it.Get == nil {
 			continue
 		}
 		t := v.key(it.Get.TableName, it.Get.Key)
-		t.consistency = sample.Transactional
+		t.Consistency = sample.Transactional
 		if out != nil && it.Get.ProjectionExpression == nil && i < len(out.Responses) {
-			t.bytes = itemSize(out.Responses[i].Item)
+			t.Bytes = itemSize(out.Responses[i].Item)
 		}
-		t.estimate()
-		v.touches = append(v.touches, t)
+		t.Estimate()
+		v.Accesses = append(v.Accesses, t)
 	}
 }
 
 // transactWrite adds one item; a condition check is charged like a write.
-func (v *view) transactWrite(it types.TransactWriteItem) {
-	var t touch
+func (v *Reader) transactWrite(it types.TransactWriteItem) {
+	var t Access
 	switch {
 	case it.Put != nil:
 		t = v.item(it.Put.TableName, it.Put.Item)
-		t.after = it.Put.Item
+		t.After = it.Put.Item
 	case it.Update != nil:
 		t = v.key(it.Update.TableName, it.Update.Key)
 	case it.Delete != nil:
@@ -172,6 +172,6 @@ func (v *view) transactWrite(it types.TransactWriteItem) {
 	case it.ConditionCheck != nil:
 		t = v.key(it.ConditionCheck.TableName, it.ConditionCheck.Key)
 	}
-	t.transactional = true
-	v.write(t)
+	t.Transactional = true
+	v.addWrite(t)
 }

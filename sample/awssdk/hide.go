@@ -6,45 +6,8 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/keyheat/keyheat/sample"
 )
-
-// item is attributes by name, as the SDK has them.
-type item = map[string]types.AttributeValue
-
-// attributeKey returns the key of one attribute's value; false when it can be none.
-func attributeKey(value types.AttributeValue) (sample.Key, bool) {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return sample.KeyString(v.Value), v.Value != ""
-	case *types.AttributeValueMemberN:
-		key, err := sample.KeyNumber(v.Value)
-		return key, err == nil
-	case *types.AttributeValueMemberB:
-		return sample.KeyBinary(v.Value), len(v.Value) > 0
-	}
-	return sample.Key{}, false
-}
-
-// keyOf joins the named attributes of an item; false when one is missing.
-func keyOf(it item, names []string) (sample.Key, bool) {
-	if len(names) == 0 {
-		return sample.Key{}, false
-	}
-	if len(names) == 1 {
-		return attributeKey(it[names[0]])
-	}
-	parts := make([]sample.Key, len(names))
-	for i, name := range names {
-		var ok bool
-		if parts[i], ok = attributeKey(it[name]); !ok {
-			return sample.Key{}, false
-		}
-	}
-	return sample.JoinKeys(parts...), true
-}
 
 // maxHidden is how many components of one key are hashed apart: the rest is
 // one more, so that a key of separators stays short.
