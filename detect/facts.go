@@ -1,8 +1,8 @@
 package detect
 
-// TableFacts are what is known of a table beside its traffic: told by the
-// operator, or by DescribeTable where it may be asked. The zero value of a field
-// is "not known", except for LSIs of known facts.
+// TableFacts are what is known of a table beside its traffic: from the operator, or
+// from DescribeTable where that is allowed. The zero value of a field is "not known",
+// except for LSIs of known facts.
 type TableFacts struct {
 	// Billing is PAY_PER_REQUEST or PROVISIONED.
 	Billing string `json:"billing"`
@@ -13,7 +13,7 @@ type TableFacts struct {
 	// item collection. Known facts without LSIs say that there are none.
 	LSIs []string `json:"lsis"`
 	// PK and SK are the attributes of the table's key. A known PK without SK
-	// says that every key is one item.
+	// means that every key is one item.
 	PK []string `json:"pk"`
 	SK []string `json:"sk"`
 	// Stream is the view type of the table's stream, empty without one.
@@ -36,8 +36,8 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
-// Provisioned are the units a second that a table or index is given; zero where
-// that is not known or not bounded.
+// Provisioned returns the units a second that a table or index is provisioned with;
+// zero where that is not known or not bounded.
 func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
 	switch {
 	case f == nil || f.Billing == BillingOnDemand:
