@@ -21,11 +21,3 @@ const (
 	ActionShard    = "shard"    // shard the key
 	ActionMigrate  = "migrate"  // get there
 )
-
-// Actions lists every action.
-func Actions() []string {
-	return []string{
-		ActionCaller, ActionRetry, ActionCapacity, ActionWait, ActionPrewarm, ActionRead, ActionCache, ActionScan,
-		ActionVertical, ActionIndex, ActionRename, ActionCopies, ActionSplit, ActionShard, ActionMigrate,
-	}
-}

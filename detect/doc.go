@@ -1,35 +1,40 @@
-// Package detect is the judge of DynamoDB heat. It turns merged windows of
-// per-key load into findings: which key asks a partition for more than it can
-// give, how sure that is, and what to do.
+// Package detect is the vocabulary of the verdict on DynamoDB heat, and the way into
+// the packages below it, which make the verdict: they turn windows of load per key
+// into findings, which say which key's requests exceed what one partition serves, how
+// sure that is, and what to do.
 //
-// Everything here is a function of values. There is no clock, no I/O and no
-// randomness: the same windows give the same findings, in whatever order they
-// are observed.
-//
-// # How it is used
-//
-// A Board is the memory of one judge. Observe hands it a second of a table or
-// index, as often as more of that second becomes known; Settle says how far
-// event time is known; Findings answers the verdicts.
+// Everything here and below is a function of values. There is no clock, no I/O and no
+// randomness: the same windows give the same findings, in whatever order they are
+// observed.
 //
 // # What decides
 //
-// Load is demand: what was consumed and what was refused. A key's lower bound
-// decides, its upper bound is shown: what is not proven is "possible". Lower
-// bounds only grow, so a second over the limit is final even while the second
-// is unfinished; "not over" and "resolved" need settled seconds.
+// Load is demand: what was consumed and what DynamoDB throttled. A key's lower bound
+// decides, its upper bound is shown: what is not proven is "possible". Lower bounds
+// only grow, so a second over the limit is final even before the second is complete;
+// "not over" and "resolved" need settled seconds, see [Finding] and [State].
 //
-// # Where what is
+// The numbers that decide are in limits.go. What an operator decides comes in as a
+// [Policy], what is known of a table beside its traffic as [TableFacts].
 //
-// The numbers are in limits.go, and only there. What an operator says comes in as
-// a Policy and TableFacts. A key's seconds become an episode (track.go,
-// episode.go; with sampling.go for what sampling leaves open), a table's own
-// seconds do in strain.go; an episode becomes a Finding in verdict.go, with
-// evidence.go for what its requests were like, reason.go for why it does not heal
-// and advice.go for what to do. What a finding says beside its heat is in more.go;
-// keys that belong together are in sharded.go, judged in shardverdict.go, and in
-// rolling.go. What a table's keys
-// look like is a Census and its View (census.go, frequent.go, template.go,
-// view.go, design.go, cardinality.go). Questions about the future are answered by
-// forecast.go, growth.go, placement.go and whatif.go.
+// # From a window to a finding
+//
+//  1. board: the judge. Observe records a window, Settle closes seconds, Findings
+//     returns the verdicts. Start there; it calls all others, in this order.
+//  2. throttling: what a table or index as a whole throttled, and why.
+//  3. sampling: what sampled requests prove of a load. Every bound comes from it.
+//  4. episode: the seconds of a key, folded into episodes that fire and resolve, and
+//     the figures of the finding.
+//  5. evidence: what the requests of its hottest seconds were like.
+//  6. advice: why the table does not heal by itself, and what to do. The numbers of
+//     shards on partitions come from whatif, the texts' figures from wording.
+//  7. sharding: keys that are shards of one key, judged as one; rolling: keys that
+//     are named after a time, judged as a pattern.
+//
+// Beside the judge, keydesign describes the keys of a table as a whole: the caller
+// feeds its census and gives the view to the judge. forecast follows the growth of
+// keys over weeks, and whatif answers questions about other numbers of shards.
+//
+// The packages depend on each other only downwards: this one on none of them, board
+// on all that judge.
 package detect

@@ -13,14 +13,14 @@ type Evidence struct {
 	// StrongReads is the share of the read units that were read strongly
 	// consistently or in transactions.
 	StrongReads float64 `json:"strong_reads"`
-	// SortKeys is null when no request told a sort key.
+	// SortKeys is null when no request had a sort key.
 	SortKeys *SortKeys `json:"sort_keys"`
 	// Items are the hottest sort keys, Callers the busiest callers.
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
 	// ItemBytes is the mean size of an item, 0 when unknown. ChangedShare is the
 	// part of the items' bytes that writes changed, Attributes the attributes
-	// that they did; only whole images tell: null and empty without them.
+	// that they did; both need whole images, and are null and empty without them.
 	ItemBytes    float64  `json:"item_bytes"`
 	ChangedShare *float64 `json:"changed_share"`
 	Attributes   []Part   `json:"attributes"`
@@ -38,7 +38,7 @@ type Operation struct {
 
 // SortKeys is what is known of sort keys.
 type SortKeys struct {
-	// Known is the share of the requests that told one, Distinct about how many
+	// Known is the share of the requests that had one, Distinct about how many
 	// there were in the hottest second.
 	Known    float64 `json:"known"`
 	Distinct float64 `json:"distinct"`

@@ -6,9 +6,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TableFacts are what is known of a table beside its traffic: told by the
-// operator, or by DescribeTable where it may be asked. The zero value of a field
-// is "not known".
+// TableFacts are what is known of a table beside its traffic: from the operator, or
+// from DescribeTable where that is allowed. The zero value of a field is "not known".
 type TableFacts struct {
 	// Billing is PAY_PER_REQUEST or PROVISIONED.
 	Billing string `json:"billing"`
@@ -40,8 +39,8 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
-// Provisioned are the units a second that a table or index is given; zero where
-// that is not known or not bounded.
+// Provisioned returns the units a second that a table or index is provisioned with;
+// zero where that is not known or not bounded.
 func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
 	switch {
 	case f == nil || f.Billing == BillingOnDemand:

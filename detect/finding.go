@@ -31,8 +31,8 @@ const (
 	TableStarvation Kind = "table_starvation"
 )
 
-// The kinds that say more of what is hot, or of what is designed to be. They
-// stay Pending while they hold, and never page: the heat itself does.
+// The kinds of related findings, which describe what is hot or how keys are made.
+// They stay Pending while they hold, and never page: the hot key itself does.
 const (
 	// RollingHotKey is a key pattern with a new hot key each day or hour.
 	RollingHotKey Kind = "rolling_hot_key"
@@ -55,18 +55,10 @@ const (
 	LargeCollection Kind = "large_collection"
 )
 
-// Kinds lists every kind.
-func Kinds() []Kind {
-	return []Kind{
-		HotKeyWrite, HotKeyRead, HotGSIKey, HotPartition, TableStarvation, RollingHotKey, LowCardinalityKey,
-		TooFewShards, TooManyShards, UnevenShards, LargeItem, SingleCaller, TestKey, LargeCollection,
-	}
-}
-
-// OfTable says whether a kind is about a table or index as a whole.
+// OfTable reports whether a kind is about a table or index as a whole.
 func (k Kind) OfTable() bool { return k == HotPartition || k == TableStarvation }
 
-// OfKey says whether a kind is about one key's own load.
+// OfKey reports whether a kind is about one key's own load.
 func (k Kind) OfKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
 
 // Severity is of the load, the worst of the episode.
@@ -111,7 +103,7 @@ const (
 	// MonotonicSortKey says that writes follow the sort key in one direction: a
 	// split leaves all of them on one side.
 	MonotonicSortKey Reason = "MONOTONIC_SORT_KEY"
-	// Scanned says that Scans make the heat: they go on to the next partition
+	// Scanned says that Scans make the load: they go on to the next partition
 	// before DynamoDB splits one.
 	Scanned Reason = "SCAN"
 	// Splittable says that the load is spread over many sort keys, or keys:
@@ -119,14 +111,9 @@ const (
 	Splittable Reason = "SPLITTABLE"
 	// Starved says that no partition is hot: the table has too little capacity.
 	Starved Reason = "STARVED"
-	// Undetermined says that the samples do not tell.
+	// Undetermined says that the samples do not show it.
 	Undetermined Reason = "UNDETERMINED"
 )
-
-// Reasons lists every reason.
-func Reasons() []Reason {
-	return []Reason{HotItem, RollingKey, LSIBlocked, MonotonicSortKey, Scanned, Splittable, Starved, Undetermined}
-}
 
 // Figure is an amount a second, in units, with its bounds: the truth lies
 // between Low and High, for certain where all requests were seen and with 95%
@@ -158,7 +145,7 @@ type Consumed struct {
 
 // Step is one piece of advice, with its arithmetic.
 type Step struct {
-	// Action is one word for programs: see Actions.
+	// Action is one word for programs: see ActionCaller and the others.
 	Action string `json:"action"`
 	// Text says what to do, and why, with the numbers of the case at hand.
 	Text string `json:"text"`
@@ -181,7 +168,7 @@ type Finding struct {
 	Consumed Consumed `json:"consumed"`
 	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
 	// PossibleSeconds may have been.
-	// SaturatedSeconds lie on a flat top just at the limit.
+	// SaturatedSeconds lie on a plateau just at the limit.
 	OverSeconds      int `json:"over_seconds"`
 	PossibleSeconds  int `json:"possible_seconds"`
 	SaturatedSeconds int `json:"saturated_seconds"`
@@ -274,8 +261,8 @@ type Rolling struct {
 	Keys []string `json:"keys"`
 }
 
-// NewRelated is a finding that says more of what another one is about: of another
-// kind, never paging, and over when that is.
+// NewRelated returns a finding that is related to another one: of another kind, never
+// paging, and resolved when the other is.
 func NewRelated(f *Finding, kind Kind, key string) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key

@@ -3,7 +3,7 @@ package detect
 import "time"
 
 // Forecast is the growth of a key's peaks and what follows from it. It is only
-// made where the data prove growth; see NewForecast.
+// made where the data prove growth; see package forecast.
 type Forecast struct {
 	// Unit is wcu or rcu: what grows.
 	Unit string `json:"unit"`

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Shards is how many shards carry a peak of one second, with headroom:
+// Shards returns how many shards carry a peak of one second, with headroom:
 //
 //	max(1, ceil(peak / limit × headroom))
 //

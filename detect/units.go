@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Amount is the part of a load that a kind is about.
+// Amount returns the part of a load that a kind is about.
 func Amount(k Kind, l sketch.Load) sample.Milli {
 	if k == HotKeyRead {
 		return l.Read
@@ -16,23 +16,27 @@ func Amount(k Kind, l sketch.Load) sample.Milli {
 	return l.Write
 }
 
+// Units returns an amount in units.
 func Units(m sample.Milli) float64 { return float64(m) / 1000 }
 
-// Milli is the inverse of units.
+// Milli returns units as an amount in thousandths. It is the inverse of Units.
 func Milli(u float64) sample.Milli { return sample.Milli(math.Round(u * 1000)) }
 
+// Sub returns a without b.
 func Sub(a, b sketch.Load) sketch.Load {
 	return sketch.Load{Read: a.Read - b.Read, Write: a.Write - b.Write}
 }
 
+// MaxLoad returns the larger reads and the larger writes.
 func MaxLoad(a, b sketch.Load) sketch.Load {
 	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
 }
 
-// Weight is the measure of consumed throughput, in which both limits are equal.
+// Weight returns a load in thousandths of ConsumedThroughputUnits, in which both limits
+// are equal.
 func Weight(l sketch.Load) sample.Milli { return WritesInReads*l.Write + l.Read }
 
-// Ratio is 0 where there is nothing to divide by.
+// Ratio returns part/whole, and 0 where there is nothing to divide by.
 func Ratio(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
@@ -40,4 +44,5 @@ func Ratio(part, whole float64) float64 {
 	return part / whole
 }
 
+// At returns the time of a second.
 func At(second int64) time.Time { return time.Unix(second, 0).UTC() }

@@ -4,7 +4,7 @@ import "time"
 
 // View is what a table or index looks like as a whole.
 type View struct {
-	// From and To bound what was looked at, To exclusive.
+	// From and To bound what was counted, To exclusive.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 	// DistinctKeys is about how many partition keys were used, with its 95%
@@ -12,8 +12,8 @@ type View struct {
 	DistinctKeys Figure `json:"distinct_keys"`
 	// Top are the keys with the most load, at most TopKeys.
 	Top []TopKey `json:"top"`
-	// EffectiveKeys is the skew within a second: two units of load that are
-	// asked for in the same second are for the same key one time in so many. It
+	// EffectiveKeys is the skew within a second: two units of load in the same
+	// second are for the same key one time in so many. It
 	// is the inverse of Simpson's index; as many equally loaded keys would give
 	// it. A table keyed by date has one at a time, however many days it holds.
 	EffectiveKeys float64 `json:"effective_keys"`
@@ -110,7 +110,7 @@ type Template struct {
 	// Pattern is a key with placeholders: user#<id>. Empty when no form has the
 	// majority.
 	Pattern string `json:"pattern"`
-	// Keys of Of distinct keys that were looked at fit it.
+	// Keys of Of distinct keys that were compared fit it.
 	Keys int `json:"keys"`
 	Of   int `json:"of"`
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// Adviser says what to do. It remembers the placements that it simulated.
+// Adviser writes the steps for a hot key. It keeps the placements that it simulated.
 type Adviser struct{ placements map[placed]float64 }
 
+// New returns an adviser.
 func New() *Adviser { return &Adviser{map[placed]float64{}} }
 
-// Steps says what to do about a hot key, in order. peak is what the finding is
-// about.
+// Steps returns what to do about a hot key, in order. peak is the highest second of
+// what the finding is about.
 func (a *Adviser) Steps(f *detect.Finding, peak sample.Milli, p detect.Policy) []detect.Step {
 	var steps []detect.Step
 	add := func(action, text string) {
@@ -63,7 +64,7 @@ func callerAdvice(f *detect.Finding) string {
 	return ""
 }
 
-// retryAdvice is about throttled requests, each of which the client retries.
+// retryAdvice returns the step about throttled requests, each of which the client retries.
 func retryAdvice(f *detect.Finding) string {
 	if f.Evidence == nil {
 		return ""
@@ -78,7 +79,8 @@ func retryAdvice(f *detect.Finding) string {
 	return fmt.Sprintf("%s requests on the key were throttled in the seconds looked at. Let clients back off exponentially, with jitter and a limit on attempts: retries at once are load on the same partition.", wording.Count(throttled))
 }
 
-// capacityAdvice says whether the table's own capacity is the bound.
+// capacityAdvice returns the step about the table's own capacity, whether or not that
+// is the bound.
 func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 	if f.Evidence != nil {
 		starved := int64(0)
@@ -104,7 +106,7 @@ func waitAdvice(f *detect.Finding) string {
 	return "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."
 }
 
-// prewarmAdvice is the figure to raise the warm throughput to: shards are new
+// prewarmAdvice returns the warm throughput to raise to: shards are new
 // keys, and their partitions are made by load or by warm throughput.
 func prewarmAdvice(f *detect.Finding, headroom float64) string {
 	if f.Shards < 2 || f.Reason == detect.HotItem {
@@ -126,8 +128,8 @@ func prewarmAdvice(f *detect.Finding, headroom float64) string {
 		where, wording.About(math.Ceil(need)), what, wording.About(peak), headroom, wording.About(least))
 }
 
-// tableMean is about what the whole table or index was asked for while the key
-// was seen: what its partitions carry already.
+// tableMean returns about the demand on the whole table or index while the key was
+// seen: what its partitions carry already.
 func tableMean(f *detect.Finding) float64 {
 	if f.Kind == detect.HotKeyRead {
 		return detect.Ratio(f.Mean.RCU.Value, f.Share)
@@ -157,13 +159,13 @@ func verticalAdvice(f *detect.Finding) string {
 	return text
 }
 
-// isLargeItem says whether writes pay mostly for bytes that stay as they are.
+// isLargeItem reports whether writes pay mostly for bytes that stay as they are.
 func isLargeItem(e *detect.Evidence) bool {
 	return e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil && e.ItemBytes >= detect.LargeItemBytes && *e.ChangedShare <= detect.LittleChangeShare
 }
 
-// shardAdvice words the shard count with its arithmetic, what it costs and how
-// to get there; or why shards would not help.
+// shardAdvice returns the shard count with its arithmetic, what it costs and how to
+// get there; or why shards would not help.
 func (a *Adviser) shardAdvice(f *detect.Finding, peak sample.Milli, p detect.Policy) []detect.Step {
 	sum := fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(f.Kind)), p.Headroom, f.Shards)
 	switch {
@@ -188,7 +190,7 @@ func (a *Adviser) shardAdvice(f *detect.Finding, peak sample.Milli, p detect.Pol
 	return []detect.Step{{Action: detect.ActionShard, Text: text}, {Action: detect.ActionMigrate, Text: migration(f, base)}}
 }
 
-// shardNames are the first and last names of the shards, in the form that the
+// shardNames returns the first and last names of the shards, in the form that the
 // key has already, or the policy's, and the base that they share.
 func shardNames(key string, n int, p detect.Policy) (names, base string) {
 	form, base := shardkey.HashShardUnderscore(), key
@@ -213,7 +215,7 @@ func shardNames(key string, n int, p detect.Policy) (names, base string) {
 	return fmt.Sprintf("%s to %s", wording.Quote(first), wording.Quote(last)), base
 }
 
-// suffixKind says how an item finds its shard: by what reads it.
+// suffixKind returns how an item finds its shard: by what reads it.
 func suffixKind(f *detect.Finding) string {
 	single := 0.0
 	if f.Evidence != nil {
@@ -229,7 +231,7 @@ func suffixKind(f *detect.Finding) string {
 	return "A random suffix does where only the whole key is read; where single items are read back, calculate it from an attribute that is known then."
 }
 
-// fanOut is what reading all shards costs.
+// fanOut returns what reading all shards costs.
 func fanOut(f *detect.Finding) string {
 	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", f.Shards, detect.QueryMinimum)
 	if q := requestsOf(f.Evidence, sample.Query.String()); q > 0 {
@@ -239,7 +241,7 @@ func fanOut(f *detect.Finding) string {
 	return text + "."
 }
 
-// requestsOf are those of one operation, a second.
+// requestsOf returns those of one operation, a second.
 func requestsOf(e *detect.Evidence, op string) float64 {
 	if e == nil {
 		return 0
@@ -252,8 +254,8 @@ func requestsOf(e *detect.Evidence, op string) float64 {
 	return 0
 }
 
-// crowded says how likely several shards are to share a partition, so many that
-// it is full.
+// sharedPartition returns how likely several shards are to share a partition, so many
+// that it is full.
 func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
 	few := int(detect.Limit(k)/max(load, 1)) + 1
 	if few > shards || shards > 1000 {
@@ -276,7 +278,7 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 // placed is a simulated placement.
 type placed struct{ shards, share int }
 
-// migration are the steps for the key at hand.
+// migration returns the steps for the key at hand.
 func migration(f *detect.Finding, base string) string {
 	if base != f.Key {
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", wording.Quote(base))

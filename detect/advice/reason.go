@@ -15,7 +15,7 @@ type Diagnosis struct {
 	Why    string
 }
 
-// Diagnose says why the table will not heal a hot key itself. What no split helps
+// Diagnose returns why the table will not heal a hot key itself. What no split helps
 // comes before what one might.
 func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 	for _, diagnose := range []func(*detect.Finding, *detect.TableFacts) (Diagnosis, bool){
@@ -28,8 +28,8 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 	return Diagnosis{detect.Undetermined, undetermined(f)}
 }
 
-// oneItem: a single item is held to 1,000 and 3,000 for ever. An index's sort
-// key does not name an item.
+// hotItem diagnoses a single item, which is held to a partition's limits for ever. An
+// index's sort key does not name an item.
 func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Index != "" {
 		return Diagnosis{}, false
@@ -45,6 +45,7 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		wording.Quote(e.Items[0].Text), wording.Between(e.Items[0]), e.Records)}, true
 }
 
+// rollingKey diagnoses a key that is named after a time.
 func rollingKey(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	if f.Rolling == nil {
 		return Diagnosis{}, false
@@ -53,6 +54,7 @@ func rollingKey(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 		f.Rolling.Period, f.Rolling.Template, f.Rolling.Period)}, true
 }
 
+// lsiBlocked diagnoses a table with a local secondary index.
 func lsiBlocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 {
 		return Diagnosis{}, false
@@ -61,6 +63,7 @@ func lsiBlocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		strings.Join(facts.LSIs, ", "))}, true
 }
 
+// monotonic diagnoses writes that follow the sort key.
 func monotonic(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	e := f.Evidence
 	if f.Kind == detect.HotKeyRead || e == nil || e.SortKeys == nil || e.SortKeys.Steps < detect.MinRecords {
@@ -78,7 +81,7 @@ func monotonic(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 		100*rising, s.Steps, direction)}, true
 }
 
-// splits: many sort keys, none of them a quarter of the load.
+// splittable diagnoses many sort keys, none of them a quarter of the load.
 func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	e := f.Evidence
 	if e == nil || e.Records < detect.MinRecords || e.SortKeys == nil || e.SortKeys.Known < 0.8 {

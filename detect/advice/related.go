@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Related is what the evidence of a hot key says beside its heat.
+// Related returns the findings that the evidence of a hot key has beside its heat.
 func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding) {
 	add := func(kind detect.Kind, why string, step detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
@@ -36,8 +36,8 @@ func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding)
 	return all
 }
 
-// growth says whether the key's item collection may reach what a local secondary
-// index allows it, and within how many hours, growing as it does.
+// collectionGrowth reports whether the key's item collection may reach what a local
+// secondary index allows it, and within how many hours, growing as it does.
 func collectionGrowth(f *detect.Finding, facts *detect.TableFacts) (hours float64, near bool) {
 	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 || f.Evidence == nil || f.Evidence.Records < detect.MinRecords ||
 		f.Evidence.GrowthBytes == nil || *f.Evidence.GrowthBytes <= 0 {
@@ -52,7 +52,7 @@ var testWords = []string{
 	"test", "tests", "testing", "loadtest", "perftest", "smoketest", "benchmark", "bench", "dummy", "canary", "healthcheck", "synthetic", "probe",
 }
 
-// testName says whether a part of the key is such a word, and which.
+// testName reports whether a part of the key is such a word, and returns it.
 func testName(key string) (string, bool) {
 	for _, part := range strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) }) {
 		if slices.Contains(testWords, strings.ToLower(part)) {

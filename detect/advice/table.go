@@ -11,7 +11,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// WhyHotPartition says why a partition without a hot key throttles, and whether it heals.
+// WhyHotPartition returns why a partition without a hot key throttles, and whether it
+// heals.
 func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Reason, string) {
 	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was near a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
@@ -24,7 +25,7 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Re
 	return detect.Splittable, why
 }
 
-// WhyStarved says what a table lacks.
+// WhyStarved returns what capacity a table or index lacks.
 func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, index string) string {
 	what := "table"
 	if index != "" {
@@ -48,7 +49,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
 }
 
-// ForTable says what to do about a table as a whole.
+// ForTable returns what to do about a table or index as a whole.
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
 	var steps []detect.Step
 	if text := retryAdvice(f); text != "" {

@@ -180,7 +180,7 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 	return found
 }
 
-// conditions are what a track is judged under now.
+// conditions returns what a track is judged under now.
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target := t.Subject.Target
 	return episode.Conditions{

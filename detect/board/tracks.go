@@ -24,7 +24,7 @@ type trackID struct {
 	hash   uint64
 }
 
-// wholeID is the id of a table or index as a whole.
+// wholeID returns the id of a table or index as a whole.
 func wholeID(t detect.Target) trackID { return trackID{target: t} }
 
 func (ts tracks) add(id trackID, key sample.Key) *episode.Track {

@@ -15,20 +15,20 @@ import (
 // Census counts what the keys of tables and indexes look like as a whole. It is
 // not safe for concurrent use.
 //
-// A census takes each second once, whole and in about the order of time. What
-// comes late for a second that was taken is not in it.
+// A census observes each second once, complete and in about the order of time. What
+// arrives late for a second that was observed is not in it.
 type Census struct {
 	tables map[detect.Target]*counters
 }
 
-// NewCensus makes an empty census.
+// NewCensus returns an empty census.
 func NewCensus() *Census { return &Census{tables: map[detect.Target]*counters{}} }
 
-// sampledKeys is how many distinct keys of a table are looked at for what they
-// have in common.
+// sampledKeys is how many distinct keys of a table are compared for what they have in
+// common.
 const sampledKeys = 256
 
-// tally is the census of one table or index.
+// counters are the census of one table or index.
 type counters struct {
 	frequent frequentKeys
 	requests int64
@@ -36,7 +36,7 @@ type counters struct {
 	first, last int64
 	highest     sketch.Load
 	hottest     hottestSecond
-	// same and pairs are sums over pairs of requests of one second, weighed by
+	// equalPairs and pairs are sums over pairs of requests of one second, weighed by
 	// both loads: pairs of the same key, and all.
 	equalPairs, pairs float64
 	sampled           []sampledKey // by hash, the smallest ones: every key has the same chance
@@ -45,7 +45,7 @@ type counters struct {
 	unlisted          bool // some keys may be in no list
 }
 
-// hottest is the highest second of any key.
+// hottestSecond is the highest second of any key.
 type hottestSecond struct {
 	key    sample.Key
 	second int64
@@ -69,7 +69,7 @@ func (c *Census) countersOf(table, index string) *counters {
 	return t
 }
 
-// Observe takes a second of a table or index, untrimmed.
+// Observe counts a second of a table or index, untrimmed.
 func (c *Census) Observe(w *sketch.Window) {
 	t := c.countersOf(w.Table, w.Index)
 	t.frequent.add(w, keysPerTable(len(c.tables)))
@@ -89,7 +89,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.countPairs(w)
 }
 
-// Count takes the registers of distinct keys.
+// Count adds the registers of distinct keys.
 func (c *Census) Count(r sketch.Registers) {
 	t := c.countersOf(r.Table, r.Index)
 	t.distinct.Merge(r)
@@ -116,7 +116,7 @@ func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	t.sampled = slices.Insert(t.sampled, i, sampledKey{k.Hash, k.Key, k.Cut, second})
 }
 
-// pair counts the pairs of requests of a second. A request is no pair with
+// countPairs counts the pairs of requests of a second. A request is no pair with
 // itself, so a quiet second does not look skewed: of n equal requests with the
 // load w, w² (1−1/n) is in pairs. What is not listed counts as spread out.
 func (t *counters) countPairs(w *sketch.Window) {
@@ -136,7 +136,7 @@ func (t *counters) countPairs(w *sketch.Window) {
 	t.pairs += max(0, pairs)
 }
 
-// effective is how many keys would make as few equal pairs if all had the same
+// effective returns how many keys would make as few equal pairs if all had the same
 // load: the inverse of Simpson's index, within seconds.
 func (t *counters) effective(distinct float64) float64 {
 	if t.equalPairs <= 0 {
@@ -145,8 +145,8 @@ func (t *counters) effective(distinct float64) float64 {
 	return min(distinct, max(1, t.pairs/t.equalPairs))
 }
 
-// count is about how many distinct keys there were. Where every key was listed
-// and sampled that is exact.
+// count returns about how many distinct keys there were; exactly, where every key was
+// listed and sampled.
 func (t *counters) count() detect.Figure {
 	listed := float64(len(t.sampled))
 	if !t.unlisted && len(t.sampled) < sampledKeys {
@@ -159,5 +159,5 @@ func (t *counters) count() detect.Figure {
 	return detect.Figure{Value: max(n, listed), Low: max(listed, math.Floor(n*(1-1.96*sketch.CardinalityError))), High: max(listed, math.Ceil(n*(1+1.96*sketch.CardinalityError)))}
 }
 
-// span is the time of the seconds that were taken.
+// span returns the time of the seconds that were observed.
 func (t *counters) span() (from, to time.Time) { return detect.At(t.first), detect.At(t.last + 1) }

@@ -8,89 +8,89 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Traits are what a partition key's design is judged by.
-type Traits struct {
-	// PeakWCU and PeakRCU are the table's highest second, MinUnits from which on
+// traits are what a partition key's design is judged by.
+type traits struct {
+	// peakWCU and peakRCU are the table's highest second, minUnits from which on
 	// it is judged.
-	PeakWCU, PeakRCU, MinUnits float64
-	// Distinct is how many keys there were, Effective how many at a time (see
+	peakWCU, peakRCU, minUnits float64
+	// distinct is how many keys there were, effective how many at a time (see
 	// View.EffectiveKeys).
-	Distinct, Effective float64
-	// Share is the largest part of any key in the load while it was there; 0
-	// when none stands out. It is of reads where Reads says that these have more
+	distinct, effective float64
+	// share is the largest part of any key in the load while it was there; 0
+	// when none stands out. It is of reads where reads says that these have more
 	// of the throughput, otherwise of writes.
-	Share float64
-	Reads bool
-	// Burst is the highest second of any key, as a share of a partition's limit.
-	Burst float64
-	// Template is what the keys have in common.
-	Template string
-	// Newest says that keys are numbered and requests are for the newest.
-	Newest bool
+	share float64
+	reads bool
+	// burst is the highest second of any key, as a share of a partition's limit.
+	burst float64
+	// template is what the keys have in common.
+	template string
+	// newest says that keys are numbered and requests are for the newest.
+	newest bool
 }
 
-// DesignOf judges a partition key.
-func DesignOf(t Traits) detect.Design {
-	if max(t.PeakWCU, t.PeakRCU) < t.MinUnits {
+// judgeDesign returns the verdict on a partition key.
+func judgeDesign(t traits) detect.Design {
+	if max(t.peakWCU, t.peakRCU) < t.minUnits {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("Too little traffic to judge: at most %s units in one second, and the policy asks for %s.",
-			wording.Significant(max(t.PeakWCU, t.PeakRCU)), wording.Significant(t.MinUnits))}
+			wording.Significant(max(t.peakWCU, t.peakRCU)), wording.Significant(t.minUnits))}
 	}
-	if t.Distinct < 0.5 {
+	if t.distinct < 0.5 {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: "No request named a partition key."}
 	}
-	for _, rule := range []func(Traits) (detect.Design, bool){
+	for _, rule := range []func(traits) (detect.Design, bool){
 		constantKey, timeKey, shardKey, fewValues, fewIDs, dominantKey, burstyKey, orderedIDs, longKey,
 	} {
 		if d, ok := rule(t); ok {
 			return d
 		}
 	}
-	if t.Distinct >= manyKeys && t.Share < evenShare {
-		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1%% of the %s.", wording.Significant(t.Distinct), t.likeTemplate(), t.loadWord())}
+	if t.distinct >= manyKeys && t.share < evenShare {
+		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1%% of the %s.", wording.Significant(t.distinct), t.likeTemplate(), t.loadWord())}
 	}
-	if t.Share > 0 {
+	if t.share > 0 {
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",
-			wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Share), t.loadWord())}
+			wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord())}
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, and none stands out.", wording.Significant(t.Distinct), t.likeTemplate())}
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, and none stands out.", wording.Significant(t.distinct), t.likeTemplate())}
 }
 
-// carry is what so many full partitions carry.
-func (t Traits) capacityOf(partitions float64) string {
-	if t.Reads {
+// capacityOf returns what so many full partitions serve.
+func (t traits) capacityOf(partitions float64) string {
+	if t.reads {
 		return wording.Significant(partitions*detect.Units(detect.PartitionRead)) + " read units a second"
 	}
 	return wording.Significant(partitions*detect.Units(detect.PartitionWrite)) + " write units a second"
 }
 
-// what is what Share is of.
-func (t Traits) loadWord() string {
-	if t.Reads {
+// loadWord names what share is of.
+func (t traits) loadWord() string {
+	if t.reads {
 		return "reads"
 	}
 	return "writes"
 }
 
-// named is the template, in a sentence.
-func (t Traits) likeTemplate() string {
-	if t.Template == "" {
+// likeTemplate returns the template as a part of a sentence.
+func (t traits) likeTemplate() string {
+	if t.template == "" {
 		return ""
 	}
-	return " like " + t.Template
+	return " like " + t.template
 }
 
-// constantKey is one key for everything.
-func constantKey(t Traits) (detect.Design, bool) {
-	if t.Distinct >= 1.5 {
+// constantKey judges one key for everything.
+func constantKey(t traits) (detect.Design, bool) {
+	if t.distinct >= 1.5 {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignCatastrophic, Why: "One key takes everything: the table carries 1,000 write and 3,000 read units a second, whatever is provisioned."}, true
+	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: the table carries %s write and %s read units a second, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
-// timeKey is a key that is nothing but a time.
-func timeKey(t Traits) (detect.Design, bool) {
+// timeKey judges a key that is nothing but a time.
+func timeKey(t traits) (detect.Design, bool) {
 	placeholders := 0
-	for _, part := range token.FindAllString(t.Template, -1) {
+	for _, part := range token.FindAllString(t.template, -1) {
 		switch part {
 		case partTime, partHour, partDate, partMonth:
 			placeholders++
@@ -100,104 +100,104 @@ func timeKey(t Traits) (detect.Design, bool) {
 			}
 		}
 	}
-	if placeholders == 0 || t.Effective >= 2 {
+	if placeholders == 0 || t.effective >= 2 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
-		t.Template, wording.Percent(max(t.Share, 1/t.Effective)), t.loadWord())}, true
+		t.template, wording.Percent(max(t.share, 1/t.effective)), t.loadWord())}, true
 }
 
-// shardKey is a key that is already spread over numbered shards.
-func shardKey(t Traits) (detect.Design, bool) {
-	bare := t.Template == partNumber && t.Distinct > 2
-	if t.Distinct > fewKeys || !bare && !strings.Contains(t.Template, partShard) {
+// shardKey judges a key that is already spread over numbered shards.
+func shardKey(t traits) (detect.Design, bool) {
+	bare := t.template == partNumber && t.distinct > 2
+	if t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
 		return detect.Design{}, false
 	}
-	if t.Share*t.Distinct > evenShards {
+	if t.share*t.distinct > evenShards {
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards carry at most %s, and the fullest has %.1f times its part.",
-			wording.Significant(t.Distinct), t.capacityOf(1/t.Share), t.Share*t.Distinct)}, true
+			wording.Significant(t.distinct), t.capacityOf(1/t.share), t.share*t.distinct)}, true
 	}
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards, evenly used, carry at most %s.",
-		wording.Significant(t.Distinct), t.capacityOf(t.Distinct))}, true
+		wording.Significant(t.distinct), t.capacityOf(t.distinct))}, true
 }
 
-// fewValues is a list of values, such as a status or a country.
-func fewValues(t Traits) (detect.Design, bool) {
-	words := t.Distinct <= fewWords && t.Template != ""
-	for _, part := range token.FindAllString(t.Template, -1) {
+// fewValues judges a list of values, such as a status or a country.
+func fewValues(t traits) (detect.Design, bool) {
+	words := t.distinct <= fewWords && t.template != ""
+	for _, part := range token.FindAllString(t.template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.Distinct <= 2.5 && t.Template == partNumber
+	boolean := t.distinct <= 2.5 && t.template == partNumber
 	if !words && !boolean {
 		return detect.Design{}, false
 	}
-	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.Distinct), t.capacityOf(t.Distinct))
-	if t.Share > 0 && 1/t.Share < 0.9*t.Distinct {
-		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.Share), t.capacityOf(1/t.Share))
+	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.capacityOf(t.distinct))
+	if t.share > 0 && 1/t.share < 0.9*t.distinct {
+		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.capacityOf(1/t.share))
 	}
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + "."}, true
 }
 
-// fewIDs are keys that could become many, and are few.
-func fewIDs(t Traits) (detect.Design, bool) {
+// fewIDs judges keys that could become many, and are few.
+func fewIDs(t traits) (detect.Design, bool) {
 	switch {
-	case t.Distinct <= veryFewKeys:
+	case t.distinct <= veryFewKeys:
 		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s.",
-			wording.Significant(t.Distinct), t.likeTemplate(), t.capacityOf(t.Distinct))}, true
-	case t.Distinct <= fewKeys:
+			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct))}, true
+	case t.distinct <= fewKeys:
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used.",
-			wording.Significant(t.Distinct), t.likeTemplate(), t.capacityOf(t.Distinct))}, true
+			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct))}, true
 	}
 	return detect.Design{}, false
 }
 
-// giant is one key among many that has much of the load.
-func dominantKey(t Traits) (detect.Design, bool) {
-	if t.Share < dominantShare {
+// dominantKey judges one key among many that has much of the load.
+func dominantKey(t traits) (detect.Design, bool) {
+	if t.share < dominantShare {
 		return detect.Design{}, false
 	}
 	verdict := detect.DesignWatch
-	if t.Share >= majorityShare {
+	if t.share >= majorityShare {
 		verdict = detect.DesignPoor
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
-		wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Share), t.loadWord(), t.capacityOf(1/t.Share))}, true
+		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true
 }
 
-// bursts are of a key that is one of many in the long run, and too much for its
+// burstyKey judges a key that is one of many in the long run, and too much for its
 // partition in a second.
-func burstyKey(t Traits) (detect.Design, bool) {
-	if t.Burst <= 1 {
+func burstyKey(t traits) (detect.Design, bool) {
+	if t.burst <= 1 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: one had %s of a partition's limit in a single one.",
-		wording.Significant(t.Distinct), t.likeTemplate(), wording.Percent(t.Burst))}, true
+		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.burst))}, true
 }
 
-// orderedIDs are numbers that are used as they come. Placement is by hash, so
+// orderedIDs judges numbers that are used as they come. Placement is by hash, so
 // that does no harm by itself.
-func orderedIDs(t Traits) (detect.Design, bool) {
-	if !t.Newest {
+func orderedIDs(t traits) (detect.Design, bool) {
+	if !t.newest {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, numbered in order, and requests are for the newest: placement is by hash, so that alone does no harm.",
-		wording.Significant(t.Distinct), t.likeTemplate())}, true
+		wording.Significant(t.distinct), t.likeTemplate())}, true
 }
 
-// shape is about keys that spread well and are trouble otherwise.
-func longKey(t Traits) (detect.Design, bool) {
-	parts := strings.FieldsFunc(t.Template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
+// longKey judges keys that spread well and are trouble otherwise.
+func longKey(t traits) (detect.Design, bool) {
+	parts := strings.FieldsFunc(t.template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
 	switch {
 	case len(parts) >= deepParts:
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.Template, len(parts))}, true
-	case undelimited(t.Template):
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.Template)}, true
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.template, len(parts))}, true
+	case undelimited(t.template):
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.template)}, true
 	}
 	return detect.Design{}, false
 }
 
-// glued says that two values of a template have nothing between them that ends
-// the first.
+// undelimited reports whether two values of a template have nothing between them that
+// ends the first.
 func undelimited(template string) bool {
 	places := token.FindAllStringIndex(template, -1)
 	for i := 1; i < len(places); i++ {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -39,7 +40,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 
 // moreValues returns the steps that give a key more values.
 func moreValues(v *detect.View, index string) []detect.Step {
-	capacity := detect.Step{Action: detect.ActionCapacity, Text: "Raising the table's capacity will not help: the number of key values bounds it, at 1,000 write and 3,000 read units a second each."}
+	capacity := detect.Step{Action: detect.ActionCapacity, Text: fmt.Sprintf("Raising the table's capacity will not help: the number of key values bounds it, at %s write and %s read units a second each.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
 	if index != "" {
 		return []detect.Step{capacity, {Action: detect.ActionIndex, Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values is full, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}}
 	}

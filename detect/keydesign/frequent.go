@@ -9,17 +9,17 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Of a table or index frequentKeys keys are counted beyond single seconds, about
+// Of a table or index maxKeysPerTable keys are counted beyond single seconds, about
 // 200 bytes and the key's text each; where there are many tables fewer, so that
-// all together have about censusKeys, but no fewer than leastKeys.
+// all together have about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
-// room is how many keys each of so many tables may have.
+// keysPerTable returns how many keys each of so many tables may have.
 func keysPerTable(tables int) int {
 	return max(minKeysPerTable, min(maxKeysPerTable, maxKeys/max(tables, 1)))
 }
 
-// frequent counts the keys of a table or index with the most load over many
+// frequentKeys counts the keys of a table or index with the most load over many
 // seconds, in bounded memory. It is Space-Saving (Metwally, Agrawal and El
 // Abbadi 2005) over whole seconds as its batches: a key that leaves takes the
 // highest that it can have had into most, which is what a key that comes may
@@ -35,7 +35,7 @@ type frequentKeys struct {
 	total sketch.Load
 }
 
-// counted is one key.
+// keyCounters are those of one key.
 type keyCounters struct {
 	hash     uint64
 	key      sample.Key
@@ -51,7 +51,7 @@ type keyCounters struct {
 
 func newFrequentKeys() frequentKeys { return frequentKeys{keys: map[uint64]*keyCounters{}} }
 
-// add takes a whole second, and keeps up to twice as many keys as there is room.
+// add counts a complete second, and keeps up to twice as many keys as there is room.
 func (f *frequentKeys) add(w *sketch.Window, room int) {
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
@@ -75,12 +75,12 @@ func (f *frequentKeys) add(w *sketch.Window, room int) {
 	}
 }
 
-// high is the most that the key can have had.
+// high returns the most that the key can have had.
 func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
 
-// shrink lets the keys go that can have had least.
+// evict drops the keys that can have had least.
 func (f *frequentKeys) evict(room int) {
 	order := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) })
 	for _, c := range order[min(len(order), room):] {
@@ -89,7 +89,7 @@ func (f *frequentKeys) evict(room int) {
 	}
 }
 
-// ordered are the kept keys, those with the most first.
+// ordered returns the kept keys, those with the most first.
 func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounters {
 	all := make([]*keyCounters, 0, len(f.keys))
 	for _, c := range f.keys {
@@ -101,7 +101,7 @@ func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounter
 	return all
 }
 
-// top are the keys that have proven the most load.
+// top returns the keys that have proven the most load.
 func (f *frequentKeys) top(n int) []*keyCounters {
 	all := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) })
 	return all[:min(n, len(all))]

@@ -26,10 +26,10 @@ const (
 	partRest   = "…"
 )
 
-// known are the parts of keys that are told by their look, the longer ones
-// first. Each group 1, where there is one, stays as it is.
+// knownParts are the parts of keys that have a form of their own, the longer ones
+// first. Group 1, where there is one, stays as it is.
 var knownParts = []struct {
-	look        *regexp.Regexp
+	pattern     *regexp.Regexp
 	placeholder string
 }{
 	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID},
@@ -44,13 +44,13 @@ var knownParts = []struct {
 	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard},
 }
 
-// token is a stretch of letters and digits, or a placeholder.
+// token is a run of letters and digits, or a placeholder.
 var token = regexp.MustCompile(`<\w+>|[\pL\pN]+`)
 
-// glue is user42order77.
+// alternating is user42order77.
 var alternating = regexp.MustCompile(`^(\pL{3,})\d+(\pL{3,})\d+$`)
 
-// templateOf is one key with placeholders for what looks like a value. Words
+// templateOf returns a key with placeholders for what looks like a value. Words
 // stay.
 func templateOf(key sample.Key, cut bool) string {
 	switch key.Type {
@@ -63,7 +63,7 @@ func templateOf(key sample.Key, cut bool) string {
 	}
 	text := escaper.Replace(key.Text)
 	for _, k := range knownParts {
-		text = k.look.ReplaceAllString(text, "${1}"+k.placeholder)
+		text = k.pattern.ReplaceAllString(text, "${1}"+k.placeholder)
 	}
 	whole := token.FindString(text) == text
 	text = token.ReplaceAllStringFunc(text, func(part string) string { return placeholder(part, whole) })
@@ -80,17 +80,17 @@ const underscore = "\x01"
 
 var escaper = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
 
-// timed is a number's placeholder: some are times.
+// numberPlaceholder returns a number's placeholder: some are times.
 func numberPlaceholder(number, otherwise string) string {
 	for _, k := range knownParts {
-		if k.look.FindString(number) == number {
+		if k.pattern.FindString(number) == number {
 			return k.placeholder
 		}
 	}
 	return otherwise
 }
 
-// placeholder stands for a part of a key, or is the part itself.
+// placeholder returns what stands for a part of a key, or the part itself.
 func placeholder(part string, whole bool) string {
 	if part[0] == '<' {
 		return part
@@ -110,10 +110,10 @@ func placeholder(part string, whole bool) string {
 	return part
 }
 
-// isWord says that a token of a template is no placeholder.
+// isWord reports whether a token of a template is no placeholder.
 func isWord(part string) bool { return part[0] != '<' }
 
-// commonTemplate is what most of the keys have in common.
+// commonTemplate returns what most of the keys have in common.
 func commonTemplate(keys []sampledKey) detect.Template {
 	all := make([]string, len(keys))
 	for i, k := range keys {
@@ -154,7 +154,7 @@ func commonTemplate(keys []sampledKey) detect.Template {
 	return best
 }
 
-// constant is the word that stands in nearly all keys at a place, or the
+// constant returns the word that stands in nearly all keys at a place, or the
 // placeholder.
 func constant(keys [][]string, place int, otherwise string) string {
 	if otherwise != partWord {
@@ -172,7 +172,7 @@ func constant(keys [][]string, place int, otherwise string) string {
 	return otherwise
 }
 
-// mostFrequent is the text that occurs most often, of equal ones the first by
+// mostFrequent returns the text that occurs most often, of equal ones the first by
 // the alphabet, and how often.
 func mostFrequent(all []string) (text string, n int) {
 	counts := map[string]int{}

@@ -10,7 +10,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// View answers what was counted of a table or index, and nil when nothing was.
+// View returns what was counted of a table or index, judged by a policy; nil when
+// nothing was.
 func (c *Census) View(table, index string, p detect.Policy) *detect.View {
 	t := c.tables[detect.Target{Table: table, Index: index}]
 	if t == nil || t.requests == 0 {
@@ -36,17 +37,17 @@ func (c *Census) View(table, index string, p detect.Policy) *detect.View {
 		WCU: inverse(detect.Units(detect.PartitionWrite), share.write),
 		RCU: inverse(detect.Units(detect.PartitionRead), share.read),
 	}
-	v.Design = DesignOf(Traits{
-		PeakWCU: detect.Units(t.highest.Write), PeakRCU: detect.Units(t.highest.Read), MinUnits: p.MinUnits,
-		Distinct: v.DistinctKeys.Value, Effective: v.EffectiveKeys, Share: largest, Reads: readMostly(v), Burst: v.Hottest.Utilization,
-		Template: v.Template.Pattern, Newest: t.newest(),
+	v.Design = judgeDesign(traits{
+		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
+		distinct: v.DistinctKeys.Value, effective: v.EffectiveKeys, share: largest, reads: readMostly(v), burst: v.Hottest.Utilization,
+		template: v.Template.Pattern, newest: t.newest(),
 	})
 	return v
 }
 
 // CompareViews orders views of the same traffic, the better key first: by the
-// verdict, by the hottest second, and by how many keys there are at a time.
-// None comes last.
+// verdict, by the hottest second, and by how many keys there are at a time. A nil
+// view comes last.
 func CompareViews(a, b *detect.View) int {
 	if a == nil || b == nil {
 		return cmp.Compare(boolToInt(a == nil), boolToInt(b == nil))
@@ -65,10 +66,10 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// readMostly says that reads have more of the consumed throughput.
+// readMostly reports whether reads have more of the consumed throughput.
 func readMostly(v *detect.View) bool { return v.WriteShare < 0.5 }
 
-// inverse is amount/share, nil without a share.
+// inverse returns amount/share, nil without a share.
 func inverse(amount, share float64) *float64 {
 	if share <= 0 {
 		return nil
@@ -127,9 +128,9 @@ func shareOf(of, all sample.Milli) float64 {
 	return min(1, float64(of)/float64(all))
 }
 
-// newest says that keys are numbered and came in the order of their numbers: the
-// requests are for the newest. It is Kendall's rank correlation of a key's
-// number and the second in which it was seen first.
+// newest reports whether keys are numbered and came in the order of their numbers, so
+// that requests are for the newest: by Kendall's rank correlation of a key's number
+// and the second in which it was first seen.
 func (t *counters) newest() bool {
 	type numbered struct{ number, first int64 }
 	var all []numbered
@@ -156,7 +157,7 @@ func (t *counters) newest() bool {
 		float64(agree) >= orderedConcordance*float64(compared)
 }
 
-// trailing is the number at the end of a key.
+// trailingNumber returns the number at the end of a key.
 func trailingNumber(k sample.Key) (int64, bool) {
 	text := strings.TrimRight(k.Text, "0123456789")
 	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)

@@ -12,12 +12,12 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// named is a way of writing a time into a key.
+// timeFormat is a way of writing a time into a key.
 type timeFormat struct {
 	layout, period, placeholder string
 }
 
-// names are the ways found in the field, the finer ones first: an hour's name
+// timeFormats are the ones found in the field, the finer ones first: an hour's name
 // holds a day's.
 var timeFormats = []timeFormat{
 	{"2006-01-02T15", "hour", "<hour>"},
@@ -31,12 +31,12 @@ var timeFormats = []timeFormat{
 	{"20060102", "day", "<date>"},
 }
 
-// farthest is how far a writer's clock may stand from UTC, since a key's date is
-// the one where the writer is.
+// maxClockShift is how far a writer's clock may be from UTC: a key's date is the one
+// where the writer is.
 const maxClockShift = 14 * time.Hour
 
-// Of says whether a key is named after the time in which it was hot: then
-// its successor will be as hot. Nil when it is not.
+// Of returns the pattern of a key that is named after the time in which it was hot,
+// so that its successor will be as hot; nil when it is not.
 func Of(key string, at time.Time) *detect.Rolling {
 	for _, n := range timeFormats {
 		for shift := -maxClockShift; shift <= maxClockShift; shift += time.Hour {
@@ -51,24 +51,24 @@ func Of(key string, at time.Time) *detect.Rolling {
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
-// rolledKept is how many keys of a pattern are remembered, and rolledFor for how
-// many seconds after the last of them was hot.
+// keysKept is how many keys of a pattern are kept, keptSeconds for how many seconds
+// after the last of them was hot, and maxPatterns how many patterns.
 const (
 	keysKept    = 8
 	keptSeconds = 8 * 24 * 3600
 	maxPatterns = 1000
 )
 
-// rolledID is a key pattern of a table or index.
+// patternID is a key pattern of a table or index.
 type patternID struct {
 	target   detect.Target
 	template string
 }
 
-// rolled are the newest hot keys of a pattern, by key.
+// hotKeys are the newest hot keys of a pattern, by key.
 type hotKeys map[string]detect.Finding
 
-// with is the pattern's memory with one more hot key, or with more known of one:
+// adding returns the pattern's keys with one more hot key, or with more known of one:
 // its worst figures, and open as long as any of its findings is.
 func (r hotKeys) adding(f detect.Finding) hotKeys {
 	all := make(hotKeys, len(r)+1)
@@ -98,7 +98,7 @@ func byPeak(a, b detect.Finding) int {
 	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
 }
 
-// finding is that of the pattern; false as long as only one of its keys was hot.
+// finding returns that of the pattern; false as long as only one of its keys was hot.
 func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool) {
 	if len(r) < 2 {
 		return detect.Finding{}, false
@@ -131,7 +131,7 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 // Patterns are the hot keys named after a time, by their pattern.
 type Patterns map[patternID]hotKeys
 
-// Note remembers a hot key that is named after a time.
+// Observe records the finding about a hot key, if it is named after a time.
 func (p Patterns) Observe(f *detect.Finding) {
 	if f.Rolling == nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return
@@ -142,7 +142,7 @@ func (p Patterns) Observe(f *detect.Finding) {
 	}
 }
 
-// Findings are those of patterns, given those of keys.
+// Findings returns those of patterns, given those of keys.
 func (p Patterns) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
 	now := maps.Clone(p)
 	for i := range found {
@@ -159,7 +159,7 @@ func (p Patterns) Findings(found []detect.Finding, policy func(table, index stri
 	return related
 }
 
-// Forget drops patterns that have been cool for a long time.
+// Evict drops patterns that have been cool for a long time.
 func (p Patterns) Evict(settled int64) {
 	for id, keys := range p {
 		newest := int64(0)
@@ -172,8 +172,8 @@ func (p Patterns) Evict(settled int64) {
 	}
 }
 
-// Restore takes up what is known of a pattern's keys: the worst of them.
-// Those that are still hot are restored by themselves, and open the pattern.
+// Restore continues a pattern from its finding, with the figures of its worst key.
+// Keys that are still hot are restored by themselves, and open the pattern.
 func (p Patterns) Restore(f *detect.Finding) {
 	if f.Rolling == nil {
 		return

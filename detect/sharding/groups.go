@@ -21,7 +21,7 @@ const (
 	// all.
 	maxGroups    = 2000
 	maxAllGroups = 20_000
-	// shardsOpen is how many seconds a second of sharded keys stays open to late
+	// openSeconds is how many seconds a second of sharded keys stays open to late
 	// data.
 	openSeconds = 30
 )
@@ -33,7 +33,7 @@ type groupID struct {
 	form       shardkey.Form
 }
 
-// pattern is the name of all shards together.
+// pattern returns the name of all shards together.
 func (id groupID) pattern() string {
 	switch {
 	case id.form.Alone:
@@ -46,11 +46,11 @@ func (id groupID) pattern() string {
 
 // group is what is known of a sharded key.
 type group struct {
-	// crowded says that there are too many members for shards: nothing more is
+	// tooMany says that there are too many members for shards: nothing more is
 	// kept.
 	tooMany bool
-	// eras are the last stretches of time, each of a horizon: a load that is long
-	// past says nothing of today's. Of a file there is one.
+	// periods are the last ones, of a horizon each: a load that is long past is no
+	// measure of today's. Of a file there is one.
 	periods map[int64]*period
 	// seconds are the open ones.
 	seconds map[int64]groupSecond
@@ -59,7 +59,7 @@ type group struct {
 	last                int64
 }
 
-// era is what a sharded key had in some time.
+// period is what a sharded key had in some time.
 type period struct {
 	keyType string
 	members map[int]*member
@@ -74,7 +74,7 @@ type period struct {
 // member is one shard.
 type member struct {
 	key string
-	// counts is what all its seconds make.
+	// counts is the sum of its seconds.
 	counts
 }
 
@@ -87,7 +87,7 @@ type counts struct {
 	unseen sample.Milli
 }
 
-// replace takes was out, and puts now in its place.
+// replace subtracts was and adds now.
 func (p *counts) replace(was, now counts) {
 	p.low = detect.Sub(p.low.Plus(now.low), was.low)
 	p.err = detect.Sub(p.err.Plus(now.err), was.err)
@@ -107,7 +107,7 @@ type shardCounts struct {
 	counts
 }
 
-// of is what a shard had; nothing when it was not listed.
+// of returns what a shard had; nothing when it was not listed.
 func (s *groupSecond) of(shard int) counts {
 	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
 	if !found {
@@ -123,11 +123,11 @@ type groupPeak struct {
 	at     int64
 }
 
-// worded says that the form names a shard by a word, so that no key has it by
-// chance.
+// namesShards reports whether the form names a shard by a word, so that no key has it
+// by chance.
 func namesShards(f shardkey.Form) bool { return len(f.Before) > 1 }
 
-// marks are the words of the forms that have one.
+// shardWords are the words of the forms that have one.
 var shardWords = func() (all []string) {
 	for _, f := range shardkey.Forms() {
 		if namesShards(f) {
@@ -141,26 +141,28 @@ func hasShardWord(key string) bool {
 	return slices.ContainsFunc(shardWords, func(mark string) bool { return strings.Contains(key, mark) })
 }
 
-// shardSeen is a key of a window that may be a shard.
+// memberLoad is a key of a window that may be a shard.
 type memberLoad struct {
 	shard int
 	key   *sketch.KeyLoad
 }
 
-// Groups are keys that are, or may be, sharded.
+// Groups are the keys that are, or may be, sharded.
 type Groups struct {
 	oneEpisode bool
 	known      map[groupID]*group
 	perTarget  map[detect.Target]int // how many, by table or index
 }
 
+// New returns empty groups. oneEpisode takes everything observed for one period, as
+// when a file is analysed.
 func New(oneEpisode bool) *Groups {
 	return &Groups{oneEpisode, map[groupID]*group{}, map[detect.Target]int{}}
 }
 
-// Observe counts a window's keys to the sharded keys that they may be shards of,
-// in the order of the window: there may be room for only some. newest is the
-// newest second of all windows.
+// Observe adds a window's keys to the sharded keys that they may be shards of, in the
+// order of the window: there may be room for only some. newest is the newest second
+// of all windows.
 func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) {
 	if w.Second < newest-openSeconds {
 		return
@@ -185,7 +187,7 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) 
 	}
 }
 
-// eraOf is the stretch of time that a second belongs to.
+// periodOf returns the period that a second belongs to.
 func (gs *Groups) periodOf(second int64) int64 {
 	if gs.oneEpisode {
 		return 0
@@ -193,7 +195,7 @@ func (gs *Groups) periodOf(second int64) int64 {
 	return second / detect.Horizon
 }
 
-// mayBeShard takes a key apart.
+// mayBeShard parses a key as a shard's name, and reports whether it may be one.
 func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id groupID, shard int, may bool) {
 	if k.Cut || policy.Excludes(k.Key.Text) {
 		return groupID{}, 0, false
@@ -206,7 +208,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 		}
 	}
 	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.GuessedShare)
-	if light && !hasShardWord(k.Key.Text) { // nearly every key: spare it the parsing
+	if light && !hasShardWord(k.Key.Text) { // nearly every key: it need not be parsed
 		return groupID{}, 0, false
 	}
 	p, is := shardkey.Parse(k.Key.Text)
@@ -217,7 +219,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 	return id, p.Shard, true
 }
 
-// group answers what is known of a sharded key; nil when there are too many.
+// group returns what is known of a sharded key; nil when there are too many.
 func (gs *Groups) group(id groupID) *group {
 	g := gs.known[id]
 	if g == nil {
@@ -231,7 +233,7 @@ func (gs *Groups) group(id groupID) *group {
 	return g
 }
 
-// put sets a second, in place of what was known of it.
+// put records a second, in place of what was known of it.
 func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	g.last = max(g.last, w.Second)
 	e := g.periods[at]
@@ -272,7 +274,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
 }
 
-// keep remembers an open second, and now and then forgets closed ones.
+// addSecond keeps an open second, and now and then evicts closed ones.
 func (g *group) addSecond(second int64, s groupSecond) {
 	g.seconds[second] = s
 	if len(g.seconds) > openSeconds+openSeconds/2 {
@@ -280,7 +282,7 @@ func (g *group) addSecond(second int64, s groupSecond) {
 	}
 }
 
-// summed is the load of all shards in one second.
+// secondSum is the load of all shards in one second.
 type secondSum struct {
 	value, missing sample.Milli
 	spread         sketch.Spread
@@ -305,7 +307,7 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 	return groupPeak{Interval: p.Interval.Max(o.Interval), proven: max(p.proven, o.proven), at: at}
 }
 
-// Forget closes seconds, and forgets keys that were not seen for long.
+// Evict drops periods that are past, and keys that were not seen for long.
 func (gs *Groups) Evict(newest int64) {
 	now := gs.periodOf(newest)
 	for id, g := range gs.known {
@@ -319,7 +321,7 @@ func (gs *Groups) Evict(newest int64) {
 	}
 }
 
-// recent is what is known of all eras together.
+// recentPeriods returns what is known of all periods together.
 func (g *group) recentPeriods() *period {
 	all := &period{members: map[int]*member{}}
 	for _, e := range g.periods {
@@ -342,7 +344,7 @@ func (g *group) recentPeriods() *period {
 	return all
 }
 
-// utilization is that of all shards together, in the highest recent second.
+// utilization returns that of all shards together, in the highest recent second.
 func (g *group) utilization() (most float64) {
 	for _, e := range g.periods {
 		most = max(most, e.utilization())

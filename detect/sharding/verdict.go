@@ -13,8 +13,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// confirmed says whether this is a sharded key, and how many shards it has. A
-// mere number is one when the policy says so, or when the numbers are all there
+// isSharded reports whether this is a sharded key, and returns how many shards it has.
+// A mere number is a shard when the policy says so, or when the numbers are all there
 // and most of them carry about the same: users' numbers do not.
 func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
 	n := len(g.members)
@@ -36,8 +36,8 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 	return shards, dense && n >= 3 && g.even()
 }
 
-// least is from which utilisation of all shards together there is something to
-// say: of a mere number only when the shards would be a hot key, since small
+// minUtilization returns from which utilisation of all shards together a key is
+// judged: of a mere number only when the shards would be a hot key, since small
 // numbers are common and mostly no shards.
 func minUtilization(form shardkey.Form, p detect.Policy) float64 {
 	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
@@ -50,7 +50,7 @@ func (g *period) utilization() float64 {
 	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
 }
 
-// even says whether four of five shards are within half of the mean.
+// even reports whether four of five shards are within half of the mean.
 func (g *period) even() bool {
 	mean, within := g.mean(len(g.members)), 0
 	for _, m := range g.members {
@@ -69,10 +69,10 @@ func (g *period) mean(shards int) float64 {
 	return float64(sum) / float64(max(shards, 1))
 }
 
-// deviation is by how much a shard differs from the mean for certain, whatever
-// the sketch left open, as a share of the mean, and the shard with most; certain
-// says that chance alone does not make it: requests are counted, a count of n
-// varies by its root, and the largest of many varies more than one.
+// deviation returns by how much a shard differs from the mean for certain, whatever
+// the sketch left open, as a share of the mean, and the shard with most. certain
+// reports whether chance alone does not explain it: requests are counted, a count of
+// n varies by its root, and the largest of many varies more than one.
 func (g *period) deviation(shards int) (most float64, hottest string, certain bool) {
 	var requests int64
 	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
@@ -96,7 +96,7 @@ func (g *period) deviation(shards int) (most float64, hottest string, certain bo
 	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))/math.Sqrt(each) > detect.UnevenShare
 }
 
-// part is a shard's part of the load of all.
+// shareOf returns a shard's part of the load of all.
 func (g *period) shareOf(key string) float64 {
 	for _, m := range g.members {
 		if m.key == key {
@@ -106,8 +106,8 @@ func (g *period) shareOf(key string) float64 {
 	return 0
 }
 
-// Findings are those about keys that are sharded already, and a mark on
-// those of their shards.
+// Findings returns those about keys that are sharded already, and puts the sharding
+// into the given findings about their shards.
 func (gs *Groups) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
 	judged := map[groupID]*detect.Sharded{}
 	for id, g := range gs.known {
@@ -136,7 +136,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(table, index stri
 	return related
 }
 
-// tellSharding puts the whole key's shards in place of one shard's.
+// adviseSharding puts the whole key's number of shards in place of one shard's.
 func adviseSharding(f *detect.Finding) {
 	s := f.Sharding
 	f.Advice = slices.Clone(f.Advice)
@@ -150,7 +150,7 @@ func adviseSharding(f *detect.Finding) {
 	}
 }
 
-// nearer is the peak that is nearer to its limit, and what it is of.
+// nearerToLimit returns the peak that is nearer to its limit, and what it is of.
 func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
 		return detect.HotKeyRead, read
@@ -158,15 +158,15 @@ func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	return detect.HotKeyWrite, write
 }
 
-// need is how many shards carry a peak, with the arithmetic.
+// shardsFor returns how many shards carry a peak, with the arithmetic.
 func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
 	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
 	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
 }
 
-// judge says what is wrong with a sharded key. Too few shards are told from what
-// is proven of the recent peak, too many from the highest ever seen: nobody
-// takes shards away for a quiet night.
+// judge returns the sharding of a key and what is wrong with it. Too few shards
+// follow from what is proven of the recent peak, too many from the highest ever seen:
+// nobody removes shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (*detect.Sharded, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
 	needed, sum := shardsFor(peak.Value, kind, p)
@@ -209,7 +209,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	return s, all
 }
 
-// loadSeverity is that of a load on one key.
+// loadSeverity returns that of a load on one key.
 func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severity {
 	switch {
 	case l > detect.Limit(k):
@@ -220,7 +220,7 @@ func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severit
 	return detect.Info
 }
 
-// finding is about all shards together.
+// finding returns one about all shards together.
 func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
 	key := id.pattern()
 	var read, write sample.Milli

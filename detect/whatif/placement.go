@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// placementTrials is how often a placement is thrown: with 20,000 throws a
+// placementTrials is how often a placement is drawn: with 20,000 draws a
 // chance near one half is known to within 0.7 percentage points (95%), one near
 // 5% to within 0.3.
 const placementTrials = 20_000
@@ -17,13 +17,13 @@ const placementDraws = 4_000_000
 // PlacementSeed is that of every placement in a verdict.
 const PlacementSeed = 1
 
-// Placement is where the shards of one key may land. N shards are not N
+// Placement is where the shards of one key may be placed. N shards are not N
 // partitions: DynamoDB places each by a hash of its name, so some partitions
 // get several and others none, until it has split them.
 type Placement struct {
-	// Shards are thrown on Partitions of equal size.
+	// Shards are placed on Partitions of equal size.
 	Shards, Partitions int
-	// Seed is that of the simulation and Trials how often it threw: the same
+	// Seed is that of the simulation and Trials how often it drew: the same
 	// ones give the same figures.
 	Seed   uint64
 	Trials int
@@ -36,10 +36,9 @@ type Placement struct {
 	fullest []int // per trial, how many shards share the fullest partition; ordered
 }
 
-// Place simulates where the shards of a key may land that is asked for load
-// units a second, spread evenly over its shards. Less than one shard or
-// partition counts as one. The cost grows with the shards: some milliseconds
-// for 100 of them.
+// Place simulates where the shards of a key may be placed, whose load in units a second
+// is spread evenly over them. Less than one shard or partition counts as one. The cost
+// grows with the shards: some milliseconds for 100 of them.
 func Place(shards, partitions int, load float64, seed uint64) Placement {
 	shards, partitions = max(shards, 1), max(partitions, 1)
 	p := Placement{
@@ -57,7 +56,7 @@ func Place(shards, partitions int, load float64, seed uint64) Placement {
 	return p
 }
 
-// throw answers how many shards share the fullest partition in each trial, in
+// throw returns how many shards share the fullest partition in each trial, in
 // ascending order.
 func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	fullest := make([]int, trials)
@@ -77,13 +76,13 @@ func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	return fullest
 }
 
-// Chance is the probability that k shards or more share a partition.
+// Chance returns the probability that k shards or more share a partition.
 func (p Placement) Chance(k int) float64 {
 	return float64(len(p.fullest)-sort.SearchInts(p.fullest, k)) / float64(len(p.fullest))
 }
 
-// Over is the probability that the fullest partition is asked for more than
-// limit units a second.
+// Over returns the probability that the load of the fullest partition exceeds limit
+// units a second.
 func (p Placement) Over(limit float64) float64 {
 	first := sort.Search(len(p.fullest), func(i int) bool { return float64(p.fullest[i])*p.PerShard > limit })
 	return float64(len(p.fullest)-first) / float64(len(p.fullest))

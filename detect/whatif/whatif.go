@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Second is one second of one key, with the bounds of what it was asked for.
+// Second is one second of one key, with the bounds of its demand.
 type Second struct {
 	// At is the event-time second, in Unix seconds.
 	At       int64
@@ -21,12 +21,12 @@ type Second struct {
 	Requests int64
 }
 
-// Answer is what a key would look like with some number of shards.
+// Answer is the load of a key with some number of shards.
 type Answer struct {
 	detect.Target
 	Key string `json:"key"`
 	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit what one
-	// partition gives of it.
+	// partition serves of it.
 	Unit  string  `json:"unit"`
 	Limit float64 `json:"limit"`
 	// Shards and Factor are the question: so many shards, so many times the load.
@@ -48,8 +48,8 @@ type Answer struct {
 	Seconds       int `json:"seconds"`
 	OverUnsharded int `json:"over_unsharded"`
 	OverSharded   int `json:"over_sharded"`
-	// Placements are over how many equal partitions the shards may land, and
-	// what that does.
+	// Placements are on how many equal partitions the shards may be placed, and the
+	// load that follows.
 	Placements []PlacedOn `json:"placements"`
 	// Seed is that of every simulation.
 	Seed uint64 `json:"seed"`
@@ -59,21 +59,21 @@ type Answer struct {
 type PlacedOn struct {
 	Partitions int `json:"partitions"`
 	// Share is the chance that two shards or more share a partition, Over that
-	// the fullest partition is asked for more than its limit.
+	// the load of the fullest partition exceeds its limit.
 	Share float64 `json:"share"`
 	Over  float64 `json:"over"`
 	// Mean is the expected load of the fullest partition, in units a second.
 	Mean float64 `json:"mean"`
 }
 
-// Question is what a user wants to know of a key.
+// Question is a number of shards to try, at Factor times the load.
 type Question struct {
 	Key    string
 	Shards int
 	Factor float64
 }
 
-// Parse reads KEY=N, or KEY=N,xF for F times the load. The last = counts:
+// Parse parses KEY=N, or KEY=N,xF for F times the load. The last = counts:
 // keys may hold some.
 func Parse(text string) (Question, error) {
 	bad := func(why string) (Question, error) {
@@ -99,7 +99,7 @@ func Parse(text string) (Question, error) {
 	return q, nil
 }
 
-// Ask answers a question from a key's seconds; nil when there are none.
+// Ask returns the answer to a question from a key's seconds; nil when there are none.
 func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer {
 	if len(seconds) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	return w
 }
 
-// hottestOf is the highest second as a share of the limit.
+// hottestOf returns the highest second as a share of the limit.
 func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 	for _, s := range seconds {
 		most = max(most, detect.Units(detect.Amount(k, s.Low))/detect.Units(detect.Limit(k)))
@@ -148,12 +148,12 @@ func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 	return most
 }
 
-// shardTrials is how often requests are dealt to shards.
+// dealTrials is how often requests are dealt to shards.
 const dealTrials = 500
 
 // fullestShard deals a second's requests to shards at random, each getting a
-// Poisson number of them, and answers the load of the one with most: its mean,
-// and its 95th percentile.
+// Poisson number of them, and returns the load of the one with most: its mean, and
+// its 95th percentile.
 func fullestShard(requests float64, shards int, perShard float64) (mean, p95 float64) {
 	each := requests / float64(shards)
 	if each <= 0 || shards == 1 || shards > 10_000 {
@@ -171,7 +171,7 @@ func fullestShard(requests float64, shards int, perShard float64) (mean, p95 flo
 	return mean, fullest[dealTrials*95/100]
 }
 
-// poisson draws a count; from 50 on by the normal distribution, which is then as
+// poisson draws a count; from a mean of 50 on by the normal distribution, which is then as
 // good.
 func poisson(random *rand.Rand, mean float64) float64 {
 	if mean >= 50 {

@@ -2,9 +2,14 @@ package analyze_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,12 +37,12 @@ func schema(t *testing.T) *jsonschema.Schema {
 
 func TestOutputFollowsTheSchema(t *testing.T) {
 	t.Parallel()
-	texts := map[string]string{
+	inputs := map[string]string{
 		"traffic": strings.Join(traffic(t, 10*time.Second), "\n"),
 		"nothing": "",
 		"bad":     "{\n" + line(0, "orders", "a", 999),
 	}
-	for name, text := range texts {
+	for name, text := range inputs {
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(run(t, text, analyze.FormatJSON)))
 		must(t, err)
 		if err := schema(t).Validate(v); err != nil {
@@ -86,25 +91,18 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"what_if":  {s.Defs["what_if"].Required, fields(reflect.TypeFor[whatif.Answer]())},
 		"table":    {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":      {s.Defs["gap"].Required, fields(reflect.TypeFor[sample.Gap]())},
-		"kinds":    {finding.Properties["kind"].Enum, texts(detect.Kinds())},
-		"reasons":  {finding.Properties["reason"].Enum, texts(detect.Reasons())},
+		"kinds":    {finding.Properties["kind"].Enum, constants(t, "Kind", "")},
+		"reasons":  {finding.Properties["reason"].Enum, constants(t, "Reason", "")},
 		"evidence": {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},
 		"sharded":  {s.Defs["sharded"].Required, fields(reflect.TypeFor[detect.Sharded]())},
 		"rolling":  {s.Defs["rolling"].Required, fields(reflect.TypeFor[detect.Rolling]())},
-		"actions":  {finding.Properties["advice"].Items.Properties["action"].Enum, detect.Actions()},
+		"actions":  {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
 		"quality":  {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
 		"incident": {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},
-		"causes": {s.Defs["incident"].Properties["cause"].Enum, texts([]detect.Cause{
-			detect.CauseHotKey, detect.CauseShardedKey, detect.CauseRollingKey, detect.CauseMovingHotSpot, detect.CauseIndexBackPressure,
-			detect.CauseSingleCaller, detect.CauseFewValues, detect.CauseHotPartition, detect.CauseStarvation, detect.CauseRetryStorm, detect.CausePipeline,
-		})},
-		"sources": {s.Defs["quality"].Properties["source"].Enum, texts([]detect.Source{
-			detect.SourceRequests, detect.SourceChanges, detect.SourceMinutes, detect.SourceMixed,
-		})},
-		"sampling": {s.Defs["quality"].Properties["sampling"].Enum, texts([]detect.Sampling{
-			"", detect.SamplingNone, detect.SamplingIndependent, detect.SamplingByCall, detect.SamplingAssumed, detect.SamplingUnknowable,
-		})},
-		"blind":    {s.Defs["quality"].Properties["cannot_see"].Items.Enum, []string{detect.BlindReads, detect.BlindThrottled, detect.BlindNoOps}},
+		"causes":   {s.Defs["incident"].Properties["cause"].Enum, constants(t, "Cause", "")},
+		"sources":  {s.Defs["quality"].Properties["source"].Enum, constants(t, "Source", "")},
+		"sampling": {s.Defs["quality"].Properties["sampling"].Enum, append(constants(t, "Sampling", ""), "")},
+		"blind":    {s.Defs["quality"].Properties["cannot_see"].Items.Enum, constants(t, "", "Blind")},
 		"severity": {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":    {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
@@ -127,6 +125,32 @@ func fields(of reflect.Type) []string {
 		}
 	}
 	return names
+}
+
+// constants returns the texts of detect's constants of a type, or with a prefix.
+func constants(t *testing.T, typeName, prefix string) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../detect/*.go")
+	must(t, err)
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		must(t, err)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			of, _ := spec.Type.(*ast.Ident)
+			value, isText := spec.Values[0].(*ast.BasicLit)
+			if isText && (of != nil && of.Name == typeName || prefix != "" && strings.HasPrefix(spec.Names[0].Name, prefix)) {
+				text, err := strconv.Unquote(value.Value)
+				must(t, err)
+				all = append(all, text)
+			}
+			return true
+		})
+	}
+	return all
 }
 
 func texts[T ~string](all []T) []string {

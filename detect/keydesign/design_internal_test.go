@@ -1,11 +1,10 @@
-package keydesign_test
+package keydesign
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/keydesign"
 )
 
 // TestDesigns is the story table of the verdicts on key designs. The examples
@@ -87,9 +86,9 @@ func TestDesigns(t *testing.T) {
 			if c.peak == 0 {
 				c.peak = 1000
 			}
-			got := keydesign.DesignOf(keydesign.Traits{
-				PeakWCU: c.peak, MinUnits: detect.DefaultMinUnits, Distinct: c.distinct, Effective: c.effective,
-				Share: c.share, Burst: c.burst, Template: c.template, Newest: c.newest, Reads: c.reads,
+			got := judgeDesign(traits{
+				peakWCU: c.peak, minUnits: detect.DefaultMinUnits, distinct: c.distinct, effective: c.effective,
+				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)
