@@ -39,6 +39,14 @@ func About(v float64) string {
 	return Count(int64(math.Round(v)))
 }
 
+// Figure writes an amount with its bounds, where these differ: 1,200 (1,100 to 1,300).
+func Figure(f detect.Figure) string {
+	if About(f.Low) == About(f.Value) && About(f.High) == About(f.Value) {
+		return About(f.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", About(f.Value), About(f.Low), About(f.High))
+}
+
 // Seconds writes a number of seconds.
 func Seconds(n int) string {
 	if n == 1 {

@@ -1,11 +1,10 @@
-// Package analyze finds the hot keys in files of samples: one process, no
-// server, nothing stored. It shares the way of a sample with the daemons,
-// decoders, sketch and board, and leaves out what makes them daemons. Files are
-// recognised by their look: Keyheat JSON, DynamoDB stream records, CloudTrail.
+// Package analyze finds the hot keys in files of samples: one process, no server,
+// nothing stored. It uses the daemons' decoders, sketch and judge. The form of a file
+// is recognised from its content: Keyheat JSON, DynamoDB stream records, CloudTrail.
 //
-// Files need not be in the order of time, and memory is bounded: seconds that
-// nothing was added to for the longest time are trimmed to their hottest keys
-// first. Bounds stay true whatever is trimmed.
+// Files need not be in the order of time, and memory is bounded: seconds that nothing
+// was added to for the longest time are trimmed to their hottest keys first. Bounds
+// stay true whatever is trimmed.
 package analyze
 
 import (
@@ -52,18 +51,17 @@ type Options struct {
 	Err io.Writer
 	// Format is FormatTable when empty.
 	Format Format
-	// Policy answers the policy of a table or index; nil is detect's default
+	// Policy returns the policy of a table or index; nil is detect's default
 	// for all.
 	Policy func(table, index string) detect.Policy
-	// Tables say what stream records and CloudTrail events leave open; nil is
+	// Tables are what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
 	Tables form.Tables
-	// Facts answers what is known of a table beside its traffic; nil is nothing.
+	// Facts returns what is known of a table beside its traffic; nil is nothing.
 	Facts func(table string) *detect.TableFacts
-	// Candidates are other partition keys, to be looked at beside the present
-	// ones.
+	// Candidates are other partition keys, to be compared with the present ones.
 	Candidates []Candidate
-	// Explain are keys, or the patterns of several, to tell everything about.
+	// Explain are keys, or the patterns of several, to explain in full.
 	Explain []string
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
@@ -72,7 +70,7 @@ type Options struct {
 	MaxKeys int
 }
 
-// DefaultMaxKeys is some 300 MB.
+// DefaultMaxKeys takes some 300 MB.
 const DefaultMaxKeys = 2 << 20
 
 // Run reads the files and writes what was found. Bad samples and findings are
@@ -97,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	for i, key := range o.Explain {
 		if i > 0 {
-			_, _ = io.WriteString(o.Out, "\n\n") // the next write tells what went wrong
+			_, _ = io.WriteString(o.Out, "\n\n") // the next write returns the error
 		}
 		if err := f.explain(key, result).write(o.Out); err != nil {
 			return fmt.Errorf("write the explanation: %w", err)
@@ -114,7 +112,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Files reads the files and answers what was found.
+// Files reads the files and returns what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
 	f, err := readFiles(ctx, o)
 	if err != nil {
@@ -123,7 +121,7 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 	return f.result(o), nil
 }
 
-// read folds the files.
+// readFiles folds the files.
 func readFiles(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
@@ -174,7 +172,7 @@ type CandidateView struct {
 	View *detect.View `json:"view"`
 }
 
-// result judges what was folded.
+// result returns the verdict on what was folded.
 func (f *fold) result(o Options) *Result {
 	policy := o.Policy
 	if policy == nil {
@@ -207,7 +205,7 @@ func (f *fold) result(o Options) *Result {
 	return r
 }
 
-// candidateViews are those of every table that has the parts of the key in some
+// candidateViews returns those of every table that has the parts of the key in some
 // sample, or lacks them in all.
 func (f *fold) candidateViews(o board.Options) []CandidateView {
 	all := []CandidateView{}

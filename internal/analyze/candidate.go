@@ -31,7 +31,7 @@ type Candidate struct {
 // sharded is the last part of a candidate with shards.
 var sharded = regexp.MustCompile(`^hash\(([^()]+)\)%(\d+)$`)
 
-// ParseCandidate reads a candidate.
+// ParseCandidate parses a candidate.
 func ParseCandidate(text string) (Candidate, error) {
 	c := Candidate{text: text}
 	for part := range strings.SplitSeq(text, "#") {
@@ -77,11 +77,11 @@ func (c *Candidate) add(part string) error {
 // layouts are the parts that are times.
 var layouts = map[string]string{"@date": "2006-01-02", "@hour": "2006-01-02T15", "@month": "2006-01"}
 
-// String is the candidate as it was written.
+// String returns the candidate as it was written.
 func (c Candidate) String() string { return c.text }
 
-// Key is the partition key that the record would have. It answers false when
-// the record lacks a part.
+// Key returns the partition key that the record would have, and false when the record
+// lacks a part.
 func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 	var b strings.Builder
 	for i, part := range c.parts {
@@ -105,7 +105,7 @@ func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 	return sample.KeyString(name), err == nil
 }
 
-// valueOf is what a record has for a part of a key.
+// valueOf returns what a record has for a part of a key.
 func valueOf(r *sample.Record, part string) (string, bool) {
 	value := r.Attrs[part]
 	switch {

@@ -15,15 +15,15 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		Kind: detect.TooFewShards, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info, Reason: detect.Undetermined,
 		Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 9000, Low: 9000, High: 9000}}},
 	})
-	for _, wrong := range []string{"share", "above the limit for certain", "UNDETERMINED", "heal"} {
+	for _, wrong := range []string{"share", "proven above the limit", "UNDETERMINED", "by itself"} {
 		if strings.Contains(p.String(), wrong) {
 			t.Errorf("a page about a sharded key says %q:\n%s", wrong, p)
 		}
 	}
-	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not near") {
+	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)
 	}
-	if got := noFinding(300_000, 0); !strings.Contains(got, "is not near") {
+	if got := noFinding(300_000, 0); !strings.Contains(got, "is not close") {
 		t.Errorf("a key with 300 WCU: %s", got)
 	}
 }

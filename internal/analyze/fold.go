@@ -12,7 +12,7 @@ import (
 
 // Reasons for bad samples beside those of a decoder.
 const (
-	// ReasonUnreadable is a sample that the source could not bring whole.
+	// ReasonUnreadable is a sample that the source could not read completely.
 	ReasonUnreadable sample.Reason = "unreadable"
 	// ReasonTooManyTables is a sample of one table or index too many.
 	ReasonTooManyTables sample.Reason = "too_many_tables"
@@ -77,6 +77,7 @@ func (c *candidate) add(r *sample.Record) {
 // Bad implements sample.Handler.
 func (f *fold) Bad(reason sample.Reason, _ []byte) { f.bad[reason]++ }
 
+// message decodes one message of a source.
 func (f *fold) message(m source.Message) {
 	if m.Fault != "" {
 		f.bad[ReasonUnreadable]++
@@ -91,12 +92,12 @@ func (f *fold) message(m source.Message) {
 
 // Claim implements source.Sink.
 func (f *fold) Claim(_ context.Context, path, first string) (source.Partition, error) {
-	return &file{fold: f, path: path, position: first}, nil
+	return &file{into: f, path: path, position: first}, nil
 }
 
 // file is one file while it is read.
 type file struct {
-	*fold
+	into           *fold
 	path, position string
 }
 
@@ -116,7 +117,7 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 	}
 	if b.Messages != nil {
 		for m := range b.Messages {
-			f.message(m)
+			f.into.message(m)
 		}
 	}
 	f.position = b.Next
@@ -125,7 +126,7 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 
 // Gap implements source.Partition.
 func (f *file) Gap(_ context.Context, g sample.Gap) error {
-	f.gaps = append(f.gaps, sample.Gap{
+	f.into.gaps = append(f.into.gaps, sample.Gap{
 		Source: "file", Partition: f.path, From: g.From, To: g.To,
 		Since: g.Since, Until: g.Until, Reason: g.Reason,
 	})

@@ -8,11 +8,10 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// seconds are the sketches of records, by target and second.
+// sketches are those of the records, by target and second.
 type sketches struct {
 	shard   *sketch.Shard
 	census  *keydesign.Census
@@ -24,12 +23,12 @@ type sketches struct {
 
 // instant is one event-time second of a table or index.
 type instant struct {
-	table, index string
-	second       int64
+	target detect.Target
+	second int64
 }
 
 func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.second, o.second), cmp.Compare(i.table, o.table), cmp.Compare(i.index, o.index))
+	return cmp.Or(cmp.Compare(i.second, o.second), compareTargets(i.target, o.target))
 }
 
 type window struct {
@@ -63,7 +62,7 @@ func (s *sketches) seal() {
 	s.shard.Seal(d)
 	for i := range d.Windows {
 		part := &d.Windows[i]
-		at := instant{part.Table, part.Index, part.Second}
+		at := instant{detect.Target{Table: part.Table, Index: part.Index}, part.Second}
 		w := s.windows[at]
 		if w == nil {
 			w = &window{Window: sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}}
@@ -81,12 +80,13 @@ func (s *sketches) seal() {
 }
 
 // Windows over the bound of memory are trimmed to what a verdict needs: keys
-// above a hundredth of a limit, and, when that is not enough, a tenth: of these
-// a table's default quota of 40,000 units leaves room for some 500 in a second.
+// above a hundredth of a limit, and, when that is not enough, those that a judge
+// tracks: of these a table's default quota of 40,000 units leaves room for some 500
+// in a second.
 var trimSteps = []struct {
-	share sample.Milli
+	share float64 // of a limit
 	keys  int
-}{{100, 1024}, {10, 1024}}
+}{{0.01, 1024}, {detect.TrackShare, 1024}}
 
 // shrink trims windows until the keys are within bounds, those first that were
 // not added to for the longest time.
@@ -98,7 +98,7 @@ func (s *sketches) shrink() {
 		return cmp.Or(cmp.Compare(s.windows[a].touched, s.windows[b].touched), a.compare(b))
 	})
 	for _, trim := range trimSteps {
-		floor := sketch.Load{Read: detect.PartitionRead / trim.share, Write: detect.PartitionWrite / trim.share}
+		floor := sketch.Load{Read: detect.ShareOf(detect.PartitionRead, trim.share), Write: detect.ShareOf(detect.PartitionWrite, trim.share)}
 		for _, at := range order {
 			// Half of the bound, so that the next sealing need not trim again.
 			if s.keys <= s.maxKeys/2 {
@@ -116,8 +116,8 @@ func (s *sketches) shrink() {
 // settlings, each of which looks at every key.
 const judgeEvery = 300
 
-// judge shows every second to a board and to the census, in the order of time,
-// and answers what grows too.
+// judge lets a board and the census observe every second, in the order of time, and
+// returns what grows too.
 func (s *sketches) judge(o board.Options) (*board.Board, growths) {
 	s.seal()
 	judge := board.New(o)

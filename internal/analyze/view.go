@@ -2,13 +2,13 @@ package analyze
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // The widths that keep a line within 120 characters.
@@ -18,9 +18,9 @@ const (
 	lineWidth  = 118
 )
 
-// views are the tables' keys, and what is said of them.
+// views writes what the keys of the tables look like.
 func (r *Result) views() string {
-	t := newTable("table", "keys", "at once", "key like", "top key", "share", "carries/s", "design")
+	t := newTable("table", "keys", "effective", "key like", "top key", "share", "ceiling/s", "design")
 	var sentences []string
 	for _, s := range r.Tables {
 		if s.View == nil {
@@ -28,7 +28,7 @@ func (r *Result) views() string {
 		}
 		name := target(s.Table, s.Index)
 		top, share := topKey(s.View)
-		t.AppendRow(table.Row{short(name, tableWidth), keys(s.View), atOnce(s.View), like(s.View), top, share, carries(s.View), s.View.Design.Verdict})
+		t.AppendRow(table.Row{short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), s.View.Design.Verdict})
 		sentences = append(sentences, wrap(name+": "+s.View.Design.Why))
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
@@ -40,15 +40,15 @@ func (r *Result) views() string {
 	if len(sentences) == 0 {
 		return ""
 	}
-	t.SetColumnConfigs(right("keys", "at once", "share", "carries/s"))
+	t.SetColumnConfigs(right("keys", "effective", "share", "ceiling/s"))
 	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
 }
 
-// candidates are the proposed keys below the present one of each table.
+// candidates writes the proposed keys below the present one of each table.
 func (r *Result) candidates() string {
-	t := newTable("table", "partition key", "keys", "at once", "hottest second", "key like", "carries/s", "design")
+	t := newTable("table", "partition key", "keys", "effective", "hottest second", "key like", "ceiling/s", "design")
 	add := func(name, key string, v *detect.View) {
-		t.AppendRow(table.Row{short(name, tableWidth), short(printable(key), keyWidth), keys(v), atOnce(v), hottest(v), like(v), carries(v), v.Design.Verdict})
+		t.AppendRow(table.Row{short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), like(v), ceiling(v), v.Design.Verdict})
 	}
 	var sentences []string
 	last := ""
@@ -64,32 +64,32 @@ func (r *Result) candidates() string {
 		last = c.Table
 		switch {
 		case c.View == nil:
-			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key: see attrs in the samples' form.", printable(c.Table), printable(c.Candidate))))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key; see attrs in the sample format.", printable(c.Table), printable(c.Candidate))))
 			continue
 		case c.Without > 0:
-			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are left out.", printable(c.Table), printable(c.Candidate), c.Without)))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are not counted.", printable(c.Table), printable(c.Candidate), c.Without)))
 		}
 		add(printable(c.Table), c.Candidate, c.View)
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", printable(c.Table), printable(c.Candidate), c.View.Design.Why)))
 	}
-	t.SetColumnConfigs(right("keys", "at once", "hottest second", "carries/s"))
+	t.SetColumnConfigs(right("keys", "effective", "hottest second", "ceiling/s"))
 	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
 }
 
-// keys is how many there are, with ~ where that is an estimate.
+// keys writes how many there are, with ~ where that is an estimate.
 func keys(v *detect.View) string {
-	n := number(v.DistinctKeys.Value)
+	n := wording.Significant(v.DistinctKeys.Value)
 	if v.DistinctKeys.Low == v.DistinctKeys.High {
 		return n
 	}
 	return "~" + n
 }
 
-func atOnce(v *detect.View) string {
+func effective(v *detect.View) string {
 	if v.EffectiveKeys < 10 {
 		return fmt.Sprintf("%.1f", v.EffectiveKeys)
 	}
-	return number(v.EffectiveKeys)
+	return wording.Significant(v.EffectiveKeys)
 }
 
 func like(v *detect.View) string {
@@ -111,7 +111,7 @@ func topKey(v *detect.View) (key, share string) {
 	return short(printable(top.Key), keyWidth), share
 }
 
-// most are the keys with the most load.
+// mostLoaded writes the keys with the most load.
 func mostLoaded(v *detect.View) string {
 	var all []string
 	for _, k := range v.Top {
@@ -120,23 +120,23 @@ func mostLoaded(v *detect.View) string {
 	return strings.Join(all, ", ")
 }
 
-// carries is the ceiling that binds at the observed mix of reads and writes.
-func carries(v *detect.View) string {
+// ceiling writes the ceiling that binds at the observed mix of reads and writes.
+func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && (c.RCU == nil || v.WriteShare >= 0.5):
-		return number(*c.WCU) + " WCU"
+		return wording.Significant(*c.WCU) + " WCU"
 	case c.RCU != nil:
-		return number(*c.RCU) + " RCU"
+		return wording.Significant(*c.RCU) + " RCU"
 	}
 	return "-"
 }
 
+// hottest writes the highest second of any key, in the unit nearer to its limit.
 func hottest(v *detect.View) string {
-	amount := number(v.Hottest.WCU) + " WCU"
-	if v.Hottest.WCU/1000 < v.Hottest.RCU/3000 {
-		amount = number(v.Hottest.RCU) + " RCU"
+	if v.Hottest.WCU/detect.Units(detect.PartitionWrite) < v.Hottest.RCU/detect.Units(detect.PartitionRead) {
+		return wording.Significant(v.Hottest.RCU) + " RCU"
 	}
-	return amount
+	return wording.Significant(v.Hottest.WCU) + " WCU"
 }
 
 func growthLine(g detect.GrowingKey) string {
@@ -148,17 +148,7 @@ func growthLine(g detect.GrowingKey) string {
 	return line + "."
 }
 
-// number has three significant digits and thousands apart.
-func number(v float64) string {
-	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, v)))-2))
-	n := fmt.Sprint(int64(math.Round(v/digits) * digits))
-	for i := len(n) - 3; i > 0; i -= 3 {
-		n = n[:i] + "," + n[i:]
-	}
-	return n
-}
-
-// short cuts text in the middle of which nothing tells.
+// short cuts text that is too wide for its column.
 func short(s string, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width {
 		return s

@@ -7,9 +7,9 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 )
 
-// TestWhatIfInShort holds the last sentence to the figures above it: no plain
+// TestWhatIfSummary holds the last sentence to the figures above it: no plain
 // yes where a full partition is likely.
-func TestWhatIfInShort(t *testing.T) {
+func TestWhatIfSummary(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -17,7 +17,7 @@ func TestWhatIfInShort(t *testing.T) {
 		want string
 	}{
 		{"above the limit", whatif.Answer{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4}, "No:"},
-		{"no headroom", whatif.Answer{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, "Just:"},
+		{"no headroom", whatif.Answer{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, "Barely:"},
 		{"two may share a partition", whatif.Answer{
 			Limit: 1000, PerShard: 525, Shards: 8, Needed: 7,
 			Placements: []whatif.PlacedOn{{Partitions: 8, Share: 1, Over: 1}, {Partitions: 32, Share: 0.6, Over: 0.6}},

@@ -17,6 +17,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -32,7 +33,7 @@ func (r *Result) write(out io.Writer, format Format) error {
 	case FormatCSV:
 		err = r.writeCSV(out)
 	case FormatTable:
-		_, err = io.WriteString(out, r.table(colourful(out)))
+		_, err = io.WriteString(out, r.text(useColours(out)))
 	}
 	if err != nil {
 		return fmt.Errorf("write the findings: %w", err)
@@ -40,9 +41,9 @@ func (r *Result) write(out io.Writer, format Format) error {
 	return nil
 }
 
-// colourful says whether colours are wanted: on a terminal, and nobody said
-// NO_COLOR (https://no-color.org).
-func colourful(out io.Writer) bool {
+// useColours reports whether colours are wanted: on a terminal, and without NO_COLOR in
+// the environment (https://no-color.org).
+func useColours(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	return ok && files.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
 }
@@ -56,7 +57,7 @@ var csvColumns = []string{
 
 func (r *Result) writeCSV(out io.Writer) error {
 	w := csv.NewWriter(out)
-	_ = w.Write(csvColumns) // Error answers what went wrong with any
+	_ = w.Write(csvColumns) // Error returns what went wrong with any
 	for i := range r.Findings {
 		_ = w.Write(record(&r.Findings[i]))
 	}
@@ -78,8 +79,8 @@ func record(f *detect.Finding) []string {
 	}
 }
 
-// table is the result for a person.
-func (r *Result) table(colours bool) string {
+// text returns the result for a person.
+func (r *Result) text(colours bool) string {
 	var b strings.Builder
 	if len(r.Findings) == 0 {
 		b.WriteString("No hot keys.\n")
@@ -99,10 +100,10 @@ func (r *Result) table(colours bool) string {
 	return b.String()
 }
 
-// counted says what was read, and what was not.
+// samplesRead returns what was read, and what was not.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d samples counted", r.Samples.Good)
+	fmt.Fprintf(&b, "%s samples counted", wording.Count(r.Samples.Good))
 	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
 		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
 	}
@@ -132,7 +133,7 @@ func (r *Result) findings(colours bool) string {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, f.Kind, text.Trim(printable(f.Key), 48), target(f.Table, f.Index),
+			severity(f.Severity, colours), f.State, f.Kind, text.Trim(subject(f), 48), target(f.Table, f.Index),
 			peakCell(f), fmt.Sprintf("%.0f%%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})
@@ -144,8 +145,8 @@ func (r *Result) findings(colours bool) string {
 func (r *Result) tables() string {
 	t := newTable("table", "seconds", "requests", "write units", "read units")
 	for _, s := range r.Tables {
-		t.AppendRow(table.Row{target(s.Table, s.Index), s.Seconds, s.Requests,
-			fmt.Sprintf("%.0f", s.WCU), fmt.Sprintf("%.0f", s.RCU)})
+		t.AppendRow(table.Row{target(s.Table, s.Index), wording.Count(s.Seconds), wording.Count(s.Requests),
+			wording.About(s.WCU), wording.About(s.RCU)})
 	}
 	t.SetColumnConfigs(right("seconds", "requests", "write units", "read units"))
 	return t.Render()
@@ -170,18 +171,30 @@ func severity(s detect.Severity, colours bool) string {
 	return colour.Sprint(string(s))
 }
 
-func target(table, index string) string {
-	return printable(table + strings.Repeat("/", min(1, len(index))) + index)
+// target writes a table, or an index of it as table/index.
+func target(name, index string) string {
+	return printable(name + strings.Repeat("/", min(1, len(index))) + index)
+}
+
+// subject writes the key that a finding is about, or that it is about all of them.
+func subject(f *detect.Finding) string {
+	switch {
+	case f.Key != "":
+		return printable(f.Key)
+	case f.Index != "":
+		return "(whole index)"
+	}
+	return "(whole table)"
 }
 
 func peakCell(f *detect.Finding) string {
 	if f.Kind == detect.HotKeyRead {
-		return fmt.Sprintf("%.0f RCU", f.Peak.RCU.Value)
+		return wording.About(f.Peak.RCU.Value) + " RCU"
 	}
-	return fmt.Sprintf("%.0f WCU", f.Peak.WCU.Value)
+	return wording.About(f.Peak.WCU.Value) + " WCU"
 }
 
-// printable is text that does nothing to a terminal, whatever a key holds.
+// printable returns text that does nothing to a terminal, whatever a key holds.
 func printable(s string) string {
 	quoted := strconv.QuoteToGraphic(s)
 	return cmp.Or(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), "-")

@@ -1,0 +1,103 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// pageWidth is the width of a page of words: a terminal of 80 columns shows it.
+const pageWidth = 79
+
+// page writes paragraphs.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) {
+	fmt.Fprintf(p, format, args...)
+	p.WriteByte('\n')
+}
+
+// paragraph wraps sentences behind an indent; the first line begins with mark.
+func (p *page) paragraph(indent int, mark, sentences string) {
+	for i, line := range strings.Split(text.WrapSoft(sentences, pageWidth-indent), "\n") {
+		lead := strings.Repeat(" ", indent)
+		if i == 0 {
+			lead = fmt.Sprintf("%*s", indent, mark)
+		}
+		p.line("%s%s", lead, strings.TrimRight(line, " "))
+	}
+}
+
+func (p *page) heading(title string) { p.line("\n%s", title) }
+
+func (p *page) fact(name, format string, args ...any) {
+	p.paragraph(14, fmt.Sprintf("  %-12s", name), fmt.Sprintf(format, args...))
+}
+
+// The chart of a key's seconds.
+const (
+	chartWidth  = 66
+	chartHeight = 8
+)
+
+// chart draws the key's load second by second, its highest one for each column,
+// against the limit.
+func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
+	for _, s := range e.seconds {
+		if s.target != f.Target || s.key.Text != f.Key {
+			continue
+		}
+		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1
+		each := (to - from + chartWidth - 1) / chartWidth
+		loads := make([]float64, (to-from+each-1)/each)
+		highest := m.limit
+		for _, at := range s.seconds {
+			load := detect.Units(at.Low.Write)
+			if m.reads {
+				load = detect.Units(at.Low.Read)
+			}
+			i := (at.At - from) / each
+			loads[i] = max(loads[i], load)
+			highest = max(highest, load)
+		}
+		draw(p, loads, highest, m.limit)
+		axis := fmt.Sprintf("%-*s%s", max(1, len(loads)-8), clock(from), clock(to-1))
+		p.line("          %s", axis)
+		p.line("          each column shows the highest of %s; ┄ is the limit, %s %s", wording.Seconds(int(each)), wording.About(m.limit), m.unit)
+		return
+	}
+}
+
+var eighths = []rune(" ▁▂▃▄▅▆▇█")
+
+func draw(p *page, loads []float64, highest, limit float64) {
+	p.line("")
+	line := min(chartHeight-1, int(limit/highest*chartHeight))
+	for row := chartHeight - 1; row >= 0; row-- {
+		label, axis := "", ' '
+		switch row {
+		case chartHeight - 1:
+			label = wording.About(highest)
+		case line:
+			label = wording.About(limit)
+		}
+		if row == line {
+			axis = '┄'
+		}
+		var b strings.Builder
+		for _, load := range loads {
+			level := int(math.Ceil(load/highest*chartHeight*8)) - 8*row
+			mark := eighths[min(8, max(0, level))]
+			if mark == ' ' && row == line {
+				mark = '┄'
+			}
+			b.WriteRune(mark)
+		}
+		p.line("  %7s%s", label, strings.TrimRight(string(axis)+b.String(), " "))
+	}
+}
