@@ -143,14 +143,6 @@ type Consumed struct {
 	RCU float64 `json:"rcu"`
 }
 
-// Step is one piece of advice, with its arithmetic.
-type Step struct {
-	// Action is one word for programs: see ActionCaller and the others.
-	Action string `json:"action"`
-	// Text says what to do, and why, with the numbers of the case at hand.
-	Text string `json:"text"`
-}
-
 // Finding is one verdict: one kind, one target. Its JSON form is the one that
 // analyze, the API, the webhook and the reports share.
 type Finding struct {

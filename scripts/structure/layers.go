@@ -24,7 +24,7 @@ var layers = []layer{
 	{"sketch", []string{"sketch"}, false},
 	{"judgement", []string{"detect"}, true},
 	{"tools", []string{
-		"internal/buildinfo", "internal/config", "internal/health", "internal/metrics", "internal/retry",
+		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/metrics", "internal/retry",
 	}, false},
 	{"store", []string{"store", "migrations"}, false},
 	{"adapters", []string{"internal"}, false},
@@ -46,11 +46,17 @@ var declared = []edge{
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
 	{"store", "migrations", "opening a database brings it up to date"},
 	{"internal/analyze", "internal/form", "files hold samples of any form"},
-	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
+	{"internal/analyze", "internal/source", "what analyze folds is the sink that files fill"},
+	{"internal/analyze", "internal/source/files", "analyze reads files without a collector"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
-	{"internal/collect", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
+	{"internal/collect/shards", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
+	{"internal/report", "internal/report/fold", "what a pass loads is folded"},
+	{"internal/report", "internal/report/verdict", "and judged, by pure parts that know no store to ask"},
+	{"internal/report/verdict", "internal/report/fold", "what is judged are folded seconds"},
+	{"internal/testsupport/streamstest", "internal/testsupport/streamstest/model", "the fake keeps items and computes with the model"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
-	{"internal/source", "internal/source/recordbatch", "Kafka's batches are decoded apart from the client"},
+	{"internal/source/kafka", "internal/source/kafka/recordbatch", "Kafka's batches are decoded apart from the client"},
+	{"internal/source/streams", "internal/source/streams/api", "requests to DynamoDB Streams are made apart from what is read when"},
 }
 
 // layerProblems reports imports that run upward, or across without being

@@ -1,5 +1,13 @@
 package detect
 
+// Step is one piece of advice, with its arithmetic.
+type Step struct {
+	// Action is one word for programs: see ActionCaller and the others.
+	Action string `json:"action"`
+	// Text says what to do, and why, with the numbers of the case at hand.
+	Text string `json:"text"`
+}
+
 // The actions of advice, in the order in which they are given: what costs least
 // and helps soonest comes first. Source of the order: the steps that AWS's
 // support gives for throttled tables, retries and callers, then capacity, then
