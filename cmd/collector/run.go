@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/keyheat/keyheat/internal/buildinfo"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -120,7 +122,7 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 // collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
 	return collect.Config{
-		Host: host, Shards: c.Collect.Shards,
+		Host: host, Version: buildinfo.Read().Version, Shards: c.Collect.Shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}

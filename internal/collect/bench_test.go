@@ -40,10 +40,11 @@ func benchMessages(n int) []source.Message {
 // collector alone.
 type null struct{ bytes int }
 
-func (*null) StartWriter(context.Context, store.Writer) error        { return nil }
-func (*null) StopWriter(context.Context, string) error               { return nil }
-func (*null) Committed(context.Context, string, int64) (bool, error) { return true, nil }
-func (n *null) Commit(_ context.Context, c store.Commit) error       { n.bytes += len(c.Body); return nil }
+func (*null) StartWriter(context.Context, store.Writer) error                { return nil }
+func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
+func (*null) StopWriter(context.Context, string) error                       { return nil }
+func (*null) Committed(context.Context, string, int64) (bool, error)         { return true, nil }
+func (n *null) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
 func (*null) Claim(_ context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
 	return store.Position{PartitionID: id, Next: first, Epoch: 1, Writer: writer}, nil
 }

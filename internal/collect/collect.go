@@ -48,6 +48,7 @@ import (
 // comments are the contract.
 type Store interface {
 	StartWriter(ctx context.Context, w store.Writer) error
+	ReportWriter(ctx context.Context, id string, status store.WriterStatus) error
 	StopWriter(ctx context.Context, id string) error
 	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
@@ -122,10 +123,15 @@ func (c *Collector) Run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(c.config.CommitInterval)
 	defer tick.Stop()
+	report := time.NewTicker(reportEvery)
+	defer report.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return c.finish(bounded)
+		case <-report.C:
+			c.reportStatus(bounded)
+			continue
 		case <-tick.C:
 		case <-c.commitRequested:
 		}

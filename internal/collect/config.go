@@ -44,8 +44,9 @@ type Config struct {
 	// "kafka:keyheat". It is part of every position's key: another name begins
 	// from the first record again.
 	Source string
-	// Host says where the collector runs, for a person.
-	Host string
+	// Host says where the collector runs and Version which build it is, for a
+	// person.
+	Host, Version string
 	// Sketch is the geometry of every shard; its Seed is given to New.
 	Sketch sketch.Config
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat

@@ -23,7 +23,7 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 func transcript(t *testing.T, st testStore) []string {
 	var all []string
 	note := func(err error) {
-		for _, known := range []error{store.ErrFenced, store.ErrDuplicate, store.ErrUnavailable, nil} {
+		for _, known := range []error{store.ErrFenced, store.ErrDuplicate, store.ErrUnavailable, store.ErrNotFound, nil} {
 			if errors.Is(err, known) {
 				name := "stored"
 				if known != nil {
@@ -51,6 +51,8 @@ func transcript(t *testing.T, st testStore) []string {
 		all = append(all, map[bool]string{true: "yes", false: "no"}[done])
 	}
 	note(st.StartWriter(t.Context(), store.Writer{ID: "w", Started: time.Now()}))
+	note(st.ReportWriter(t.Context(), "w", store.WriterStatus{State: "running"}))
+	note(st.ReportWriter(t.Context(), "nobody", store.WriterStatus{State: "running"}))
 	pa, pb := claim("w", a), claim("w", b)
 	commit("w", 1, store.Move{PartitionID: a, Epoch: pa.Epoch, From: "0", To: "5"})
 	commit("w", 1, store.Move{PartitionID: a, Epoch: pa.Epoch, From: "0", To: "5"}) // the same again

@@ -47,17 +47,32 @@ func (b *badShare) forget(now time.Time) {
 	b.recent = slices.DeleteFunc(b.recent, func(c counts) bool { return now.Sub(c.at) > shareWindow })
 }
 
-// reason returns why the share keeps the collector from being ready; empty when
-// it does not.
-func (b *badShare) reason(now time.Time) string {
+// sums returns the samples of the last minute.
+func (b *badShare) sums(now time.Time) (good, bad int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.forget(now)
-	var good, bad int64
 	for _, c := range b.recent {
 		good += c.good
 		bad += c.bad
 	}
+	return good, bad
+}
+
+// value returns the share; nil without samples.
+func (b *badShare) value(now time.Time) *float64 {
+	good, bad := b.sums(now)
+	if good+bad == 0 {
+		return nil
+	}
+	share := float64(bad) / float64(good+bad)
+	return &share
+}
+
+// reason returns why the share keeps the collector from being ready; empty when
+// it does not.
+func (b *badShare) reason(now time.Time) string {
+	good, bad := b.sums(now)
 	if all := good + bad; all >= b.least && float64(bad) > b.limit*float64(all) {
 		return fmt.Sprintf("%d of the last minute's %d samples are bad: look at the bad samples' reasons", bad, all)
 	}

@@ -15,6 +15,7 @@ import (
 type memory struct {
 	mu        sync.Mutex
 	writers   map[string]int64
+	reported  map[string]store.WriterStatus
 	stopped   map[string]bool
 	positions map[store.PartitionID]store.Position
 	marks     map[store.PartitionID]store.Watermark
@@ -28,7 +29,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		writers: make(map[string]int64), stopped: make(map[string]bool),
+		writers: make(map[string]int64), reported: make(map[string]store.WriterStatus), stopped: make(map[string]bool),
 		positions: make(map[store.PartitionID]store.Position), marks: make(map[store.PartitionID]store.Watermark),
 	}
 }
@@ -38,6 +39,22 @@ func (m *memory) StartWriter(_ context.Context, w store.Writer) error {
 	defer m.mu.Unlock()
 	m.writers[w.ID] += 0
 	return nil
+}
+
+func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.writers[id]; !known {
+		return store.ErrNotFound
+	}
+	m.reported[id] = s
+	return nil
+}
+
+func (m *memory) statusOf(id string) store.WriterStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reported[id]
 }
 
 func (m *memory) StopWriter(_ context.Context, id string) error {

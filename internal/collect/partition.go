@@ -38,6 +38,7 @@ type partition struct {
 	// watermark is Unix milliseconds; 0 before anything is known.
 	watermark int64
 	lag       int64
+	read      bool // lag is known
 	// changes counts folds and gaps, saved those that are stored.
 	changes, saved uint64
 	committed      bool
@@ -106,7 +107,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 		return err
 	}
 	p.handler.handle(b.Messages)
-	p.at, p.lag, p.ended = b.Next, b.Lag, b.Final
+	p.at, p.lag, p.read, p.ended = b.Next, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now.UnixMilli())
 	return nil

@@ -1,0 +1,53 @@
+package collect
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// reportEvery is how often a collector reports itself to the store: often enough
+// for a person who looks at it, and little beside the commits.
+const reportEvery = 10 * time.Second
+
+// reportStatus tells the store how this collector is. A failure is the store's,
+// which commits report.
+func (c *Collector) reportStatus(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
+	defer cancel()
+	if err := c.store.ReportWriter(ctx, c.writer, c.status(time.Now())); err != nil {
+		c.log.Debug("report this collector to the store", "error", err)
+	}
+}
+
+// status returns what this collector knows of itself. What it does not know stays
+// nil: its clock's offset, and the tables that it has no room for.
+func (c *Collector) status(now time.Time) store.WriterStatus {
+	s := store.WriterStatus{
+		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
+	}
+	if reasons := c.Ready(); len(reasons) > 0 {
+		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")
+	}
+	return s
+}
+
+// knownLag returns how many messages wait behind all partitions; nil as long as
+// one of them has not been read, or there is none.
+func (c *Collector) knownLag() *int64 {
+	var sum, unread, partitions int64
+	c.eachPartition(func(p *partition) {
+		partitions++
+		sum += p.lag
+		if !p.read {
+			unread++
+		}
+	})
+	if partitions == 0 || unread > 0 {
+		return nil
+	}
+	return &sum
+}
