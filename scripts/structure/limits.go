@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -34,7 +35,7 @@ var limitInText = regexp.MustCompile(`(?i)\b(1,?000|3,?000)( |-)?(wcu|rcu|write|
 // limitProblems reports limits that are typed outside of limitsFile:
 //
 //   - a literal that equals a constant of limitsFile of 2,000 or more, or one of
-//     its durations;
+//     its durations, unless it is a power of two;
 //   - a number of units that is divided by 1000, or a limit of 1000 units. What is
 //     converted from an integer counts thousandths of units and is none;
 //   - a part of a capacity, such as PartitionWrite/10: that is a decision with no
@@ -94,13 +95,16 @@ func add(to map[string]string, v constant.Value, name string) {
 	}
 }
 
+// isDistinct reports whether a value is at least leastDistinct and no power of
+// two, which is the size of anything.
 func isDistinct(v constant.Value) bool {
 	f := constant.ToFloat(v)
 	if f.Kind() != constant.Float {
 		return false
 	}
 	n, _ := constant.Float64Val(f)
-	return n >= leastDistinct
+	fraction, _ := math.Frexp(n)
+	return n >= leastDistinct && fraction != 0.5
 }
 
 func (l *limitFinder) search(p *pkg) {

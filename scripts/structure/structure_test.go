@@ -66,6 +66,7 @@ const (
 	PartitionWrite sample.Milli = 1_000_000
 	PartitionRead  sample.Milli = 3_000_000
 	Fire                        = 2
+	Large                       = 4096
 	Collection                  = 10 << 30
 	Span                        = 21 * 24 * 60 * 60
 )
@@ -128,7 +129,10 @@ func TestRules(t *testing.T) {
 		{"a declaration that nothing needs", imports("internal/analyze", "sample") + imports("internal/form", "sketch"),
 			[]string{"layers.go: internal/analyze does not import internal/form"}},
 		{"a child may know its parent", imports("internal/generate/sink", "internal/generate"), nil},
-		{"a parent may not know its child", imports("detect", "detect/board"), []string{"detect: imports detect/board: a package must not know those below"}},
+		{"an adapter may be made of others below it", imports("internal/report", "internal/report/fold"), nil},
+		{"and these declared", imports("internal/report/verdict", "internal/report/fold"), nil},
+		{"but no others", imports("internal/report/a", "internal/report/b"), []string{"two of the adapters"}},
+		{"a parent of the judgement may not know its child", imports("detect", "detect/board"), []string{"detect: imports detect/board: a package must not know those below"}},
 		{"but its own internal ones", imports("sample/awssdk", "sample/awssdk/internal/access"), nil},
 		{"the judgement's rooms may know each other", imports("detect/board", "detect/forecast", "detect"), nil},
 		{"programs know everything", imports("cmd/reporter", "internal/demo", "internal/web", "store"), nil},
@@ -145,6 +149,7 @@ func TestRules(t *testing.T) {
 		{"a limit as an expression", in("n > 10*1024*1024*1024"), []string{"is detect.Collection"}},
 		{"a limit with its reason", in("n > 10<<30 // not a limit: what a disk holds"), nil},
 		{"a span of time", in("n + 21*24*3600"), []string{"is detect.Span"}},
+		{"a power of two is a size of anything", in("n > 4096"), nil},
 		{"small numbers mean anything", in("n > 2"), nil},
 		{"a part of a capacity", in("w > detect.PartitionWrite/10"), []string{"10 of a limit is a decision"}},
 		{"a part of a converted capacity", in("x > 0.1*float64(detect.PartitionRead)"), []string{"0.1 of a limit is a decision"}},

@@ -157,7 +157,7 @@ const (
 	stride = detect.ResolveSeconds / 2
 	// maxObservations bounds the observations of one call, some KB each: a long
 	// reading is many strides.
-	maxObservations = 5000
+	maxObservations = 4096
 )
 
 // Observe has the board observe everything that is new, lets event time pass, and
