@@ -43,7 +43,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds = e.Over, e.possible, e.saturated
 	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
 	f.Seconds, f.Through = e.seconds, detect.At(e.through)
-	f.Seen = seen(e)
+	f.Seen = samplesSeen(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: nothing pages
 	}
@@ -56,8 +56,8 @@ func (e *Episode) meanLoads() detect.Loads {
 	return detect.Loads{WCU: write.PerSecond(e.seconds), RCU: read.PerSecond(e.seconds)}
 }
 
-// seen returns what the samples of an episode show.
-func seen(e *Episode) detect.Seen {
+// samplesSeen returns what the samples of an episode show.
+func samplesSeen(e *Episode) detect.Seen {
 	switch {
 	case e.changes == 0:
 		return detect.SeenRequests

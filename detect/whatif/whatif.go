@@ -132,7 +132,7 @@ func Ask(q Question, table, index string, seconds []Second, p detect.Policy) *An
 		}
 	}
 	w.Placements = []PlacedOn{}
-	if q.Shards <= 1000 {
+	if q.Shards <= MaxPlaced {
 		for _, times := range []int{1, 2, 4} {
 			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
 			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.Over(w.Limit), Mean: p.Mean})
