@@ -13,8 +13,8 @@ type Step struct {
 // support gives for throttled tables, retries and callers, then capacity, then
 // warm throughput, then cheaper reads, then the key.
 const (
-	ActionCaller   = "caller"   // fix who asks
-	ActionRetry    = "retry"    // fix how it is asked again
+	ActionCaller   = "caller"   // fix the caller
+	ActionRetry    = "retry"    // fix how it retries
 	ActionCapacity = "capacity" // whether capacity helps
 	ActionWait     = "wait"     // DynamoDB can help by itself
 	ActionPrewarm  = "prewarm"  // make room ahead of time

@@ -16,6 +16,9 @@ import (
 // Adviser writes the steps for a hot key. It keeps the placements that it simulated.
 type Adviser struct{ placements map[placed]float64 }
 
+// maxPlacements is how many placements an adviser keeps.
+const maxPlacements = 1000
+
 // New returns an adviser.
 func New() *Adviser { return &Adviser{map[placed]float64{}} }
 
@@ -258,13 +261,13 @@ func requestsOf(e *detect.Evidence, op string) float64 {
 // that it is full.
 func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
 	few := int(detect.Limit(k)/max(load, 1)) + 1
-	if few > shards || shards > 1000 {
+	if few > shards || shards > whatif.MaxPlaced {
 		return ""
 	}
 	id := placed{shards, few}
 	chance, known := a.placements[id]
 	if !known {
-		if len(a.placements) > 1000 {
+		if len(a.placements) > maxPlacements {
 			clear(a.placements)
 		}
 		p := whatif.Place(shards, 2*shards, detect.Units(load)*float64(shards), whatif.PlacementSeed)

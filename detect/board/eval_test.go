@@ -93,7 +93,7 @@ var seededScenarios = []seededScenario{
 
 // score is what an evaluation counts.
 type score struct {
-	over, claimed, right  int // key-seconds above the limit; said to be; both
+	over, claimed, right  int // key-seconds above the limit; found to be; both
 	intervals, held       int
 	shardErrors, findings int
 	mostShardError        int
@@ -106,7 +106,7 @@ func (s *score) add(o score) {
 	s.mostShardError = max(s.mostShardError, o.mostShardError)
 }
 
-// mixedRates says that every request has a rate of its own.
+// mixedRates gives every request a rate of its own.
 const mixedRates = 0
 
 // evaluate sends a scenario through so many collectors, each request sampled at the

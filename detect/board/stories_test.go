@@ -142,7 +142,7 @@ var reasonStories = []story{
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told"),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})),
 	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which says nothing of a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
 	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "100% of", "rising"),
@@ -172,7 +172,7 @@ var relatedStories = []story{
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	hot("one that does not grow", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("what a stream tells is a lower bound", detect.Undetermined, workload{change: true}, "a lower bound of the write load", "Reads are not seen"),
+	hot("what a stream shows is a lower bound", detect.Undetermined, workload{change: true}, "a lower bound of the write load", "Reads are not seen"),
 	{name: "a partition that throttles shows a plateau in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
@@ -221,7 +221,7 @@ var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
 		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 50_000, shards: 75, utilization: 50},
-	{name: "each of them says so", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
+	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
@@ -231,7 +231,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		says: []string{"Every read of the whole key takes 40 queries"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.8},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"“celebrity#SHARD_7” has most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
@@ -265,7 +265,7 @@ func forms() (all []story) {
 			workloads = append(workloads, workload{key: name, units: 1500})
 		}
 		all = append(all, story{
-			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” are asked for 6,000"},
+			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” receive 6,000"},
 			others: map[detect.Kind]int{detect.HotKeyWrite: 4},
 			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 6000, shards: 9, utilization: 6,
 		})

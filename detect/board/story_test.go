@@ -23,9 +23,9 @@ import (
 // and not seen for certain.
 type demand struct{ units, throttled, unsure float64 }
 
-func demands(asked ...float64) (s []demand) {
-	for _, a := range asked {
-		s = append(s, demand{units: a})
+func demands(units ...float64) (s []demand) {
+	for _, u := range units {
+		s = append(s, demand{units: u})
 	}
 	return s
 }

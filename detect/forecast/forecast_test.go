@@ -73,8 +73,8 @@ func (s series) lift() float64 {
 	return all[len(all)/2]
 }
 
-// TestForecastFindsGrowth simulates keys that grow, and asks that the forecast
-// is made, and that the true day is within its interval as often as it says.
+// TestForecastFindsGrowth simulates keys that grow: the forecast is made, and
+// the true day is within its interval as often as it should be.
 func TestForecastFindsGrowth(t *testing.T) {
 	t.Parallel()
 	const runs = 300
@@ -134,7 +134,7 @@ func TestForecastFindsGrowth(t *testing.T) {
 	}
 }
 
-// TestForecastIsSilent simulates keys whose data say nothing.
+// TestForecastIsSilent simulates keys whose data prove nothing.
 func TestForecastIsSilent(t *testing.T) {
 	t.Parallel()
 	const runs = 400

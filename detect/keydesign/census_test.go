@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// world sends requests through a shard into a census, and counts them exactly.
+// recorder sends requests through a shard into a census, and counts them exactly.
 type recorder struct {
 	shard    *sketch.Shard
 	config   sketch.Config
@@ -87,7 +87,7 @@ func TestTopKeysWithinBounds(t *testing.T) {
 			for _, k := range v.Top {
 				truth := w.loads[k.Key] / total
 				if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
-					t.Errorf("%s has %.5f, said to be in %.5f to %.5f", k.Key, truth, k.Share.Low, k.Share.High)
+					t.Errorf("%s has %.5f, found in %.5f to %.5f", k.Key, truth, k.Share.Low, k.Share.High)
 				}
 				least = min(least, k.Share.Low)
 				listed[k.Key] = true
@@ -102,7 +102,7 @@ func TestTopKeysWithinBounds(t *testing.T) {
 			}
 			distinct := float64(len(w.loads))
 			if distinct < v.DistinctKeys.Low || distinct > v.DistinctKeys.High {
-				t.Errorf("%g keys, said to be %+v", distinct, v.DistinctKeys)
+				t.Errorf("%g keys, found %+v", distinct, v.DistinctKeys)
 			}
 			if v.Template.Pattern != "user#<id>" || v.Template.Keys != v.Template.Of {
 				t.Errorf("template %+v", v.Template)
@@ -301,7 +301,7 @@ func TestManyTables(t *testing.T) {
 		for _, k := range c.View(table, "", detect.DefaultPolicy()).Top {
 			truth := loads[table+"/"+k.Key] / totals[table]
 			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
-				t.Errorf("%s of %s has %.5f, said to be in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
+				t.Errorf("%s of %s has %.5f, found in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
 			}
 		}
 	}

@@ -187,13 +187,13 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
 		all = append(all, f)
 	}
-	loads := fmt.Sprintf("%d shards of %s are asked for %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
+	loads := fmt.Sprintf("%d shards of %s receive %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
 		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
 			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
 	case shards > detect.TooManyFactor*ever:
-		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s were never asked for more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
+		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
 			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
 	}
 	if certain {
@@ -202,9 +202,9 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has most. Above %.0f%% the number of shards does not say what they carry.",
+		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Above %.0f%% the number of shards does not show what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Text: "Look at how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
+			detect.Step{Action: detect.ActionShard, Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}
 	return s, all
 }

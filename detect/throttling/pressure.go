@@ -16,7 +16,7 @@ type Pressure struct {
 	requests int64
 	// Scanned is the part of the load that Scans made, load all of it.
 	Scanned, Load sketch.Load
-	// noHotKey says that no key was near a limit: what was throttled because of a
+	// noHotKey holds when no key was near a limit: what was throttled because of a
 	// partition was not because of one key.
 	noHotKey bool
 	// Demand is the demand as a share of the provisioned capacity; 0 when that is

@@ -14,6 +14,9 @@ const placementTrials = 20_000
 // placementDraws bounds the work of one placement, whatever the shard count.
 const placementDraws = 4_000_000
 
+// MaxPlaced is of how many shards a placement is simulated for a finding or a question.
+const MaxPlaced = 1000
+
 // PlacementSeed is that of every placement in a verdict.
 const PlacementSeed = 1
 
@@ -21,19 +24,14 @@ const PlacementSeed = 1
 // partitions: DynamoDB places each by a hash of its name, so some partitions
 // get several and others none, until it has split them.
 type Placement struct {
-	// Shards are placed on Partitions of equal size.
-	Shards, Partitions int
-	// Seed is that of the simulation and Trials how often it drew: the same
-	// ones give the same figures.
-	Seed   uint64
-	Trials int
-	// PerShard is the load of one shard, in units a second.
-	PerShard float64
+	// Shards are placed on partitions of equal size, in so many Trials.
+	Shards, Trials int
 	// Mean and P95 are the load of the fullest partition, in units a second: the
 	// expected one, and the one that it stays within in 95 of 100 placements.
 	Mean, P95 float64
 
-	fullest []int // per trial, how many shards share the fullest partition; ordered
+	perShard float64 // the load of one shard, in units a second
+	fullest  []int   // per trial, how many shards share the fullest partition; ordered
 }
 
 // Place simulates where the shards of a key may be placed, whose load in units a second
@@ -42,17 +40,17 @@ type Placement struct {
 func Place(shards, partitions int, load float64, seed uint64) Placement {
 	shards, partitions = max(shards, 1), max(partitions, 1)
 	p := Placement{
-		Shards: shards, Partitions: partitions, Seed: seed,
+		Shards:   shards,
 		Trials:   max(1000, min(placementTrials, placementDraws/shards)),
-		PerShard: load / float64(shards),
+		perShard: load / float64(shards),
 	}
 	p.fullest = throw(shards, partitions, p.Trials, rand.New(rand.NewPCG(seed, 0)))
 	sum := 0
 	for _, n := range p.fullest {
 		sum += n
 	}
-	p.Mean = float64(sum) / float64(p.Trials) * p.PerShard
-	p.P95 = float64(p.fullest[int(math.Ceil(0.95*float64(p.Trials)))-1]) * p.PerShard
+	p.Mean = float64(sum) / float64(p.Trials) * p.perShard
+	p.P95 = float64(p.fullest[int(math.Ceil(0.95*float64(p.Trials)))-1]) * p.perShard
 	return p
 }
 
@@ -84,6 +82,6 @@ func (p Placement) Chance(k int) float64 {
 // Over returns the probability that the load of the fullest partition exceeds limit
 // units a second.
 func (p Placement) Over(limit float64) float64 {
-	first := sort.Search(len(p.fullest), func(i int) bool { return float64(p.fullest[i])*p.PerShard > limit })
+	first := sort.Search(len(p.fullest), func(i int) bool { return float64(p.fullest[i])*p.perShard > limit })
 	return float64(len(p.fullest)-first) / float64(len(p.fullest))
 }

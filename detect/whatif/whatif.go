@@ -131,7 +131,7 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 		}
 	}
 	w.Placements = []PlacedOn{}
-	if q.Shards <= 1000 {
+	if q.Shards <= MaxPlaced {
 		for _, times := range []int{1, 2, 4} {
 			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
 			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.Over(w.Limit), Mean: p.Mean})

@@ -265,7 +265,7 @@ func TestCSVHasARowAFinding(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsNotThere is told with what was read: with nothing but bad
+// TestAKeyThatIsNotThere is explained by what was read: with nothing but bad
 // samples, no key is there.
 func TestAKeyThatIsNotThere(t *testing.T) {
 	t.Parallel()
@@ -275,7 +275,7 @@ func TestAKeyThatIsNotThere(t *testing.T) {
 	}))
 	for _, part := range []string{"nope is not in the samples", "1 samples counted, 1 bad"} {
 		if !strings.Contains(out.String(), part) {
-			t.Errorf("nothing says %q:\n%s", part, out.String())
+			t.Errorf("%q is missing:\n%s", part, out.String())
 		}
 	}
 }

@@ -27,12 +27,12 @@ func shopping() string {
 	devices := rand.NewZipf(random, 1.1, 4, 20_000)
 	pick := func(values ...string) string { return values[random.IntN(len(values))] }
 	var text []byte
-	order := 100_000
+	number := 100_000
 	for second := range 120 {
 		at := noon.Add(time.Duration(second%60)*time.Second + time.Duration(second/60)*24*time.Hour)
 		for i := range 600 {
 			if i%5 == 0 {
-				order++
+				number++
 			}
 			status, country, tenant := "OPEN", "US", "tenant#1"
 			if random.Float64() > 0.8 {
@@ -45,7 +45,7 @@ func shopping() string {
 				tenant = fmt.Sprint("tenant#", 2+random.IntN(3000))
 			}
 			text = (&sample.Record{
-				Time: at.UnixMilli(), Table: "orders", PK: sample.KeyString(fmt.Sprint("order#", order-random.IntN(30))),
+				Time: at.UnixMilli(), Table: "orders", PK: sample.KeyString(fmt.Sprint("order#", number-random.IntN(30))),
 				SK: sample.KeyString(fmt.Sprint("item#", random.IntN(9))), Op: sample.UpdateItem, WCU: 1000, Rate: 1, N: 1,
 				Attrs: map[string]string{
 					"user": fmt.Sprint("user#", random.IntN(50_000)), "device": fmt.Sprint("device#", devices.Uint64()),
@@ -58,9 +58,9 @@ func shopping() string {
 	return string(text)
 }
 
-func candidates(t *testing.T, texts ...string) (all []analyze.Candidate) {
+func candidates(t *testing.T, keys ...string) (all []analyze.Candidate) {
 	t.Helper()
-	for _, text := range texts {
+	for _, text := range keys {
 		c, err := analyze.ParseCandidate(text)
 		must(t, err)
 		all = append(all, c)
@@ -185,9 +185,9 @@ func TestTheTablesFitATerminal(t *testing.T) {
 		Paths: []string{"-"}, In: strings.NewReader(shopping()), Out: &out,
 		Candidates: candidates(t, "tenant#user", "status", "a-name-that-is-quite-long#and-another-that-is-even-longer"),
 	}))
-	for line := range strings.Lines(out.String()) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 120 {
-			t.Errorf("%d characters: %s", n, line)
+	for row := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(row, "\n")); n > 120 {
+			t.Errorf("%d characters: %s", n, row)
 		}
 	}
 	for _, want := range []string{"(present)", "tenant#user", "very poor", "order#<id>", "most load: ", "no sample has every part"} {

@@ -51,7 +51,7 @@ func TestOutputFollowsTheSchema(t *testing.T) {
 	}
 }
 
-func TestTheSchemaRefusesWhatIsNotDocumented(t *testing.T) {
+func TestTheSchemaRejectsWhatIsNotDocumented(t *testing.T) {
 	t.Parallel()
 	text := run(t, strings.Join(traffic(t, 5*time.Second), "\n"), analyze.FormatJSON)
 	for _, change := range [][2]string{

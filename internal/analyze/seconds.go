@@ -113,7 +113,7 @@ func (s *sketches) shrink() {
 }
 
 // judgeEvery is how many seconds of event time the board sees between two
-// settlings, each of which looks at every key.
+// calls of Settle, each of which judges every key.
 const judgeEvery = 300
 
 // judge lets a board and the census observe every second, in the order of time, and

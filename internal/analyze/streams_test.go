@@ -27,11 +27,11 @@ func newShop() *shop {
 	return &shop{table: map[string]map[int]int{}, status: map[string]map[int]int{}}
 }
 
-func charge(units map[string]map[int]int, key string, second, bytes int) {
+func charge(units map[string]map[int]int, key string, second, size int) {
 	if units[key] == nil {
 		units[key] = map[int]int{}
 	}
-	units[key][second] += (bytes + 1023) / 1024
+	units[key][second] += (size + 1023) / 1024
 }
 
 // order is an order's image and its size in bytes.

@@ -57,7 +57,7 @@ type Traffic struct {
 }
 
 // Second draws one second into a shard and returns the true load in units; the
-// shard has what the samples say of it.
+// shard has what the samples show of it.
 func (c Traffic) Second(r *rand.Rand, s *sketch.Shard, at int64) (truth float64) {
 	for range Poisson(r, c.Requests) {
 		w, p := c.Units(r), c.Rate(r)
