@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // TestShards restates the sources' examples: units a second at the peak, and
@@ -58,5 +59,14 @@ func TestWeight(t *testing.T) {
 	t.Parallel()
 	if sample.Milli(detect.WritesInReads)*detect.PartitionWrite != detect.PartitionRead {
 		t.Errorf("%d × %d is not %d", detect.WritesInReads, detect.PartitionWrite, detect.PartitionRead)
+	}
+}
+
+// TestTheSketchKeepsWhatIsFollowed: evidence is gathered from where keys are
+// followed on. The sketch stands below this package and cannot ask it.
+func TestTheSketchKeepsWhatIsFollowed(t *testing.T) {
+	t.Parallel()
+	if got, want := sample.Milli(sketch.WarmWeight), detect.ShareOf(detect.PartitionRead, detect.TrackShare); got != want {
+		t.Errorf("the sketch gathers from %d on, and keys are followed from %d on", got, want)
 	}
 }

@@ -38,7 +38,7 @@ func (s *second) evidence(c *candidate) *gather {
 	if c.gather >= 0 {
 		return s.gathers[c.gather]
 	}
-	if c.load.weight() < coldWeight || s.gathered >= evidenceKeys {
+	if c.load.weight() < WarmWeight || s.gathered >= evidenceKeys {
 		return nil
 	}
 	if s.gathered == len(s.gathers) {

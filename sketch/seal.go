@@ -11,9 +11,10 @@ const (
 	// longKey is the length in bytes from which the key of a cold candidate
 	// leaves as its beginning; shortKey is how much of it.
 	longKey, shortKey = 64, 32
-	// coldWeight is a tenth of a partition's 3,000 weight units a second, in
-	// thousandths.
-	coldWeight = 300_000
+	// WarmWeight is the weight of a key in a second, in thousandths, from which its
+	// evidence is gathered and its name kept whole: that of a key which the judge
+	// follows, a tenth of what one partition serves.
+	WarmWeight = 300_000
 )
 
 // windows appends what the second holds, one window a table or index.
@@ -60,7 +61,7 @@ func (c *candidate) keyLoad(hash uint64) KeyLoad {
 		Err: Load{Read: sample.Milli(min(c.err, math.MaxInt64))},
 	}
 	text := c.key
-	if len(text) > longKey && c.high() < coldWeight {
+	if len(text) > longKey && c.high() < WarmWeight {
 		text, k.Cut = text[:shortKey], true
 	}
 	k.Key = sample.Key{Type: c.keyType, Text: string(text)}

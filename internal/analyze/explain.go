@@ -316,3 +316,31 @@ func noFinding(write, read sample.Milli) string {
 }
 
 func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:04:05") }
+
+// chart draws the key's load second by second, its highest one for each column,
+// against the limit.
+func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
+	for _, s := range e.seconds {
+		if s.target != f.Target || s.key.Text != f.Key {
+			continue
+		}
+		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1
+		each := (to - from + chartWidth - 1) / chartWidth
+		loads := make([]float64, (to-from+each-1)/each)
+		highest := m.limit
+		for _, at := range s.seconds {
+			load := detect.Units(at.Low.Write)
+			if m.reads {
+				load = detect.Units(at.Low.Read)
+			}
+			i := (at.At - from) / each
+			loads[i] = max(loads[i], load)
+			highest = max(highest, load)
+		}
+		draw(p, loads, highest, m.limit)
+		axis := fmt.Sprintf("%-*s%s", max(1, len(loads)-8), clock(from), clock(to-1))
+		p.line("          %s", axis)
+		p.line("          each column shows the highest of %s; ┄ is the limit, %s %s", wording.Seconds(int(each)), wording.About(m.limit), m.unit)
+		return
+	}
+}

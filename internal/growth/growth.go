@@ -15,19 +15,16 @@ import (
 )
 
 const (
-	// WarmShare of a partition's limit makes a key warm: only warm keys are
-	// followed.
-	WarmShare = 10
 	// Listed is how many growing keys a table's view lists.
 	Listed = 5
-	// Span is the least time over which a forecast is made: three weeks, so that
-	// a weekly peak is seen three times.
-	Span = 21 * 24 * time.Hour
+	// Span is the least time over which a forecast is made.
+	Span = detect.ForecastSpanDays * 24 * time.Hour
 )
 
-// Warm reports whether a second's load makes its key warm.
+// Warm reports whether a second's load makes its key warm: only warm keys are
+// followed.
 func Warm(l sketch.Load) bool {
-	return l.Write >= detect.PartitionWrite/WarmShare || l.Read >= detect.PartitionRead/WarmShare
+	return l.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) || l.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
 }
 
 // HourOf returns the beginning of a second's hour.

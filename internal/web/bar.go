@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // The geometry of a bar, in pixels; its SVG is in page/findings.html. The limit
@@ -26,7 +27,7 @@ func newBar(f *detect.Finding) bar {
 	pixels := func(v float64) float64 { return min(barWidth, v/most*barLimit) }
 	b := bar{
 		Label: fmt.Sprintf("Peak %s %s per second, between %s and %s; the limit is %s",
-			amount(load.Value), unit(f.Kind), amount(load.Low), amount(load.High), amount(most)),
+			wording.About(load.Value), unit(f.Kind), wording.About(load.Low), wording.About(load.High), wording.About(most)),
 		Class: string(f.Severity),
 		Value: pixel(pixels(load.Value)), Low: pixel(pixels(load.Low)), High: pixel(pixels(load.High)),
 		Limit:   pixel(barLimit),

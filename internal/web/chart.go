@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -93,13 +94,13 @@ func newChart(f *detect.Finding, all []point) *chart {
 	c := &chart{
 		Title: fmt.Sprintf("Load of the key in each second, in %s", unit(f.Kind)),
 		Description: fmt.Sprintf("%d seconds from %s to %s UTC, %d of them certainly above the limit of %s",
-			len(all), first.Format(time.TimeOnly), last.Format(time.TimeOnly), over, amount(most)),
-		LimitText: "limit " + amount(most),
+			len(all), first.Format(time.TimeOnly), last.Format(time.TimeOnly), over, wording.About(most)),
+		LimitText: "limit " + wording.About(most),
 		Width:     chartWidth, Height: chartHeight,
 		Left: fmt.Sprint(chartLeft), Right: fmt.Sprint(chartRight), Bottom: fmt.Sprint(chartBottom), Limit: pixel(y(most)),
 	}
 	for v := 0.0; v <= top; v += step {
-		c.Grid = append(c.Grid, tick{Y: pixel(y(v)), Text: amount(v)})
+		c.Grid = append(c.Grid, tick{Y: pixel(y(v)), Text: wording.About(v)})
 	}
 	for _, p := range all {
 		left := x(p.at)

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -60,8 +62,8 @@ type Site struct {
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"amount":  amount,
-	"whole":   whole,
+	"amount":  wording.About,
+	"whole":   wording.Count,
 	"percent": percent,
 	"kind":    kindName,
 	"subject": subject,
@@ -76,7 +78,7 @@ var functions = template.FuncMap{
 	"class":   verdictClass,
 	"ceiling": ceilingText,
 	"share":   sharePercent,
-	"at70":    func(f any) reach { return newReach(f, 0.7) },
+	"at70":    func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
 	"at100":   func(f any) reach { return newReach(f, 1) },
 
 	"tablelink": tableLink,

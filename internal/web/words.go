@@ -8,34 +8,14 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
-
-// whole writes a number with thousands separators: 12,345.
-func whole(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
-
-// amount writes units: whole ones, or below ten with one decimal.
-func amount(v float64) string {
-	if v != math.Trunc(v) && math.Abs(v) < 10 {
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return whole(int64(math.Round(v)))
-}
 
 // percent writes a share; of an unknown share, nothing.
 func percent(share any) string {
 	switch v := share.(type) {
 	case float64:
-		return whole(int64(math.Round(100*v))) + "%"
+		return wording.Count(int64(math.Round(100*v))) + "%"
 	case *float64:
 		if v != nil {
 			return percent(*v)
@@ -83,7 +63,7 @@ func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return whole(int64(n)) + " " + many
+	return wording.Count(int64(n)) + " " + many
 }
 
 // keytext quotes a key where a page would not show it: spaces at the ends and what
@@ -141,7 +121,7 @@ func ceilingText(units *float64, unit string) string {
 	if units == nil {
 		return "not limited by a key"
 	}
-	return amount(*units) + " " + unit + "/s"
+	return wording.About(*units) + " " + unit + "/s"
 }
 
 // tableLink returns where a table's own page is.
@@ -152,10 +132,10 @@ func tableLink(table, index string) string {
 // distinctKeys writes a count, or "about" before an estimate.
 func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
-		return amount(f.Value)
+		return wording.About(f.Value)
 	}
 	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
-	return "about " + amount(math.Round(f.Value/digits)*digits)
+	return "about " + wording.About(math.Round(f.Value/digits)*digits)
 }
 
 // sharePercent writes a share with enough digits to tell small ones apart.

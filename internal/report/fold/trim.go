@@ -2,7 +2,6 @@ package fold
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -22,11 +21,11 @@ func (l *Windows) Trim(o *OpenWindow) {
 	l.Keys += len(o.Window.Keys)
 }
 
-// judged counts the keys that weigh as much as a tenth of a limit, in the units
-// that Trim orders keys by: both limits weigh the same in them.
+// judged counts the keys that the verdict may be about, in the weight that Trim
+// orders keys by: both limits are the same in it.
 func judged(w *sketch.Window) (n int) {
 	for i := range w.Keys {
-		if high := w.Keys[i].High(); detect.WritesInReads*high.Write+high.Read >= detect.PartitionRead/growth.WarmShare {
+		if detect.Weight(w.Keys[i].High()) >= detect.ShareOf(detect.PartitionRead, detect.TrackShare) {
 			n++
 		}
 	}

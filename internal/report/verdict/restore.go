@@ -13,7 +13,7 @@ import (
 
 // Replay is how much event time the board observes again after a restart: as much
 // as it keeps second by second.
-const Replay = 15 * time.Minute
+const Replay = detect.Horizon * time.Second
 
 // Restore has the board observe again what the judge before has stored of the
 // targets that have unresolved findings. A finding that began within the replayed
