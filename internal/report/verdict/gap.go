@@ -20,7 +20,7 @@ func gapsOf(f *detect.Finding, gaps []store.Gap) []sample.Gap {
 	over := make([]sample.Gap, 0)
 	for _, g := range slices.Backward(gaps) {
 		if overlaps(g, f.FirstSeen, until.Add(time.Second)) {
-			over = append(over, sample.Gap(g.Gap))
+			over = append(over, g.Gap)
 		}
 	}
 	return over
