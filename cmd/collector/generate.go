@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/generate/sink"
-	"github.com/keyheat/keyheat/internal/source/files"
+	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/internal/trace"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -97,8 +97,8 @@ func (g *generated) run(c *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	options := sink.Options{RealTime: g.realTime}
-	if terminal, ok := c.ErrOrStderr().(*os.File); ok {
-		options.Progress = files.Terminal(terminal)
+	if terminal.Is(c.ErrOrStderr()) {
+		options.Progress = c.ErrOrStderr()
 	}
 	return g.copy(c.Context(), records, to, options)
 }

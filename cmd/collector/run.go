@@ -7,11 +7,10 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/keyheat/keyheat/internal/buildinfo"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/buildinfo"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/form"

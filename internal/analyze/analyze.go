@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -23,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/files"
+	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -128,8 +128,8 @@ func readFiles(ctx context.Context, o Options) (*fold, error) {
 	}
 	f := newFold(o)
 	src := files.Source{Paths: o.Paths, In: o.In}
-	if terminal, ok := o.Err.(*os.File); ok {
-		src.Progress = files.Terminal(terminal)
+	if terminal.Is(o.Err) {
+		src.Progress = o.Err
 	}
 	if err := src.Run(ctx, f); err != nil {
 		return nil, err

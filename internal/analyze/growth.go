@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/forecast"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"

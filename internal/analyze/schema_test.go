@@ -14,14 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/sample"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/sample"
 )
 
 const schemaFile = "../../docs/findings.schema.json"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/source/files"
+	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample/change"
 )
 
@@ -33,19 +32,12 @@ func (r *Result) write(out io.Writer, format Format) error {
 	case FormatCSV:
 		err = r.writeCSV(out)
 	case FormatTable:
-		_, err = io.WriteString(out, r.text(useColours(out)))
+		_, err = io.WriteString(out, r.text(terminal.Is(out) && terminal.Colours()))
 	}
 	if err != nil {
 		return fmt.Errorf("write the findings: %w", err)
 	}
 	return nil
-}
-
-// useColours reports whether colours are wanted: on a terminal, and without NO_COLOR in
-// the environment (https://no-color.org).
-func useColours(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	return ok && files.Terminal(f) != nil && os.Getenv("NO_COLOR") == ""
 }
 
 var csvColumns = []string{

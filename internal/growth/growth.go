@@ -7,9 +7,8 @@ package growth
 import (
 	"time"
 
-	"github.com/keyheat/keyheat/detect/forecast"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )

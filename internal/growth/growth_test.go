@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/forecast"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sketch"
 )

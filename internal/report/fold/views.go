@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/keydesign"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"

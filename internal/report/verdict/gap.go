@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/sample"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 

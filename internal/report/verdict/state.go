@@ -16,10 +16,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
-
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/store"
 )

@@ -2,21 +2,12 @@ package files
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
-)
 
-// Terminal returns f for [Source.Progress] when it is a terminal, and nil where
-// progress bars make no sense: in a pipe or a log.
-func Terminal(f *os.File) io.Writer {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
-		return nil
-	}
-	return f
-}
+	"github.com/keyheat/keyheat/internal/terminal"
+)
 
 // bars show how much of each file is read, by its bytes on disk.
 type bars struct {
@@ -34,7 +25,7 @@ func drawBars(out io.Writer, files []*file) *bars {
 	w.SetUpdateFrequency(100 * time.Millisecond)
 	w.SetTrackerPosition(progress.PositionRight)
 	w.Style().Visibility.TrackerOverall = false
-	if os.Getenv("NO_COLOR") == "" {
+	if terminal.Colours() {
 		w.Style().Colors = progress.StyleColorsExample
 	}
 	trackers := make(map[*file]*progress.Tracker)
