@@ -70,7 +70,7 @@ func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 func (s *Server) script(t testing.TB, command string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(file), "..", "..", "scripts", "kafka")
+	path := filepath.Join(filepath.Dir(file), "..", "..", "..", "scripts", "kafka")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, command, s.dir)
