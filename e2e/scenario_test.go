@@ -108,10 +108,10 @@ type found struct {
 	Kind, Table, Index, Key, Severity, State string
 	Fingerprint                              string
 	Peak                                     struct{ WCU figure }
-	OverSeconds                              int       `json:"over_seconds"`
-	PossibleSeconds                          int       `json:"possible_seconds"`
-	SaturatedSeconds                         int       `json:"saturated_seconds"`
-	Gaps                                     []gap     `json:"gaps"`
+	OverSeconds                              int `json:"over_seconds"`
+	PossibleSeconds                          int `json:"possible_seconds"`
+	SaturatedSeconds                         int `json:"saturated_seconds"`
+	Quality                                  struct{ Gaps []gap }
 	Shards                                   int       `json:"shards"`
 	FirstSeen                                time.Time `json:"first_seen"`
 	LastSeen                                 time.Time `json:"last_seen"`

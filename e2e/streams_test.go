@@ -340,7 +340,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 		}
 	}
 	kept := w.finding(t, "hot_key_write", "", "user#kept", func(f found) error {
-		if len(f.Gaps) == 0 {
+		if len(f.Quality.Gaps) == 0 {
 			return errors.New("it is not marked with the gap in which it may have begun")
 		}
 		return nil
