@@ -29,18 +29,20 @@ type Notification struct {
 	Created time.Time
 	// NextAttempt is before when it is not due; at once when zero.
 	NextAttempt time.Time
-	// Attempts counts the failed deliveries; LastError is the newest one's.
+	// Attempts counts the failed deliveries, Refusals those of them that the
+	// receiver rejected; LastError is the newest one's.
 	Attempts  int
+	Refusals  int
 	State     string
 	LastError string
 }
 
 const notificationColumns = `id, fingerprint, incident, event, route, payload, created,
-	next_attempt, attempts, state, last_error`
+	next_attempt, attempts, refusals, state, last_error`
 
 func (n *Notification) fields() []any {
 	return []any{&n.ID, &n.Fingerprint, &n.Incident, &n.Event, &n.Route, &n.Payload, &n.Created,
-		&n.NextAttempt, &n.Attempts, &n.State, &n.LastError}
+		&n.NextAttempt, &n.Attempts, &n.Refusals, &n.State, &n.LastError}
 }
 
 // DueNotifications returns what a route has to deliver now, the oldest first.
@@ -90,11 +92,17 @@ func (s *Store) MarkDelivered(ctx context.Context, id string) error {
 		WHERE id = $1 AND state = 'pending'`)
 }
 
-// MarkFailed notes a failed attempt and when to try again.
-func (s *Store) MarkFailed(ctx context.Context, id string, next time.Time, cause string) error {
+// MarkFailed notes a failed attempt and when to try again. refused says that the
+// receiver rejected it.
+func (s *Store) MarkFailed(ctx context.Context, id string, next time.Time, cause string, refused bool) error {
+	refusals := 0
+	if refused {
+		refusals = 1
+	}
 	return s.setNotification(ctx, id, `
-		UPDATE notifications SET attempts = attempts + 1, next_attempt = $2, last_error = $3
-		WHERE id = $1 AND state = 'pending'`, utc(next), clean(cause))
+		UPDATE notifications
+		SET attempts = attempts + 1, refusals = refusals + $4, next_attempt = $2, last_error = $3
+		WHERE id = $1 AND state = 'pending'`, utc(next), clean(cause), refusals)
 }
 
 // MarkDead gives a notification up after a last failed attempt, and lets the
@@ -126,7 +134,7 @@ func (t *tx) putNotifications(ctx context.Context, all []Notification) error {
 			next = utc(n.NextAttempt)
 		}
 		rows[i] = []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
-			next, 0, Pending, ""}
+			next, 0, 0, Pending, ""}
 	}
 	return t.insert(ctx, `INSERT INTO notifications (`+notificationColumns+`)`,
 		`ON CONFLICT (id) DO NOTHING`, rows)

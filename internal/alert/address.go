@@ -8,18 +8,32 @@ import (
 
 // metadata are the addresses at which clouds hand out credentials, beside the
 // link-local 169.254.169.254 that most use. Sources: EC2 User Guide "Access
-// instance metadata" (IPv6), Alibaba Cloud ECS "Instance metadata", Oracle and
-// Azure (168.63.129.16, "What is IP address 168.63.129.16?").
+// instance metadata" (IPv6), Alibaba Cloud ECS "Instance metadata", Oracle
+// (192.0.0.192), Azure (168.63.129.16, "What is IP address 168.63.129.16?"), and
+// the IPv6 addresses of Scaleway and Google.
 var metadata = []netip.Addr{
+	netip.MustParseAddr("192.0.0.192"),
+	netip.MustParseAddr("fd00:42::42"),
+	netip.MustParseAddr("fd20:ce::254"),
 	netip.MustParseAddr("fd00:ec2::254"),
 	netip.MustParseAddr("fd00:ec2::23"),
 	netip.MustParseAddr("100.100.100.200"),
 	netip.MustParseAddr("168.63.129.16"),
 }
 
-// nat64 is RFC 6052's well-known prefix: its last four bytes are an IPv4
-// address, which a NAT64 gateway would reach.
-var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+// wrapped are prefixes whose addresses hold an IPv4 address that a gateway would
+// reach, and the byte at which it begins: NAT64's well-known prefix (RFC 6052) and
+// its local one (RFC 8215, with 96 bits), 6to4 (RFC 3056), and the deprecated
+// IPv4-compatible form (RFC 4291).
+var wrapped = []struct {
+	prefix netip.Prefix
+	at     int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
+	{netip.MustParsePrefix("2002::/16"), 2},
+	{netip.MustParsePrefix("::/96"), 12},
+}
 
 // refuseMetadata is called with the address that is about to be dialled, after
 // the name was looked up: a name may point anywhere, and elsewhere at the next
@@ -41,9 +55,11 @@ func refuseMetadata(_, address string, _ syscall.RawConn) error {
 // wrapped in IPv6.
 func plain(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
-	if nat64.Contains(a) {
-		b := a.As16()
-		return netip.AddrFrom4([4]byte(b[12:]))
+	for _, w := range wrapped {
+		if w.prefix.Contains(a) && a != netip.IPv6Loopback() && !a.IsUnspecified() {
+			b := a.As16()
+			return netip.AddrFrom4([4]byte(b[w.at : w.at+4]))
+		}
 	}
 	return a
 }

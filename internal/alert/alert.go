@@ -33,7 +33,7 @@ import (
 type Store interface {
 	DueNotifications(ctx context.Context, route string, most int) ([]store.Notification, error)
 	MarkDelivered(ctx context.Context, id string) error
-	MarkFailed(ctx context.Context, id string, next time.Time, cause string) error
+	MarkFailed(ctx context.Context, id string, next time.Time, cause string, refused bool) error
 	MarkDead(ctx context.Context, id, cause string) error
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 }
@@ -167,7 +167,7 @@ func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bo
 		err = w.store.MarkDelivered(ctx, n.ID)
 	case failed:
 		w.report(&w.receiver, v.cause)
-		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause)
+		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause, v.refused)
 	case dead:
 		w.receiver.Heal(health.Whole) // no notification waits for it
 		w.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)

@@ -1,6 +1,7 @@
 package alert_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -104,7 +105,12 @@ func quick(url string) alert.Config {
 // deliver runs a webhook until done holds.
 func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *alert.Webhook {
 	t.Helper()
-	w, err := alert.New(c, s, "test", slog.New(slog.DiscardHandler))
+	return deliverLogged(t, c, s, io.Discard, done)
+}
+
+func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, done func() bool) *alert.Webhook {
+	t.Helper()
+	w, err := alert.New(c, s, "test", slog.New(slog.NewJSONHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,11 +254,51 @@ func TestARefusalIsGivenUpAndLetsTheNextThrough(t *testing.T) {
 		t.Errorf("calls %v, want %v", got, want)
 	}
 	all := kept(t, s, "f")
-	if all[0].State != store.Dead || all[0].LastError != "the receiver returned 404 Not Found: no such channel" {
+	if all[0].State != store.Dead || all[0].LastError != "the receiver returned 404 Not Found: its own log says why" {
 		t.Errorf("the refused one: %+v", all[0])
 	}
 	if all[1].State != store.Delivered {
 		t.Errorf("the later one: %+v", all[1])
+	}
+}
+
+// TestARefusalAfterFailuresIsOneRefusal: what failed on the way counts for
+// nothing, so that one rejection after an outage does not lose the page.
+func TestARefusalAfterFailuresIsOneRefusal(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, func(w http.ResponseWriter, nth int) {
+		switch nth {
+		case 1, 2, 4:
+			w.WriteHeader(http.StatusInternalServerError)
+		case 3: // the connection breaks
+			panic(http.ErrAbortHandler)
+		case 5:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	c := quick(r.URL)
+	c.Refusals = 2
+	deliver(t, c, s, settled(t, s, "f"))
+	if n := kept(t, s, "f")[0]; n.State != store.Delivered || n.Attempts != 5 || n.Refusals != 1 {
+		t.Errorf("state %s after %d attempts, %d of them refused", n.State, n.Attempts, n.Refusals)
+	}
+}
+
+// TestTheReceiversWordsAreNotKept: it may echo the message, or its own secrets.
+func TestTheReceiversWordsAreNotKept(t *testing.T) {
+	t.Parallel()
+	const echoed = "Bearer-canary-4711"
+	s := outbox(t, "n1 f firing")
+	r := receive(t, func(w http.ResponseWriter, _ int) { http.Error(w, echoed, http.StatusInternalServerError) })
+	var log bytes.Buffer
+	w := deliverLogged(t, quick(r.URL), s, &log, func() bool { return kept(t, s, "f")[0].Attempts > 0 })
+	for where, text := range map[string]string{
+		"the store": kept(t, s, "f")[0].LastError, "readiness": strings.Join(w.Ready(), " "), "the log": log.String(),
+	} {
+		if strings.Contains(text, echoed) {
+			t.Errorf("%s says %q", where, text)
+		}
 	}
 }
 

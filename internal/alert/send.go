@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/store"
@@ -37,7 +36,6 @@ type response struct {
 	err        error
 	status     int
 	retryAfter string
-	excerpt    string
 }
 
 func newSender(c Config) (*sender, error) {
@@ -76,14 +74,12 @@ func (s *sender) send(ctx context.Context, n store.Notification) response {
 	}
 	defer got.Body.Close()
 	// Read on, so that the connection can be used again, but not for ever.
-	body, err := io.ReadAll(io.LimitReader(got.Body, maxResponse))
-	if err != nil {
+	if _, err := io.Copy(io.Discard, io.LimitReader(got.Body, maxResponse)); err != nil {
 		return response{err: fmt.Errorf("read the response: %w", withoutURL(err))}
 	}
 	return response{
 		status:     got.StatusCode,
 		retryAfter: got.Header.Get("Retry-After"),
-		excerpt:    excerpt(body),
 	}
 }
 
@@ -120,13 +116,4 @@ func withoutURL(err error) error {
 		return wrapped.Err
 	}
 	return err
-}
-
-// excerpt returns the beginning of a response in one line, for a person.
-func excerpt(body []byte) string {
-	const most = 200
-	if len(body) > most {
-		body = body[:most]
-	}
-	return strings.ToValidUTF8(strings.Join(strings.Fields(string(body)), " "), "\ufffd")
 }

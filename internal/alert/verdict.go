@@ -24,19 +24,22 @@ type verdict struct {
 	outcome outcome
 	next    time.Time
 	cause   string
+	refused bool
 }
 
-// judge decides what an attempt means. n.Attempts are the failed ones before.
+// judge decides what an attempt means. n.Attempts are the failed ones before, and
+// n.Refusals those that the receiver rejected: what failed on the way says nothing
+// of the next attempt.
 func judge(c Config, n store.Notification, r response, now time.Time) verdict {
 	if r.err == nil && r.status >= 200 && r.status < 300 {
 		return verdict{outcome: delivered}
 	}
-	v := verdict{outcome: failed, cause: cause(r), next: now.Add(pause(c, n.Attempts))}
+	v := verdict{outcome: failed, cause: cause(r), refused: refused(r), next: now.Add(pause(c, n.Attempts))}
 	if asked := retryAfter(r.retryAfter, now); asked.After(v.next) {
 		v.next = asked
 	}
 	switch {
-	case refused(r) && n.Attempts+1 >= c.Refusals:
+	case v.refused && n.Refusals+1 >= c.Refusals:
 		v.outcome = dead
 	case now.Sub(n.Created) >= c.GiveUp:
 		v.outcome, v.cause = dead, fmt.Sprintf("not delivered within %s: %s", c.GiveUp, v.cause)
@@ -82,13 +85,12 @@ func retryAfter(header string, now time.Time) time.Time {
 	return at
 }
 
+// cause returns why an attempt failed. What the receiver wrote stays out of it: a
+// receiver may echo the message, its key or its own secrets, and the cause reaches
+// the log, the store and readiness.
 func cause(r response) string {
 	if r.err != nil {
 		return r.err.Error()
 	}
-	text := fmt.Sprintf("the receiver returned %d %s", r.status, http.StatusText(r.status))
-	if r.excerpt != "" {
-		text += ": " + r.excerpt
-	}
-	return text
+	return fmt.Sprintf("the receiver returned %d %s: its own log says why", r.status, http.StatusText(r.status))
 }

@@ -73,12 +73,12 @@ func notificationFails(t *testing.T, s *store.Store) {
 		store.Notification{ID: "2", Fingerprint: "f", Route: "r"},
 	)
 	later := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
-	must(t, s.MarkFailed(t.Context(), "1", later, "503\x00"))
+	must(t, s.MarkFailed(t.Context(), "1", later, "503\x00", false))
 	equal(t, "due while the first waits", due(t, s, "r"), nil)
 	first := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))[0]
 	equal(t, "next attempt", first.NextAttempt, later)
 	equal(t, "last error", first.LastError, "503\uFFFD")
-	must(t, s.MarkFailed(t.Context(), "1", time.Now().Add(-time.Hour), "again"))
+	must(t, s.MarkFailed(t.Context(), "1", time.Now().Add(-time.Hour), "again", true))
 	equal(t, "due again", due(t, s, "r"), []string{"1"})
 	equal(t, "attempts", value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))[0].Attempts, 2)
 }
