@@ -74,7 +74,8 @@ type Collect struct {
 
 // Admin is where the operations server listens.
 type Admin struct {
-	Listen string `yaml:"listen" help:"host:port of health, readiness and metrics"`
+	Listen string   `yaml:"listen" help:"host:port of health, readiness and metrics"`
+	Hosts  []string `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses; another name is answered with 421"`
 }
 
 // defaults returns a collector's settings where nothing else is configured.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/buildinfo"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
@@ -46,7 +47,7 @@ func runCommand() *cobra.Command {
 // its partitions, then the last commit is written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
-	return cli.Serve(ctx, config.Admin.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	return cli.Serve(ctx, admin.Options{Address: config.Admin.Listen, Hosts: config.Admin.Hosts}, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		if config.Streams.wanted() {
 			return runStreams(ctx, config, d)
 		}

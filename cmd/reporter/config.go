@@ -16,6 +16,7 @@ import (
 type Config struct {
 	Store   cli.Store `yaml:"store"`
 	Listen  string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
+	Hosts   []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
 	Webhook Webhook   `yaml:"webhook"`
 	tables.Section
 	Retention Retention `yaml:"retention"`

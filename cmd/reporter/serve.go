@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/report"
@@ -41,7 +42,7 @@ func serveCommand() *cobra.Command {
 // serve reports until ctx ends: the pages, the judge and, where one is
 // configured, the webhook.
 func serve(ctx context.Context, config *Config, logs io.Writer) error {
-	return cli.Serve(ctx, config.Listen, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	return cli.Serve(ctx, admin.Options{Address: config.Listen, Hosts: config.Hosts}, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		site, err := web.New(d.Store, d.Log)
 		if err != nil {
 			return fmt.Errorf("load the pages: %w", err)

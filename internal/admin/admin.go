@@ -44,6 +44,7 @@ const stopTimeout = 3 * time.Second
 // Server is an operations server that listens already.
 type Server struct {
 	listener net.Listener
+	hosts    []string
 	mux      *http.ServeMux
 	registry *prometheus.Registry
 	log      *slog.Logger
@@ -58,14 +59,22 @@ type gate struct {
 	reasons func() []string
 }
 
-// Open listens at an address such as "127.0.0.1:9411"; port 0 takes a free one.
-// The caller calls Run, or Close.
-func Open(ctx context.Context, address string, logger *slog.Logger) (*Server, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+// Options say where a server listens.
+type Options struct {
+	// Address is a host:port such as "127.0.0.1:9411"; port 0 takes a free one.
+	Address string
+	// Hosts are the names by which the server may be called, beside localhost and
+	// any IP address.
+	Hosts []string
+}
+
+// Open listens. The caller calls Run, or Close.
+func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
 	}
-	s := &Server{listener: listener, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s := &Server{listener: listener, hosts: o.Hosts, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
@@ -108,7 +117,7 @@ func (s *Server) Ready(name string, reasons func() []string) {
 // seconds. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           s.mux,
+		Handler:           hostGuard(s.hosts, s.mux),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // open returns a server on a free port of loopback that is not run yet.
 func open(t *testing.T) *admin.Server {
 	t.Helper()
-	s, err := admin.Open(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
+	s, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestHandleAddsPages(t *testing.T) {
 func TestOpenTakesAnAddressOnce(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	if _, err := admin.Open(t.Context(), s.Addr(), slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), s.Addr()) {
+	if _, err := admin.Open(t.Context(), admin.Options{Address: s.Addr()}, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), s.Addr()) {
 		t.Errorf("two servers at one address: %v", err)
 	}
 	if err := s.Close(); err != nil {

@@ -30,11 +30,11 @@ type Daemon struct {
 	Log   *slog.Logger
 }
 
-// Serve serves operations at an address, opens the store, waiting for it while
+// Serve serves operations, opens the store, waiting for it while
 // it cannot be reached, and does the work until that ends, which it should when
 // its context does. The operations server starts first and stops last.
-func Serve(ctx context.Context, address string, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
-	ops, err := admin.Open(ctx, address, log)
+func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
+	ops, err := admin.Open(ctx, o, log)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	server, err := admin.Open(ctx, cmp.Or(o.Listen, DefaultListen), o.Logger)
+	server, err := admin.Open(ctx, admin.Options{Address: cmp.Or(o.Listen, DefaultListen)}, o.Logger)
 	if err != nil {
 		return err
 	}
