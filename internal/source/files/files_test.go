@@ -115,6 +115,8 @@ func TestFilesReadEveryLayout(t *testing.T) {
 		{"NDJSON", many(n, tricky, "\n") + "\n", nil},
 		{"NDJSON without a last newline, with blank lines", "\n\n" + many(n, tricky, "\n\r\n"), nil},
 		{"NDJSON that begins with a broken line", "{\"n\":\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
+		{"NDJSON that begins as an array would", "[\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
+		{"NDJSON whose first line is an open array", "[{\"n\":\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
 		{"NDJSON with a huge line", many(n, tricky, "\n") + "\n" + huge + "\n" + `{"n":"late"}`, map[string]int{"fault": 1, "bad": 1}},
 		{"arrays, one a line", "[" + many(n, tricky, "]\n[") + "]\n", nil},
 		{"one array on one line", "[" + many(n, tricky, ",") + "]", nil},

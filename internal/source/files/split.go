@@ -85,7 +85,7 @@ func (s *splitter) next() (source.Message, error) {
 // recognise determines the layout from the first line, and reports false for an
 // empty stream.
 func (s *splitter) recognise() bool {
-	for s.err == nil && bytes.Count(s.buf, []byte("\n")) < 2 && len(s.buf) < cap(s.buf) {
+	for s.err == nil && bytes.Count(s.buf, []byte("\n")) < 3 && len(s.buf) < cap(s.buf) {
 		s.fill()
 	}
 	blank := len(s.buf) - len(bytes.TrimLeft(s.buf, "\ufeff \t\r\n"))
@@ -107,7 +107,7 @@ func (s *splitter) recognise() bool {
 		s.layout = array
 	case json.Valid(line):
 		s.layout = lines
-	case s.buf[0] == '[':
+	case s.buf[0] == '[' && !separate(rest):
 		s.layout = array
 	case s.buf[0] == '{' && (len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')):
 		s.layout = objects
@@ -115,6 +115,20 @@ func (s *splitter) recognise() bool {
 		s.layout = lines
 	}
 	return true
+}
+
+// separate reports whether two lines are a JSON object each, with no comma between
+// them: then these are lines, and whatever stands before them is one bad line, not
+// the beginning of an array that would swallow them.
+func separate(text []byte) bool {
+	first, text, _ := bytes.Cut(text, []byte("\n"))
+	second, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
+	return isObject(first) && isObject(second)
+}
+
+func isObject(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && line[0] == '{' && json.Valid(line)
 }
 
 // unwrap skips one end of AWS's {"Records":[…]}, of which a whole file may
