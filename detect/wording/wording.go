@@ -3,7 +3,9 @@ package wording
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -73,7 +75,23 @@ func Between(p detect.Part) string {
 }
 
 // Quote writes a key within a sentence.
-func Quote(key string) string { return "“" + key + "”" }
+func Quote(key string) string { return "“" + Printable(key) + "”" }
+
+// Printable returns text that others wrote, such as a key, so that it does nothing
+// but be read: control characters, escape sequences of terminals, characters that
+// change the direction of what follows, and bytes that are no text are written as
+// escapes.
+func Printable(text string) string {
+	if !strings.ContainsFunc(text, unprintable) {
+		return text
+	}
+	quoted := strconv.QuoteToGraphic(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// unprintable reports whether a character is not itself on a page: utf8.RuneError
+// stands for bytes that are no text.
+func unprintable(r rune) bool { return r == '\\' || r == utf8.RuneError || !strconv.IsGraphic(r) }
 
 // Percent writes a share with three significant digits: 12.5%.
 func Percent(share float64) string { return fmt.Sprintf("%.3g%%", math.Round(1000*share)/10) }

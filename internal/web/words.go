@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -72,9 +71,8 @@ func keytext(key string) string {
 	if key == "" {
 		return "(empty)"
 	}
-	quoted := strconv.QuoteToGraphic(key)
-	if inner := strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`); inner != key || strings.TrimSpace(key) != key {
-		return fmt.Sprintf("“%s”", inner)
+	if shown := wording.Printable(key); shown != key || strings.TrimSpace(key) != key {
+		return "“" + shown + "”"
 	}
 	return key
 }
