@@ -29,8 +29,8 @@ build: ## Build both daemons, static, into bin/
 test: ## Run the tests, on SQLite and on a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test ./...
 
-# The packages in which goroutines meet. The rest is pure or one goroutine's.
-CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... \
+# The packages in which goroutines meet.
+CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... ./internal/admin/... ./internal/catalog/... ./shardkey/... \
 	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
 
 .PHONY: race

@@ -19,8 +19,9 @@
 //
 // # From a window to a finding
 //
-//  1. board: the judge. Observe records a window, Settle closes seconds, Findings
-//     returns the verdicts. Start there; it calls all others, in this order.
+//  1. board: it decides. Observe records a window, Settle closes seconds, Findings
+//     returns the verdicts. Start there; a window passes the others in about this
+//     order.
 //  2. throttling: what a table or index as a whole throttled, and why.
 //  3. sampling: what sampled requests prove of a load. Every bound comes from it.
 //  4. episode: the seconds of a key, folded into episodes that fire and resolve, and

@@ -61,7 +61,7 @@ func (k Kind) OfTable() bool { return k == HotPartition || k == TableStarvation 
 // OfKey reports whether a kind is about one key's own load.
 func (k Kind) OfKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
 
-// Severity is of the load, the worst of the episode.
+// Severity is the worst of an episode; it says nothing of whether it is over.
 type Severity string
 
 // The severities, the worst first.
@@ -76,7 +76,7 @@ const (
 	Info Severity = "info"
 )
 
-// State is of time.
+// State is how far an episode has come.
 type State string
 
 // The states, in the order in which a finding passes them. Only Firing pages.

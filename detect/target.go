@@ -2,8 +2,8 @@ package detect
 
 import "github.com/keyheat/keyheat/sample"
 
-// Target is what load is judged for: a table or an index of it, in one account
-// and Region. DynamoDB's limits hold for each by itself. An empty account or
+// Target is what load is counted for and judged: a table or an index of it, in one
+// account and Region. An empty account or
 // Region is unknown, an empty index the table itself.
 type Target = sample.Target
 

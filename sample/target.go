@@ -2,8 +2,8 @@ package sample
 
 import "cmp"
 
-// Target is what DynamoDB keeps limits for: a table, or an index of one. A field
-// that is not known is empty; Index is empty for the table itself.
+// Target is what load is counted for: a table, or an index of one. A field that is
+// not known is empty; Index is empty for the table itself.
 type Target struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`

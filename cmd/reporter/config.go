@@ -5,9 +5,11 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/growth"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/store"
 )
@@ -107,4 +109,26 @@ func (r Retention) check(f *config.Faults) {
 // probes returns the checks of what a reporter needs.
 func (c *Config) probes() []cli.Probe {
 	return []cli.Probe{c.Store.Probe()}
+}
+
+// alert is the configuration of internal/alert.
+func (c *Config) alert() alert.Config {
+	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)}
+}
+
+// judge is the configuration of internal/report.
+func (c *Config) judge() report.Config {
+	j := report.Config{
+		Policy: c.DetectPolicy, Facts: c.Tables.Facts,
+		Retention: store.Retention{
+			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
+			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
+			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
+			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples,
+		},
+	}
+	if c.Webhook.URL != "" {
+		j.Routes = []string{alert.DefaultRoute}
+	}
+	return j
 }

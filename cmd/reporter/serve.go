@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/web"
-	"github.com/keyheat/keyheat/store"
 )
 
 func serveCommand() *cobra.Command {
@@ -68,26 +67,4 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 		g.Go(func() error { return judge.Run(ctx) })
 		return g.Wait()
 	})
-}
-
-// alert is the configuration of internal/alert.
-func (c *Config) alert() alert.Config {
-	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)}
-}
-
-// judge is the configuration of internal/report.
-func (c *Config) judge() report.Config {
-	j := report.Config{
-		Policy: c.DetectPolicy, Facts: c.Tables.Facts,
-		Retention: store.Retention{
-			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
-			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
-			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
-			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples,
-		},
-	}
-	if c.Webhook.URL != "" {
-		j.Routes = []string{alert.DefaultRoute}
-	}
-	return j
 }

@@ -10,7 +10,7 @@
 // transaction, which the lease guards: a judge that was frozen past its lease
 // writes nothing.
 //
-// # Nothing in memory matters
+// # What is lost with the process
 //
 // A second is folded in memory and written when it is over, once, and again
 // when late samples come. What is in memory is also in deltas beyond the stored

@@ -64,12 +64,15 @@ func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
 func (s *Site) apiIncidents(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := bounded(r)
 	defer cancel()
-	q, err := findingQuery(r.URL.Query())
+	parameters := r.URL.Query()
+	q, err := findingQuery(parameters)
 	if err != nil {
 		s.apiError(w, r, err)
 		return
 	}
-	rows, err := s.store.Incidents(ctx, store.IncidentQuery{State: q.State, Severity: q.Severity, Table: q.Table, Limit: q.Limit})
+	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
+		State: q.State, Severity: q.Severity, Table: q.Table, Cause: parameters.Get("cause"), Limit: q.Limit,
+	})
 	if err != nil {
 		s.apiError(w, r, err)
 		return

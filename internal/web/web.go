@@ -10,7 +10,7 @@
 //	                                 filters state, severity, table, kind, limit
 //	/api/v1/findings/{fingerprint}   {"finding":{…},"history":[…]}
 //	/api/v1/incidents                {"incidents":[…]}, the newest first; filters
-//	                                 state, severity, table, limit
+//	                                 state, severity, table, cause, limit
 //	/api/v1/collectors               {"collectors":[…]}, the newest first
 //	/api/v1/tables                   {"tables":[…],"gaps":[…]}; each table with
 //	                                 its view, the keys of the last hour

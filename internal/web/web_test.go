@@ -326,6 +326,11 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 	if len(all.Incidents) != 0 {
 		t.Errorf("incidents of another table: %+v", all.Incidents)
 	}
+	text, _ = get(t, address+"/api/v1/incidents?cause=starvation", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &all))
+	if len(all.Incidents) != 0 {
+		t.Errorf("incidents of another cause: %+v", all.Incidents)
+	}
 	get(t, address+"/api/v1/incidents?state=wrong", http.StatusBadRequest)
 }
 

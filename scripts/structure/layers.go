@@ -48,7 +48,7 @@ var declared = []edge{
 	{"sample/keyheatjson", "sample/internal/frame", "an excerpt of a bad sample is as long in every form"},
 	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
-	{"store", "migrations", "opening a database brings it up to date"},
+	{"store", "migrations", "Migrate applies them"},
 	{"internal/analyze", "internal/form", "files hold samples of any form"},
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},

@@ -232,7 +232,7 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 }
 
 // growFetch enlarges the next fetch after one that held no whole batch, which
-// brokers before Kafka 0.11's fetch version 3 did.
+// brokers before Kafka 0.10.1's fetch version 3 did.
 func (r *reader) growFetch() error {
 	if r.fetchBytes >= r.source.config.MaxBatchBytes {
 		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
