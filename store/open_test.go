@@ -144,8 +144,9 @@ func TestRedact(t *testing.T) {
 	for url, want := range map[string]string{
 		"postgres://keyheat:secret@db/keyheat?sslmode=verify-full":        "postgres://keyheat:xxxxx@db/keyheat?sslmode=verify-full",
 		"postgres://db/keyheat?password=secret&sslpassword=secret&user=k": "postgres://db/keyheat?password=xxxxx&sslpassword=xxxxx&user=k",
-		"sqlite:keyheat.db":           "sqlite:keyheat.db",
-		"postgres://a:secret@[broken": "(a URL that cannot be parsed)",
+		"postgres:host=db password=secret":                                "(a URL that cannot be parsed)",
+		"sqlite:keyheat.db":                                               "sqlite:keyheat.db",
+		"postgres://a:secret@[broken":                                     "(a URL that cannot be parsed)",
 	} {
 		if got := store.Redact(url); got != want {
 			t.Errorf("%q is shown as %q, want %q", url, got, want)

@@ -85,6 +85,10 @@ func (w Webhook) check(f *config.Faults) {
 	// The parser's error would repeat the URL, which may hold a token.
 	if u, err := url.Parse(string(w.URL)); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		f.Addf("webhook.url", "not a URL to post to: write https://host/path")
+		return
+	}
+	if err := (alert.Config{URL: string(w.URL), Secret: string(w.Secret)}).Validate(); err != nil {
+		f.Addf("webhook.secret", "%w", err)
 	}
 }
 

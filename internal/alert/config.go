@@ -89,7 +89,7 @@ func key(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	b, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(b) < 24 || len(b) > 64 {
-		return nil, errors.New(`webhook secret: give "whsec_" and 24 to 64 random bytes in base64`)
+		return nil, errors.New(`not a secret of Standard Webhooks: give "whsec_" and 24 to 64 random bytes in base64`)
 	}
 	return b, nil
 }

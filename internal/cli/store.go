@@ -29,7 +29,9 @@ func (s Store) Check(f *config.Faults) {
 	case "":
 		f.Addf("store.url", `no database: give its URL, such as "postgres://keyheat@db/keyheat" or "sqlite:keyheat.db"`)
 	default:
-		f.Addf("store.url", `%q is no database: the URL begins with "postgres://" or "sqlite:"`, scheme)
+		// What was written is not repeated: in libpq's form (host=… password=…) it
+		// would be the password.
+		f.Addf("store.url", `no URL of a database: it begins with "postgres://" or "sqlite:"`)
 	}
 }
 

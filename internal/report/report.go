@@ -16,8 +16,9 @@
 // when late samples come. What is in memory is also in deltas beyond the stored
 // cursors, so a judge that dies is continued by reading them again: a stored
 // second carries the vector of the deltas that it holds, and none of these is
-// added twice. After a restart the totals, seconds and findings are what they
-// would have been.
+// added twice. After a restart the totals and seconds are what they would have
+// been; a finding may resolve later, never earlier, and the view of what a table's
+// keys look like begins anew.
 //
 // # When a second is over
 //
