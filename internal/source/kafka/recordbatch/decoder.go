@@ -123,6 +123,14 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	if h.base < 0 || h.last < h.base || h.last == math.MaxInt64 || h.count < 0 || int64(h.count) > h.last-h.base+1 {
 		return d.corrupt(h, "impossible offsets or record count")
 	}
+	if following := d.following(); following > h.base && following < h.next && d.followingIsSound() {
+		// The batch claims offsets of the one behind it, which would be passed by
+		// without a word. What it really holds ends there.
+		h.last, h.next = following-1, following
+		if int64(h.count) > h.next-h.base {
+			return d.corrupt(h, "more records than offsets before the next batch")
+		}
+	}
 	if h.next <= d.position {
 		return nil
 	}
@@ -186,6 +194,22 @@ func abortMarker(body []byte) bool {
 	return !r.bad && len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0
 }
 
+// following returns the first offset of the next batch in the data; negative when
+// there is none.
+func (d *Decoder) following() int64 {
+	if len(d.data) < headerSize || d.data[magicAt] != 2 {
+		return -1
+	}
+	return int64(binary.BigEndian.Uint64(d.data))
+}
+
+// followingIsSound reports whether the next batch is whole and its checksum holds.
+func (d *Decoder) followingIsSound() bool {
+	end := frameSize + int64(int32(binary.BigEndian.Uint32(d.data[8:])))
+	return end >= headerSize && end <= int64(len(d.data)) &&
+		crc32.Checksum(d.data[crcStart:end], castagnoli) == binary.BigEndian.Uint32(d.data[17:])
+}
+
 // corrupt describes a batch that was framed but cannot be read. Its own idea
 // of its end is believed unless the batch behind it begins earlier.
 func (d *Decoder) corrupt(h header, reason string) error {
@@ -193,11 +217,8 @@ func (d *Decoder) corrupt(h header, reason string) error {
 	if h.next > d.position && h.last >= h.base {
 		e.To = h.next
 	}
-	if len(d.data) >= headerSize && d.data[magicAt] == 2 {
-		following := int64(binary.BigEndian.Uint64(d.data))
-		if following > d.position && (e.To == 0 || following < e.To) {
-			e.To = following
-		}
+	if following := d.following(); following > d.position && (e.To == 0 || following < e.To) {
+		e.To = following
 	}
 	return e
 }

@@ -249,6 +249,26 @@ func TestDecoderTellsCorruption(t *testing.T) {
 	}
 }
 
+// TestABatchHidesNoOther: a sealed batch whose last offset reaches over the next one
+// ends where that begins, so that the next one's records are read, each once.
+func TestABatchHidesNoOther(t *testing.T) {
+	t.Parallel()
+	after := kafkatest.Batch{Base: 3, Records: kafkatest.Values("d", "e")}
+	last := kafkatest.Batch{Base: 5, Records: kafkatest.Values("f")}
+	for _, claims := range []int64{3, 4, 5, 9, 1 << 20} {
+		liar := kafkatest.Batch{Base: 0, Last: claims, Records: kafkatest.Values("a", "b", "c")}
+		expect(t, decode(0, layOut(liar, after, last)), 6, "a", "b", "c", "d", "e", "f")
+		expect(t, decode(2, layOut(liar, after, last)), 6, "c", "d", "e", "f")
+	}
+	// More records than fit before the next batch are no records of theirs.
+	tooMany := kafkatest.Batch{Base: 0, Last: 9, Records: kafkatest.Values("a", "b", "c", "d", "e")}
+	got := decode(0, layOut(tooMany, after))
+	var corrupt *recordbatch.CorruptError
+	if !errors.As(got.err, &corrupt) || corrupt.From != 0 || corrupt.To != 3 || len(got.values) != 0 {
+		t.Errorf("it returns %q and %v, want a corrupt batch from 0 to 3", got.values, got.err)
+	}
+}
+
 func TestDecoderRefusesBombs(t *testing.T) {
 	t.Parallel()
 	bomb := strings.Repeat("0", 2<<20) // over the limit of 1 MiB, a few KiB on the wire
