@@ -131,6 +131,15 @@ func (s *WriterStatus) set(r statusRow) error {
 	return nil
 }
 
+// Now returns the database's time.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.snapshot(ctx, "read the clock", func(t *tx) error {
+		now = t.now
+		return nil
+	})
+	return now, err
+}
+
 // Writers returns the known writers, the newest first.
 func (s *Store) Writers(ctx context.Context) ([]Writer, error) {
 	rows, err := s.read.QueryContext(ctx, `

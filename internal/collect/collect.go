@@ -47,6 +47,7 @@ import (
 // Store is what a Collector needs of the store; *store.Store is one, and its
 // comments are the contract.
 type Store interface {
+	Now(ctx context.Context) (time.Time, error)
 	StartWriter(ctx context.Context, w store.Writer) error
 	ReportWriter(ctx context.Context, id string, status store.WriterStatus) error
 	StopWriter(ctx context.Context, id string) error
@@ -84,6 +85,8 @@ type Collector struct {
 
 	health health.Status
 	share  badShare
+	// hostClock compares this host's clock with the store's.
+	hostClock hostClock
 	*meters
 }
 
@@ -144,6 +147,9 @@ func (c *Collector) Run(ctx context.Context) error {
 func (c *Collector) startWriter(ctx context.Context) error {
 	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
 	return c.retry(ctx, "start writer", func(ctx context.Context) error {
+		if err := c.hostClock.measure(ctx, c.store); err != nil {
+			return err
+		}
 		return c.store.StartWriter(ctx, w)
 	})
 }

@@ -84,8 +84,10 @@ func (b *badShare) reason(now time.Time) string {
 func (c *Collector) Ready() []string {
 	now := time.Now()
 	out := c.health.Reasons()
-	if reason := c.share.reason(now); reason != "" {
-		out = append(out, reason)
+	for _, reason := range []string{c.share.reason(now), c.hostClock.reason()} {
+		if reason != "" {
+			out = append(out, reason)
+		}
 	}
 	if name, since := c.stuck(now); name != "" {
 		out = append(out, fmt.Sprintf("partition %s has not moved for %s: is its source away?", name, since.Round(time.Second)))

@@ -23,6 +23,8 @@ type memory struct {
 	gaps      []store.Gap
 	bad       []store.BadSample
 	commits   []store.Commit
+	// clock is by how much the store's clock is ahead of the hosts'.
+	clock time.Duration
 	// took is how long a commit takes.
 	took time.Duration
 }
@@ -32,6 +34,13 @@ func newMemory() *memory {
 		writers: make(map[string]int64), reported: make(map[string]store.WriterStatus), stopped: make(map[string]bool),
 		positions: make(map[store.PartitionID]store.Position), marks: make(map[store.PartitionID]store.Watermark),
 	}
+}
+
+// Now is the store's clock, which differs from the hosts' by clock.
+func (m *memory) Now(context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Now().Add(m.clock), nil
 }
 
 func (m *memory) StartWriter(_ context.Context, w store.Writer) error {
@@ -49,6 +58,12 @@ func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus
 	}
 	m.reported[id] = s
 	return nil
+}
+
+func (m *memory) mark(name string) store.Watermark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.marks[partitionID(name)]
 }
 
 func (m *memory) statusOf(id string) store.WriterStatus {

@@ -86,7 +86,7 @@ func (p *partition) Committed() string {
 
 // Fold implements source.Partition.
 func (p *partition) Fold(ctx context.Context, b source.Batch) error {
-	now := time.Now() // before any waiting: an End is true of now at best
+	now := time.Now() // before any waiting: an End is true of then at best
 	p.clock.seen(now)
 	if err := p.admit(ctx, b.Messages != nil); err != nil {
 		return err
@@ -109,14 +109,18 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.handler.handle(b.Messages)
 	p.at, p.lag, p.read, p.ended = b.Next, b.Lag, true, b.Final
 	p.changes++
-	p.advance(b, now.UnixMilli())
+	p.advance(b, now)
 	return nil
 }
 
-// advance moves the watermark and the clock behind a batch. A message from the
-// future moves them by no more than a record may be ahead of its message: it
-// would declare seconds complete that have not come yet.
-func (p *partition) advance(b source.Batch, now int64) {
+// advance moves the watermark and the clock behind a batch that was read at a time
+// of this host. A message from the future moves them by no more than a record may
+// be ahead of its message: it would declare seconds complete that have not come
+// yet. What is now is the store's time: a host whose clock is slow would hold back
+// the seconds of all collectors, and one whose clock is fast close them early.
+func (p *partition) advance(b source.Batch, read time.Time) {
+	host := &p.collector.hostClock
+	now := host.storeTime(read).UnixMilli()
 	newest := min(b.Time, now+p.handler.tooFarAhead)
 	if b.Time == 0 && !p.hasTimes {
 		newest = p.handler.newest // a file's records are its only clock
@@ -126,13 +130,14 @@ func (p *partition) advance(b source.Batch, now int64) {
 	switch {
 	case b.Final:
 		watermark = finalWatermark
+	case b.End && !host.known.Load(): // the store's time was not asked for yet
 	case b.End && b.Read > 0:
-		watermark = max(watermark, b.Read-settleTime)
+		watermark = max(watermark, host.storeTime(time.UnixMilli(b.Read)).UnixMilli()-settleTime)
 	case b.End:
 		watermark = max(watermark, now-settleTime)
 	}
 	if watermark > p.watermark {
-		p.watermark, p.moved = watermark, time.UnixMilli(now)
+		p.watermark, p.moved = watermark, read
 	}
 	p.clock.advance(newest, b.End)
 }

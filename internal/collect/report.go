@@ -18,16 +18,21 @@ const reportEvery = 10 * time.Second
 func (c *Collector) reportStatus(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
 	defer cancel()
+	if err := c.hostClock.measure(ctx, c.store); err != nil {
+		c.log.Debug("read the store's clock", "error", err)
+		return
+	}
 	if err := c.store.ReportWriter(ctx, c.writer, c.status(time.Now())); err != nil {
 		c.log.Debug("report this collector to the store", "error", err)
 	}
 }
 
 // status returns what this collector knows of itself. What it does not know stays
-// nil: its clock's offset, and the tables that it has no room for.
+// nil, as the tables that it has no room for.
 func (c *Collector) status(now time.Time) store.WriterStatus {
 	s := store.WriterStatus{
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
+		ClockOffset: c.hostClock.value(),
 	}
 	if reasons := c.Ready(); len(reasons) > 0 {
 		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")

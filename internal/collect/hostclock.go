@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// maxClockOffset is how far this host's clock may be off the store's before the
+// collector is not ready: time synchronisation keeps hosts within milliseconds.
+const maxClockOffset = 5 * time.Second
+
+// hostClock knows how far this host's clock is ahead of the store's. Collectors
+// call seconds complete, and all have to agree on the time: the store's is the one
+// that all can ask. It is safe for use by many goroutines.
+type hostClock struct {
+	offset atomic.Int64 // nanoseconds
+	known  atomic.Bool
+}
+
+// measure asks the store. Half of the time that the answer takes is what the
+// offset may be wrong by.
+func (h *hostClock) measure(ctx context.Context, st Store) error {
+	before := time.Now()
+	now, err := st.Now(ctx)
+	if err != nil {
+		return err
+	}
+	took := time.Since(before)
+	h.offset.Store(int64(before.Add(took / 2).Sub(now)))
+	h.known.Store(true)
+	return nil
+}
+
+// storeTime returns the store's time at a time of this host.
+func (h *hostClock) storeTime(at time.Time) time.Time {
+	return at.Add(-time.Duration(h.offset.Load()))
+}
+
+// value returns the offset; nil when it was never measured.
+func (h *hostClock) value() *time.Duration {
+	if !h.known.Load() {
+		return nil
+	}
+	offset := time.Duration(h.offset.Load())
+	return &offset
+}
+
+// reason returns why the offset keeps the collector from being ready; empty when it
+// does not.
+func (h *hostClock) reason() string {
+	offset, side := time.Duration(h.offset.Load()), "ahead of"
+	if offset < 0 {
+		offset, side = -offset, "behind"
+	}
+	if offset <= maxClockOffset {
+		return ""
+	}
+	return fmt.Sprintf("this host's clock is %s %s the database's: correct its time synchronisation", offset.Round(time.Second), side)
+}
