@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,24 +54,25 @@ func (l *connection) close() {
 	l.conns.close()
 }
 
-// missingTopic returns a topic that the cluster does not have, or nothing.
-func (l *connection) missingTopic(ctx context.Context, topics []string) (string, error) {
+// missingTopics returns the topics that the cluster does not have.
+func (l *connection) missingTopics(ctx context.Context, topics []string) (missing []string, err error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers reject a client without TLS or SASL
-		return "", fmt.Errorf("no broker answers: it closed the connection; check the TLS and SASL settings: %w", err)
+		return nil, fmt.Errorf("no broker answers: it closed the connection; check the TLS and SASL settings: %w", err)
 	case err != nil:
-		return "", fmt.Errorf("no broker answers: %w", err)
+		return nil, fmt.Errorf("no broker answers: %w", err)
 	}
 	for _, t := range res.Topics {
 		switch {
 		case errors.Is(t.Error, kafka.UnknownTopicOrPartition):
-			return t.Name, nil
+			missing = append(missing, t.Name)
 		case t.Error != nil:
-			return "", fmt.Errorf("topic %q: %w", t.Name, t.Error)
+			return nil, fmt.Errorf("topic %q: %w", t.Name, t.Error)
 		}
 	}
-	return "", nil
+	slices.Sort(missing)
+	return missing, nil
 }
 
 // bounds returns the first offset of a partition and the one after its last.

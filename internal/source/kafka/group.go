@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -27,14 +28,28 @@ const (
 
 // Run reads until ctx ends; every failure is retried. It returns within
 // the release timeout and a few seconds. One Run at a time.
+//
+// It reads the topics that exist. When one of them is deleted, or a missing one is
+// created, it leaves the group and joins it anew with the topics of then: a
+// subscription cannot change otherwise.
 func (k *Source) Run(ctx context.Context, sink source.Sink) error {
+	for {
+		if err := k.runGroup(ctx, sink); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// runGroup is a member of the group until ctx ends or other topics exist.
+func (k *Source) runGroup(ctx context.Context, sink source.Sink) error {
 	conn := newConnection(k.config)
 	defer conn.close()
-	if !k.awaitTopics(ctx, conn) {
+	topics, ok := k.awaitTopics(ctx, conn)
+	if !ok {
 		return nil
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: k.config.Group, Brokers: k.config.Brokers, Topics: k.config.Topics,
+		ID: k.config.Group, Brokers: k.config.Brokers, Topics: topics,
 		Dialer:                 conn.dialer(k.config),
 		HeartbeatInterval:      k.config.HeartbeatInterval,
 		SessionTimeout:         k.config.SessionTimeout,
@@ -49,7 +64,15 @@ func (k *Source) Run(ctx context.Context, sink source.Sink) error {
 		return fmt.Errorf("kafka source: %w", err)
 	}
 	defer k.leave(group, conn)
-	k.follow(ctx, group, conn, sink)
+	member, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		defer cancel()
+		k.watchTopics(member, conn, topics)
+	}()
+	defer func() { cancel(); <-watched }()
+	k.follow(member, group, conn, sink)
 	return nil
 }
 
@@ -72,9 +95,6 @@ func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, conn *c
 			retry.Pause(ctx, rejoin.NextBackOff())
 		} else {
 			rejoin.Reset()
-		}
-		if !k.awaitTopics(ctx, conn) {
-			return
 		}
 		began = time.Now()
 		k.join(ctx, gen, conn, sink)
@@ -184,24 +204,73 @@ func (k *Source) leave(group *kafka.ConsumerGroup, conn *connection) {
 	}
 }
 
-// awaitTopics waits until every topic exists, and reports false when ctx ended
-// first. It reads kafka-go's cached metadata, which costs nothing when all is well.
-func (k *Source) awaitTopics(ctx context.Context, conn *connection) bool {
+// awaitTopics waits until a topic exists, and returns those that do; false when ctx
+// ended first. It reads kafka-go's cached metadata, which costs nothing when all is
+// well.
+func (k *Source) awaitTopics(ctx context.Context, conn *connection) (topics []string, ok bool) {
 	wait := newBackoff()
 	for {
-		missing, err := conn.missingTopic(ctx, k.config.Topics)
+		topics, err := k.existingTopics(ctx, conn)
 		switch {
 		case ctx.Err() != nil:
-			return false
-		case err == nil && missing == "":
-			return true
-		case err == nil:
-			err = fmt.Errorf("topic %q does not exist: create it, or correct its name", missing)
+			return nil, false
+		case err != nil:
+			k.reportFailure(health.Whole, failureGroup, err)
+		case len(topics) > 0:
+			return topics, true
+		default:
+			k.health.Heal(health.Whole) // each missing topic is a reason by itself
 		}
-		k.reportFailure(health.Whole, failureGroup, err)
 		retry.Pause(ctx, wait.NextBackOff())
 	}
 }
+
+// watchTopics returns when other topics exist than those that are read, or ctx ends.
+// A topic that seems to be gone is looked for twice: a broker that starts does not
+// know all of them at once.
+func (k *Source) watchTopics(ctx context.Context, conn *connection, read []string) {
+	tick := time.NewTicker(k.config.PartitionWatch)
+	defer tick.Stop()
+	for gone := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		topics, err := k.existingTopics(ctx, conn)
+		switch {
+		case err != nil || slices.Equal(topics, read):
+			gone = 0
+		case len(topics) >= len(read) || gone > 0:
+			k.log.Info("other topics exist: joining the consumer group anew", "before", read, "now", topics)
+			return
+		default:
+			gone++
+		}
+	}
+}
+
+// existingTopics returns the configured topics that exist. Readiness and a metric
+// name the others.
+func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string, error) {
+	missing, err := conn.missingTopics(ctx, k.config.Topics)
+	if err != nil {
+		return nil, err
+	}
+	var topics []string
+	for _, topic := range k.config.Topics {
+		if slices.Contains(missing, topic) {
+			k.reportFailure("topic "+topic, failureTopic, errMissingTopic)
+			continue
+		}
+		k.health.Heal("topic " + topic)
+		topics = append(topics, topic)
+	}
+	k.missing.Set(float64(len(missing)))
+	return topics, nil
+}
+
+var errMissingTopic = errors.New("it does not exist: create it, or correct its name; the other topics are read")
 
 // heartbeat checks with the group that this member and its generation are alive.
 // It has to succeed before a claim: a process that was frozen would take a

@@ -376,13 +376,52 @@ func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
 	k, _ := run(t, cfg, l)
 	sinktest.Eventually(t, "readiness names the topic", func() bool {
 		reasons := k.Ready()
-		return len(reasons) == 1 && strings.Contains(reasons[0], `topic "later" does not exist`)
+		return len(reasons) == 1 && strings.Contains(reasons[0], "topic later: it does not exist")
 	})
 	if err := c.CreateTopic("later", 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 0, 20)
 	l.Expect(t, 20)
+}
+
+// TestAMissingTopicSilencesNoOther: what exists is read, what is missing is named,
+// is read once it is created, and may be deleted again.
+func TestAMissingTopicSilencesNoOther(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 2)
+	cfg := config(c.ListenAddrs())
+	cfg.Topics = []string{topic, "later"}
+	l := sinktest.New()
+	k, _ := run(t, cfg, l)
+	p := producer(t, c.ListenAddrs())
+	produce(t, p, 0, 20)
+	l.Expect(t, 20)
+	missing := func() bool { return strings.Contains(strings.Join(k.Ready(), "\n"), "topic later: it does not exist") }
+	sinktest.Eventually(t, "readiness names the topic", missing)
+	if got := gauge(t, k, "keyheat_source_missing_topics"); got != 1 {
+		t.Errorf("%g topics are missing, want 1", got)
+	}
+	if err := c.CreateTopic("later", 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 20, 40)
+	l.Expect(t, 40)
+	sinktest.Eventually(t, "nothing is missing", func() bool { return len(k.Ready()) == 0 })
+	if got := gauge(t, k, "keyheat_source_missing_topics"); got != 0 {
+		t.Errorf("%g topics are missing, want 0", got)
+	}
+	request := kmsg.NewPtrDeleteTopicsRequest()
+	request.TopicNames = []string{"later"}
+	named := kmsg.NewDeleteTopicsRequestTopic()
+	named.Topic = kmsg.StringPtr("later")
+	request.Topics = append(request.Topics, named)
+	if _, err := request.RequestWith(soon(t), p); err != nil {
+		t.Fatal(err)
+	}
+	sinktest.Eventually(t, "readiness names the topic again", missing)
+	produce(t, p, 40, 60)
+	l.Expect(t, 60)
 }
 
 func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
@@ -531,4 +570,22 @@ func TestKafkaRefusesABadConfiguration(t *testing.T) {
 			t.Errorf("error %v, want %q", err, story.want)
 		}
 	}
+}
+
+// gauge returns the value of one of the source's gauges without labels.
+func gauge(t *testing.T, k *kafka.Source, name string) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(k)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
 }

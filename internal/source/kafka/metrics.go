@@ -9,6 +9,7 @@ import (
 // Kinds of failures, the values of the errors' label.
 const (
 	failureGroup     = "group"
+	failureTopic     = "topic"
 	failureHeartbeat = "heartbeat"
 	failureOffsets   = "offsets"
 	failureFetch     = "fetch"
@@ -27,6 +28,7 @@ type meters struct {
 	messages, bytes, fetches, gaps *prometheus.CounterVec
 	errors                         *prometheus.CounterVec
 	lag                            *prometheus.GaugeVec
+	missing                        prometheus.Gauge
 }
 
 func newMeters() *meters {
@@ -45,7 +47,11 @@ func newMeters() *meters {
 			Namespace: "keyheat", Subsystem: "source", Name: "lag_messages",
 			Help: "Offsets between what was read and the end of the log.",
 		}, []string{"topic", "partition"}),
+		missing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: "keyheat", Subsystem: "source", Name: "missing_topics",
+			Help: "Configured topics that do not exist. The others are read.",
+		}),
 	}
-	m.Set = metrics.Set{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag}
+	m.Set = metrics.Set{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag, m.missing}
 	return m
 }

@@ -16,12 +16,12 @@ func (c Config) Probe(ctx context.Context) error {
 	defer conn.close()
 	ctx, cancel := context.WithTimeout(ctx, c.RequestTimeout)
 	defer cancel()
-	missing, err := conn.missingTopic(ctx, c.Topics)
+	missing, err := conn.missingTopics(ctx, c.Topics)
 	switch {
 	case err != nil:
 		return err
-	case missing != "":
-		return fmt.Errorf("the cluster has no topic %q: create it, or correct the name", missing)
+	case len(missing) > 0:
+		return fmt.Errorf("the cluster has no topic %q: create it, or correct the name", missing[0])
 	}
 	return nil
 }
