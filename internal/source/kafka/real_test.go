@@ -13,6 +13,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka"
@@ -91,6 +92,46 @@ func TestRealKafkaCodecs(t *testing.T) {
 		produce(t, producer(t, []string{s.Addr}, kgo.ProducerBatchCompression(codec)), 200*i, 200*i+200)
 	}
 	l.Expect(t, 1000)
+}
+
+// TestRealKafkaRetentionAheadIsAGap: what retention has cut off the log before it
+// was read is one gap of just these offsets, and everything else counts once.
+func TestRealKafkaRetentionAheadIsAGap(t *testing.T) {
+	s := kafkatest.Start(t)
+	s.CreateTopic(t, topic, 1)
+	addrs := []string{s.Addr}
+	l := sinktest.New()
+	_, stop := run(t, config(addrs), l)
+	p := producer(t, addrs)
+	produce(t, p, 0, 100)
+	l.Expect(t, 100)
+	stop()
+	produce(t, p, 100, 200)
+	cut := kmsg.NewPtrDeleteRecordsRequest()
+	cut.TimeoutMillis = 10_000
+	cut.Topics = []kmsg.DeleteRecordsRequestTopic{{
+		Topic: topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: 150}},
+	}}
+	response, err := cut.RequestWith(soon(t), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := response.Topics[0].Partitions[0].ErrorCode; code != 0 {
+		t.Fatalf("the broker cut nothing: error %d", code)
+	}
+	run(t, config(addrs), l)
+	produce(t, p, 200, 250)
+	l.Expect(t, 200)
+	if g := l.OnlyGap(t); g.From != "100" || g.To != "150" || g.Reason == "" {
+		t.Errorf("the gap is %+v, want offsets 100 to 150", g)
+	}
+	l.With(func() {
+		for v := range l.Counted {
+			if n, _ := strconv.Atoi(v); n >= 100 && n < 150 {
+				t.Errorf("value %s was counted, which the log no longer has", v)
+			}
+		}
+	})
 }
 
 // BenchmarkAgainstReader reads the same topic of 200-byte messages on one core
