@@ -75,6 +75,7 @@ type Store interface {
 	peakStore
 	tableStore
 	judgementStore
+	collectorStore
 }
 
 // leaseName is the lease that the judges share.
@@ -108,6 +109,7 @@ func (j *Judge) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.judge(ctx) })
 	group.Go(func() error { return j.pruneAtIntervals(ctx) })
+	group.Go(func() error { return j.watchCollectors(ctx) })
 	return group.Wait()
 }
 

@@ -22,6 +22,10 @@ type frame struct {
 	// Gaps were noticed in the last day; Lagging partitions are far behind.
 	Gaps    []store.Gap
 	Lagging []store.Watermark
+	// Nothing reports that no collector was ever heard of. Silent is the time since
+	// when none has written; zero while one does.
+	Nothing bool
+	Silent  time.Time
 }
 
 // The banner shows the gaps of a day, and partitions that lag by more than a minute.
@@ -47,7 +51,27 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 			f.Lagging = append(f.Lagging, m)
 		}
 	}
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	return f, s.listen(ctx, &f)
+}
+
+// listen finds out whether anybody collects.
+func (s *Site) listen(ctx context.Context, f *frame) error {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	writers, err := s.store.Writers(ctx)
+	if err != nil {
+		return err
+	}
+	f.Nothing = len(writers) == 0
+	if since, silent := store.Silence(writers, now); silent {
+		f.Silent = since
+	}
+	return nil
 }
 
 // row is a finding in the list.

@@ -40,6 +40,7 @@ type Store interface {
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
+	Now(ctx context.Context) (time.Time, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)

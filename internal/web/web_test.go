@@ -415,13 +415,38 @@ func TestGapsAndLagAreShownOnEveryPage(t *testing.T) {
 	}
 }
 
+// TestStoppedCollectionIsNotCalm: with nobody collecting, no page looks as if all
+// were well.
+func TestStoppedCollectionIsNotCalm(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	pages := []string{"/", "/tables", "/findings/" + found[0].Fingerprint}
+	for _, page := range pages {
+		if text := open(t, address+page).text(); strings.Contains(text, "Collection has stopped") {
+			t.Errorf("%s misses collectors that were never there", page)
+		}
+	}
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: time.Now()}))
+	must(t, s.StopWriter(t.Context(), "a"))
+	for _, page := range pages {
+		if text := open(t, address+page).text(); !strings.Contains(text, "Collection has stopped: no collector has written since") {
+			t.Errorf("%s does not say that nobody collects: %s", page, text)
+		}
+	}
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "b", Host: "host-1", Started: time.Now()}))
+	if text := open(t, address+"/").text(); strings.Contains(text, "Collection has stopped") {
+		t.Errorf("the page still says it: %s", text)
+	}
+}
+
 func TestAnEmptyStoreIsNoError(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
 	must(t, err)
 	defer s.Close()
 	address := serve(t, s)
-	if text := open(t, address+"/").text(); !strings.Contains(text, "No hot keys") {
+	if text := open(t, address+"/").text(); !strings.Contains(text, "No samples have arrived yet") || strings.Contains(text, "No hot keys") {
 		t.Errorf("the page says %q", text)
 	}
 	if text := open(t, address+"/tables").text(); !strings.Contains(text, "No data yet") {

@@ -1,0 +1,33 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestSilenceIsNoHealth: nobody runs who has not written for a minute, or has said
+// that it stops; and nobody is missed who was never heard of.
+func TestSilenceIsNoHealth(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	for name, c := range map[string]struct {
+		writers []store.Writer
+		since   time.Time
+		silent  bool
+	}{
+		"nobody was ever there":         {},
+		"one runs":                      {writers: []store.Writer{{Seen: ago(3 * time.Second)}}},
+		"one runs, another crashed":     {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(time.Minute)}}},
+		"the only one crashed":          {writers: []store.Writer{{Seen: ago(61 * time.Second)}}, since: ago(61 * time.Second), silent: true},
+		"the only one stopped just now": {writers: []store.Writer{{Seen: ago(time.Second), Stopped: ago(time.Second)}}, since: ago(time.Second), silent: true},
+		"two are gone":                  {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(2 * time.Minute)}}, since: ago(2 * time.Minute), silent: true},
+	} {
+		since, silent := store.Silence(c.writers, now)
+		if silent != c.silent || !since.Equal(c.since) {
+			t.Errorf("%s: silent %t since %s, want %t since %s", name, silent, since, c.silent, c.since)
+		}
+	}
+}
