@@ -22,6 +22,8 @@ type TableFacts struct {
 	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
 	Stream string `json:"stream"`
+	// Replicas are the other Regions of a global table.
+	Replicas []string `json:"replicas,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`
 }
@@ -73,6 +75,9 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 	all.KeySchema = f.KeySchema.Over(others.KeySchema)
 	if f.Stream != "" {
 		all.Stream = f.Stream
+	}
+	if f.Replicas != nil {
+		all.Replicas = f.Replicas
 	}
 	all.Indexes = maps.Clone(others.Indexes)
 	for name, x := range f.Indexes {

@@ -56,7 +56,7 @@ func complete(windows []store.Window) bool {
 func Targets(findings []detect.Finding) []sample.Target {
 	targets := make(map[sample.Target]bool)
 	for _, f := range findings {
-		targets[sample.Target{Table: f.Table, Index: f.Index}] = true
+		targets[f.Target] = true
 	}
 	return slices.SortedFunc(maps.Keys(targets), sample.Target.Compare)
 }
@@ -69,7 +69,7 @@ func (s *State) restoreOld(findings []detect.Finding, windows []store.Window) {
 	}
 	var old []detect.Finding
 	for _, f := range findings {
-		first, any := begin[sample.Target{Table: f.Table, Index: f.Index}]
+		first, any := begin[f.Target]
 		if any && !first.After(f.FirstSeen) {
 			continue
 		}

@@ -27,10 +27,10 @@ import (
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
-	Policy func(table, index string) detect.Policy
+	Policy func(detect.Target) detect.Policy
 	// Facts returns what an operator has configured of a table, nil for nothing.
 	// It takes precedence over what is stored. Nil for none.
-	Facts func(table string) *detect.TableFacts
+	Facts func(detect.Target) *detect.TableFacts
 	// Routes are where notifications go.
 	Routes []string
 	// PageWithin is how old, by event time, a finding's newest second may be to
@@ -56,8 +56,8 @@ type State struct {
 
 	peaks *fold.Peaks
 	board *board.Board
-	// facts are what is stored of tables, by name.
-	facts map[string]*detect.TableFacts
+	// facts are what is stored of tables.
+	facts detect.FactsByTable
 	known known
 	draft *draft
 	// restored are the findings that the board took over from the store, by
@@ -97,15 +97,16 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 }
 
 // SetFacts replaces what is stored of tables.
-func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
+func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
 
 // factsOf returns what is known of a table: what an operator has configured over
 // what is stored.
-func (s *State) factsOf(table string) *detect.TableFacts {
+func (s *State) factsOf(of detect.Target) *detect.TableFacts {
+	stored := s.facts.Of(of)
 	if s.options.Facts != nil {
-		return s.options.Facts(table).Over(s.facts[table])
+		return s.options.Facts(of).Over(stored)
 	}
-	return s.facts[table]
+	return stored
 }
 
 // MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
@@ -115,11 +116,11 @@ const MaxGaps = 256
 // SetGaps replaces the newest gaps, the newest first.
 func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
 
-func (s *State) policy(table, index string) detect.Policy {
+func (s *State) policy(of detect.Target) detect.Policy {
 	if s.options.Policy == nil {
 		return detect.DefaultPolicy()
 	}
-	return s.options.Policy(table, index)
+	return s.options.Policy(of)
 }
 
 // Fold takes deltas into memory whose seconds and minutes are loaded.
@@ -258,7 +259,7 @@ func (s *State) Compare(now time.Time) error {
 	for i := range observations {
 		f := observations[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
-		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
+		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Target).Headroom)
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
@@ -290,7 +291,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	tables := s.Views.Tables(s.policy)
 	if s.Views.Settled() {
 		for _, t := range tables {
-			s.board.SetView(t.Table, t.Index, t.View)
+			s.board.SetView(t.Target, t.View)
 		}
 	}
 	return tables
