@@ -12,8 +12,8 @@ import (
 // identity is a key of a second, told apart without hashes.
 type identity struct {
 	sample.Target
-	second       int64
-	key          sample.Key
+	second int64
+	key    sample.Key
 }
 
 // exactCounts is the oracle: a plain map.

@@ -20,6 +20,9 @@ const Replay = detect.Horizon * time.Second
 // time follows from the windows alone, exactly as before; an older one the board
 // takes over as it is stored.
 func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
+	for i := range findings {
+		s.unresolved.record(&findings[i])
+	}
 	s.restoreOld(findings, windows)
 	for i, row := range windows {
 		w, err := fold.Sketch(row)

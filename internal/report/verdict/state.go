@@ -60,6 +60,8 @@ type State struct {
 	facts detect.FactsByTable
 	known known
 	draft *draft
+	// unresolved are the stored findings that are not resolved.
+	unresolved unresolved
 	// restored are the findings that the board took over from the store, by
 	// fingerprint, until they are resolved.
 	restored map[string]detect.Finding
@@ -89,7 +91,7 @@ type observation struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
-		known: make(known), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		known: make(known), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
@@ -234,17 +236,20 @@ func (s *State) findings() []detect.Finding {
 }
 
 // Unknown returns the fingerprints of observations of which it is not known
-// whether anything is stored, each once.
+// whether anything is stored, and of findings that may be about the same key, each
+// once.
 func (s *State) Unknown() []string {
 	var all []string
 	asked := make(map[string]bool)
 	for i := range s.observations {
-		fingerprint := s.observations[i].finding.Fingerprint
-		_, drafted := s.draft.after[fingerprint]
-		_, known := s.known[fingerprint]
-		if !drafted && !known && !asked[fingerprint] {
-			asked[fingerprint] = true
-			all = append(all, fingerprint)
+		f := &s.observations[i].finding
+		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
+			_, drafted := s.draft.after[fingerprint]
+			_, known := s.known[fingerprint]
+			if !drafted && !known && !asked[fingerprint] {
+				asked[fingerprint] = true
+				all = append(all, fingerprint)
+			}
 		}
 	}
 	return all
@@ -260,20 +265,22 @@ func (s *State) Compare(now time.Time) error {
 		f := observations[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
 		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Target).Headroom)
+		before := s.join(&f, s.storedOf(f.Fingerprint))
+		if before.incident.ID != "" && (before.joins || before.finding.State != detect.Resolved || f.State == detect.Resolved) {
+			f.Incident = before.incident.ID
+		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
 		}
-		before, changed := s.draft.after[f.Fingerprint]
-		if !changed {
-			before = s.known[f.Fingerprint]
-		}
 		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			after, err := s.draft.compare(f, before, document, s.options, now)
+			after, err := s.draft.compare(f, before, s.others(&f, &before.incident), document, s.options, now)
 			if err != nil {
 				return err
 			}
 			s.draft.after[f.Fingerprint] = after
+			s.unresolved.record(&f)
+			s.share(after)
 		}
 		if f.State == detect.Resolved {
 			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
