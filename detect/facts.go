@@ -22,6 +22,8 @@ type TableFacts struct {
 	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
 	Stream string `json:"stream"`
+	// Replicas are the other Regions of a global table.
+	Replicas []string `json:"replicas,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`
 }
@@ -74,6 +76,9 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 	if f.Stream != "" {
 		all.Stream = f.Stream
 	}
+	if f.Replicas != nil {
+		all.Replicas = f.Replicas
+	}
 	all.Indexes = maps.Clone(others.Indexes)
 	for name, x := range f.Indexes {
 		if all.Indexes == nil {
@@ -87,4 +92,40 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 		all.Indexes[name] = known
 	}
 	return &all
+}
+
+// FactsByTable are the facts of tables, by name; of each name they may be of
+// several accounts and Regions.
+type FactsByTable map[string][]FactsOf
+
+// FactsOf are the facts of one table.
+type FactsOf struct {
+	Target
+	Facts *TableFacts
+}
+
+// Add adds the facts of a table.
+func (all FactsByTable) Add(of Target, facts *TableFacts) {
+	of.Index = ""
+	all[of.Table] = append(all[of.Table], FactsOf{of, facts})
+}
+
+// Of returns the facts of a target's table: its own, or else those of the only
+// table that it may be while an account or Region of one of both is not known.
+// Nil when nothing is known, also because it may be one of several.
+func (all FactsByTable) Of(target Target) (only *TableFacts) {
+	of := Target{Account: target.Account, Region: target.Region, Table: target.Table}
+	found := 0
+	for _, f := range all[of.Table] {
+		if f.Target == of {
+			return f.Facts
+		}
+		if f.MayBe(of) {
+			only, found = f.Facts, found+1
+		}
+	}
+	if found > 1 {
+		return nil
+	}
+	return only
 }

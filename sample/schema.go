@@ -34,8 +34,8 @@ func (k KeySchema) Over(other KeySchema) KeySchema {
 	return other
 }
 
-// Schemas are the schemas of tables, by name. A table that is missing has the
-// empty Schema.
+// Schemas are the schemas of tables, by a name of LookupNames. A table that is
+// missing has the empty Schema.
 type Schemas map[string]Schema
 
 // Schema is the key schema of a table, with its secondary indexes. The empty

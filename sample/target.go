@@ -32,3 +32,51 @@ func (t Target) Name() string {
 	}
 	return name
 }
+
+// Target returns what the record is a request for.
+func (r *Record) Target() Target {
+	return Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}
+}
+
+// MayBe reports whether both may be the same table or index: their names are
+// equal, and so are their account and Region as far as both know them.
+func (t Target) MayBe(o Target) bool {
+	same := func(a, b string) bool { return a == b || a == "" || b == "" }
+	return t.Table == o.Table && t.Index == o.Index && same(t.Account, o.Account) && same(t.Region, o.Region)
+}
+
+// LookupNames returns under which names something may be kept of a target's table,
+// the most specific first: account/Region/table, Region/table and table. One that
+// needs what is not known is empty.
+func LookupNames(t Target) (names [3]string) {
+	if t.Region != "" {
+		names[1] = t.Region + "/" + t.Table
+		if t.Account != "" {
+			names[0] = t.Account + "/" + names[1]
+		}
+	}
+	names[2] = t.Table
+	return names
+}
+
+// Lookup returns what is kept of a target's table under the most specific of its
+// names. It allocates nothing: decoders call it for each record.
+func Lookup[V any](all map[string]V, t Target) (found V, ok bool) {
+	if len(all) == 0 {
+		return found, false
+	}
+	if t.Region != "" {
+		var buffer [256]byte
+		name := append(append(append(append(append(buffer[:0], t.Account...), '/'), t.Region...), '/'), t.Table...)
+		if t.Account != "" {
+			if found, ok = all[string(name)]; ok {
+				return found, true
+			}
+		}
+		if found, ok = all[string(name[len(t.Account)+1:])]; ok {
+			return found, true
+		}
+	}
+	found, ok = all[t.Table]
+	return found, ok
+}

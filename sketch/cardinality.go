@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/axiomhq/hyperloglog"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 const (
@@ -19,9 +21,9 @@ const (
 // Registers are the registers of one table's or index's HyperLogLog of one
 // minute that have risen since they were last sent.
 type Registers struct {
-	Table, Index string
-	Minute       int64 // the minute's start, Unix seconds
-	Set          []Register
+	sample.Target
+	Minute int64 // the minute's start, Unix seconds
+	Set    []Register
 }
 
 // Register is one register of a HyperLogLog.

@@ -28,9 +28,15 @@ func (w *writer) amount(v sample.Milli) { w.uint(uint64(v)) }
 func (w *writer) text(s string)         { w.count(len(s)); w.bytes = append(w.bytes, s...) }
 func (w *writer) load(l Load)           { w.amount(l.Read); w.amount(l.Write) }
 
+func (w *writer) target(t sample.Target) {
+	w.text(t.Table)
+	w.text(t.Index)
+	w.text(t.Account)
+	w.text(t.Region)
+}
+
 func (w *writer) window(v *Window) {
-	w.text(v.Table)
-	w.text(v.Index)
+	w.target(v.Target)
 	w.int(v.Second)
 	w.uint(uint64(v.Total.Requests))
 	w.load(v.Total.Load)
@@ -82,8 +88,7 @@ func (w *writer) spread(s Spread) {
 }
 
 func (w *writer) registers(r *Registers) {
-	w.text(r.Table)
-	w.text(r.Index)
+	w.target(r.Target)
 	w.int(r.Minute)
 	w.count(len(r.Set))
 	for _, reg := range r.Set {
@@ -178,16 +183,23 @@ func (r *reader) load() Load {
 	return Load{Read: sample.Milli(r.natural()), Write: sample.Milli(r.natural())}
 }
 
+// target returns a target; version 2 knows no account and no Region.
+func (r *reader) target() sample.Target {
+	t := sample.Target{Table: r.text(), Index: r.text()}
+	if r.version > 2 {
+		t.Account, t.Region = r.text(), r.text()
+	}
+	return t
+}
+
 func (r *reader) window() Window {
-	w := Window{Table: r.text(), Index: r.text(), Second: r.int()}
+	w := Window{Target: r.target(), Second: r.int()}
 	w.Total.Requests = r.natural()
 	w.Total.Load = r.load()
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
-	if r.version > 1 {
-		w.Total.Changes = r.natural()
-		w.Total.Refused = r.refused()
-	}
+	w.Total.Changes = r.natural()
+	w.Total.Refused = r.refused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	w.Unseen = r.load()
@@ -211,18 +223,14 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	evident, flags := false, 2
-	if r.version > 1 {
-		evident, flags = head&4 != 0, 3
-	}
-	k.Key.Type = keyType(r.take(int(head >> flags)))
+	k.Key.Type = keyType(r.take(int(head >> 3)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
 	}
-	if evident {
+	if head&4 != 0 {
 		k.Evidence = r.evidence()
 	}
 	return k
@@ -254,7 +262,7 @@ func keyType(b []byte) string {
 }
 
 func (r *reader) registers() Registers {
-	v := Registers{Table: r.text(), Index: r.text(), Minute: r.int()}
+	v := Registers{Target: r.target(), Minute: r.int()}
 	for n := r.length(registerLeast); n > 0 && r.ok(); n-- {
 		index, value := r.natural(), r.take(1)
 		if index >= registers || len(value) == 0 || value[0] > 64-precision+1 {

@@ -11,8 +11,11 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the one before: Version 1 had no evidence.
-const Version = 2
+// this one and the one before, of which neither account nor Region is known.
+const (
+	Version = 3
+	oldest  = 2
+)
 
 // Errors of the binary form.
 var (
@@ -164,8 +167,8 @@ func unframe(kind byte, b []byte) (version byte, contents []byte, err error) {
 	if len(b) < headerSize || string(b[:3]) != magic {
 		return 0, nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
-	if b[3] < Version-1 || b[3] > Version {
-		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d and %d", ErrVersion, b[3], Version-1, Version)
+	if b[3] < oldest || b[3] > Version {
+		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d and %d", ErrVersion, b[3], oldest, Version)
 	}
 	if b[4] != kind {
 		return 0, nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)

@@ -190,10 +190,12 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestVersion1 reads what collectors wrote before there was evidence.
-func TestVersion1(t *testing.T) {
+// TestVersion2 reads what collectors wrote before tables had an account and a
+// Region: both are unknown, and keys have the hashes that records without them
+// still get.
+func TestVersion2(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("testdata/version1.delta")
+	body, err := os.ReadFile("testdata/version2.delta")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +203,29 @@ func TestVersion1(t *testing.T) {
 	if err := d.UnmarshalBinary(body); err != nil {
 		t.Fatal(err)
 	}
-	w := d.Windows[0]
-	if w.Total.Requests != 100 || len(w.Keys) == 0 || w.Total.Refused != [sample.Causes]int64{} {
-		t.Errorf("window %+v", w)
+	if len(d.Windows) != 2 || len(d.Cardinality) != 2 {
+		t.Fatalf("%d windows and %d minutes, want 2 of each", len(d.Windows), len(d.Cardinality))
 	}
-	var sum sample.Milli
-	for i := range w.Keys {
-		sum += w.Keys[i].Low.Write + w.Keys[i].Low.Read
+	orm, index := d.Windows[0], d.Windows[1]
+	if orm.Target != (sample.Target{Table: "orm"}) || index.Target != (sample.Target{Table: "orm", Index: "by-status"}) {
+		t.Errorf("windows of %v and %v", orm.Target, index.Target)
 	}
-	if sum == 0 || sum > w.Total.Write+w.Total.Read {
-		t.Errorf("keys of %v in a total of %v", sum, w.Total.Load)
+	if orm.Total.Requests != 100 || len(orm.Keys) != 4 || orm.Second != start || index.Total.Write != 400_000 {
+		t.Errorf("windows %+v and %+v", orm.Total, index.Total)
+	}
+	for i := range 4 {
+		key := sample.KeyString(fmt.Sprint("user#", i))
+		k, listed := orm.Key(sketch.Hash(orm.Target, key, seed))
+		if !listed || k.Key != key || k.Low.Write != 50*sample.Milli(4+i)*1000 {
+			t.Errorf("%s is %+v", key.Text, k)
+		}
+	}
+	again, err := d.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read sketch.Delta
+	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, d) {
+		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, d)
 	}
 }

@@ -65,7 +65,7 @@ func (m *minutes) risen(to []Registers, t *tables) []Registers {
 		if !d.touched {
 			continue
 		}
-		r := Registers{Table: t.names[d.id.table].table, Index: t.names[d.id.table].index, Minute: d.id.at}
+		r := Registers{Target: t.names[d.id.table], Minute: d.id.at}
 		r.Set = m.changed(d)
 		d.touched = false
 		if len(r.Set) > 0 {
@@ -73,7 +73,7 @@ func (m *minutes) risen(to []Registers, t *tables) []Registers {
 		}
 	}
 	slices.SortFunc(to, func(a, b Registers) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Minute, b.Minute))
+		return cmp.Or(a.Target.Compare(b.Target), cmp.Compare(a.Minute, b.Minute))
 	})
 	m.shrink(len(t.names))
 	return to

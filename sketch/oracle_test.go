@@ -11,23 +11,23 @@ import (
 
 // identity is a key of a second, told apart without hashes.
 type identity struct {
-	table, index string
-	second       int64
-	key          sample.Key
+	sample.Target
+	second int64
+	key    sample.Key
 }
 
 // exactCounts is the oracle: a plain map.
 type exactCounts map[identity]sketch.Load
 
 func (e exactCounts) add(r *sample.Record) {
-	id := identity{r.Table, r.Index, r.Time / 1000, r.PK}
+	id := identity{r.Target(), r.Time / 1000, r.PK}
 	read, write := r.Load()
 	e[id] = e[id].Plus(sketch.Load{Read: read, Write: write})
 }
 
 // run spreads a stream at random over collectors, each of which seals every two
 // seconds at a moment of its own, as collectors commit; it returns the merged
-// windows by (table, index, second).
+// windows by target and second.
 func run(stream iter.Seq[sample.Record], collectors int, exact exactCounts) map[identity]*sketch.Window {
 	config := sketch.Config{Seed: seed}
 	random := rand.New(rand.NewPCG(seed, uint64(collectors)))
@@ -74,9 +74,9 @@ func overTheWire(d *sketch.Delta) *sketch.Delta {
 func fold(merged map[identity]*sketch.Window, d *sketch.Delta) {
 	for i := range d.Windows {
 		w := &d.Windows[i]
-		id := identity{table: w.Table, index: w.Index, second: w.Second}
+		id := identity{Target: w.Target, second: w.Second}
 		if merged[id] == nil {
-			merged[id] = &sketch.Window{Table: w.Table, Index: w.Index, Second: w.Second}
+			merged[id] = &sketch.Window{Target: w.Target, Second: w.Second}
 		}
 		merged[id].Merge(w)
 	}

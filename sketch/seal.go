@@ -24,8 +24,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	for _, table := range s.touched {
 		place[table] = len(to)
 		to = append(to, Window{
-			Table: t.names[table].table, Index: t.names[table].index,
-			Second: s.at, Total: s.totals[table],
+			Target: t.names[table], Second: s.at, Total: s.totals[table],
 		})
 	}
 	s.list(to, place)

@@ -39,7 +39,7 @@ func NewShard(c Config) *Shard {
 // Add counts a record. It copies what it keeps. The only error is
 // ErrTooManyTables; the record is then not counted.
 func (s *Shard) Add(r *sample.Record) error {
-	table, seed, err := s.tables.number(r.Table, r.Index)
+	table, seed, err := s.tables.number(r)
 	if err != nil {
 		return err
 	}
@@ -140,53 +140,62 @@ func floorDiv(a, b int64) int64 {
 
 // tables numbers the tables and indexes that a shard has seen.
 type tables struct {
-	numbers map[target]uint16
-	names   []target
+	numbers map[sample.Target]uint16
+	names   []sample.Target
 	seeds   []uint64
 	most    int
 	seed    uint64
 	last    uint16 // most records are of the table of the one before
 }
 
-type target struct{ table, index string }
-
 func newTables(c Config) tables {
-	return tables{numbers: map[target]uint16{}, most: c.Tables, seed: c.Seed}
+	return tables{numbers: map[sample.Target]uint16{}, most: c.Tables, seed: c.Seed}
 }
 
-// number returns the number of a table or index and the seed of its keys.
-func (t *tables) number(table, index string) (uint16, uint64, error) {
+// number returns the number of a record's table or index and the seed of its keys.
+func (t *tables) number(r *sample.Record) (uint16, uint64, error) {
 	if int(t.last) < len(t.names) {
-		if n := &t.names[t.last]; n.table == table && n.index == index {
+		n := &t.names[t.last]
+		if n.Table == r.Table && n.Index == r.Index && n.Region == r.Region && n.Account == r.Account {
 			return t.last, t.seeds[t.last], nil
 		}
 	}
-	number, ok := t.numbers[target{table, index}]
+	number, ok := t.numbers[r.Target()]
 	if !ok {
 		if len(t.names) >= t.most {
 			return 0, 0, ErrTooManyTables
 		}
-		number = t.add(target{strings.Clone(table), strings.Clone(index)})
+		number = t.add(sample.Target{
+			Account: strings.Clone(r.Account), Region: strings.Clone(r.Region),
+			Table: strings.Clone(r.Table), Index: strings.Clone(r.Index),
+		})
 	}
 	t.last = number
 	return number, t.seeds[number], nil
 }
 
-func (t *tables) add(n target) uint16 {
+func (t *tables) add(n sample.Target) uint16 {
 	number := uint16(len(t.names))
 	t.numbers[n] = number
 	t.names = append(t.names, n)
-	t.seeds = append(t.seeds, n.keySeed(t.seed))
+	t.seeds = append(t.seeds, keySeed(n, t.seed))
 	return number
 }
 
 // keySeed stands for a table or index in its keys' hashes. Two seeded hashes in
-// a row keep ("ab","c") and ("a","bc") apart.
-func (n target) keySeed(seed uint64) uint64 {
-	return xxh3.HashStringSeed(n.index, xxh3.HashStringSeed(n.table, seed))
+// a row keep ("ab","c") and ("a","bc") apart. Where neither the account nor the
+// Region is known they have no part in it, so that what was stored before records
+// had them keeps its hashes.
+func keySeed(n sample.Target, seed uint64) uint64 {
+	seed = xxh3.HashStringSeed(n.Index, xxh3.HashStringSeed(n.Table, seed))
+	if n.Account == "" && n.Region == "" {
+		return seed
+	}
+	return xxh3.HashStringSeed(n.Region, xxh3.HashStringSeed(n.Account, seed))
 }
 
-// Hash returns what identifies a key in windows that were made with this seed.
-func Hash(table, index string, key sample.Key, seed uint64) uint64 {
-	return keyHash(key, target{table, index}.keySeed(seed))
+// Hash returns what identifies a key of a target in windows that were made with
+// this seed.
+func Hash(of sample.Target, key sample.Key, seed uint64) uint64 {
+	return keyHash(key, keySeed(of, seed))
 }

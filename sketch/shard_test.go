@@ -50,7 +50,8 @@ func TestLateSecondsOpenAgain(t *testing.T) {
 	}
 }
 
-// TestIdentity tells apart what differs only in table, index, type or order.
+// TestIdentity tells apart what differs only in account, Region, table, index, type
+// or order.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -62,15 +63,31 @@ func TestIdentity(t *testing.T) {
 	otherTable := base
 	otherTable.Table = "or"
 	otherTable.Index = "m"
-	add(t, s, base, number, index, otherTable)
+	production, staging, region := base, base, base
+	production.Account, production.Region = "123456789012", "eu-west-1"
+	staging.Account, staging.Region = "210987654321", "eu-west-1"
+	region.Region = "eu-west-1"
+	all := []sample.Record{base, number, index, otherTable, production, staging, region}
+	add(t, s, all...)
 	hashes := map[uint64]bool{}
-	for _, w := range sealed(s).Windows {
+	d := sealed(s)
+	if len(d.Cardinality) != 6 {
+		t.Errorf("distinct keys of %d targets, want 6", len(d.Cardinality))
+	}
+	targets := map[sample.Target]bool{}
+	for _, w := range d.Windows {
+		targets[w.Target] = true
 		for _, k := range w.Keys {
 			hashes[k.Hash] = true
 		}
 	}
-	if len(hashes) != 4 {
-		t.Fatalf("%d identities, want 4", len(hashes))
+	if len(hashes) != 7 || len(targets) != 6 {
+		t.Fatalf("%d keys of %d targets, want 7 of 6", len(hashes), len(targets))
+	}
+	for i := range all {
+		if r := &all[i]; !hashes[sketch.Hash(r.Target(), r.PK, seed)] {
+			t.Errorf("the key of %s has another hash", r.Target().Name())
+		}
 	}
 }
 

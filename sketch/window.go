@@ -116,7 +116,7 @@ func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 // Window is one event-time second of one table or index: a whole one, or the
 // part of it that one shard saw.
 type Window struct {
-	Table, Index string
+	sample.Target
 	// Second is the event-time second, in Unix seconds.
 	Second int64
 	// Total is exact.

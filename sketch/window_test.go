@@ -14,6 +14,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
+// orders is a table of which everything is known.
+var orders = sample.Target{Account: "123456789012", Region: "eu-west-1", Table: "orders", Index: "by-status"}
+
 // part draws a part of a second as a shard could have sealed it.
 func part(t *rapid.T) sketch.Window {
 	amount := rapid.Int64Range(0, 5_000_000)
@@ -23,7 +26,7 @@ func part(t *rapid.T) sketch.Window {
 			Write: sample.Milli(amount.Draw(t, name+" write")),
 		}
 	}
-	w := sketch.Window{Table: "orders", Index: "by-status", Second: start, Unseen: load("unseen")}
+	w := sketch.Window{Target: orders, Second: start, Unseen: load("unseen")}
 	hashes := rapid.SliceOfNDistinct(rapid.Uint64Range(1, 20), 0, 10, rapid.ID).Draw(t, "hashes")
 	slices.Sort(hashes)
 	for _, h := range hashes {
@@ -73,7 +76,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 		for i := range parts {
 			parts[i] = part(t)
 		}
-		forward, shuffled := parts[0], sketch.Window{Table: "orders", Index: "by-status", Second: start}
+		forward, shuffled := parts[0], sketch.Window{Target: orders, Second: start}
 		for i := range parts[1:] {
 			forward.Merge(&parts[1+i])
 		}
@@ -218,7 +221,7 @@ func FuzzContents(f *testing.F) {
 
 // FuzzUnmarshal reads arbitrary bytes: refused or read, never a crash.
 func FuzzUnmarshal(f *testing.F) {
-	w := sketch.Window{Table: "t", Second: start}
+	w := sketch.Window{Target: sample.Target{Table: "t"}, Second: start}
 	body, err := w.MarshalBinary()
 	if err != nil {
 		f.Fatal(err)

@@ -75,10 +75,10 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	if err != nil {
 		return cli.Wrong(err)
 	}
-	keep := func(ctx context.Context, table string, facts []byte) error {
-		return d.Store.PutTableFacts(ctx, sample.Target{Table: table}, facts)
+	keep := func(ctx context.Context, of sample.Target, facts []byte) error {
+		return d.Store.PutTableFacts(ctx, of, facts)
 	}
-	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(), keep, d.Log)
+	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(settings.Region), keep, d.Log)
 	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	name := "dynamodb-streams:" + config.Streams.Consumer
 	collector, err := newCollector(ctx, config, name, decoder, d)
@@ -121,7 +121,7 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 	all := []cli.Probe{
 		{Name: table, Run: func(ctx context.Context) (string, error) {
 			described, failed = catalog.Describe(ctx, dynamodb.NewFromConfig(settings), table)
-			if _, written := c.Tables[table]; errors.Is(failed, catalog.ErrDenied) && written {
+			if _, written := c.Tables.Schemas(settings.Region)[table]; errors.Is(failed, catalog.ErrDenied) && written {
 				return fmt.Sprintf("%v; its keys are taken from tables.%s, and the verdict lacks its capacity", failed, table), nil
 			}
 			return describe(described), failed

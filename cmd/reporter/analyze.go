@@ -60,7 +60,7 @@ func analyzeCommand() *cobra.Command {
 		if c.Flags().Changed("headroom") {
 			section.Policy.Headroom = *headroom
 		}
-		if err := section.DetectPolicy("", "").Validate(); err != nil {
+		if err := section.DetectPolicy(detect.Target{}).Validate(); err != nil {
 			return cli.Wrong(err)
 		}
 		if !slices.Contains(formatNames(), *format) {

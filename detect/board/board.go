@@ -18,10 +18,10 @@ import (
 type Options struct {
 	// Policy returns the policy of a table or index; nil is DefaultPolicy for
 	// all.
-	Policy func(table, index string) detect.Policy
+	Policy func(detect.Target) detect.Policy
 	// Facts returns what is known of a table beside its traffic, nil when nothing
 	// is; a nil function knows nothing of any table.
-	Facts func(table string) *detect.TableFacts
+	Facts func(detect.Target) *detect.TableFacts
 	// OneEpisode takes everything observed for one episode, as when a file is
 	// analysed: nothing that was hot is evicted when it cools.
 	OneEpisode bool
@@ -44,10 +44,10 @@ type Board struct {
 // New returns an empty board.
 func New(o Options) *Board {
 	if o.Policy == nil {
-		o.Policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
+		o.Policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 	}
 	if o.Facts == nil {
-		o.Facts = func(string) *detect.TableFacts { return nil }
+		o.Facts = func(detect.Target) *detect.TableFacts { return nil }
 	}
 	return &Board{
 		options: o, tracks: tracks{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
@@ -61,11 +61,11 @@ func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.totals.observe(w, b.timeline.Settled)
 	b.observeTable(w)
-	b.groups.Observe(w, b.newest, b.options.Policy(w.Table, w.Index))
-	largest := b.totals.largest(targetOf(w))
+	b.groups.Observe(w, b.newest, b.options.Policy(w.Target))
+	largest := b.totals.largest(w.Target)
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		id := trackID{targetOf(w), k.Hash}
+		id := trackID{w.Target, k.Hash}
 		t := b.tracks[id]
 		if t == nil {
 			if !nearLimit(k) {
@@ -80,8 +80,8 @@ func (b *Board) Observe(w *sketch.Window) {
 // observeTable follows a table or index as a whole while it throttles requests or
 // exceeds its provisioned capacity.
 func (b *Board) observeTable(w *sketch.Window) {
-	p := throttling.Of(w, b.options.Policy(w.Table, w.Index).Warning, b.options.Facts(w.Table))
-	id := wholeID(targetOf(w))
+	p := throttling.Of(w, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
+	id := wholeID(w.Target)
 	t := b.tracks[id]
 	if t == nil {
 		hot, _ := p.Hits(detect.HotPartition)
@@ -148,7 +148,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.views.findings(b.options.Policy)...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Table))...)
+			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target))...)
 		}
 	}
 	also = unique(also)
@@ -184,7 +184,7 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target := t.Subject.Target
 	return episode.Conditions{
-		Policy:     b.options.Policy(target.Table, target.Index),
+		Policy:     b.options.Policy(target),
 		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
 	}
 }
@@ -194,7 +194,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.Evidence(e)
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
-	because := advice.Diagnose(&f, b.options.Facts(f.Table))
+	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
@@ -215,7 +215,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, e.At))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
-		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target.Table), target.Index)
+		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
 	}
 	f.Evidence = t.Evidence(e)
 	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad())
@@ -234,11 +234,9 @@ func unique(found []detect.Finding) []detect.Finding {
 // SetView records what the keys of a table or index look like as a whole, from
 // which Findings concludes that there are too few of them. A nil view is no longer
 // known.
-func (b *Board) SetView(table, index string, v *detect.View) {
-	b.views.set(detect.Target{Table: table, Index: index}, v)
+func (b *Board) SetView(of detect.Target, v *detect.View) {
+	b.views.set(of, v)
 }
 
 // Tables returns every table and index, the most requested first.
 func (b *Board) Tables() []detect.Table { return b.totals.tables() }
-
-func targetOf(w *sketch.Window) detect.Target { return detect.Target{Table: w.Table, Index: w.Index} }

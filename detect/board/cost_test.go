@@ -15,7 +15,7 @@ import (
 // are hot.
 func busySecond(second int64) (all []*sketch.Window) {
 	for table := range 100 {
-		w := &sketch.Window{Table: fmt.Sprintf("table-%d", table), Second: second}
+		w := &sketch.Window{Target: sample.Target{Table: fmt.Sprintf("table-%d", table)}, Second: second}
 		for i := range 70 {
 			units := 20 + float64(i)
 			if i < 3 {

@@ -34,11 +34,11 @@ func TestAbsentFindingResolves(t *testing.T) {
 	b := board.New(board.Options{})
 	b.Settle(scenario.Began, true)
 	from := time.Unix(scenario.Began-7200, 0).UTC()
-	b.SetView("orders", "", &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
+	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
 	if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
 	}
-	b.SetView("orders", "", nil)
+	b.SetView(detect.Target{Table: "orders"}, nil)
 	for range 2 { // a write of the first may have failed
 		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Resolved {
 			t.Fatalf("found %+v, want it to be over", f)

@@ -145,7 +145,7 @@ func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s sc
 				}
 			}
 		}
-		seen := &sketch.Window{Table: "orders", Index: w.index, Second: scenario.Began + int64(second)}
+		seen := &sketch.Window{Target: sample.Target{Table: "orders", Index: w.index}, Second: scenario.Began + int64(second)}
 		for _, shard := range shards {
 			for _, part := range scenario.Sealed(shard) {
 				seen.Merge(&part)

@@ -21,7 +21,7 @@ func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 		}
 		id, key := wholeID(f.Target), sample.Key{Type: f.KeyType, Text: f.Key}
 		if f.Kind.OfKey() {
-			id.hash = sketch.Hash(f.Table, f.Index, key, seed)
+			id.hash = sketch.Hash(f.Target, key, seed)
 		}
 		t := b.tracks[id]
 		if t == nil {

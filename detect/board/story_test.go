@@ -85,7 +85,7 @@ func (s *story) window(i int) *sketch.Window {
 		return sketch.Load{Write: scenario.Milli(units)}
 	}
 	v := s.seconds[i]
-	w := &sketch.Window{Table: "orders", Index: s.index, Second: scenario.Began + int64(i)}
+	w := &sketch.Window{Target: sample.Target{Table: "orders", Index: s.index}, Second: scenario.Began + int64(i)}
 	w.Total.Requests = 2
 	w.Total.Load = load(2 * v.units)
 	if v.units > 0 {
@@ -113,10 +113,10 @@ func (s *story) windows() []*sketch.Window {
 
 func (s *story) options() (o board.Options) {
 	if s.facts != nil {
-		o.Facts = func(string) *detect.TableFacts { return s.facts }
+		o.Facts = func(detect.Target) *detect.TableFacts { return s.facts }
 	}
 	if s.policy != nil {
-		o.Policy = func(string, string) detect.Policy { return *s.policy }
+		o.Policy = func(detect.Target) detect.Policy { return *s.policy }
 	}
 	return o
 }
@@ -146,7 +146,7 @@ func (s *story) run(windows []*sketch.Window, order []int) *board.Board {
 			c.Observe(w)
 		}
 		for _, w := range windows {
-			b.SetView(w.Table, w.Index, c.View(w.Table, w.Index, detect.DefaultPolicy()))
+			b.SetView(w.Target, c.View(w.Target, detect.DefaultPolicy()))
 		}
 	}
 	last := scenario.Began + int64(len(s.seconds)) - 1
@@ -429,7 +429,7 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 	for _, w := range sketched(keysLike("user#%d", 300, workload{units: 5}), 60) {
 		many.Observe(w)
 	}
-	successor.SetView("orders", "", many.View("orders", "", detect.DefaultPolicy()))
+	successor.SetView(detect.Target{Table: "orders"}, many.View(detect.Target{Table: "orders"}, detect.DefaultPolicy()))
 	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
 		t.Fatalf("when it has a view it finds %+v", found)
 	}

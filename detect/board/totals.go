@@ -36,7 +36,7 @@ func newTotals() totals {
 // observe adds a window to the sum of its table, in place of what was known of
 // that second. One that was evicted is counted already.
 func (t totals) observe(w *sketch.Window, settled int64) {
-	id := windowID{targetOf(w), w.Second}
+	id := windowID{w.Target, w.Second}
 	s := t.sums[id.target]
 	if s == nil {
 		s = &sum{}
@@ -90,7 +90,7 @@ func (t totals) tables() []detect.Table {
 		})
 	}
 	slices.SortFunc(all, func(x, y detect.Table) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Table, y.Table), cmp.Compare(x.Index, y.Index))
+		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Table, y.Table), cmp.Compare(x.Index, y.Index), x.Target.Compare(y.Target))
 	})
 	return all
 }

@@ -17,9 +17,9 @@ func (vs views) set(of detect.Target, v *detect.View) {
 }
 
 // findings returns those about tables and indexes with few key values.
-func (vs views) findings(policy func(table, index string) detect.Policy) (all []detect.Finding) {
+func (vs views) findings(policy func(detect.Target) detect.Policy) (all []detect.Finding) {
 	for target, v := range vs {
-		if f, few := keydesign.FewValues(v, target, policy(target.Table, target.Index)); few {
+		if f, few := keydesign.FewValues(v, target, policy(target)); few {
 			all = append(all, f)
 		}
 	}

@@ -92,7 +92,7 @@ func mergedParts(parts []sketch.Window, random *rand.Rand) (all []*sketch.Window
 		}
 		w := merged[part.Index][part.Second]
 		if w == nil {
-			w = &sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}
+			w = &sketch.Window{Target: part.Target, Second: part.Second}
 			merged[part.Index][part.Second] = w
 			all = append(all, w)
 		}

@@ -59,8 +59,7 @@ type sampledKey struct {
 	first int64 // second
 }
 
-func (c *Census) countersOf(table, index string) *counters {
-	id := detect.Target{Table: table, Index: index}
+func (c *Census) countersOf(id detect.Target) *counters {
 	t := c.tables[id]
 	if t == nil {
 		t = &counters{frequent: newFrequentKeys(), first: math.MaxInt64}
@@ -71,7 +70,7 @@ func (c *Census) countersOf(table, index string) *counters {
 
 // Observe counts a second of a table or index, untrimmed.
 func (c *Census) Observe(w *sketch.Window) {
-	t := c.countersOf(w.Table, w.Index)
+	t := c.countersOf(w.Target)
 	t.frequent.add(w, keysPerTable(len(c.tables)))
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
@@ -91,7 +90,7 @@ func (c *Census) Observe(w *sketch.Window) {
 
 // Count adds the registers of distinct keys.
 func (c *Census) Count(r sketch.Registers) {
-	t := c.countersOf(r.Table, r.Index)
+	t := c.countersOf(r.Target)
 	t.distinct.Merge(r)
 	t.registered = true
 }

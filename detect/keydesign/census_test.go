@@ -48,7 +48,7 @@ func (w *recorder) view(t *testing.T) *detect.View {
 	for i := range d.Windows {
 		part := &d.Windows[i]
 		if merged[part.Second] == nil {
-			merged[part.Second] = &sketch.Window{Table: part.Table, Second: part.Second}
+			merged[part.Second] = &sketch.Window{Target: sample.Target{Table: part.Table}, Second: part.Second}
 			order = append(order, part.Second)
 		}
 		merged[part.Second].Merge(part)
@@ -59,7 +59,7 @@ func (w *recorder) view(t *testing.T) *detect.View {
 	for _, r := range d.Cardinality {
 		c.Count(r)
 	}
-	return c.View("orders", "", detect.DefaultPolicy())
+	return c.View(detect.Target{Table: "orders"}, detect.DefaultPolicy())
 }
 
 // The listed loads of the top keys hold the truth between their bounds, and no
@@ -298,7 +298,7 @@ func TestManyTables(t *testing.T) {
 	}
 	for i := range tables {
 		table := fmt.Sprint("t", i)
-		for _, k := range c.View(table, "", detect.DefaultPolicy()).Top {
+		for _, k := range c.View(detect.Target{Table: table}, detect.DefaultPolicy()).Top {
 			truth := loads[table+"/"+k.Key] / totals[table]
 			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
 				t.Errorf("%s of %s has %.5f, found in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)

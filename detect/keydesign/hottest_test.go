@@ -21,7 +21,7 @@ func TestTheHottestSecondIsProven(t *testing.T) {
 			w.Keys[0].Requests, w.Total.Requests, w.Total.WriteLargest = 17, 17, 100
 		}
 		c.Observe(w)
-		got := c.View("orders", "", detect.DefaultPolicy()).Hottest.Utilization
+		got := c.View(detect.Target{Table: "orders"}, detect.DefaultPolicy()).Hottest.Utilization
 		if over := got > 1; over == sampled {
 			t.Errorf("sampled %v: the hottest second has %v of the limit", sampled, got)
 		}

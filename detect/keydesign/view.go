@@ -12,8 +12,8 @@ import (
 
 // View returns what was counted of a table or index, judged by a policy; nil when
 // nothing was.
-func (c *Census) View(table, index string, p detect.Policy) *detect.View {
-	t := c.tables[detect.Target{Table: table, Index: index}]
+func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
+	t := c.tables[of]
 	if t == nil || t.requests == 0 {
 		return nil
 	}

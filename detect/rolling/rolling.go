@@ -143,7 +143,7 @@ func (p Patterns) Observe(f *detect.Finding) {
 }
 
 // Findings returns those of patterns, given those of keys.
-func (p Patterns) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
+func (p Patterns) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	now := maps.Clone(p)
 	for i := range found {
 		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
@@ -152,7 +152,7 @@ func (p Patterns) Findings(found []detect.Finding, policy func(table, index stri
 		}
 	}
 	for id, keys := range now {
-		if f, yes := keys.finding(id.template, policy(id.target.Table, id.target.Index)); yes {
+		if f, yes := keys.finding(id.template, policy(id.target)); yes {
 			related = append(related, f)
 		}
 	}

@@ -200,7 +200,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 	if k.Cut || policy.Excludes(k.Key.Text) {
 		return groupID{}, 0, false
 	}
-	id.target = detect.Target{Table: w.Table, Index: w.Index}
+	id.target = w.Target
 	if policy.Suffix != nil {
 		if base, n, is := policy.Suffix.Parse(k.Key.Text); is {
 			id.base, id.form = base, *policy.Suffix

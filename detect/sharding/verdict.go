@@ -108,10 +108,10 @@ func (g *period) shareOf(key string) float64 {
 
 // Findings returns those about keys that are sharded already, and puts the sharding
 // into the given findings about their shards.
-func (gs *Groups) Findings(found []detect.Finding, policy func(table, index string) detect.Policy) (related []detect.Finding) {
+func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	judged := map[groupID]*detect.Sharded{}
 	for id, g := range gs.known {
-		p := policy(id.target.Table, id.target.Index)
+		p := policy(id.target)
 		if len(g.periods) == 0 || g.utilization() < minUtilization(id.form, p) {
 			continue
 		}
@@ -126,8 +126,8 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(table, index stri
 	}
 	for i := range found {
 		f := &found[i]
-		id, _, may := mayBeShard(&sketch.Window{Table: f.Table, Index: f.Index},
-			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Table, f.Index))
+		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
+			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
 		if s := judged[id]; may && s != nil {
 			f.Sharding = s
 			adviseSharding(f)

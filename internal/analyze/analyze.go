@@ -53,12 +53,12 @@ type Options struct {
 	Format Format
 	// Policy returns the policy of a table or index; nil is detect's default
 	// for all.
-	Policy func(table, index string) detect.Policy
+	Policy func(detect.Target) detect.Policy
 	// Tables are what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
 	Tables form.Tables
 	// Facts returns what is known of a table beside its traffic; nil is nothing.
-	Facts func(table string) *detect.TableFacts
+	Facts func(detect.Target) *detect.TableFacts
 	// Candidates are other partition keys, to be compared with the present ones.
 	Candidates []Candidate
 	// Explain are keys, or the patterns of several, to explain in full.
@@ -162,7 +162,8 @@ type Result struct {
 
 // CandidateView is a table as it would look under another partition key.
 type CandidateView struct {
-	Table string `json:"table"`
+	// Target is the table; its index is empty.
+	detect.Target
 	// Candidate is the key as the user wrote it.
 	Candidate string `json:"candidate"`
 	// Without counts the samples that lack a part of the key: they are not in
@@ -176,17 +177,17 @@ type CandidateView struct {
 func (f *fold) result(o Options) *Result {
 	policy := o.Policy
 	if policy == nil {
-		policy = func(string, string) detect.Policy { return detect.DefaultPolicy() }
+		policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 	}
 	options := board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 	judge, grown := f.judge(options)
 	tables := judge.Tables()
 	for i := range tables {
 		t := &tables[i]
-		if t.View = f.census.View(t.Table, t.Index, policy(t.Table, t.Index)); t.View != nil {
-			t.View.Growing = grown.ofTable(t.Table, t.Index)
+		if t.View = f.census.View(t.Target, policy(t.Target)); t.View != nil {
+			t.View.Growing = grown.ofTable(t.Target)
 		}
-		judge.SetView(t.Table, t.Index, t.View)
+		judge.SetView(t.Target, t.View)
 	}
 	r := &Result{
 		Incidents: []detect.Incident{}, Findings: append([]detect.Finding{}, judge.Findings()...),
@@ -197,7 +198,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
-		forecast.Apply(found, grown.ofFinding(found), policy(found.Table, found.Index).Headroom)
+		forecast.Apply(found, grown.ofFinding(found), policy(found.Target).Headroom)
 		r.Incidents = append(r.Incidents, detect.NewIncident(found))
 	}
 	r.Candidates = f.candidateViews(options)
@@ -213,17 +214,17 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 		judge, _ := c.judge(o)
 		for _, table := range judge.Tables() {
 			all = append(all, CandidateView{
-				Table: table.Table, Candidate: c.String(), Without: c.without[table.Table],
-				View: c.census.View(table.Table, "", o.Policy(table.Table, "")),
+				Target: table.Target, Candidate: c.String(), Without: c.without[table.Target],
+				View: c.census.View(table.Target, o.Policy(table.Target)),
 			})
-			delete(c.without, table.Table)
+			delete(c.without, table.Target)
 		}
 		for table, n := range c.without {
-			all = append(all, CandidateView{Table: table, Candidate: c.String(), Without: n})
+			all = append(all, CandidateView{Target: table, Candidate: c.String(), Without: n})
 		}
 	}
 	slices.SortFunc(all, func(a, b CandidateView) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), keydesign.CompareViews(a.View, b.View), cmp.Compare(a.Candidate, b.Candidate))
+		return cmp.Or(compareTargets(a.Target, b.Target), keydesign.CompareViews(a.View, b.View), cmp.Compare(a.Candidate, b.Candidate))
 	})
 	return all
 }

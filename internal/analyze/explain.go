@@ -54,7 +54,7 @@ func (s *sketches) find(key string) []keySeconds {
 }
 
 func compareTargets(a, b detect.Target) int {
-	return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index))
+	return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), a.Compare(b))
 }
 
 // explanation is everything that is known of one key, or pattern of keys.
@@ -84,7 +84,7 @@ func (f *fold) explain(key string, r *Result) *explanation {
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
-		e.tables[detect.Target{Table: t.Table, Index: t.Index}] = *t
+		e.tables[t.Target] = *t
 	}
 	return e
 }
@@ -147,7 +147,7 @@ func headline(f *detect.Finding) string {
 
 // finding writes a page about one finding.
 func (e *explanation) finding(p *page, f *detect.Finding) {
-	p.line("%s in %s", subject(f), target(f.Table, f.Index))
+	p.line("%s in %s", subject(f), target(f.Target))
 	p.paragraph(2, "  ", fmt.Sprintf("%s (%s): %s.", strings.ToUpper(string(f.Severity)), f.Kind, headline(f)))
 
 	p.heading("Load")
@@ -163,7 +163,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 			wording.Seconds(f.OverSeconds), wording.Count(int64(f.PossibleSeconds)), wording.Count(int64(f.SaturatedSeconds)))
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
-		p.fact("share", "%s of the load of %s", wording.Percent(f.Share), target(f.Table, f.Index))
+		p.fact("share", "%s of the load of %s", wording.Percent(f.Share), target(f.Target))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
@@ -298,7 +298,7 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 		}
 	}
 	write, read := writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read
-	p.line("%s in %s", printable(s.key.Text), target(s.target.Table, s.target.Index))
+	p.line("%s in %s", printable(s.key.Text), target(s.target))
 	p.paragraph(2, "  ", noFinding(write, read))
 	p.heading("Load")
 	p.fact("writes", "up to %s WCU in one second; a partition serves %s", wording.About(detect.Units(write)), wording.Amount(detect.PartitionWrite))

@@ -3,7 +3,6 @@ package analyze
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
@@ -34,14 +33,14 @@ type candidate struct {
 	Candidate
 	*sketches
 	// without counts the records of each table that lack a part of the key.
-	without map[string]int64
+	without map[sample.Target]int64
 }
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
 	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64)}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[string]int64)})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
 	}
 	return f
 }
@@ -66,7 +65,8 @@ func (c *candidate) add(r *sample.Record) {
 	}
 	key, ok := c.Key(r)
 	if !ok {
-		c.without[strings.Clone(r.Table)]++ // bounded by the shard's tables
+		kept := r.Clone()
+		c.without[kept.Target()]++ // bounded by the shard's tables
 		return
 	}
 	again := *r

@@ -17,8 +17,8 @@ const growthKeys = 10_000
 
 // keyID is a key of a table or index.
 type keyID struct {
-	table, index string
-	hash         uint64
+	target detect.Target
+	hash   uint64
 }
 
 // warm is a key with its hourly peaks.
@@ -54,7 +54,7 @@ func (g growths) add(w *sketch.Window, k *sketch.KeyLoad) {
 	if !growth.Warm(k.Low) {
 		return
 	}
-	id := keyID{w.Table, w.Index, k.Hash}
+	id := keyID{w.Target, k.Hash}
 	known := g.keys[id]
 	if known == nil {
 		if len(g.keys) == growthKeys {
@@ -83,18 +83,18 @@ func (g growths) of(id keyID, k detect.Kind) *detect.Forecast {
 
 // ofFinding is the forecast of a finding's key.
 func (g growths) ofFinding(f *detect.Finding) *detect.Forecast {
-	hash := sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, seed)
-	return g.of(keyID{f.Table, f.Index, hash}, f.Kind)
+	hash := sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, seed)
+	return g.of(keyID{f.Target, hash}, f.Kind)
 }
 
 // ofTable are the keys of a table or index that grow, the hottest first.
-func (g growths) ofTable(table, index string) []detect.GrowingKey {
+func (g growths) ofTable(of detect.Target) []detect.GrowingKey {
 	all := []detect.GrowingKey{}
 	for id, known := range g.keys {
-		if id.table != table || id.index != index {
+		if id.target != of {
 			continue
 		}
-		if f := g.of(id, growth.Kind(index, known.most)); f != nil {
+		if f := g.of(id, growth.Kind(of.Index, known.most)); f != nil {
 			all = append(all, growth.Key(known.key, known.most, f))
 		}
 	}

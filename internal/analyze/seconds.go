@@ -62,10 +62,10 @@ func (s *sketches) seal() {
 	s.shard.Seal(d)
 	for i := range d.Windows {
 		part := &d.Windows[i]
-		at := instant{detect.Target{Table: part.Table, Index: part.Index}, part.Second}
+		at := instant{part.Target, part.Second}
 		w := s.windows[at]
 		if w == nil {
-			w = &window{Window: sketch.Window{Table: part.Table, Index: part.Index, Second: part.Second}}
+			w = &window{Window: sketch.Window{Target: part.Target, Second: part.Second}}
 			s.windows[at] = w
 		}
 		s.keys -= len(w.Keys)

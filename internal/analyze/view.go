@@ -26,7 +26,7 @@ func (r *Result) views() string {
 		if s.View == nil {
 			continue
 		}
-		name := target(s.Table, s.Index)
+		name := r.target(s.Target)
 		top, share := topKey(s.View)
 		t.AppendRow(table.Row{short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), s.View.Design.Verdict})
 		sentences = append(sentences, wrap(name+": "+s.View.Design.Why))
@@ -51,26 +51,26 @@ func (r *Result) candidates() string {
 		t.AppendRow(table.Row{short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), like(v), ceiling(v), v.Design.Verdict})
 	}
 	var sentences []string
-	last := ""
+	last := detect.Target{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		if c.Table != last {
+		if c.Target != last {
 			for j := range r.Tables {
-				if p := &r.Tables[j]; p.Table == c.Table && p.Index == "" && p.View != nil {
-					add(printable(c.Table), "(present)", p.View)
+				if p := &r.Tables[j]; p.Target == c.Target && p.View != nil {
+					add(r.target(c.Target), "(present)", p.View)
 				}
 			}
 		}
-		last = c.Table
+		last = c.Target
 		switch {
 		case c.View == nil:
-			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key; see attrs in the sample format.", printable(c.Table), printable(c.Candidate))))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key; see attrs in the sample format.", r.target(c.Target), printable(c.Candidate))))
 			continue
 		case c.Without > 0:
-			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are not counted.", printable(c.Table), printable(c.Candidate), c.Without)))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are not counted.", r.target(c.Target), printable(c.Candidate), c.Without)))
 		}
-		add(printable(c.Table), c.Candidate, c.View)
-		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", printable(c.Table), printable(c.Candidate), c.View.Design.Why)))
+		add(r.target(c.Target), c.Candidate, c.View)
+		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), c.View.Design.Why)))
 	}
 	t.SetColumnConfigs(right("keys", "effective", "hottest second", "ceiling/s"))
 	return t.Render() + "\n\n" + strings.Join(sentences, "\n")

@@ -10,11 +10,11 @@ import (
 )
 
 // answers returns those to every question, of every table that has the key.
-func (f *fold) answers(o Options, policy func(table, index string) detect.Policy) []whatif.Answer {
+func (f *fold) answers(o Options, policy func(detect.Target) detect.Policy) []whatif.Answer {
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
 		for _, of := range f.find(q.Key) {
-			all = append(all, *whatif.Ask(q, of.target, of.seconds, policy(of.target.Table, of.target.Index)))
+			all = append(all, *whatif.Ask(q, of.target, of.seconds, policy(of.target)))
 		}
 	}
 	return all
@@ -48,7 +48,7 @@ func whatIf(p *page, w *whatif.Answer) {
 	if w.Factor != 1 {
 		load = fmt.Sprintf(" and %s times the load", wording.About(w.Factor))
 	}
-	p.line("What if %s in %s had %s%s", printable(w.Key), target(w.Table, w.Index), shardsOf(w.Shards), load)
+	p.line("What if %s in %s had %s%s", printable(w.Key), target(w.Target), shardsOf(w.Shards), load)
 	p.heading("Arithmetic")
 	p.fact("peak", "%s %s in one second", wording.About(w.Peak), w.Unit)
 	p.fact("per shard", "%s / %d = %s %s, %.0f%% of the %s that one partition serves", wording.About(w.Peak), w.Shards, wording.About(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, wording.About(w.Limit))

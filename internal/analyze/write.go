@@ -68,7 +68,7 @@ var csvColumns = []string{
 	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
 	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
 	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
-	"utilization", "share", "reason", "shards", "first_seen", "last_seen",
+	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region",
 }
 
 func (r *Result) writeCSV(out io.Writer) error {
@@ -91,7 +91,7 @@ func record(f *detect.Finding) []string {
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
 		strconv.Itoa(f.OverSeconds), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
 		decimal(f.Utilization), decimal(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
-		at(f.FirstSeen), at(f.LastSeen),
+		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region,
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *Result) text(colours bool) string {
 		b.WriteString(r.findings(colours) + "\n")
 	}
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + r.tables() + "\n")
+		b.WriteString("\n" + r.tables() + "\n" + r.shared())
 		if views := r.views(); views != "" {
 			b.WriteString("\n" + views + "\n")
 		}
@@ -149,7 +149,7 @@ func (r *Result) findings(colours bool) string {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, f.Kind, text.Trim(subject(f), 48), target(f.Table, f.Index),
+			severity(f.Severity, colours), f.State, f.Kind, text.Trim(subject(f), 48), r.target(f.Target),
 			peakCell(f), fmt.Sprintf("%.0f%%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})
@@ -161,7 +161,7 @@ func (r *Result) findings(colours bool) string {
 func (r *Result) tables() string {
 	t := newTable("table", "seconds", "requests", "write units", "read units")
 	for _, s := range r.Tables {
-		t.AppendRow(table.Row{target(s.Table, s.Index), wording.Count(s.Seconds), wording.Count(s.Requests),
+		t.AppendRow(table.Row{r.target(s.Target), wording.Count(s.Seconds), wording.Count(s.Requests),
 			wording.About(s.WCU), wording.About(s.RCU)})
 	}
 	t.SetColumnConfigs(right("seconds", "requests", "write units", "read units"))
@@ -187,9 +187,45 @@ func severity(s detect.Severity, colours bool) string {
 	return colour.Sprint(string(s))
 }
 
-// target writes a table, or an index of it as table/index.
-func target(name, index string) string {
-	return printable(name + strings.Repeat("/", min(1, len(index))) + index)
+// target writes a table, or an index of it as table/index, after the account and
+// the Region where these are known.
+func target(of detect.Target) string { return printable(of.Name()) }
+
+// target writes a table or index in the columns of a result, which are narrow:
+// without the account, or the Region, that all of its tables share.
+func (r *Result) target(of detect.Target) string {
+	account, region := false, false
+	for i := range r.Tables {
+		account = account || r.Tables[i].Account != r.Tables[0].Account
+		region = region || r.Tables[i].Region != r.Tables[0].Region
+	}
+	if !account {
+		of.Account = ""
+	}
+	if !region {
+		of.Region = ""
+	}
+	return target(of)
+}
+
+// shared says which account and Region the columns leave out; nothing where they
+// are not known.
+func (r *Result) shared() string {
+	if len(r.Tables) == 0 {
+		return ""
+	}
+	whole, shown := r.Tables[0].Target, r.target(r.Tables[0].Target)
+	var parts []string
+	if whole.Account != "" && !strings.HasPrefix(shown, whole.Account+"/") {
+		parts = append(parts, "account "+printable(whole.Account))
+	}
+	if whole.Region != "" && !strings.Contains("/"+shown, "/"+whole.Region+"/") {
+		parts = append(parts, "Region "+printable(whole.Region))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "All of " + strings.Join(parts, ", ") + ".\n"
 }
 
 // subject writes the key that a finding is about, or that it is about all of them.

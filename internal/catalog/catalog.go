@@ -30,7 +30,7 @@ const (
 )
 
 // PutFacts stores the facts of a table, as the JSON of detect.TableFacts.
-type PutFacts func(ctx context.Context, table string, facts []byte) error
+type PutFacts func(ctx context.Context, of sample.Target, facts []byte) error
 
 // Catalog holds the schemas of tables. It is safe for use by many goroutines.
 type Catalog struct {
@@ -112,7 +112,7 @@ func (c *Catalog) refresh(ctx context.Context, table string, e *entry) error {
 	if err != nil {
 		return fmt.Errorf("encode the facts: %w", err)
 	}
-	if err := c.put(ctx, table, facts); err != nil {
+	if err := c.put(ctx, described.Target, facts); err != nil {
 		return fmt.Errorf("store the facts: %w", err)
 	}
 	return nil

@@ -43,13 +43,13 @@ type kept struct {
 	err   error
 }
 
-func (k *kept) keep(_ context.Context, table string, facts []byte) error {
+func (k *kept) keep(_ context.Context, of sample.Target, facts []byte) error {
 	k.Lock()
 	defer k.Unlock()
 	if k.facts == nil {
 		k.facts = map[string]string{}
 	}
-	k.facts[table] = string(facts)
+	k.facts[of.Name()] = string(facts)
 	return k.err
 }
 
@@ -90,8 +90,8 @@ func TestFactsAreWhatDescribeTableSays(t *testing.T) {
 		defer stop()
 		want := `{"billing":"PROVISIONED","wcu":200,"rcu":300,"lsis":["by-date"],"pk":["customer"],"sk":["id"],` +
 			`"stream":"NEW_AND_OLD_IMAGES","indexes":{"by-place":{"pk":["country","city"],"sk":["street","number"],"wcu":20,"rcu":30}}}`
-		if k.facts["orders"] != want {
-			t.Errorf("facts\n got %s\nwant %s", k.facts["orders"], want)
+		if k.facts["000000000000/eu-west-1/orders"] != want {
+			t.Errorf("facts\n got %s\nwant %s", k.facts["000000000000/eu-west-1/orders"], want)
 		}
 		if err := c.Known("orders"); err != nil || len(c.Ready()) > 0 {
 			t.Errorf("known: %v, ready: %q", err, c.Ready())

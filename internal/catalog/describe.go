@@ -26,6 +26,8 @@ var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTabl
 
 // Table is what DynamoDB says of a table.
 type Table struct {
+	// Target is the table, with the account and the Region of its ARN.
+	Target sample.Target
 	// Schema is what decoders of stream records need.
 	Schema sample.Schema
 	// Facts are what the verdict needs; the store keeps them as JSON.
@@ -39,7 +41,9 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 	var failed smithy.APIError
 	switch {
 	case err == nil:
-		return read(out.Table), nil
+		described := read(out.Table)
+		described.Target.Table = table
+		return described, nil
 	case !errors.As(err, &failed):
 		return Table{}, fmt.Errorf("DescribeTable: %w", err)
 	case failed.ErrorCode() == "ResourceNotFoundException":
@@ -62,6 +66,11 @@ func read(d *types.TableDescription) Table {
 	if b := d.BillingModeSummary; b != nil && b.BillingMode != "" { // missing where it never changed
 		t.Facts.Billing = string(b.BillingMode)
 	}
+	t.Target.Account, t.Target.Region = owner(aws.ToString(d.TableArn))
+	for _, r := range d.Replicas {
+		t.Facts.Replicas = append(t.Facts.Replicas, aws.ToString(r.RegionName))
+	}
+	slices.Sort(t.Facts.Replicas)
 	t.Facts.WCU, t.Facts.RCU = capacity(d.ProvisionedThroughput)
 	if s := d.StreamSpecification; s != nil && aws.ToBool(s.StreamEnabled) {
 		t.Facts.Stream = string(s.StreamViewType)
@@ -88,6 +97,14 @@ func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 		index.Projection, index.Include = sample.Projection(p.ProjectionType), p.NonKeyAttributes
 	}
 	t.Schema.Indexes[name] = index
+}
+
+// owner returns the account and the Region of an ARN; nothing of what is none.
+func owner(arn string) (account, region string) {
+	if parts := strings.SplitN(arn, ":", 6); len(parts) == 6 {
+		return parts[4], parts[3]
+	}
+	return "", ""
 }
 
 func keySchema(elements []types.KeySchemaElement) sample.KeySchema {

@@ -128,8 +128,8 @@ func (s *scenario) start(name string) *process {
 	st := newFlaky(s.store, s.rng, 0)
 	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
 	settings := s.fake.Config(name)
-	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, table string, facts []byte) error {
-		return s.store.PutTableFacts(ctx, sample.Target{Table: table}, facts)
+	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, of sample.Target, facts []byte) error {
+		return s.store.PutTableFacts(ctx, of, facts)
 	}, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
 	c := newCollector(s, config, st)

@@ -26,10 +26,10 @@ const (
 type Config struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
-	Policy func(table, index string) detect.Policy
+	Policy func(detect.Target) detect.Policy
 	// Facts returns what an operator has configured of a table, nil for nothing;
 	// that takes precedence over what is stored. Nil for none.
-	Facts func(table string) *detect.TableFacts
+	Facts func(detect.Target) *detect.TableFacts
 	// Routes are where notifications go: one for each route and event. None
 	// for no notifications.
 	Routes []string

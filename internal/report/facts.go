@@ -22,14 +22,14 @@ func (t *term) loadFacts(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	stored := make(map[string]*detect.TableFacts, len(rows))
+	stored := make(detect.FactsByTable, len(rows))
 	for _, row := range rows {
 		var known detect.TableFacts
 		if err := json.Unmarshal(row.JSON, &known); err != nil {
-			t.judge.logger.Warn("the stored facts of a table cannot be read; a collector writes them anew", "table", row.Table, "error", err)
+			t.judge.logger.Warn("the stored facts of a table cannot be read; a collector writes them anew", "table", row.Name(), "error", err)
 			continue
 		}
-		stored[row.Table] = &known
+		stored.Add(row.Target, &known)
 	}
 	t.state.SetFacts(stored)
 	t.factsAt = now

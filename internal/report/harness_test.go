@@ -71,6 +71,10 @@ type collector struct {
 	config sketch.Config
 	claim  store.Position
 	seq    int64
+	// of is the account and Region that its records tell; old writes version 2 of
+	// the binary form, which has no place for them.
+	of  sample.Target
+	old bool
 }
 
 func collect(t *testing.T, s *store.Store, name string, partition int, start time.Time) *collector {
@@ -92,6 +96,7 @@ func (c *collector) commit(watermark int, loads ...load) {
 		must(c.t, c.shard.Add(&sample.Record{
 			Time: c.start.Add(time.Duration(l.second) * time.Second).UnixMilli(), Table: table,
 			PK: sample.KeyString(l.key), Op: sample.UpdateItem, WCU: sample.Milli(l.wcu) * 1000, Rate: 1, N: 1,
+			Account: c.of.Account, Region: c.of.Region,
 		}))
 	}
 	d := sketch.NewDelta(c.config)
@@ -102,7 +107,11 @@ func (c *collector) commit(watermark int, loads ...load) {
 		body, err = d.MarshalBinary()
 		must(c.t, err)
 	}
-	c.write(watermark, sketch.Version, body)
+	version := sketch.Version
+	if c.old {
+		version, body = 2, version2(c.t, body)
+	}
+	c.write(watermark, version, body)
 }
 
 func (c *collector) write(watermark, version int, body []byte) {

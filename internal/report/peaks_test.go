@@ -16,7 +16,7 @@ func hashOf(t *testing.T, s *store.Store, key string) uint64 {
 	t.Helper()
 	seed, err := s.HashSeed(t.Context())
 	must(t, err)
-	return sketch.Hash(table, "", sample.KeyString(key), seed)
+	return sketch.Hash(sample.Target{Table: table}, sample.KeyString(key), seed)
 }
 
 func peaksOf(t *testing.T, s *store.Store, key string) []store.HourPeak {
@@ -221,7 +221,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 			c := collect(t, s, "a", 1, begin())
 			c.commit(10, load{1, "hot", 1500}, load{2, "hot", 1500})
 			config := quick()
-			config.Facts = func(string) *detect.TableFacts { return configured }
+			config.Facts = func(detect.Target) *detect.TableFacts { return configured }
 			run(t, config, &probe{Store: s}).quiet(t)
 			rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
 			must(t, err)

@@ -21,32 +21,37 @@ type Policy struct {
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
 // sections are ones that Check found nothing wrong with.
-func (s *Section) DetectPolicy(table, _ string) detect.Policy {
-	p, _ := s.policyOf(table).detect()
+func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
+	p, _ := s.policyOf(of).detect()
 	return p
 }
 
 // policyOf returns the policy of one table: what it leaves out is the general
 // one's.
-func (s *Section) policyOf(table string) Policy {
-	p := s.Tables[table].Policy
+func (s *Section) policyOf(of detect.Target) Policy {
+	t, _ := s.Tables.of(of)
+	return t.Policy.over(s.Policy)
+}
+
+// over returns a policy with what it leaves out taken from another.
+func (p Policy) over(other Policy) Policy {
 	if p.Warning == 0 {
-		p.Warning = s.Policy.Warning
+		p.Warning = other.Warning
 	}
 	if p.Headroom == 0 {
-		p.Headroom = s.Policy.Headroom
+		p.Headroom = other.Headroom
 	}
 	if p.MinUnits == 0 {
-		p.MinUnits = s.Policy.MinUnits
+		p.MinUnits = other.MinUnits
 	}
 	if p.Severity == "" {
-		p.Severity = s.Policy.Severity
+		p.Severity = other.Severity
 	}
 	if p.Suffix == "" {
-		p.Suffix = s.Policy.Suffix
+		p.Suffix = other.Suffix
 	}
 	if p.Exclude == nil {
-		p.Exclude = s.Policy.Exclude
+		p.Exclude = other.Exclude
 	}
 	return p
 }

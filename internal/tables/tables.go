@@ -38,11 +38,12 @@ func Default() Section {
 // DefaultFile returns the same for a program that does not judge.
 func DefaultFile() FileSection { return FileSection(Default()) }
 
-// Tables are single tables, by name.
+// Tables are single tables, by name, by Region/name or by account/Region/name. The
+// most specific name wins; what its entry leaves out is the less specific one's.
 type Tables map[string]Table
 
-// Table is what an operator may write about one table. What is left out is not
-// known, or, of the policy, the general one's.
+// Table is what an operator may write about one table. What is left out is the less
+// specific entry's; else not known, or, of the policy, the general one's.
 type Table struct {
 	PartitionKey []string         `yaml:"partition_key" help:"the attribute that is the partition key; needed where the table has a sort key too"`
 	SortKey      []string         `yaml:"sort_key" help:"the attribute that is the sort key, [] for none: every key is then one item"`
@@ -83,8 +84,15 @@ func (*Index) Moved() map[string]string {
 func (s *Section) Check(f *config.Faults) {
 	s.Policy.check("policy", f)
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
-		s.policyOf(name).check("tables."+name, f)
-		s.Tables[name].check("tables."+name, f)
+		of, err := parseName(name)
+		if err != nil {
+			f.Addf("tables."+name, "%w", err)
+			continue
+		}
+		whole, _ := s.Tables.of(of)
+		whole.Policy = s.policyOf(of)
+		whole.Policy.check("tables."+name, f)
+		whole.check("tables."+name, f)
 	}
 }
 
@@ -134,11 +142,15 @@ func (t Table) schema() sample.Schema {
 	return s
 }
 
-// Schemas returns the keys and indexes of all tables.
-func (t Tables) Schemas() sample.Schemas {
+// Schemas returns the keys and indexes of the tables of a Region, by the table's
+// name alone.
+func (t Tables) Schemas(region string) sample.Schemas {
 	all := make(sample.Schemas, len(t))
-	for name, table := range t {
-		all[name] = table.schema()
+	for name := range t {
+		of, _ := parseName(name)
+		if table, written := t.of(sample.Target{Region: region, Table: of.Table}); written {
+			all[of.Table] = table.schema()
+		}
 	}
 	return all
 }
@@ -146,16 +158,25 @@ func (t Tables) Schemas() sample.Schemas {
 // Decoding returns what decoders of samples need to know of all tables.
 func (t Tables) Decoding() form.Tables {
 	all := make(form.Tables, len(t))
-	for name, table := range t {
+	for name := range t {
+		table := t.entry(name)
 		all[name] = form.Table{Schema: table.schema(), Rate: table.Rate}
 	}
 	return all
 }
 
+// entry returns what is written under a name that Check found nothing wrong with,
+// with what it leaves out.
+func (t Tables) entry(name string) Table {
+	of, _ := parseName(name)
+	all, _ := t.of(of)
+	return all
+}
+
 // Facts returns what is written about a table beside its traffic; nil when
 // nothing is.
-func (t Tables) Facts(table string) *detect.TableFacts {
-	w := t[table]
+func (t Tables) Facts(of detect.Target) *detect.TableFacts {
+	w, _ := t.of(of)
 	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}

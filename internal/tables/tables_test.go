@@ -63,12 +63,12 @@ func TestPolicies(t *testing.T) {
 	}
 	dot := shardkey.DotNumber()
 	want := detect.Policy{Warning: 0.7, Headroom: 2, MinUnits: 50, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}}
-	if got := s.DetectPolicy("orders", "by-status"); !reflect.DeepEqual(got, want) {
+	if got := s.DetectPolicy(detect.Target{Table: "orders", Index: "by-status"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("orders: %+v, want %+v", got, want)
 	}
 	general := detect.Policy{Warning: 0.7, Headroom: detect.DefaultHeadroom, MinUnits: detect.DefaultMinUnits, Exclude: []string{"healthcheck"}}
 	for _, table := range []string{"carts", "not written"} {
-		if got := s.DetectPolicy(table, ""); !reflect.DeepEqual(got, general) {
+		if got := s.DetectPolicy(detect.Target{Table: table}); !reflect.DeepEqual(got, general) {
 			t.Errorf("%s: %+v, want %+v", table, got, general)
 		}
 	}
@@ -91,7 +91,7 @@ func TestFacts(t *testing.T) {
 		"users":   {KeySchema: sample.Keys("id"), LSIs: []string{}},
 		"sampled": nil, "carts": nil, "not written": nil,
 	} {
-		if got := s.Tables.Facts(table); !reflect.DeepEqual(got, want) {
+		if got := s.Tables.Facts(detect.Target{Table: table}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", table, got, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestDecoding(t *testing.T) {
 	if got := s.Tables.Decoding(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got := s.Tables.Schemas()["orders"]; !reflect.DeepEqual(got, orders) {
+	if got := s.Tables.Schemas("eu-west-1")["orders"]; !reflect.DeepEqual(got, orders) {
 		t.Errorf("got %+v, want %+v", got, orders)
 	}
 }
@@ -162,13 +162,13 @@ func TestFormsAreWrittenAsExamples(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 			continue
 		}
-		if got := s.DetectPolicy("", "").Suffix; *got != want {
+		if got := s.DetectPolicy(detect.Target{}).Suffix; *got != want {
 			t.Errorf("%s is %+v", want, got)
 		}
 	}
 	for _, wrong := range []string{"BASE", "7BASE", "BASE7", "base#7", "BASE#8", "BASE#17", "X#7"} {
 		if s, err := read(t, `policy: {suffix: "`+wrong+`"}`); err == nil {
-			t.Errorf("%q is taken for %+v", wrong, s.DetectPolicy("", "").Suffix)
+			t.Errorf("%q is taken for %+v", wrong, s.DetectPolicy(detect.Target{}).Suffix)
 		}
 	}
 }

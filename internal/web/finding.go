@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -72,7 +71,7 @@ func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
 	if earliest := to.Add(-chartSpan); from.Before(earliest) {
 		from = earliest
 	}
-	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: sample.Target{Table: f.Table, Index: f.Index}, From: from, To: to})
+	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: to})
 	if err != nil {
 		return nil, err
 	}

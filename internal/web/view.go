@@ -32,7 +32,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 func viewed(row store.TableView) (detect.Table, error) {
 	var t detect.Table
 	if err := json.Unmarshal(row.Document, &t); err != nil {
-		return t, fmt.Errorf("stored view of %s %s: %w", row.Table, row.Index, err)
+		return t, fmt.Errorf("stored view of %s: %w", row.Name(), err)
 	}
 	return t, nil
 }

@@ -74,21 +74,21 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 		body, err := w.MarshalBinary()
 		must(t, err)
 		j.Windows = append(j.Windows, store.Window{
-			Target: sample.Target{Table: w.Table, Index: w.Index}, Second: time.Unix(w.Second, 0), Complete: i%2 == 0, Body: body,
+			Target: w.Target, Second: time.Unix(w.Second, 0), Complete: i%2 == 0, Body: body,
 			Requests: w.Total.Requests, WriteMilli: int64(w.Total.Write), ReadMilli: int64(w.Total.Read),
 		})
 	}
 	for _, r := range d.Cardinality {
 		var c sketch.Cardinality
 		c.Merge(r)
-		j.Cardinality = append(j.Cardinality, store.Cardinality{Target: sample.Target{Table: r.Table, Index: r.Index}, Minute: time.Unix(r.Minute, 0), Registers: c.Bytes()})
+		j.Cardinality = append(j.Cardinality, store.Cardinality{Target: r.Target, Minute: time.Unix(r.Minute, 0), Registers: c.Bytes()})
 	}
 	for _, table := range board.Tables() {
-		table.View = census.View(table.Table, table.Index, detect.DefaultPolicy())
+		table.View = census.View(table.Target, detect.DefaultPolicy())
 		table.View.Growing = []detect.GrowingKey{{Key: hostile, KeyType: "S", WCU: 900, Forecast: growth}}
 		document, err := json.Marshal(table)
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: sample.Target{Table: table.Table, Index: table.Index}, Document: document})
+		j.Views = append(j.Views, store.TableView{Target: table.Target, Document: document})
 	}
 	found := board.Findings()
 	for i, f := range found {
@@ -98,7 +98,7 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: sample.Target{Table: f.Table, Index: f.Index}, Key: f.Key,
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})

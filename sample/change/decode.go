@@ -13,16 +13,21 @@ import (
 
 // Decoder reads stream records as JSON.
 type Decoder struct {
-	tables sample.Schemas
-	// indexes are the names of each table's global secondary indexes, in order.
-	indexes map[string][]string
+	tables map[string]table
+}
+
+// table is a table's schema, with the names of its global secondary indexes in
+// order.
+type table struct {
+	schema  sample.Schema
+	indexes []string
 }
 
 // NewDecoder returns a Decoder that knows these tables, which may be nil.
 func NewDecoder(tables sample.Schemas) *Decoder {
-	d := &Decoder{tables: tables, indexes: make(map[string][]string, len(tables))}
+	d := &Decoder{tables: make(map[string]table, len(tables))}
 	for name, s := range tables {
-		d.indexes[name] = globalIndexes(s)
+		d.tables[name] = table{s, globalIndexes(s)}
 	}
 	return d
 }
@@ -38,7 +43,8 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 			h.Bad(reason, frame.Excerpt(raw))
 			return
 		}
-		records, reason := c.records(d.tables[c.Table], d.indexes[c.Table])
+		of, _ := sample.Lookup(d.tables, sample.Target{Account: c.Account, Region: c.Region, Table: c.Table})
+		records, reason := c.records(of.schema, of.indexes)
 		for i := range records {
 			if wrong := records[i].Check(); wrong != "" {
 				h.Bad(wrong, frame.Excerpt(raw))

@@ -114,7 +114,7 @@ func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
 
 // fill puts the target into a record, and returns why it cannot be true.
 func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
-	r.Table = tableName(t.Table)
+	locate(r, t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
 		return r.Check()
 	}
@@ -130,18 +130,24 @@ func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
 		keys[name] = k
 	}
 	var reason sample.Reason
-	if r.PK, r.SK, reason = change.Split(tables[r.Table].KeySchema, keys); reason != "" {
+	schema, _ := sample.Lookup(tables, r.Target())
+	if r.PK, r.SK, reason = change.Split(schema.KeySchema, keys); reason != "" {
 		return reason
 	}
 	return r.Check()
 }
 
-// tableName returns the name in what may be an ARN: requests take both.
-func tableName(text string) string {
-	if _, name, ok := strings.Cut(text, ":table/"); ok && strings.HasPrefix(text, "arn:") {
-		return name
+// locate fills the record's table from what may be an ARN: requests take both, and
+// an ARN may be of another account than the caller's.
+func locate(r *sample.Record, text string) {
+	r.Table = text
+	parts := strings.SplitN(text, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" {
+		return
 	}
-	return text
+	if name, ok := strings.CutPrefix(parts[5], "table/"); ok {
+		r.Region, r.Account, r.Table = parts[3], parts[4], name
+	}
 }
 
 // readKey reads a key attribute: plain, or in DynamoDB JSON.

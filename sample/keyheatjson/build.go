@@ -30,6 +30,11 @@ func (d *Decoder) build(at int64) sample.Reason {
 	if reason := d.buildContext(); reason != "" {
 		return reason
 	}
+	if !d.seen.has(fieldRate) {
+		if rate, known := sample.Lookup(d.rates, d.rec.Target()); known {
+			d.rec.Rate = rate
+		}
+	}
 	return d.rec.Check()
 }
 
@@ -134,8 +139,6 @@ func (d *Decoder) buildWeight() sample.Reason {
 		if d.rec.Rate, ok = d.float(fieldRate); !ok {
 			return sample.ReasonBadRate
 		}
-	} else if rate, known := d.rates[d.rec.Table]; known {
-		d.rec.Rate = rate
 	}
 	if d.seen.has(fieldN) {
 		if d.rec.N, ok = d.whole(fieldN); !ok {

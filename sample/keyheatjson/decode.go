@@ -34,8 +34,8 @@ func NewDecoder() *Decoder {
 	return &Decoder{attrs: make(map[string]string)}
 }
 
-// SetRates sets the rates, in (0,1], at which tables are sampled, by their names,
-// for records without a rate of their own. Without either it is 1.
+// SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
+// [sample.LookupNames], for records without a rate of their own. Without either it is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
 // Decode reads every record in one message: one object, an array of objects,

@@ -22,13 +22,13 @@ func Milli(units float64) sample.Milli { return sample.Milli(units*1000 + 0.5) }
 
 // Hash returns the hash that a window of a scenario has for a key.
 func Hash(table, index string, key sample.Key) uint64 {
-	return sketch.Hash(table, index, key, Seed)
+	return sketch.Hash(sample.Target{Table: table, Index: index}, key, Seed)
 }
 
 // Loaded returns a second of the table orders in which each of the keys has so
 // many write units, and a request for each of them.
 func Loaded(second int64, units float64, keys ...string) *sketch.Window {
-	w := &sketch.Window{Table: "orders", Second: second}
+	w := &sketch.Window{Target: sample.Target{Table: "orders"}, Second: second}
 	for _, key := range keys {
 		k := sample.KeyString(key)
 		l := sketch.Load{Write: Milli(units)}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -41,7 +40,7 @@ func (m Minutes) Missing(deltas []Delta) []Instant {
 }
 
 func minuteOf(r sketch.Registers) Instant {
-	return Instant{sample.Target{Table: r.Table, Index: r.Index}, r.Minute}
+	return Instant{r.Target, r.Minute}
 }
 
 // Reopen takes a minute into memory, with its stored registers where there are

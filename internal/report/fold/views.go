@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -157,7 +156,7 @@ func (v *Views) shown() *hourView {
 
 // Tables returns what the keys of each target look like, as far as it is to be
 // written, ordered by target.
-func (v *Views) Tables(policy func(table, index string) detect.Policy) []detect.Table {
+func (v *Views) Tables(policy func(detect.Target) detect.Policy) []detect.Table {
 	h := v.shown()
 	if h == nil {
 		return nil
@@ -168,12 +167,12 @@ func (v *Views) Tables(policy func(table, index string) detect.Policy) []detect.
 			continue
 		}
 		table := *total
-		if table.View = h.census.View(at.Table, at.Index, policy(at.Table, at.Index)); table.View != nil {
+		if table.View = h.census.View(at, policy(at)); table.View != nil {
 			all = append(all, table)
 		}
 	}
 	slices.SortFunc(all, func(a, b detect.Table) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index))
+		return a.Target.Compare(b.Target)
 	})
 	return all
 }
@@ -190,7 +189,7 @@ func (v *Views) Settled() bool {
 func (v *Views) WithoutGrowth(tables []detect.Table, newest int64) []sample.Target {
 	var all []sample.Target
 	for _, t := range tables {
-		at := sample.Target{Table: t.Table, Index: t.Index}
+		at := t.Target
 		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == growth.HourOf(newest)) {
 			all = append(all, at)
 		}
@@ -210,13 +209,13 @@ func (v *Views) SetGrowing(at sample.Target, newest int64, keys []detect.Growing
 func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 	rows := make([]store.TableView, len(tables))
 	for i, t := range tables {
-		known := v.growing[sample.Target{Table: t.Table, Index: t.Index}]
+		known := v.growing[t.Target]
 		t.View.Growing = append([]detect.GrowingKey{}, known.keys...)
 		document, err := json.Marshal(t)
 		if err != nil {
-			return nil, fmt.Errorf("write the view of %s %s: %w", t.Table, t.Index, err)
+			return nil, fmt.Errorf("write the view of %s: %w", t.Name(), err)
 		}
-		rows[i] = store.TableView{Target: sample.Target{Table: t.Table, Index: t.Index}, Document: document}
+		rows[i] = store.TableView{Target: t.Target, Document: document}
 	}
 	return rows, nil
 }

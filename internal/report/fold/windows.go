@@ -79,7 +79,7 @@ func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
 	all := make(map[Instant][]*sketch.Window)
 	for i := range d.Windows {
 		w := &d.Windows[i]
-		at := Instant{sample.Target{Table: w.Table, Index: w.Index}, w.Second}
+		at := Instant{w.Target, w.Second}
 		all[at] = append(all[at], w)
 	}
 	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality}
@@ -127,7 +127,7 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 	o := l.open[at]
 	if o == nil {
 		o = &OpenWindow{
-			Window:  sketch.Window{Table: at.Table, Index: at.Index, Second: at.Second},
+			Window:  sketch.Window{Target: at.Target, Second: at.Second},
 			vector:  make(map[string]int64),
 			unsaved: make(map[string]int64),
 		}
@@ -183,7 +183,7 @@ func Reopened(row store.Window) (*OpenWindow, error) {
 func Sketch(row store.Window) (sketch.Window, error) {
 	var w sketch.Window
 	if err := w.UnmarshalBinary(row.Body); err != nil {
-		return w, fmt.Errorf("stored window of %s %s at %s: %w", row.Table, row.Index, row.Second, err)
+		return w, fmt.Errorf("stored window of %s at %s: %w", row.Name(), row.Second, err)
 	}
 	return w, nil
 }
@@ -238,7 +238,7 @@ func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 	o := l.open[at]
 	body, err := o.Window.MarshalBinary()
 	if err != nil {
-		return store.Window{}, fmt.Errorf("write window of %s %s: %w", at.Table, at.Index, err)
+		return store.Window{}, fmt.Errorf("write window of %s: %w", at.Name(), err)
 	}
 	_, complete := h.IsOver(at.Second)
 	total := &o.Window.Total

@@ -14,6 +14,10 @@ import (
 // finding was made long after it happened. None is sent of its end either.
 const noteTooOld = "too old to notify"
 
+// noteShared marks in the history of a finding that its incident has another open
+// finding, of the same key where the account or Region was not known.
+const noteShared = "the incident is also of the same key under another account or Region"
+
 // stored is what the store has of a finding.
 type stored struct {
 	finding  detect.Finding
@@ -23,6 +27,9 @@ type stored struct {
 	// incident is the one that the finding is evidence of; without an ID when none
 	// is stored yet.
 	incident detect.Incident
+	// joins reports that the incident was another finding's, and becomes this
+	// one's too; see [State.join].
+	joins bool
 }
 
 // known is what is stored of the findings that the board has.
@@ -46,8 +53,12 @@ func (s *State) SetEarlier(e Earlier) error {
 	earlier := stored{finding: f, document: e.Finding.Document}
 	earlier.notified = f.State == detect.Firing && wasNotified(e.History)
 	if e.Incident != nil {
-		if err := json.Unmarshal(e.Incident.Document, &earlier.incident); err != nil {
+		i := &earlier.incident
+		if err := json.Unmarshal(e.Incident.Document, i); err != nil {
 			return fmt.Errorf("stored incident %s: %w", e.Incident.ID, err)
+		}
+		if len(i.Findings) > 1 { // another finding may have been notified
+			earlier.notified = f.State != detect.Resolved && i.State == detect.Firing && i.Revision > 0
 		}
 	}
 	s.known[f.Fingerprint] = earlier
@@ -73,16 +84,18 @@ type draft struct {
 	findings      []store.Finding
 	transitions   []store.Transition
 	notifications []store.Notification
-	// incidents are the newest of each, in the same order as their findings.
+	// incidents are the newest of each, in the order in which they changed first.
 	incidents           []store.Incident
 	incidentTransitions []store.IncidentTransition
-	// at is where each finding, and its incident, is; after is what will be stored
-	// then.
-	at    map[string]int
-	after known
+	// at is where each finding is, incidentAt where each incident; after is what
+	// will be stored then.
+	at, incidentAt map[string]int
+	after          known
 }
 
-func newDraft() *draft { return &draft{at: make(map[string]int), after: make(known)} }
+func newDraft() *draft {
+	return &draft{at: make(map[string]int), incidentAt: make(map[string]int), after: make(known)}
+}
 
 func (d *draft) addTo(j *store.Judgement) {
 	j.Findings, j.Transitions, j.Notifications = d.findings, d.transitions, d.notifications
@@ -92,14 +105,20 @@ func (d *draft) addTo(j *store.Judgement) {
 // put drafts a finding and its incident, in place of what was drafted of them.
 func (d *draft) put(f store.Finding, incident store.Incident) {
 	if i, already := d.at[f.Fingerprint]; already {
+		d.findings[i] = f
+	} else {
+		d.at[f.Fingerprint] = len(d.findings)
+		d.findings = append(d.findings, f)
+	}
+	if i, already := d.incidentAt[incident.ID]; already {
 		if incident.Findings == nil {
 			incident.Findings = d.incidents[i].Findings
 		}
-		d.findings[i], d.incidents[i] = f, incident
-		return
+		d.incidents[i] = incident
+	} else {
+		d.incidentAt[incident.ID] = len(d.incidents)
+		d.incidents = append(d.incidents, incident)
 	}
-	d.at[f.Fingerprint] = len(d.findings)
-	d.findings, d.incidents = append(d.findings, f), append(d.incidents, incident)
 }
 
 // isOlder reports whether the board's finding is not newer than the stored one.
@@ -137,25 +156,33 @@ func row(f detect.Finding, document []byte) store.Finding {
 	}
 }
 
-// compare drafts the steps from what was stored to what is.
-func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) (stored, error) {
-	after := stored{finding: f, document: document, notified: before.notified, incident: continued(before, f, now)}
+// compare drafts the steps from what was stored to what is. others are the open
+// findings of the same incident.
+func (d *draft) compare(f detect.Finding, before stored, others []stored, document []byte, o Options, now time.Time) (stored, error) {
+	after := stored{finding: f, document: document, notified: before.notified, incident: continued(before, &f, others, now)}
+	from, shared := before.finding.State, len(others) > 0
 	switch {
-	case f.State != before.finding.State && f.State == detect.Firing:
-		d.fire(&after, before.finding.State, o, now)
-	case f.State != before.finding.State:
-		d.step(&after, before.finding.State, now, "")
+	case f.State != from && f.State == detect.Firing && shared && before.notified:
+		d.findingStep(&after, from, now, noteShared)
+	case f.State != from && f.State == detect.Firing:
+		d.fire(&after, from, o, now)
+	case f.State != from && shared:
+		d.findingStep(&after, from, now, noteShared)
+	case f.State != from:
+		d.step(&after, from, now, "")
 		if f.State == detect.Resolved && before.notified {
 			d.notify(&after, detect.EventResolved, o)
 		}
 		after.notified = false
+	case worse(f.Severity, before.finding.Severity) && !shared:
+		d.step(&after, from, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
 	case worse(f.Severity, before.finding.Severity):
-		d.step(&after, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
-		if before.notified && !tooOld(f, o, now) {
-			d.notify(&after, detect.EventUpdated, o)
-		}
+		d.findingStep(&after, from, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
 	}
-	incident, err := incidentRow(&after.incident, before.incident.ID == "")
+	if from == f.State || shared {
+		d.escalate(&after, before, o, now)
+	}
+	incident, err := incidentRow(&after.incident, before.joins || before.incident.ID == "")
 	if err != nil {
 		return after, err
 	}
@@ -163,20 +190,15 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, o Opti
 	return after, nil
 }
 
-// continued returns the incident of a finding: the stored one as it is now, or,
-// when the finding begins another episode, a new one.
-func continued(before stored, f detect.Finding, now time.Time) detect.Incident {
-	i, old := detect.NewIncident(&f), before.incident
-	if old.ID != "" && (before.finding.State != detect.Resolved || f.State == detect.Resolved) {
-		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = old.OpenedAt, old.FiredAt, old.ResolvedAt, old.Revision
+// escalate notifies that an incident that was notified has become worse.
+func (d *draft) escalate(after *stored, before stored, o Options, now time.Time) {
+	was := before.incident.Severity
+	if before.incident.ID == "" {
+		was = before.finding.Severity
 	}
-	if f.State == detect.Firing && i.FiredAt == nil {
-		i.FiredAt = &now
+	if worse(after.incident.Severity, was) && before.notified && !tooOld(after.finding, o, now) {
+		d.notify(after, detect.EventUpdated, o)
 	}
-	if f.State == detect.Resolved && i.ResolvedAt == nil {
-		i.ResolvedAt = &now
-	}
-	return i
 }
 
 // incidentRow returns an incident as it is stored; its findings only of a new one,
@@ -217,13 +239,19 @@ func tooOld(f detect.Finding, o Options, now time.Time) bool {
 	return now.Sub(f.LastSeen) > o.PageWithin
 }
 
-// step drafts one entry of the history of a finding and of its incident.
-func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
+// findingStep drafts one entry of the history of a finding.
+func (d *draft) findingStep(after *stored, from detect.State, now time.Time, note string) {
 	f := &after.finding
 	d.transitions = append(d.transitions, store.Transition{
 		Fingerprint: f.Fingerprint, At: now, From: string(from), To: string(f.State),
 		Severity: string(f.Severity), Note: note,
 	})
+}
+
+// step drafts one entry of the history of a finding and of its incident.
+func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
+	f := &after.finding
+	d.findingStep(after, from, now, note)
 	d.incidentTransitions = append(d.incidentTransitions, store.IncidentTransition{
 		Incident: f.Incident, At: now, From: string(from), To: string(f.State),
 		Severity: string(f.Severity), Note: note,

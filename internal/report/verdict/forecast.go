@@ -45,8 +45,8 @@ func (s *State) Unforeseen() []PeakQuery {
 		}
 		at[f.Fingerprint] = len(all)
 		all = append(all, PeakQuery{
-			Fingerprint: f.Fingerprint, Target: sample.Target{Table: f.Table, Index: f.Index}, Since: since,
-			Hash: sketch.Hash(f.Table, f.Index, sample.Key{Type: f.KeyType, Text: f.Key}, s.seed),
+			Fingerprint: f.Fingerprint, Target: f.Target, Since: since,
+			Hash: sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, s.seed),
 		})
 	}
 	return all

@@ -20,6 +20,9 @@ const Replay = detect.Horizon * time.Second
 // time follows from the windows alone, exactly as before; an older one the board
 // takes over as it is stored.
 func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
+	for i := range findings {
+		s.unresolved.record(&findings[i])
+	}
 	s.restoreOld(findings, windows)
 	for i, row := range windows {
 		w, err := fold.Sketch(row)
@@ -56,7 +59,7 @@ func complete(windows []store.Window) bool {
 func Targets(findings []detect.Finding) []sample.Target {
 	targets := make(map[sample.Target]bool)
 	for _, f := range findings {
-		targets[sample.Target{Table: f.Table, Index: f.Index}] = true
+		targets[f.Target] = true
 	}
 	return slices.SortedFunc(maps.Keys(targets), sample.Target.Compare)
 }
@@ -69,7 +72,7 @@ func (s *State) restoreOld(findings []detect.Finding, windows []store.Window) {
 	}
 	var old []detect.Finding
 	for _, f := range findings {
-		first, any := begin[sample.Target{Table: f.Table, Index: f.Index}]
+		first, any := begin[f.Target]
 		if any && !first.After(f.FirstSeen) {
 			continue
 		}

@@ -27,10 +27,10 @@ import (
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
-	Policy func(table, index string) detect.Policy
+	Policy func(detect.Target) detect.Policy
 	// Facts returns what an operator has configured of a table, nil for nothing.
 	// It takes precedence over what is stored. Nil for none.
-	Facts func(table string) *detect.TableFacts
+	Facts func(detect.Target) *detect.TableFacts
 	// Routes are where notifications go.
 	Routes []string
 	// PageWithin is how old, by event time, a finding's newest second may be to
@@ -56,10 +56,12 @@ type State struct {
 
 	peaks *fold.Peaks
 	board *board.Board
-	// facts are what is stored of tables, by name.
-	facts map[string]*detect.TableFacts
+	// facts are what is stored of tables.
+	facts detect.FactsByTable
 	known known
 	draft *draft
+	// unresolved are the stored findings that are not resolved.
+	unresolved unresolved
 	// restored are the findings that the board took over from the store, by
 	// fingerprint, until they are resolved.
 	restored map[string]detect.Finding
@@ -89,7 +91,7 @@ type observation struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
-		known: make(known), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		known: make(known), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
@@ -97,15 +99,16 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 }
 
 // SetFacts replaces what is stored of tables.
-func (s *State) SetFacts(stored map[string]*detect.TableFacts) { s.facts = stored }
+func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
 
 // factsOf returns what is known of a table: what an operator has configured over
 // what is stored.
-func (s *State) factsOf(table string) *detect.TableFacts {
+func (s *State) factsOf(of detect.Target) *detect.TableFacts {
+	stored := s.facts.Of(of)
 	if s.options.Facts != nil {
-		return s.options.Facts(table).Over(s.facts[table])
+		return s.options.Facts(of).Over(stored)
 	}
-	return s.facts[table]
+	return stored
 }
 
 // MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
@@ -115,11 +118,11 @@ const MaxGaps = 256
 // SetGaps replaces the newest gaps, the newest first.
 func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
 
-func (s *State) policy(table, index string) detect.Policy {
+func (s *State) policy(of detect.Target) detect.Policy {
 	if s.options.Policy == nil {
 		return detect.DefaultPolicy()
 	}
-	return s.options.Policy(table, index)
+	return s.options.Policy(of)
 }
 
 // Fold takes deltas into memory whose seconds and minutes are loaded.
@@ -233,17 +236,20 @@ func (s *State) findings() []detect.Finding {
 }
 
 // Unknown returns the fingerprints of observations of which it is not known
-// whether anything is stored, each once.
+// whether anything is stored, and of findings that may be about the same key, each
+// once.
 func (s *State) Unknown() []string {
 	var all []string
 	asked := make(map[string]bool)
 	for i := range s.observations {
-		fingerprint := s.observations[i].finding.Fingerprint
-		_, drafted := s.draft.after[fingerprint]
-		_, known := s.known[fingerprint]
-		if !drafted && !known && !asked[fingerprint] {
-			asked[fingerprint] = true
-			all = append(all, fingerprint)
+		f := &s.observations[i].finding
+		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
+			_, drafted := s.draft.after[fingerprint]
+			_, known := s.known[fingerprint]
+			if !drafted && !known && !asked[fingerprint] {
+				asked[fingerprint] = true
+				all = append(all, fingerprint)
+			}
 		}
 	}
 	return all
@@ -258,21 +264,23 @@ func (s *State) Compare(now time.Time) error {
 	for i := range observations {
 		f := observations[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
-		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
+		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Target).Headroom)
+		before := s.join(&f, s.storedOf(f.Fingerprint))
+		if before.incident.ID != "" && (before.joins || before.finding.State != detect.Resolved || f.State == detect.Resolved) {
+			f.Incident = before.incident.ID
+		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
 		}
-		before, changed := s.draft.after[f.Fingerprint]
-		if !changed {
-			before = s.known[f.Fingerprint]
-		}
 		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			after, err := s.draft.compare(f, before, document, s.options, now)
+			after, err := s.draft.compare(f, before, s.others(&f, &before.incident), document, s.options, now)
 			if err != nil {
 				return err
 			}
 			s.draft.after[f.Fingerprint] = after
+			s.unresolved.record(&f)
+			s.share(after)
 		}
 		if f.State == detect.Resolved {
 			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
@@ -290,7 +298,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	tables := s.Views.Tables(s.policy)
 	if s.Views.Settled() {
 		for _, t := range tables {
-			s.board.SetView(t.Table, t.Index, t.View)
+			s.board.SetView(t.Target, t.View)
 		}
 	}
 	return tables
