@@ -1,6 +1,9 @@
 package detect
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/keyheat/keyheat/sample"
@@ -48,6 +51,7 @@ const (
 	BlindReads     = "reads"
 	BlindThrottled = "throttled_requests"
 	BlindNoOps     = "unchanged_writes" // writes that change nothing
+	BlindSeconds   = "seconds"          // times are those of a flush
 )
 
 // Quality is what the figures of a finding rest on, and how far they can be
@@ -100,8 +104,33 @@ func (q *Quality) Sentence() string {
 	case SourceMinutes:
 		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
 	}
+	if slices.Contains(q.CannotSee, BlindSeconds) {
+		all = append(all, "Many requests have the time at which a producer flushed them, not their own: the load is their mean over the time since the flush before, single seconds are not known, and nothing pages because of them.")
+	}
+	all = append(all, q.drawn()...)
+	if q.Estimated != nil && *q.Estimated {
+		all = append(all, "Some units were computed from what is known of the requests, since DynamoDB did not report them: the load is an estimate.")
+	}
 	if q.KeysHidden {
 		all = append(all, "Keys are hidden by policy: their order is not known.")
 	}
 	return strings.Join(all, " ")
+}
+
+// drawn says how requests were sampled, and which rate was believed: one that is
+// stated ten times too small makes every figure ten times too large.
+func (q *Quality) drawn() (all []string) {
+	sampled := "Requests were sampled at rates that differ"
+	if q.Rate != nil {
+		sampled = fmt.Sprintf("The samples say that %s%% of requests were sampled", strconv.FormatFloat(100**q.Rate, 'g', 4, 64))
+	}
+	switch q.Sampling {
+	case SamplingByCall, SamplingIndependent:
+		all = append(all, sampled+", and the load follows from that.")
+	case SamplingAssumed:
+		all = append(all, sampled+", and not which were drawn together: independent samples are assumed.")
+	case SamplingUnknowable:
+		all = append(all, sampled+", and not how: that it is over the limit cannot be proven from this sampling. Requests that were folded before they were drawn, or whole callers that were drawn, look the same at a lower load.")
+	}
+	return all
 }

@@ -39,6 +39,11 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	if r.N != 1 {
 		w.int("n", r.N)
 	}
+	if r.Calls != 0 {
+		w.name("calls")
+		w.dst = strconv.AppendFloat(w.dst, r.Calls, 'g', -1, 64)
+	}
+	w.text("call", r.Call)
 	w.text("caller", r.Caller)
 	w.text("account", r.Account)
 	w.text("region", r.Region)

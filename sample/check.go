@@ -56,6 +56,8 @@ func (r *Record) checkAmounts() Reason {
 		return ReasonBadRate
 	case r.N < 1 || r.N > MaxN:
 		return ReasonBadN
+	case r.Calls != 0 && !(r.Calls >= MinCalls && r.Calls <= float64(r.N)): // NaN too
+		return ReasonBadCalls
 	}
 	// Load without its division, which would cost as much as all the rest.
 	if float64(max(r.RCU, r.WCU))*float64(r.N) >= float64(MaxLoad)*r.Rate {

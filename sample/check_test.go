@@ -19,6 +19,7 @@ func TestCheckOfForeignRecords(t *testing.T) {
 		sample.ReasonBadRead:  func(r *sample.Record) { r.Read = 3 },
 		sample.ReasonBadRate:  func(r *sample.Record) { r.Rate = math.NaN() },
 		sample.ReasonBadN:     func(r *sample.Record) { r.N = 0 },
+		sample.ReasonBadCalls: func(r *sample.Record) { r.Calls = math.NaN() },
 		sample.ReasonBadUnits: func(r *sample.Record) { r.WCU = math.MinInt64 },
 		sample.ReasonBadKey:   func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
 	} {

@@ -12,6 +12,9 @@ const (
 	MaxLoad Milli = 1e12
 	// MaxN is the most requests that one record may stand for.
 	MaxN = 1_000_000_000
+	// MinCalls is the smallest part of a call that one item of it can be: no call
+	// has a thousand.
+	MinCalls = 1e-3
 	// MinRate is the smallest share that may be sampled: below it one sample
 	// would stand for more requests than a table serves in a day.
 	MinRate = 1e-9

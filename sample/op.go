@@ -83,6 +83,15 @@ func ParseOp(name string) (Op, bool) {
 	return OpUnknown, false
 }
 
+// TakesMany reports whether one call of the operation may have several items.
+func (o Op) TakesMany() bool {
+	switch o {
+	case BatchGetItem, TransactGetItems, BatchWriteItem, TransactWriteItems, BatchExecuteStatement, ExecuteTransaction:
+		return true
+	}
+	return false
+}
+
 // IsRead reports whether the operation always reads.
 func (o Op) IsRead() bool { return o >= GetItem && o <= TransactGetItems }
 

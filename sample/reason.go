@@ -65,6 +65,8 @@ const (
 	ReasonBadRate Reason = "bad_rate"
 	// ReasonBadN is an n that is no whole number from 1 to MaxN.
 	ReasonBadN Reason = "bad_n"
+	// ReasonBadCalls is a number of calls that is not above 0 and at most n.
+	ReasonBadCalls Reason = "bad_calls"
 	// ReasonBadText is a throttle, caller, account, region or id that is no
 	// string.
 	ReasonBadText Reason = "bad_text"
@@ -76,7 +78,7 @@ var reasons = []Reason{
 	ReasonEmpty, ReasonSyntax, ReasonBadUTF8, ReasonTooDeep, ReasonNotObject,
 	ReasonNoTime, ReasonBadTime, ReasonNoTable, ReasonBadTable, ReasonBadOp,
 	ReasonNoKey, ReasonBadKey, ReasonKeyTooLong, ReasonBadBytes, ReasonTooLarge,
-	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN,
+	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN, ReasonBadCalls,
 	ReasonBadText, ReasonBadAttrs,
 }
 

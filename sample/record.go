@@ -13,6 +13,11 @@
 // operation, the item's size and the consistency (EstimateUnits), and the
 // record says so.
 //
+// Requests are sampled by call, and a record is one item: the items of a call come
+// together or not at all. What samples prove depends on that, so a record says how
+// many calls its requests came from (Calls), or which call it is of (Call). Where
+// neither is known, requests are taken for independent.
+//
 // A Key is an identity and not a text: 42 the string and 42 the number differ,
 // 42 and 4.2e1 do not. testdata/keys.json holds the examples which every
 // decoder, of whatever form, must agree on.
@@ -85,8 +90,17 @@ type Record struct {
 	Throttle string
 	// Rate is the share of requests that were sampled, in (0,1].
 	Rate float64
-	// N is how many equal requests the record stands for, at least 1.
+	// N is how many equal requests the record stands for, at least 1, all within
+	// one second.
 	N int64
+	// Call identifies the call that the request was an item of, for as long as its
+	// records are near each other: the items of one sampled call come together.
+	// Empty when unknown.
+	Call string
+	// Calls is how many sampled calls the N requests came from, in (0,N]; 0 when
+	// unknown. An item of a call that has 25 on this key counts a twenty-fifth, so
+	// that N/Calls is how many came together, and Calls add up.
+	Calls float64
 	// Caller, Account, Region and ID are empty when unknown.
 	Caller, Account, Region, ID string
 	// Attrs are other attributes, text to text, that may serve as candidate
@@ -114,7 +128,7 @@ func (r *Record) Clone() Record {
 	c := *r
 	for _, s := range []*string{
 		&c.Table, &c.Index, &c.PK.Type, &c.PK.Text, &c.SK.Type, &c.SK.Text,
-		&c.Throttle, &c.Caller, &c.Account, &c.Region, &c.ID,
+		&c.Throttle, &c.Caller, &c.Account, &c.Region, &c.ID, &c.Call,
 	} {
 		*s = strings.Clone(*s)
 	}

@@ -47,6 +47,7 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
+	w.uint(uint64(v.Total.Heaped))
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
 	before := uint64(0)
@@ -58,7 +59,7 @@ func (w *writer) window(v *Window) {
 
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
-	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{})
+	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{}) || k.Draws.RateLow != 0 || k.Draws.Assumed != 0
 	w.uint(uint64(len(k.Key.Type))<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
@@ -69,7 +70,11 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	if sampled {
 		w.spread(k.ReadSpread)
 		w.spread(k.WriteSpread)
+		w.uint(uint64(k.Draws.Assumed))
+		w.fixed(math.Float64bits(k.Draws.RateLow))
+		w.fixed(math.Float64bits(k.Draws.RateHigh))
 	}
+	w.uint(uint64(k.Draws.Estimated))
 	if k.Evidence != nil {
 		w.evidence(k.Evidence)
 	}
@@ -202,6 +207,9 @@ func (r *reader) window() Window {
 	w.Total.Refused = r.refused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
+	if r.version > 2 {
+		w.Total.Heaped = r.natural()
+	}
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -229,6 +237,12 @@ func (r *reader) key(before uint64) KeyLoad {
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
+		if r.version > 2 {
+			k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
+		}
+	}
+	if r.version > 2 {
+		k.Draws.Estimated = r.natural()
 	}
 	if head&4 != 0 {
 		k.Evidence = r.evidence()

@@ -11,7 +11,8 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the one before, of which neither account nor Region is known.
+// this one and the one before, of which neither account nor Region is known, and
+// which did not tell how requests were drawn.
 const (
 	Version = 3
 	oldest  = 2

@@ -67,6 +67,16 @@
 // Gries's summary (1982): a lower bound each, and the most that any misses; both
 // add when windows merge, so that a share decides by its lower bound.
 //
+// # Sampling
+//
+// What samples leave open of a key's load is the variance of the sums of its calls
+// (Spread), since calls are sampled and items are counted. A record that says how
+// many of its requests were drawn together adds a bound, one that names its call the
+// variance against the last few calls of the key; bounds add over collectors, and so
+// do the others as long as the records of a call come to one collector. Draws keeps
+// what the records stated. Total.Heaped counts requests whose times seem to be those
+// of a flush.
+//
 // # Distinct keys
 //
 // Beside the ring there is a HyperLogLog a table, index and minute (precision

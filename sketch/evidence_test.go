@@ -191,8 +191,8 @@ func TestEdits(t *testing.T) {
 }
 
 // TestVersion2 reads what collectors wrote before tables had an account and a
-// Region: both are unknown, and keys have the hashes that records without them
-// still get.
+// Region, and summaries told how requests were drawn: all of that is unknown, and
+// keys have the hashes that records without it still get.
 func TestVersion2(t *testing.T) {
 	t.Parallel()
 	body, err := os.ReadFile("testdata/version2.delta")

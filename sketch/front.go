@@ -7,9 +7,11 @@ type candidate struct {
 	requests  int64
 	read      Spread
 	write     Spread
+	draws     Draws
 	err       uint64 // the most weight it can have had before
 	table     uint16
 	gather    int16 // where its evidence is gathered, -1 for nowhere
+	calls     int32 // where its last calls are, -1 for nowhere
 	keyType   string
 	key       []byte // reused by the place's next candidate
 }

@@ -26,6 +26,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 		to = append(to, Window{
 			Target: t.names[table], Second: s.at, Total: s.totals[table],
 		})
+		to[len(to)-1].Total.Heaped = s.times.Heaped(table)
 	}
 	s.list(to, place)
 	worst := s.front.worst()
@@ -56,7 +57,7 @@ func (s *second) list(to []Window, place map[uint16]int) {
 func (c *candidate) keyLoad(hash uint64) KeyLoad {
 	k := KeyLoad{
 		Hash: hash, Requests: c.requests, Low: c.load, Throttled: c.throttled,
-		ReadSpread: c.read, WriteSpread: c.write,
+		ReadSpread: c.read, WriteSpread: c.write, Draws: c.draws.sealed(),
 		Err: Load{Read: sample.Milli(min(c.err, math.MaxInt64))},
 	}
 	text := c.key

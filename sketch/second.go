@@ -1,6 +1,11 @@
 package sketch
 
-import "github.com/keyheat/keyheat/sample"
+import (
+	"github.com/zeebo/xxh3"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
+)
 
 // second is the summary of one live event-time second.
 type second struct {
@@ -14,6 +19,11 @@ type second struct {
 	// gathers is the evidence of the first `gathered` keys that earned one.
 	gathers  []*gather
 	gathered int
+	// calls are the last calls of the first `called` keys whose sampled records name
+	// their call.
+	calls  []*lastCalls
+	called int
+	times  arrival.Times
 }
 
 func newSecond(c Config) *second {
@@ -51,10 +61,12 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Change {
 		t.Changes += r.N
 	}
+	s.times.Add(table, r)
 	sampled := r.Rate < 1
 	if sampled {
-		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)/1000/r.Rate)
-		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)/1000/r.Rate)
+		largest := together(r) / 1000 / r.Rate
+		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
+		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
@@ -66,14 +78,88 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		if throttled {
 			c.throttled = c.throttled.Plus(l)
 		}
+		c.draws.note(r)
 		if sampled {
-			c.read.note(r.N, float64(r.RCU)/1000, r.Rate)
-			c.write.note(r.N, float64(r.WCU)/1000, r.Rate)
+			s.note(c, t, r)
 		}
 		if g := s.evidence(c); g != nil {
 			g.add(r, l, seed)
 		}
 	}
+}
+
+// note adds a sampled record to what sampling leaves open of its key.
+func (s *second) note(c *candidate, t *Total, r *sample.Record) {
+	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
+	id, named := callOf(r)
+	if !named {
+		n := float64(r.N)
+		c.read.note(n, together(r), read, r.Rate)
+		c.write.note(n, together(r), write, r.Rate)
+		return
+	}
+	if c.calls < 0 {
+		if s.called == len(s.calls) {
+			s.calls = append(s.calls, &lastCalls{})
+		}
+		c.calls = int32(s.called)
+		*s.calls[s.called] = lastCalls{}
+		s.called++
+	}
+	call := s.calls[c.calls].find(id)
+	c.read.extend(&call.read, float64(r.N)*read, r.Rate)
+	c.write.extend(&call.write, float64(r.N)*write, r.Rate)
+	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, c.read.Largest), max(t.WriteLargest, c.write.Largest)
+}
+
+// together returns how many of a record's requests were drawn at once. Where a
+// record does not say, it may have been folded first and drawn then.
+func together(r *sample.Record) float64 {
+	if r.Calls > 0 {
+		return float64(r.N) / r.Calls
+	}
+	return float64(r.N)
+}
+
+// callOf returns which call a sampled record is of, where its size on the key is not
+// known. A batch that does not name itself is told by time, caller and operation:
+// two in one millisecond are taken for one, which errs to the wide side.
+func callOf(r *sample.Record) (id uint64, known bool) {
+	switch {
+	case r.Calls > 0:
+		return 0, false
+	case r.Call != "":
+		return xxh3.HashString(r.Call), true
+	case r.Op.TakesMany():
+		return xxh3.HashStringSeed(r.Caller, uint64(r.Time)<<8|uint64(r.Op)), true
+	}
+	return 0, false
+}
+
+// lastCalls are the last few calls with items on a key, by which its records are
+// added up: collectors read the items of a call one after another.
+type lastCalls struct {
+	calls [4]call
+	next  int
+}
+
+// call is what one call had on a key so far, in units.
+type call struct {
+	id          uint64
+	known       bool
+	read, write float64
+}
+
+func (l *lastCalls) find(id uint64) *call {
+	for i := range l.calls {
+		if c := &l.calls[i]; c.known && c.id == id {
+			return c
+		}
+	}
+	c := &l.calls[l.next]
+	l.next = (l.next + 1) % len(l.calls)
+	*c = call{id: id, known: true}
+	return c
 }
 
 // place returns the candidate that counts this key, admitting the key when it
@@ -105,7 +191,7 @@ func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint6
 func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
 	s.front.sets[place/Ways].hash[place%Ways] = hash
 	c := &s.front.candidates[place]
-	*c = candidate{table: table, gather: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
+	*c = candidate{table: table, gather: -1, calls: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
 	return c
 }
 
@@ -137,5 +223,6 @@ func (s *second) clear() {
 		s.totals[t] = Total{}
 	}
 	s.touched = s.touched[:0]
-	s.gathered = 0
+	s.gathered, s.called = 0, 0
+	s.times.Clear()
 }

@@ -41,10 +41,13 @@ type Total struct {
 	Refused [sample.Causes]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
-	// ReadLargest and WriteLargest are the largest w/p of any request that was
-	// sampled: what a key may have had of which nothing was seen. Zero when all
+	// ReadLargest and WriteLargest are the largest w/p of what one sampled call had
+	// on one key: what a key may have had of which nothing was seen. Zero when all
 	// requests were seen.
 	ReadLargest, WriteLargest float64
+	// Heaped is how many of Requests have the times at which a producer flushed them,
+	// as it seems, and not their own: see package arrival.
+	Heaped int64
 }
 
 func (t Total) plus(o Total) Total {
@@ -57,6 +60,7 @@ func (t Total) plus(o Total) Total {
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
+		Heaped:            t.Heaped + o.Heaped,
 	}
 	for c := range sum.Refused {
 		sum.Refused[c] = t.Refused[c] + o.Refused[c]
@@ -82,32 +86,96 @@ type KeyLoad struct {
 	// ReadSpread and WriteSpread bound how far Low may be from the truth because
 	// requests were sampled; zero when all were.
 	ReadSpread, WriteSpread Spread
+	// Draws is how the requests were sampled.
+	Draws Draws
 	// Evidence is what the requests were like; nil for keys far from any
 	// limit. It is shared and never changed.
 	Evidence *Evidence
 }
 
 // Spread is what sampling leaves open of an amount: the amount is a sum over
-// sampled requests, each divided by its rate.
+// sampled calls, each divided by its rate.
 type Spread struct {
-	// Variance is Σ n·w²(1−p)/p² over records of n requests of w units, sampled
-	// at rate p: the variance of the sum, in squared units.
+	// Variance bounds Σ s²(1−p)/p² over calls of s units on the key, sampled at rate
+	// p: the variance of the sum, in squared units.
 	Variance float64
-	// Largest is the largest w/p: what one more sampled request would have
-	// added, in units.
+	// Largest is the largest s/p: what one more sampled call would have added, in
+	// units.
 	Largest float64
 }
 
-// note adds a record of n requests of w units, sampled at rate p below 1.
-func (s *Spread) note(n int64, w, p float64) {
+// note adds a record of n requests of w units, of which so many were drawn at once,
+// at rate p below 1. The square of a sum of m parts is at most m times the sum of
+// their squares: so records of one call add up to a bound without having met, and
+// to the variance itself where its items are equal.
+func (s *Spread) note(n, together, w, p float64) {
 	if w > 0 {
-		s.Variance += float64(n) * w * w * (1 - p) / (p * p)
-		s.Largest = max(s.Largest, w/p)
+		s.Variance += n * together * w * w * (1 - p) / (p * p)
+		s.Largest = max(s.Largest, together*w/p)
+	}
+}
+
+// extend adds w units to a call that had some before, sampled at rate p below 1.
+func (s *Spread) extend(before *float64, w, p float64) {
+	if w > 0 {
+		s.Variance += (2**before*w + w*w) * (1 - p) / (p * p)
+		*before += w
+		s.Largest = max(s.Largest, *before/p)
 	}
 }
 
 func (s Spread) plus(o Spread) Spread {
 	return Spread{s.Variance + o.Variance, max(s.Largest, o.Largest)}
+}
+
+// Draws is how the requests of a key were sampled, as their records state it. It is
+// zero for summaries that do not tell.
+type Draws struct {
+	// Estimated counts the requests whose units DynamoDB did not report.
+	Estimated int64
+	// Assumed counts the sampled requests that do not say which were drawn together:
+	// they are taken for independent.
+	Assumed int64
+	// RateLow and RateHigh are the smallest and the largest rate; zero when all
+	// requests were seen.
+	RateLow, RateHigh float64
+}
+
+func (d *Draws) note(r *sample.Record) {
+	if r.Estimated {
+		d.Estimated += r.N
+	}
+	if r.Rate < 1 && r.Calls == 0 && r.Call == "" {
+		d.Assumed += r.N
+	}
+	if d.RateLow == 0 || r.Rate < d.RateLow {
+		d.RateLow = r.Rate
+	}
+	d.RateHigh = max(d.RateHigh, r.Rate)
+}
+
+// sealed returns what leaves the second.
+func (d Draws) sealed() Draws {
+	if d.RateLow == 1 {
+		d.RateLow, d.RateHigh = 0, 0
+	}
+	return d
+}
+
+// Plus adds those of other requests of the key. Where one part saw all of its
+// requests, the rates differ.
+func (d Draws) Plus(o Draws) Draws {
+	sum := Draws{Estimated: d.Estimated + o.Estimated, Assumed: d.Assumed + o.Assumed, RateLow: d.RateLow, RateHigh: max(d.RateHigh, o.RateHigh)}
+	switch {
+	case d.RateLow == 0 && o.RateLow == 0:
+	case d.RateLow == 0:
+		sum.RateLow, sum.RateHigh = o.RateLow, 1
+	case o.RateLow == 0:
+		sum.RateHigh = 1
+	default:
+		sum.RateLow = min(d.RateLow, o.RateLow)
+	}
+	return sum
 }
 
 // High returns the upper bound of the key's load, sampling aside.
@@ -167,6 +235,7 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	k.Err = k.Err.Plus(o.Err)
 	k.Throttled = k.Throttled.Plus(o.Throttled)
 	k.ReadSpread, k.WriteSpread = k.ReadSpread.plus(o.ReadSpread), k.WriteSpread.plus(o.WriteSpread)
+	k.Draws = k.Draws.Plus(o.Draws)
 	k.Evidence = k.Evidence.Plus(o.Evidence)
 	return k
 }
@@ -222,7 +291,7 @@ const evidenceSize = 1200
 func (w *Window) size() int {
 	bytes := 160
 	for i := range w.Keys {
-		bytes += 152 + len(w.Keys[i].Key.Text)
+		bytes += 184 + len(w.Keys[i].Key.Text)
 		if w.Keys[i].Evidence != nil {
 			bytes += evidenceSize
 		}

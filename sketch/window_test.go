@@ -34,6 +34,7 @@ func part(t *rapid.T) sketch.Window {
 			Hash: h, Key: sample.KeyString(string(rune('a' + h))), Requests: 1,
 			Low: load("low"), Err: load("err"), Throttled: load("throttled"),
 			WriteSpread: sketch.Spread{Variance: float64(h % 3 * 1024), Largest: float64(h % 3)},
+			Draws:       sketch.Draws{Estimated: int64(h % 5), Assumed: int64(h % 3), RateLow: float64(h%3) / 4, RateHigh: float64(h%3) / 2},
 		})
 		if h%2 == 0 {
 			w.Keys[len(w.Keys)-1].Evidence = evidence(t)

@@ -199,7 +199,10 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
 	}
-	f.Advice = b.adviser.Steps(&f, e.Peak(r.Kind).Value, r.Policy)
+	if open := e.Shards(r); open != "" {
+		f.Why += " " + open
+	}
+	f.Advice = b.adviser.Steps(&f, e.Sustained(r.Kind).Value, r.Policy)
 	return f
 }
 

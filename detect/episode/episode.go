@@ -35,6 +35,15 @@ type Episode struct {
 	combined    float64         // the largest sum of both utilisations
 	means       *sampling.Means // of a sampled key
 	sampled     bool
+	// peak is that of a sampled key; restoredPeak is what the judge before this one
+	// found.
+	peak         sampling.Peak
+	restoredPeak sample.Milli
+	// draws is how all requests were sampled. believed reports that something was
+	// above the policy's share only if requests were drawn independently, which they
+	// do not say; heaped that some have the time of a flush.
+	draws            sketch.Draws
+	believed, heaped bool
 
 	first, last int64                     // the hot seconds
 	through     int64                     // the last second that was counted
@@ -83,26 +92,50 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.raisePeaks(p, r.largest)
 		return
 	}
+	since := p.second - e.through
+	if e.through == 0 {
+		since = 0
+	}
 	e.through = p.second
 	if p.pressure != nil {
 		e.observePressure(p, r, t)
 		return
 	}
+	flushed := p.heaped && since != 1
+	if flushed {
+		e.heaped = true
+		if since == 0 {
+			return // nothing tells how long its requests have gathered
+		}
+		mean := p.over(min(since, detect.MeanLongest))
+		p = &mean
+	}
 	seen := p.of(r.Kind)
-	mean := e.mean(p, r.Kind)
+	mean, believed := e.mean(p, r.Kind)
+	independent, _ := p.believed(r.Kind)
+	share := detect.ShareOf(detect.Limit(r.Kind), r.Warning)
+	unproven := independent.Proven > share || believed > share
 	hot := seen.Proven > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
 	sustained := mean > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	plateau := isPlateau(p, r.Kind)
+	if flushed {
+		unproven = unproven || hot || sustained
+		hot, sustained = false, false
+	}
+	unproven = unproven && !hot && !sustained
+	plateau := isPlateau(p, r.Kind) && !flushed
 	combined := p.overCombined(r)
 	e.settle(p.second-1, t)
 	if e.state == detect.Resolved && !r.oneEpisode {
-		if !hot && !sustained && !plateau && !combined {
+		if !hot && !sustained && !plateau && !combined && !unproven {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means}
+		*e = Episode{through: p.second, means: e.means, heaped: flushed}
 	}
 	e.count(p, r)
-	if combined {
+	if unproven {
+		e.believed = true
+	}
+	if combined || unproven {
 		e.extendPending(p.second)
 	}
 	if plateau {
@@ -118,17 +151,21 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	}
 }
 
-// mean returns the largest mean of the last seconds that is proven; zero for a key
-// that is not sampled, whose single seconds are exact.
-func (e *Episode) mean(p *point, k detect.Kind) sample.Milli {
-	seen := p.of(k)
+// mean returns the largest mean of the last seconds that is proven, and that would be
+// if requests were drawn independently; zero for a key that is not sampled, whose
+// single seconds are exact.
+func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
+	seen, whole := p.believed(k)
 	if e.means == nil {
 		if seen.Spread.Variance == 0 {
-			return 0
+			return 0, 0
 		}
 		e.means = &sampling.Means{}
 	}
-	e.means.Add(p.second, sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread})
+	e.means.Add(p.second, sampling.Second{
+		Estimate: sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread},
+		Whole:    whole, Assumed: p.draws.Assumed > 0,
+	})
 	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
 }
 
@@ -148,6 +185,14 @@ func (e *Episode) count(p *point, r Rules) {
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
+	if e.seconds == 0 {
+		e.draws = p.draws
+	} else {
+		e.draws = e.draws.Plus(p.draws)
+	}
+	if e.means != nil {
+		e.peak.Raise(e.means, p.second)
+	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
 	case seen.Proven > most:

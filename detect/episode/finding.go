@@ -1,6 +1,9 @@
 package episode
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
@@ -15,6 +18,37 @@ func (e *Episode) Peak(k detect.Kind) sampling.Interval {
 	return e.write
 }
 
+// Sustained returns the peak that a shard count has to serve: of a key whose every
+// request was seen its highest second, of a sampled one what its seconds tell
+// without their noise.
+func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
+	most := e.Peak(k)
+	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
+		return most
+	}
+	p := e.peak.Of(e.seconds)
+	value := min(max(p.Value, e.restoredPeak), most.Value)
+	return sampling.Interval{Value: value, Low: min(p.Low, value), High: min(max(p.High, value), most.Value)}
+}
+
+// Shards says what the samples leave open of a shard count; empty where they leave
+// nothing open that matters.
+func (e *Episode) Shards(r Rules) string {
+	if !e.sampled {
+		return ""
+	}
+	text := "The peak is that of samples: shorter peaks are unseen."
+	if e.draws.RateLow > detect.RangeRate || e.draws.RateLow == 0 {
+		return text
+	}
+	p := e.Sustained(r.Kind)
+	low, high := detect.Shards(p.Low, detect.Limit(r.Kind), r.Headroom), detect.Shards(p.High, detect.Limit(r.Kind), r.Headroom)
+	if low == high {
+		return text
+	}
+	return fmt.Sprintf("%s At this rate from %d to %d shards fit what was seen.", text, low, high)
+}
+
 // PeakLoad returns the highest seconds of reads and of writes.
 func (e *Episode) PeakLoad() sketch.Load {
 	return sketch.Load{Read: e.read.Value, Write: e.write.Value}
@@ -24,9 +58,16 @@ func (e *Episode) PeakLoad() sketch.Load {
 // advice are left to the caller.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	f.Utilization = max(detect.Units(e.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(e.read.Value)/detect.Units(detect.PartitionRead))
+	sustained := e.Sustained(r.Kind)
+	figure := &f.Peak.WCU
+	if r.Kind == detect.HotKeyRead {
+		figure = &f.Peak.RCU
+	}
+	figure.Value = detect.Units(sustained.Value)
+	figure.Low = min(figure.Low, figure.Value)
+	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(e.Peak(r.Kind).Value, detect.Limit(r.Kind), r.Headroom)
+	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)
 	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
 		f.Share = min(1, float64(detect.Amount(r.Kind, e.sum))/float64(all))
 	}
@@ -67,8 +108,25 @@ func qualityOf(e *Episode) detect.Quality {
 	}
 	q := detect.NewQuality(source)
 	q.Sampling = detect.SamplingNone
-	if e.sampled {
+	if estimated := e.draws.Estimated > 0; e.seconds > 0 {
+		q.Estimated = &estimated
+	}
+	if e.heaped {
+		q.CannotSee = append(q.CannotSee, detect.BlindSeconds)
+	}
+	if !e.sampled {
+		return q
+	}
+	switch low := e.draws.RateLow; {
+	case e.believed && !e.warned:
+		q.Sampling = detect.SamplingUnknowable
+	case e.draws.Assumed > 0 || low == 0:
 		q.Sampling = detect.SamplingAssumed
+	default:
+		q.Sampling = detect.SamplingByCall
+	}
+	if low := e.draws.RateLow; low > 0 && low == e.draws.RateHigh {
+		q.Rate = &low
 	}
 	return q
 }
@@ -84,8 +142,8 @@ func restored(f *detect.Finding) *Episode {
 		isSaturated: f.Severity == detect.Critical && f.OverSeconds == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
-		sampled: f.Quality.Sampling == detect.SamplingAssumed,
 	}
+	e.restoreQuality(f)
 	e.hottest[0] = e.last
 	switch f.Quality.Source {
 	case detect.SourceChanges:
@@ -100,6 +158,29 @@ func restored(f *detect.Finding) *Episode {
 		}
 	}
 	return e
+}
+
+// restoreQuality continues what a finding says of its samples.
+func (e *Episode) restoreQuality(f *detect.Finding) {
+	q := &f.Quality
+	e.heaped = slices.Contains(q.CannotSee, detect.BlindSeconds)
+	if q.Estimated != nil && *q.Estimated {
+		e.draws.Estimated = 1
+	}
+	if q.Sampling == detect.SamplingNone || q.Sampling == "" {
+		return
+	}
+	e.sampled, e.believed = true, q.Sampling == detect.SamplingUnknowable
+	e.restoredPeak = detect.Milli(f.Peak.WCU.Value)
+	if f.Kind == detect.HotKeyRead {
+		e.restoredPeak = detect.Milli(f.Peak.RCU.Value)
+	}
+	if q.Sampling != detect.SamplingByCall {
+		e.draws.Assumed = 1
+	}
+	if q.Rate != nil {
+		e.draws.RateLow, e.draws.RateHigh = *q.Rate, *q.Rate
+	}
 }
 
 // sumOf returns the mean times the seconds it was taken over.

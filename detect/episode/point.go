@@ -25,6 +25,13 @@ type point struct {
 	tableRequests, tableChanges int64
 	// pressure is that of a table or index as a whole; nil for a key.
 	pressure *throttling.Pressure
+	// draws is how the key's requests were sampled; whole is the variance of reads and
+	// of writes if whole callers were drawn, zero where that is excluded.
+	draws       sketch.Draws
+	whole       [2]float64
+	independent [2]sampling.Amounts // if requests were drawn independently
+	// heaped reports that requests have the time of a flush.
+	heaped bool
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
 }
@@ -40,7 +47,39 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	if k.Evidence != nil {
 		p.keyRange = k.Evidence.Refused[sample.KeyRange]
 	}
+	p.draws = k.Draws
+	p.heaped = float64(w.Total.Heaped) > detect.HeapedShare*float64(w.Total.Requests)
+	p.independent = [2]sampling.Amounts{p.read, p.write}
+	if whole := sampling.WholeCallers(k); whole.Variance > 0 {
+		for i, a := range []*sampling.Amounts{&p.read, &p.write} {
+			u := detect.Units(a.Value)
+			p.whole[i] = whole.Variance * u * u
+			*a = a.Widen(sketch.Spread{Variance: p.whole[i], Largest: whole.Largest * u})
+		}
+	}
 	return p
+}
+
+// over returns the second as one of those for which its requests stand.
+func (p point) over(seconds int64) point {
+	p.read, p.write = p.read.Over(seconds), p.write.Over(seconds)
+	for i := range p.independent {
+		p.independent[i] = p.independent[i].Over(seconds)
+		p.whole[i] /= float64(seconds * seconds)
+	}
+	n := sample.Milli(seconds)
+	p.throttled = sketch.Load{Read: p.throttled.Read / n, Write: p.throttled.Write / n}
+	p.table = sketch.Load{Read: p.table.Read / n, Write: p.table.Write / n}
+	return p
+}
+
+// believed returns the part of the second that a kind is about, and the variance if
+// whole callers were drawn.
+func (p *point) believed(k detect.Kind) (a *sampling.Amounts, whole float64) {
+	if k == detect.HotKeyRead {
+		return &p.independent[0], p.whole[0]
+	}
+	return &p.independent[1], p.whole[1]
 }
 
 // of returns the part of the second that a kind is about.

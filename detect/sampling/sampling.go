@@ -100,6 +100,20 @@ func Proven(k *sketch.KeyLoad) sketch.Load {
 	}
 }
 
+// Widen returns the amount with at least this variance, and with what one more draw
+// would have added at least so large.
+func (a Amounts) Widen(s sketch.Spread) Amounts {
+	s.Variance, s.Largest = max(s.Variance, a.Spread.Variance), max(s.Largest, a.Spread.Largest)
+	return NewAmounts(a.Value, a.missing, s)
+}
+
+// Over returns the mean of the amount over some seconds.
+func (a Amounts) Over(seconds int64) Amounts {
+	n := max(seconds, 1)
+	s := sketch.Spread{Variance: a.Spread.Variance / float64(n*n), Largest: a.Spread.Largest / float64(n)}
+	return NewAmounts(a.Value/sample.Milli(n), a.missing/sample.Milli(n), s)
+}
+
 // High returns the upper bound, which holds with 97.5%. largest is what one more
 // sampled request of the table would have added: it may have been of this key, also
 // where none was seen.
@@ -110,39 +124,6 @@ func (a Amounts) High(largest float64) sample.Milli {
 }
 
 func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }
-
-// Means are the last seconds of a sampled key, over which sampling evens out.
-type Means struct {
-	seconds [detect.MeanLongest]meanSecond
-}
-
-type meanSecond struct {
-	at              int64
-	units, variance float64
-}
-
-// Add records a second. A second without samples counts as nothing.
-func (m *Means) Add(at int64, e Estimate) {
-	m.seconds[at%detect.MeanLongest] = meanSecond{at, e.Units, e.Spread.Variance}
-}
-
-// Proven returns the largest mean of the last seconds that is proven, in thousandths
-// of a unit a second; zero when none reaches least units.
-func (m *Means) Proven(at int64, least float64) (most sample.Milli) {
-	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
-		var sum Estimate
-		for i := range m.seconds {
-			if s := &m.seconds[i]; s.at > at-length && s.at <= at {
-				sum.Units += s.units
-				sum.Spread.Variance += s.variance
-			}
-		}
-		if sum.Units >= least*float64(length) {
-			most = max(most, detect.Milli(sum.below(detect.DecideTail)/float64(length)))
-		}
-	}
-	return most
-}
 
 // Wilson returns an end, -1 or 1, of E. B. Wilson's 95% interval (1927) for a share
 // that was seen in n draws.
@@ -156,6 +137,27 @@ func Wilson(share float64, n int64, end float64) float64 {
 	middle := share + z*z/(2*size)
 	half := z * math.Sqrt(share*(1-share)/size+z*z/(4*size*size))
 	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
+}
+
+// WholeCallers returns what sampling leaves open of a key of one unit if callers were
+// drawn as a whole and not requests: nothing where records say what was drawn
+// together, or name no callers. A caller of a part s then stands for the variance
+// s²(1−p), however many requests it makes and however steadily, so a key with few
+// callers is never proven.
+func WholeCallers(k *sketch.KeyLoad) (s sketch.Spread) {
+	if k.Draws.Assumed == 0 || k.Evidence == nil || k.Draws.RateLow <= 0 || k.Draws.RateLow >= 1 {
+		return s
+	}
+	all := detect.WritesInReads*float64(k.Evidence.Load.Write) + float64(k.Evidence.Load.Read)
+	if all == 0 {
+		return s
+	}
+	for _, caller := range k.Evidence.Callers.Entries {
+		share := min(1, float64(caller.Weight)/all)
+		s.Variance += share * share * (1 - k.Draws.RateLow)
+		s.Largest = max(s.Largest, share)
+	}
+	return s
 }
 
 // MostLoad returns the highest demand on a key that sampling and the sketch leave

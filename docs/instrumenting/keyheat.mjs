@@ -21,7 +21,7 @@ export function instrument(client, tables, write, rate = 1) {
     const reasons = error?.ThrottlingReasons ?? error?.throttlingReasons ?? [];
     if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
     const item = input.Key ?? input.Item;
-    const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate };
+    const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate, calls: 1 };
     ["pk", "sk"].forEach((field, i) => {
       if (names[i]) record[field] = value(item[names[i]]);
     });

@@ -35,7 +35,7 @@ def instrument(client, tables, out, rate=1.0):
         if error and not reasons and error["Code"] != "ConditionalCheckFailedException":
             return  # neither used capacity nor was refused it
         item = params.get("Key") or params["Item"]
-        record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate}
+        record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate, "calls": 1}
         for field, name in zip(("pk", "sk"), tables[table]):
             if name:
                 record[field] = value(item[name])

@@ -207,6 +207,8 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	p.heading("Confidence")
 	low, high := wording.About(m.peak.Low), wording.About(m.peak.High)
 	switch {
+	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High:
+		p.paragraph(2, "  ", "Every request was counted, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
 	case m.peak.Low == m.peak.High:
 		p.paragraph(2, "  ", "The peak is exact: every request was sampled, and every sample of the key was counted.")
 	case m.peak.Low == m.peak.Value:

@@ -8,7 +8,9 @@
 //
 // Every client made of cfg from then on is sampled. A request is kept or not
 // before it is sent, by chance alone, and the records of a kept one carry the
-// rate with which it was kept, so that what they add up to is unbiased. Equal
+// rate with which it was kept, so that what they add up to is unbiased. The items of one
+// request on one key are kept or not together, and their records say so (Calls):
+// what they prove follows from that. Equal
 // records of one second fold into one with n, exactly: a hot key costs a record
 // a second however hot it is.
 //

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
@@ -67,6 +68,42 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	}
 	if len(single.records) != 2000 || len(folded.records) > 2000/5 {
 		t.Errorf("%d records, folded %d", len(single.records), len(folded.records))
+	}
+}
+
+// TestItemsOfOneCall holds that records say what was sampled together: of a batch
+// with 24 items on one key each counts a 24th of a call, whether they fold or not.
+func TestItemsOfOneCall(t *testing.T) {
+	t.Parallel()
+	for _, unfolded := range []bool{false, true} {
+		sink := &kept{}
+		client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, Unfolded: unfolded}, response{body: `{"UnprocessedItems":{}}`})
+		var puts []types.WriteRequest
+		for i := range 24 {
+			item := row("1", "a", strings.Repeat("x", 100))
+			item["sk"] = &types.AttributeValueMemberN{Value: fmt.Sprint(i)}
+			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: row("2", "a", "x")}})
+		for range 3 {
+			in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"orders": puts}}
+			if _, err := client.BatchWriteItem(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := sampler.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		calls := map[string]float64{}
+		for _, r := range sink.records {
+			calls[r.PK.Text] += r.Calls
+			if together := float64(r.N) / r.Calls; r.PK.Text == "user#1" && math.Abs(together-24) > 1e-9 || r.PK.Text == "user#2" && together != 1 {
+				t.Errorf("unfolded %t: %d requests of %v calls on %s", unfolded, r.N, r.Calls, r.PK.Text)
+			}
+		}
+		if math.Abs(calls["user#1"]-3) > 1e-9 || calls["user#2"] != 3 {
+			t.Errorf("unfolded %t: calls %v, want three on each key", unfolded, calls)
+		}
 	}
 }
 
@@ -273,7 +310,7 @@ func TestOneClientAlone(t *testing.T) {
 	if err := sampler.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","caller":"shop","region":"eu-west-1"}`+"\n") {
+	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","calls":1,"caller":"shop","region":"eu-west-1"}`+"\n") {
 		t.Errorf("wrote %s", line)
 	}
 }

@@ -12,6 +12,7 @@ import (
 type cell struct {
 	time           int64
 	number         int64 // tells unfolded records apart
+	together       int   // how many items of the request are on this key
 	table, index   string
 	pk, sk         sample.Key
 	op             sample.Op
@@ -29,6 +30,7 @@ func (c *cell) record(n int64) sample.Record {
 		Time: c.time, Table: c.table, Index: c.index, PK: c.pk, SK: c.sk, Op: c.op,
 		RCU: c.rcu, WCU: c.wcu, Estimated: c.estimated, Bytes: c.bytes, Read: c.read,
 		Throttle: c.throttle, Rate: c.rate, N: n, Caller: c.caller, Region: c.region,
+		Calls: float64(n) / float64(c.together),
 	}
 }
 

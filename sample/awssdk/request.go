@@ -26,6 +26,7 @@ type request struct {
 	time            int64
 	region          string
 	refusedAttempts []throttling // of the throttled attempts, in order
+	cells           []cell       // its records, until all are known
 }
 
 // add is called by the SDK for each request. One that a fixed rate does not
@@ -114,6 +115,7 @@ func (r *request) observe(params, result any, err error) {
 			r.sampler.count.panicks.Add(1)
 		}
 	}()
+	defer r.flush()
 	var one [1]access.Access
 	v := access.Reader{Schemas: r.sampler.schemas, Accesses: one[:0]}
 	defer func() {
@@ -149,7 +151,37 @@ func (r *request) attempts(accesses []access.Access, failed bool) {
 	}
 }
 
-// emit adds one record to the fold.
+// items are what of a request comes together: its items on one key, reads and
+// writes apart. Throttled attempts, which have no units, are apart too.
+type items struct {
+	table, index string
+	pk           sample.Key
+	write, none  bool
+}
+
+func (c *cell) items() items {
+	return items{table: c.table, index: c.index, pk: c.pk, write: c.wcu > 0, none: c.wcu == 0 && c.rcu == 0}
+}
+
+// flush adds the request's records to the fold, each with how many of the request
+// are on its key: those were kept by one coin.
+func (r *request) flush() {
+	if len(r.cells) == 1 {
+		r.cells[0].together = 1
+		r.sampler.fold.add(r.cells[0], 1)
+		return
+	}
+	together := make(map[items]int, len(r.cells))
+	for i := range r.cells {
+		together[r.cells[i].items()]++
+	}
+	for i := range r.cells {
+		r.cells[i].together = together[r.cells[i].items()]
+		r.sampler.fold.add(r.cells[i], 1)
+	}
+}
+
+// emit adds one record to those of the request.
 func (r *request) emit(t *access.Access, estimated bool) {
 	if t.PK.IsZero() && r.op != sample.Scan {
 		if !t.Unreadable {
@@ -170,5 +202,5 @@ func (r *request) emit(t *access.Access, estimated bool) {
 	if estimated {
 		c.bytes = t.ChargedBytes()
 	}
-	r.sampler.fold.add(c, 1)
+	r.cells = append(r.cells, c)
 }

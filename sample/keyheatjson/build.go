@@ -145,11 +145,17 @@ func (d *Decoder) buildWeight() sample.Reason {
 			return sample.ReasonBadN
 		}
 	}
+	if d.seen.has(fieldCalls) {
+		// None is not "unknown": nothing comes from no call.
+		if d.rec.Calls, ok = d.float(fieldCalls); !ok || d.rec.Calls <= 0 {
+			return sample.ReasonBadCalls
+		}
+	}
 	return ""
 }
 
 // contextFields are all but the first few that records have.
-const contextFields fieldSet = 1<<fieldThrottle | 1<<fieldCaller | 1<<fieldAccount |
+const contextFields fieldSet = 1<<fieldThrottle | 1<<fieldCall | 1<<fieldCaller | 1<<fieldAccount |
 	1<<fieldRegion | 1<<fieldID | 1<<fieldAttrs
 
 func (d *Decoder) buildContext() (reason sample.Reason) {
@@ -158,6 +164,9 @@ func (d *Decoder) buildContext() (reason sample.Reason) {
 	}
 	r := &d.rec
 	if r.Throttle, reason = d.text(fieldThrottle, sample.ReasonBadText); reason != "" {
+		return reason
+	}
+	if r.Call, reason = d.text(fieldCall, sample.ReasonBadText); reason != "" {
 		return reason
 	}
 	if r.Caller, reason = d.text(fieldCaller, sample.ReasonBadText); reason != "" {

@@ -25,6 +25,8 @@ const (
 	fieldThrottle
 	fieldRate
 	fieldN
+	fieldCalls
+	fieldCall
 	fieldCaller
 	fieldAccount
 	fieldRegion
@@ -67,6 +69,10 @@ func parseField(name string) (field, bool) {
 		return fieldRate, true
 	case "n":
 		return fieldN, true
+	case "calls":
+		return fieldCalls, true
+	case "call":
+		return fieldCall, true
 	case "caller":
 		return fieldCaller, true
 	case "account":

@@ -262,6 +262,10 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 		fail(sample.ReasonBadRate)
 	}
 	r.N = whole("n", 1, sample.ReasonBadN)
+	if v := fields["calls"]; v != nil && (json.Unmarshal(v, &r.Calls) != nil || r.Calls <= 0) {
+		fail(sample.ReasonBadCalls)
+	}
+	r.Call = text("call", sample.ReasonBadText)
 	r.Throttle = text("throttle", sample.ReasonBadText)
 	r.Caller = text("caller", sample.ReasonBadText)
 	r.Account = text("account", sample.ReasonBadText)
@@ -582,6 +586,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{r.RCU < 0 || r.WCU < 0 || r.RCU > 1e9 || r.WCU > 1e9, sample.ReasonBadUnits},
 		{r.Rate < 1e-9 || r.Rate > 1, sample.ReasonBadRate},
 		{r.N < 1 || r.N > 1e9, sample.ReasonBadN},
+		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.ReasonBadCalls},
 		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.ReasonBadUnits},
 	} {
 		if check.bad {

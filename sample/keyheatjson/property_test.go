@@ -35,6 +35,8 @@ var fragments = map[string][]string{
 	"throttle": {`"TableWriteKeyRangeThroughputExceeded"`, `["a"]`},
 	"rate":     {`1`, `0.01`, `0.1e-1`, `0`, `-0.5`, `1.0000001`, `1e-9`, `1e-10`, `"0.5"`},
 	"n":        {`1`, `25`, `1e9`, `1000000001`, `0`, `-3`, `1.5`},
+	"calls":    {`1`, `0.04`, `4e-2`, `25`, `0`, `1e-400`, `1e-4`, `-1`, `26`, `1e999`, `"1"`, `null`},
+	"call":     {`"c-1"`, `"\u0063"`, `7`, `"\ud800"`, `null`},
 	"caller":   {`"arn:aws:iam::1:role/x"`, `null`, `{}`},
 	"id":       {`"e-1"`, `"\t"`, `3`},
 	"attrs":    {`{"tenant":"t1","status":"open"}`, `{}`, `{"a":"x","a":"y"}`, `{"a":1}`, `{"\ud800":"x"}`, `[]`, `null`},
@@ -135,8 +137,12 @@ func record(t *rapid.T) sample.Record {
 		Throttle: text.Draw(t, "throttle"),
 		Rate:     rapid.Float64Range(0.001, 1).Draw(t, "rate"),
 		N:        rapid.Int64Range(1, 1000).Draw(t, "n"),
+		Call:     text.Draw(t, "call"),
 		Caller:   text.Draw(t, "caller"), Account: text.Draw(t, "account"),
 		Region: text.Draw(t, "region"), ID: text.Draw(t, "id"),
+	}
+	if rapid.Bool().Draw(t, "has calls") {
+		r.Calls = rapid.Float64Range(sample.MinCalls, float64(r.N)).Draw(t, "calls")
 	}
 	if rapid.Bool().Draw(t, "has sk") {
 		r.SK = key(t, "sk")

@@ -1,0 +1,133 @@
+package sampling
+
+import (
+	"math"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Means are the last seconds of a sampled key, over which sampling evens out.
+type Means struct {
+	first   int64
+	seconds [detect.MeanLongest]meanSecond
+}
+
+type meanSecond struct {
+	at              int64
+	units, variance float64
+	// whole is the standard deviation if whole callers were drawn: it does not even
+	// out. assumed tells that requests are taken for independent.
+	whole   float64
+	assumed bool
+}
+
+// Second is what is known of a second of a sampled key.
+type Second struct {
+	Estimate
+	// Whole is the variance if whole callers were drawn, zero where that is excluded.
+	Whole float64
+	// Assumed reports that nothing says which requests were drawn together.
+	Assumed bool
+}
+
+// Add records a second. A second without samples counts as nothing.
+func (m *Means) Add(at int64, s Second) {
+	if m.first == 0 || at < m.first {
+		m.first = at
+	}
+	m.seconds[at%detect.MeanLongest] = meanSecond{at, s.Units, s.Spread.Variance, math.Sqrt(s.Whole), s.Assumed}
+}
+
+// Proven returns the largest mean of the last seconds that is proven, in thousandths
+// of a unit a second; zero when none reaches least units. believed is what would be
+// proven if requests that do not say how they were drawn were drawn independently:
+// where the two differ in a verdict, it cannot be proven from such samples.
+func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
+	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
+		sum := m.sum(at, length)
+		if sum.units < least*float64(length) {
+			continue
+		}
+		mean := func(variance float64) sample.Milli {
+			e := Estimate{Units: sum.units}
+			e.Spread.Variance = variance
+			return detect.Milli(e.below(detect.DecideTail) / float64(length))
+		}
+		believed = max(believed, mean(sum.variance))
+		most = max(most, mean(sum.robust()))
+	}
+	return most, believed
+}
+
+// meanSum is a sum over some seconds.
+type meanSum struct {
+	meanSecond
+	squares float64
+	seconds float64 // those that could have been seen
+}
+
+func (m *Means) sum(at, length int64) (sum meanSum) {
+	for i := range m.seconds {
+		if s := &m.seconds[i]; s.at > at-length && s.at <= at {
+			sum.units += s.units
+			sum.variance += s.variance
+			sum.whole += s.whole
+			sum.squares += s.units * s.units
+			sum.assumed = sum.assumed || s.assumed
+		}
+	}
+	sum.seconds = float64(min(length, at-m.first+1))
+	return sum
+}
+
+// robust returns the variance of the sum. Where nothing says how requests were drawn
+// it is at least that which the seconds themselves show: records that were folded and
+// drawn again differ more from second to second than independent draws do.
+func (s *meanSum) robust() float64 {
+	if !s.assumed {
+		return s.variance
+	}
+	v := max(s.variance, s.whole*s.whole)
+	if s.seconds > 1 {
+		v = max(v, (s.squares-s.units*s.units/s.seconds)*s.seconds/(s.seconds-1))
+	}
+	return v
+}
+
+// Peak is the load that a key kept up at its highest, as noisy seconds tell it: the
+// largest of the means over 1 to 60 seconds, each less z of its standard deviations.
+// The maximum of the seconds themselves grows with how long one looks. How large z
+// is depends on how many seconds there are in the end, so Peak keeps one maximum for
+// each step of z.
+type Peak [peakSteps]float64
+
+const (
+	peakSteps = 13
+	peakStep  = 0.25
+)
+
+// Raise raises the peak by the means that end with a second.
+func (p *Peak) Raise(m *Means, at int64) {
+	for _, length := range [...]int64{1, 2, 5, detect.MeanShort, 30, detect.MeanLongest} {
+		sum := m.sum(at, length)
+		mean, deviation := sum.units/float64(length), math.Sqrt(sum.variance)/float64(length)
+		for i := range p {
+			p[i] = max(p[i], mean-peakStep*float64(i)*deviation)
+		}
+	}
+}
+
+// Of returns the peak after so many seconds, and the range in which it lies as
+// likely as not.
+func (p *Peak) Of(seconds int64) Interval {
+	z := detect.PeakDeviations + math.Sqrt(2*math.Log(float64(max(seconds, 2)))) - math.Sqrt(2*math.Log(3600))
+	return Interval{Value: p.at(z), Low: p.at(z + detect.PeakRange), High: p.at(z - detect.PeakRange)}
+}
+
+func (p *Peak) at(z float64) sample.Milli {
+	z = min(max(z/peakStep, 0), peakSteps-1)
+	i := min(int(z), peakSteps-2)
+	part := z - float64(i)
+	return detect.Milli(p[i]*(1-part) + p[i+1]*part)
+}

@@ -1,0 +1,84 @@
+package arrival_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
+)
+
+// TestHeaps holds which seconds look like a flush.
+func TestHeaps(t *testing.T) {
+	t.Parallel()
+	anywhere := func(r *rand.Rand) int64 { return int64(r.IntN(1000)) }
+	flush := func(*rand.Rand) int64 { return 417 }
+	for _, c := range []struct {
+		story   string
+		records int
+		at      func(*rand.Rand) int64
+		change  func(r *sample.Record, i int)
+		heaped  bool
+	}{
+		{"requests of a second", 300, anywhere, nil, false},
+		{"a flush", 300, flush, nil, true},
+		{"a flush that takes 30 ms", 300, func(r *rand.Rand) int64 { return 410 + int64(r.IntN(30)) }, nil, true},
+		{"a burst of a tenth of a second", 300, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(100)) }, nil, false},
+		{"nine requests at once", 9, flush, nil, false},
+		{"nine batches of 25 at once", 225, flush, func(r *sample.Record, _ int) { r.Op = sample.BatchWriteItem }, false},
+		{"one batch that names itself", 100, flush, func(r *sample.Record, _ int) { r.Call = "c-1" }, false},
+		{"twenty calls that name themselves", 100, flush, func(r *sample.Record, i int) { r.Call = fmt.Sprint(i / 5) }, true},
+		{"one record of a minute's requests", 1, flush, func(r *sample.Record, _ int) { r.N = 12_000 }, true},
+		{"records that say their calls", 300, flush, func(r *sample.Record, _ int) { r.Calls = 1 }, false},
+		{"changes of a stream", 300, flush, func(r *sample.Record, _ int) { r.Change = true }, false},
+		{"times in whole seconds", 300, func(*rand.Rand) int64 { return 1000 }, nil, false},
+		{"times in whole minutes", 300, func(*rand.Rand) int64 { return 60_000 }, nil, true},
+		{"times before 1970", 300, func(*rand.Rand) int64 { return -583 }, nil, true},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(1, 1))
+			var times arrival.Times
+			want := int64(0)
+			for i := range c.records {
+				r := sample.Record{Time: c.at(random), Op: sample.PutItem, Rate: 1, N: 1}
+				if c.change != nil {
+					c.change(&r, i)
+				}
+				times.Add(7, &r)
+				if c.heaped {
+					want += r.N
+				}
+			}
+			if got := times.Heaped(7); got != want || times.Heaped(8) != 0 {
+				t.Errorf("%d requests are heaped, want %d", got, want)
+			}
+			times.Clear()
+			if got := times.Heaped(7); got != 0 {
+				t.Errorf("%d requests are heaped in the next second", got)
+			}
+		})
+	}
+}
+
+// TestProducersAreTold holds that a producer's flush is seen beside others, and that
+// there are never more of them than have room.
+func TestProducersAreTold(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(2, 2))
+	var times arrival.Times
+	for range 50 {
+		times.Add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
+		times.Add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
+	}
+	if got := times.Heaped(1); got != 50 {
+		t.Errorf("%d requests are heaped, want those of one of both producers", got)
+	}
+	for i := range 10_000 {
+		times.Add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
+	}
+	if got := times.Heaped(2); got == 0 || got > 20*256 {
+		t.Errorf("%d requests of ten thousand producers are heaped", got)
+	}
+}
