@@ -41,6 +41,7 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
+	w.top(v.Callers)
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
 	before := uint64(0)
@@ -184,12 +185,13 @@ func (r *reader) window() Window {
 	w.Total.Load = r.load()
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
-	if r.version > 1 {
-		w.Total.Changes = r.natural()
-		w.Total.Refused = r.refused()
-	}
+	w.Total.Changes = r.natural()
+	w.Total.Refused = r.refused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
+	if r.version > 2 {
+		w.Callers = r.top()
+	}
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -211,18 +213,14 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	evident, flags := false, 2
-	if r.version > 1 {
-		evident, flags = head&4 != 0, 3
-	}
-	k.Key.Type = keyType(r.take(int(head >> flags)))
+	k.Key.Type = keyType(r.take(int(head >> 3)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
 	}
-	if evident {
+	if head&4 != 0 {
 		k.Evidence = r.evidence()
 	}
 	return k

@@ -11,8 +11,9 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the one before: Version 1 had no evidence.
-const Version = 2
+// this one and the one before: version 2 had neither the callers of a table nor
+// what its indexes refuse.
+const Version = 3
 
 // Errors of the binary form.
 var (

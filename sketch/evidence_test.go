@@ -190,10 +190,10 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestVersion1 reads what collectors wrote before there was evidence.
-func TestVersion1(t *testing.T) {
+// TestVersion2 reads what collectors wrote before there were callers of tables.
+func TestVersion2(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("testdata/version1.delta")
+	body, err := os.ReadFile("testdata/version2.delta")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,14 +202,10 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := d.Windows[0]
-	if w.Total.Requests != 100 || len(w.Keys) == 0 || w.Total.Refused != [sample.Causes]int64{} {
-		t.Errorf("window %+v", w)
+	if w.Total.Requests != 400 || len(w.Keys) != 1 || w.Total.Refused[sample.KeyRange] != 100 || w.Total.Refused[sample.OfIndex] != 0 || w.Callers.Entries != nil {
+		t.Fatalf("window %+v", w)
 	}
-	var sum sample.Milli
-	for i := range w.Keys {
-		sum += w.Keys[i].Low.Write + w.Keys[i].Low.Read
-	}
-	if sum == 0 || sum > w.Total.Write+w.Total.Read {
-		t.Errorf("keys of %v in a total of %v", sum, w.Total.Load)
+	if k := w.Keys[0]; k.Low.Write != 400_000 || k.Evidence == nil || len(k.Evidence.Callers.Entries) != 1 {
+		t.Errorf("key %+v", k)
 	}
 }

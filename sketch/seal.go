@@ -25,7 +25,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 		place[table] = len(to)
 		to = append(to, Window{
 			Table: t.names[table].table, Index: t.names[table].index,
-			Second: s.at, Total: s.totals[table],
+			Second: s.at, Total: s.totals[table], Callers: s.callers[table].top(),
 		})
 	}
 	s.list(to, place)
