@@ -32,10 +32,15 @@ const (
 )
 
 // The kinds of related findings, which describe what is hot or how keys are made.
-// They stay Pending while they hold, and never page: the hot key itself does.
+// Where one is the root of an incident it has the state of what it explains;
+// otherwise it stays Pending while it holds.
 const (
 	// RollingHotKey is a key pattern with a new hot key each day or hour.
 	RollingHotKey Kind = "rolling_hot_key"
+	// MovingHotSpot is load on one key after another, each for a short time, as of
+	// a sorted import: by the time DynamoDB has split one's partition, the next
+	// one is hot.
+	MovingHotSpot Kind = "moving_hot_spot"
 	// LowCardinalityKey is a key design with so few values that they bound the
 	// table.
 	LowCardinalityKey Kind = "low_cardinality_key"
@@ -106,6 +111,9 @@ const (
 	// Scanned says that Scans make the load: they go on to the next partition
 	// before DynamoDB splits one.
 	Scanned Reason = "SCAN"
+	// MovingLoad says that the load goes from key to key faster than DynamoDB
+	// splits partitions.
+	MovingLoad Reason = "MOVING_LOAD"
 	// Splittable says that the load is spread over many sort keys, or keys:
 	// adaptive capacity can split it, after minutes of sustained load.
 	Splittable Reason = "SPLITTABLE"
@@ -215,7 +223,7 @@ func NewFinding(k Kind, t Target, key sample.Key) Finding {
 // identify names the finding, and its incident, by what it is about.
 func (f *Finding) identify() {
 	f.Fingerprint = fingerprint(f.Kind, f.KeyRef)
-	f.Incident = IncidentID(causeOf[f.Kind], f.Target, f.Fingerprint)
+	f.BelongTo(causeOf[f.Kind], f.causeKey())
 }
 
 // fingerprint returns the name of a kind of finding about a key or target: the
@@ -243,9 +251,12 @@ type Sharded struct {
 	Hottest   string  `json:"hottest"`
 }
 
+// Pattern names all shards together.
+func (s *Sharded) Pattern() string { return s.Base + " " + s.Form }
+
 // Rolling is a key pattern that holds the time in which its keys are hot.
 type Rolling struct {
-	// Period is hour or day, Template the key with a placeholder for the time.
+	// Period is second, minute, hour, day or week, Template the key with a placeholder for the time.
 	Period   string `json:"period"`
 	Template string `json:"template"`
 	// Keys are the keys of the pattern that were hot, the newest last; empty

@@ -1,8 +1,10 @@
 package detect
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -34,6 +36,7 @@ var causeOf = map[Kind]Cause{
 	LargeItem:         CauseHotKey,
 	LargeCollection:   CauseHotKey,
 	RollingHotKey:     CauseRollingKey,
+	MovingHotSpot:     CauseMovingHotSpot,
 	LowCardinalityKey: CauseFewValues,
 	TooFewShards:      CauseShardedKey,
 	TooManyShards:     CauseShardedKey,
@@ -51,7 +54,8 @@ type Incident struct {
 	ID    string `json:"id"`
 	Cause Cause  `json:"cause"`
 	Target
-	// Severity and State are the root finding's.
+	// Severity and State are the root finding's: the worst of all findings, and
+	// open as long as any of them is.
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
 	// OpenedAt is the first second of the episode, FiredAt when the incident
@@ -78,20 +82,156 @@ type Incident struct {
 	Quality Quality `json:"quality"`
 }
 
-// NewIncident returns the incident of one finding. As long as every finding is an
-// incident of its own, the finding's fingerprint stands for the key of the cause.
-func NewIncident(f *Finding) Incident {
-	cause := causeOf[f.Kind]
-	i := Incident{
-		ID: IncidentID(cause, f.Target, f.Fingerprint), Cause: cause, Target: f.Target,
-		Severity: f.Severity, State: f.State, OpenedAt: f.FirstSeen, LastSeen: f.LastSeen,
-		Root: f.Fingerprint, Findings: []string{f.Fingerprint},
-		Summary: f.Why, Labels: map[string]string{}, Quality: f.Quality,
+// BelongTo makes the finding evidence of the incident that a cause makes for a key
+// of its target. The key is the cause's: a hot key itself, the pattern of a rolling
+// one, a caller; nothing where the target as a whole has the cause.
+func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.Target, key) }
+
+// causeKey is what an incident of the kind's usual cause is about, beside its target.
+func (f *Finding) causeKey() string {
+	if f.Key == "" {
+		return ""
 	}
-	if len(f.Advice) > 0 {
-		i.FirstFix = f.Advice[0].Text
+	return f.KeyType + ":" + f.Key
+}
+
+// Roots returns the findings of each incident, the one that it is about first. The
+// incidents are in the order in which their first findings come.
+func Roots(found []Finding) (groups [][]*Finding) {
+	at := make(map[string]int, len(found))
+	for i := range found {
+		f := &found[i]
+		g, known := at[f.Incident]
+		if !known {
+			g = len(groups)
+			at[f.Incident] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], f)
+	}
+	for _, g := range groups {
+		slices.SortFunc(g, byRoot)
+	}
+	return groups
+}
+
+// byRoot orders the findings of one incident: what explains the others first, then
+// what is open, then what is worse.
+func byRoot(x, y *Finding) int {
+	over := func(f *Finding) int { return b2i(f.State == Resolved) }
+	return cmp.Or(
+		cmp.Compare(over(x), over(y)),
+		cmp.Compare(rootRank[x.Kind], rootRank[y.Kind]),
+		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
+		cmp.Compare(y.Utilization, x.Utilization),
+		cmp.Compare(x.Fingerprint, y.Fingerprint),
+	)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// rootRank tells which kind explains the others of its incident: the design or the
+// caller that makes keys hot before the keys, and what their items are like after
+// them.
+var rootRank = map[Kind]int{
+	RollingHotKey: 1, MovingHotSpot: 2, TooFewShards: 3, UnevenShards: 4, LowCardinalityKey: 5, TestKey: 6, SingleCaller: 7,
+	HotGSIKey: 8, HotKeyWrite: 9, HotKeyRead: 9, HotPartition: 10, TableStarvation: 11,
+	LargeItem: 12, LargeCollection: 13, TooManyShards: 14,
+}
+
+// Incidents returns what findings are evidence of, the most severe first. Each
+// finding names its incident.
+func Incidents(found []Finding) []Incident {
+	all := []Incident{}
+	for _, g := range Roots(found) {
+		all = append(all, incidentOf(g))
+	}
+	slices.SortStableFunc(all, func(x, y Incident) int { return cmp.Compare(Rank(y.Severity), Rank(x.Severity)) })
+	return all
+}
+
+// NewIncident returns the incident of one finding.
+func NewIncident(f *Finding) Incident { return incidentOf([]*Finding{f}) }
+
+// incidentOf returns the incident of findings, the root first. It is as severe as the
+// worst of them, and open as long as any of them is.
+func incidentOf(g []*Finding) Incident {
+	root := g[0]
+	i := Incident{
+		ID: root.Incident, Cause: causeFor(root), Target: root.Target,
+		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
+		Root: root.Fingerprint, Findings: []string{},
+		Summary: root.Why, Labels: map[string]string{}, Quality: root.Quality,
+	}
+	for _, f := range g {
+		i.Findings = append(i.Findings, f.Fingerprint)
+		i.Severity, i.State = worst(i.Severity, f.Severity), openest(i.State, f.State)
+		if f.FirstSeen.Before(i.OpenedAt) {
+			i.OpenedAt = f.FirstSeen
+		}
+		if f.LastSeen.After(i.LastSeen) {
+			i.LastSeen = f.LastSeen
+		}
+	}
+	if len(root.Advice) > 0 {
+		i.FirstFix = root.Advice[0].Text
 	}
 	return i
+}
+
+// causeFor returns the cause that made the root's incident: the one whose ID it has.
+func causeFor(root *Finding) Cause {
+	usual := causeOf[root.Kind]
+	if root.Incident == IncidentID(usual, root.Target, root.causeKey()) {
+		return usual
+	}
+	switch {
+	case root.Rolling != nil:
+		return CauseRollingKey
+	case root.Sharding != nil:
+		return CauseShardedKey
+	}
+	for _, c := range []Cause{CauseMovingHotSpot, CauseIndexBackPressure, CauseFewValues} {
+		for _, key := range []string{"", root.causeKey()} {
+			if root.Incident == IncidentID(c, root.Target, key) {
+				return c
+			}
+		}
+	}
+	return usual
+}
+
+// Lift gives the root of each incident the severity and the state of what it
+// explains: a rolling key is as bad as the worst of its days.
+func Lift(found []Finding) {
+	for _, g := range Roots(found) {
+		for _, f := range g[1:] {
+			g[0].Severity, g[0].State = worst(g[0].Severity, f.Severity), openest(g[0].State, f.State)
+		}
+	}
+}
+
+func worst(a, b Severity) Severity {
+	if Rank(b) > Rank(a) {
+		return b
+	}
+	return a
+}
+
+// openest returns which of two states concerns people more.
+func openest(a, b State) State {
+	switch {
+	case a == Firing || b == Firing:
+		return Firing
+	case a == Pending || b == Pending:
+		return Pending
+	}
+	return Resolved
 }
 
 // IncidentID returns the ID of the incident that a cause makes for a key of a

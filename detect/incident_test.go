@@ -24,7 +24,7 @@ func TestEveryKindHasACause(t *testing.T) {
 	for _, kind := range []detect.Kind{
 		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation,
 		detect.RollingHotKey, detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards,
-		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.LargeCollection,
+		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.LargeCollection, detect.MovingHotSpot,
 	} {
 		f := hotKey(kind, detect.Target{Table: "orders"}, "k")
 		if i := detect.NewIncident(&f); i.Cause == "" {
@@ -45,15 +45,16 @@ func TestAnIncidentIsItsFindings(t *testing.T) {
 	}
 }
 
-// TestIncidentsAreToldApart: by kind and key as long as each finding is one, and
-// by every part of the target, whose limits hold for each alone.
+// TestIncidentsAreToldApart: by cause and key, and by every part of the target, whose
+// limits hold for each alone. That a key is hot by reads and by writes, and that its
+// items are large, is one incident.
 func TestIncidentsAreToldApart(t *testing.T) {
 	t.Parallel()
 	seen := map[string]detect.Finding{}
 	for _, target := range []detect.Target{
 		{Table: "orders"}, {Table: "orders", Index: "i"}, {Region: "eu-west-1", Table: "orders"}, {Account: "1", Table: "orders"}, {Table: "ordersi"},
 	} {
-		for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.LargeItem} {
+		for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.RollingHotKey, detect.UnevenShards} {
 			for _, key := range []string{"a", "b"} {
 				f := hotKey(kind, target, key)
 				id := detect.NewIncident(&f).ID
@@ -62,6 +63,12 @@ func TestIncidentsAreToldApart(t *testing.T) {
 				}
 				seen[id] = f
 			}
+		}
+	}
+	for _, kind := range []detect.Kind{detect.HotKeyRead, detect.LargeItem} {
+		f := hotKey(kind, detect.Target{Table: "orders"}, "a")
+		if of, same := seen[detect.NewIncident(&f).ID]; !same || of.Kind != detect.HotKeyWrite {
+			t.Errorf("%s of a hot key is another incident", kind)
 		}
 	}
 	again := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders"}, "a")

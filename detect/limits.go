@@ -69,6 +69,17 @@ const (
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
+	// MovingKeys keys, hot one after another, are a hot spot that moves.
+	MovingKeys = 3
+	// MovingLongest is how many seconds a key of a moving hot spot is hot at most:
+	// one that is hot for longer is one that DynamoDB has time to split.
+	MovingLongest = 120
+	// MovingPause is how many seconds may lie between one key and the next.
+	MovingPause = 10
+	// MovingOverlap times the seconds in which any of the keys was hot is how many
+	// they may have been hot in together: one ends in the second in which the next
+	// begins, so that keys of two seconds each add up to twice as many.
+	MovingOverlap = 2
 	// Horizon is how many seconds of event time a key's seconds stay open to
 	// late data. Older ones are folded; late data then only raise the peak.
 	Horizon = 900
@@ -121,6 +132,10 @@ const (
 	// CallerShare is the share of a key's load from which a caller alone makes
 	// it hot.
 	CallerShare = 0.8
+	// CallerExcess is how many times its share of the rest of a table's load a
+	// caller has of a key, at least, for the caller to be why the key is hot: a
+	// table that one service uses has one caller everywhere.
+	CallerExcess = 2
 	// ScanShare is the share of the load from which Scans make a partition hot.
 	ScanShare = 0.25
 	// CeilingShare is the share of a table's load from which it is worth saying

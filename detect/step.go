@@ -14,6 +14,7 @@ type Step struct {
 // warm throughput, then cheaper reads, then the key.
 const (
 	ActionCaller   = "caller"   // fix the caller
+	ActionShuffle  = "shuffle"  // change the order of the input
 	ActionRetry    = "retry"    // fix how it retries
 	ActionCapacity = "capacity" // whether capacity helps
 	ActionWait     = "wait"     // DynamoDB can help by itself

@@ -32,6 +32,6 @@ func ReadFinding(document []byte) (Finding, error) {
 	}
 	f.Quality = NewQuality(source)
 	f.Quality.Coverage, f.Quality.Gaps = old.Coverage, append(f.Quality.Gaps, old.Gaps...)
-	f.Incident = IncidentID(causeOf[f.Kind], f.Target, f.Fingerprint)
+	f.BelongTo(causeOf[f.Kind], f.causeKey())
 	return *f, nil
 }

@@ -20,6 +20,9 @@ const (
 	MaxOnDemand
 	// AccountLimit is an account that got more than it may have.
 	AccountLimit
+	// OfIndex is a write to a table that an index of it could not take: the index's
+	// partition, capacity or maximum is what was full, and not the table's.
+	OfIndex
 
 	// Causes is how many there are.
 	Causes = iota
@@ -31,6 +34,7 @@ var causes = [Causes]string{
 	Provisioned:  "ProvisionedThroughputExceeded",
 	MaxOnDemand:  "MaxOnDemandThroughputExceeded",
 	AccountLimit: "AccountLimitExceeded",
+	OfIndex:      "IndexWrite",
 }
 
 // String returns the end of AWS's word, "unknown" for CauseUnknown.
@@ -42,9 +46,14 @@ func (c Cause) String() string {
 }
 
 // ThrottleCause finds the cause in AWS's reason text, which may hold several
-// reasons: heat comes first, for it is what no other capacity mends.
-func ThrottleCause(text string) Cause {
-	for c := KeyRange; c < Causes; c++ {
+// reasons: heat comes first, for it is what no other capacity mends. index is the one
+// that the request was counted for, empty for the table itself, to which the reason of
+// an index is not charged.
+func ThrottleCause(text, index string) Cause {
+	if index == "" && strings.Contains(text, causes[OfIndex]) && !strings.Contains(text, "TableWrite") {
+		return OfIndex
+	}
+	for c := KeyRange; c < OfIndex; c++ {
 		for rest := text; ; {
 			i := strings.Index(rest, causes[c])
 			if i < 0 {

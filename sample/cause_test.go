@@ -21,7 +21,7 @@ func TestThrottleCause(t *testing.T) {
 		"ThrottlingException":                     sample.CauseUnknown,
 		"TableWriteProvisionedThroughputExceeded,TableWriteKeyRangeThroughputExceeded": sample.KeyRange,
 	} {
-		if got := sample.ThrottleCause(text); got != want {
+		if got := sample.ThrottleCause(text, "i"); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}

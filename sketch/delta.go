@@ -12,7 +12,8 @@ import (
 
 // Version is the version of the binary form that this package writes. It reads
 // this one and the one before, of which neither account nor Region is known, and
-// which did not tell how requests were drawn.
+// which told neither how requests were drawn, nor the callers of a table, nor what
+// its indexes refuse.
 const (
 	Version = 3
 	oldest  = 2

@@ -12,6 +12,9 @@ import (
 // itemsKept, callersKept and attributesKept are the sizes of the Tops.
 const itemsKept, callersKept, attributesKept = 8, 4, 8
 
+// tableCallersKept is the size of the Top of a table's callers.
+const tableCallersKept = 8
+
 // Evidence is what the requests of one key in one second were like. It is
 // gathered of keys that reach a tenth of a limit, at most 256 of them, from at
 // most 256 of their requests in each part of the second. What it says is true of
@@ -105,6 +108,12 @@ func (t Top) plus(o Top) Top {
 	}
 	return sum
 }
+
+// callersSummed is of how many callers a sum of many seconds keeps.
+const callersSummed = 64
+
+// Plus returns the sum of two Tops over time, of at most 64 texts.
+func (t Top) Plus(o Top) Top { return t.plus(o).cut(callersSummed) }
 
 // cut keeps the n largest; what is dropped may be missing from then on.
 func (t Top) cut(n int) Top {

@@ -62,7 +62,7 @@ func (g *gather) begin() {
 // add adds a record of load l.
 func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 	if r.Throttle != "" {
-		g.Refused[sample.ThrottleCause(r.Throttle)] += r.N
+		g.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
 	}
 	if g.Records >= evidenceRecords {
 		return

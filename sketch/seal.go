@@ -24,7 +24,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	for _, table := range s.touched {
 		place[table] = len(to)
 		to = append(to, Window{
-			Target: t.names[table], Second: s.at, Total: s.totals[table],
+			Target: t.names[table], Second: s.at, Total: s.totals[table], Callers: s.callers[table].top(),
 		})
 		to[len(to)-1].Total.Heaped = s.times.Heaped(table)
 	}

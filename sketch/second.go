@@ -14,6 +14,7 @@ type second struct {
 	front   front
 	counts  countMin
 	totals  []Total // by table number
+	callers []heavy // by table number
 	touched []uint16
 	strings map[string]string // key types in use: a handful
 	// gathers is the evidence of the first `gathered` keys that earned one.
@@ -38,6 +39,7 @@ func newSecond(c Config) *second {
 func (s *second) total(table uint16) *Total {
 	for int(table) >= len(s.totals) {
 		s.totals = append(s.totals, Total{})
+		s.callers = append(s.callers, heavy{most: tableCallersKept})
 	}
 	t := &s.totals[table]
 	if t.Requests == 0 {
@@ -56,7 +58,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if throttled {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)
-		t.Refused[sample.ThrottleCause(r.Throttle)] += r.N
+		t.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
 	}
 	if r.Change {
 		t.Changes += r.N
@@ -67,6 +69,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		largest := together(r) / 1000 / r.Rate
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
+	}
+	if r.Caller != "" {
+		s.callers[table].add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, l.weight())
 	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
@@ -221,6 +226,7 @@ func (s *second) clear() {
 	s.counts.clear()
 	for _, t := range s.touched {
 		s.totals[t] = Total{}
+		s.callers[t] = s.callers[t].emptied(tableCallersKept)
 	}
 	s.touched = s.touched[:0]
 	s.gathered, s.called = 0, 0

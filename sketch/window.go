@@ -189,6 +189,8 @@ type Window struct {
 	Second int64
 	// Total is exact.
 	Total Total
+	// Callers are the weights of the callers of all keys together.
+	Callers Top
 	// Unseen is the most that any key not in Keys can have had.
 	Unseen Load
 	// Keys are ordered by Hash.
@@ -216,6 +218,7 @@ func (w *Window) Merge(o *Window) {
 	}
 	w.Keys = merged
 	w.Total = w.Total.plus(o.Total)
+	w.Callers = w.Callers.plus(o.Callers)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
@@ -269,7 +272,7 @@ func (w *Window) Trim(floor Load, most int) {
 		kept = slices.Clip(kept[:most])
 		slices.SortFunc(kept, byHash)
 	}
-	w.Keys = kept
+	w.Keys, w.Callers = kept, w.Callers.cut(tableCallersKept)
 }
 
 // Key returns a key's load by its hash; what is known of a key that is not

@@ -55,7 +55,7 @@ func (a *Adviser) Steps(f *detect.Finding, peak sample.Milli, p detect.Policy) [
 }
 
 func callerAdvice(f *detect.Finding) string {
-	if name, test := testName(f.Key); test {
+	if name, test := testName(f.Key); test && byTest(f) {
 		return fmt.Sprintf("The key is named like a test (%s): stop or move what writes it, before anything else.", name)
 	}
 	if f.Evidence == nil || len(f.Evidence.Callers) == 0 {

@@ -10,7 +10,8 @@ import (
 )
 
 // Related returns the findings that the evidence of a hot key has beside its heat.
-func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding) {
+// callers are the shares of the load of the whole table or index, by caller.
+func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
 	add := func(kind detect.Kind, why string, step detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
 		m.Why, m.Advice = why, []detect.Step{step}
@@ -28,12 +29,44 @@ func Related(f *detect.Finding, facts *detect.TableFacts) (all []detect.Finding)
 		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
 			wording.About(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), detect.Step{Action: detect.ActionVertical, Text: verticalAdvice(f)})
 	}
-	if name, test := testName(f.Key); test {
+	single := makesHot(f, callers)
+	if name, test := testName(f.Key); test && (single || byTest(f)) {
 		add(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
-	} else if f.Evidence != nil && len(f.Evidence.Callers) > 0 && f.Evidence.Records >= detect.MinRecords && f.Evidence.Callers[0].Low >= detect.CallerShare {
-		add(detect.SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0])), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
+	} else if single {
+		add(detect.SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load, and only %.0f%% of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), 100*shareOfRest(f, callers)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
 	}
 	return all
+}
+
+// makesHot reports whether one caller alone makes the key hot: it has most of the
+// key's load, and far less of the load of all others. The one caller of a service's own
+// table is no news.
+func makesHot(f *detect.Finding, callers map[string]float64) bool {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Records < detect.MinRecords || len(callers) == 0 || f.Share > maxShareBeside {
+		return false
+	}
+	c := f.Evidence.Callers[0]
+	return c.Low >= detect.CallerShare && shareOfRest(f, callers)*detect.CallerExcess <= c.Low
+}
+
+// maxShareBeside is the share of a table's load from which a key is all of it: what
+// the other keys' callers are says nothing then.
+const maxShareBeside = 0.98
+
+// shareOfRest returns the share that the key's busiest caller has of the load of all
+// other keys of the table.
+func shareOfRest(f *detect.Finding, callers map[string]float64) float64 {
+	c := f.Evidence.Callers[0]
+	return min(1, max(0, detect.Ratio(callers[c.Text]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
+}
+
+// byTest reports whether the key's busiest caller is named like a test, too.
+func byTest(f *detect.Finding) bool {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low < detect.CallerShare {
+		return false
+	}
+	_, test := testName(f.Evidence.Callers[0].Text)
+	return test
 }
 
 // collectionGrowth reports whether the key's item collection may reach what a local

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/advice"
+	"github.com/keyheat/keyheat/detect/causes"
 	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
@@ -136,7 +137,7 @@ func (b *Board) evict() {
 	b.tracks.evictLeastLoaded()
 }
 
-// Findings returns every verdict, the most utilised first. Equal boards return
+// Findings returns every verdict, the most severe first, then the most utilised. Equal boards return
 // equal findings in equal order.
 func (b *Board) Findings() []detect.Finding {
 	var found, also []detect.Finding
@@ -146,11 +147,13 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
 	also = append(also, b.views.findings(b.options.Policy)...)
+	callers := b.callersOf(found)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target))...)
+			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
+	also = append(also, causes.Moving(found, b.options.Policy)...)
 	also = unique(also)
 	if !b.options.OneEpisode {
 		also = b.related.resolveAbsent(also, b.timeline.Settled, func(f *detect.Finding) bool {
@@ -158,10 +161,20 @@ func (b *Board) Findings() []detect.Finding {
 		})
 	}
 	found = append(found, also...)
+	causes.Assign(found, b.totals.pressed)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
-		return cmp.Or(cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
+		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// callersOf returns the shares of the callers of every target, where there are
+// findings that they may explain.
+func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]float64 {
+	if len(found) == 0 {
+		return nil
+	}
+	return b.totals.callers()
 }
 
 // judge returns the findings of a track, at most one of each of its kinds.

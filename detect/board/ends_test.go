@@ -34,7 +34,7 @@ func TestAbsentFindingResolves(t *testing.T) {
 	b := board.New(board.Options{})
 	b.Settle(scenario.Began, true)
 	from := time.Unix(scenario.Began-7200, 0).UTC()
-	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}})
+	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}, Hottest: detect.HottestSecond{Utilization: 0.5}})
 	if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
 	}
@@ -70,7 +70,7 @@ func TestARestoredPatternEnds(t *testing.T) {
 		first.Observe(window(at, name(at), 1500))
 		first.Settle(at, true)
 	}
-	if f := single(t, first.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Pending {
+	if f := single(t, first.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Firing {
 		t.Fatalf("found %+v, want an open pattern", f)
 	}
 	b := board.New(board.Options{})

@@ -31,6 +31,7 @@ func (r related) resolveAbsent(current []detect.Finding, settled int64, holds fu
 			continue
 		}
 		if holds(&previous.Finding) {
+			previous.State = detect.Pending // of what it explains, the judge before this one knew
 			current = append(current, previous.Finding)
 			continue
 		}

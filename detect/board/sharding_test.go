@@ -37,7 +37,7 @@ func TestTooFewShardsEnds(t *testing.T) {
 			continue
 		}
 		switch f := single(t, b.Findings(), detect.TooFewShards); {
-		case i == 59 && (f == nil || f.State != detect.Pending):
+		case i == 59 && (f == nil || f.State != detect.Firing):
 			t.Fatalf("found %+v, want an open finding", f)
 		case i == 2000 && (f == nil || f.State != detect.Resolved):
 			t.Fatalf("found %+v, want it to be over", f)

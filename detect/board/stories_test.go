@@ -23,9 +23,9 @@ var lifetimes = []story{
 	{name: "two of four seconds at 900 do not", seconds: demands(900, 10, 10, 900),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
 	{name: "exactly 1,000 is not over the limit", seconds: demands(1000, 1000),
-		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 1000, saturated: 2, shards: 2, utilization: 1},
+		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 1000, shards: 2, utilization: 1},
 	{name: "a thousandth more is", seconds: demands(1000.001),
-		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Pending, peak: 1000.001, over: 1, saturated: 1, shards: 2, utilization: 1.000001},
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Pending, peak: 1000.001, over: 1, shards: 2, utilization: 1.000001},
 	{name: "5,000 writes a second want 8 shards", seconds: demands(5000, 5000, 5000),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "50,000 want 75", seconds: demands(50_000, 50_000),
@@ -45,10 +45,12 @@ var lifetimes = []story{
 	{name: "1,100 reads a second are not", reads: true, seconds: demands(1100, 1100, 1100)},
 	{name: "throttled requests are demand", seconds: []demand{{units: 1400, throttled: 420}, {units: 1400, throttled: 420}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 2, saturated: 2, shards: 3, utilization: 1.4},
-	{name: "a plateau just below the limit is saturation", seconds: demands(990, 998, 400, 1000),
-		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1000, saturated: 3, shards: 2, utilization: 1},
-	{name: "three seconds of a plateau too far apart are not", seconds: demands(990, 400, 990, 400, 400, 990),
-		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 990, saturated: 3, shards: 2, utilization: 0.99},
+	{name: "a steady 990 of which nothing is throttled is a warning", seconds: demands(990, 990, 990, 990, 990),
+		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 990, shards: 2, utilization: 0.99},
+	{name: "a plateau just below the limit is saturation", seconds: []demand{{units: 991, throttled: 1}, {units: 999, throttled: 1}, {units: 400}, {units: 1001, throttled: 1}},
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1001, over: 1, saturated: 3, shards: 2, utilization: 1.001},
+	{name: "three seconds of a plateau too far apart are not", seconds: []demand{{units: 991, throttled: 1}, {units: 400}, {units: 991, throttled: 1}, {units: 400}, {units: 400}, {units: 991, throttled: 1}},
+		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 991, saturated: 3, shards: 2, utilization: 0.991},
 	{name: "what is not proven is possible and no more", seconds: []demand{{units: 700, unsure: 400}, {units: 850, unsure: 200}},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Pending, peak: 850, possible: 2, shards: 2, utilization: 0.85},
 	{name: "what is only possible is no finding", seconds: []demand{{units: 700, unsure: 400}, {units: 700, unsure: 400}}},
@@ -85,7 +87,7 @@ var arithmetic = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 3, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
-		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3000, saturated: 3, shards: 2, utilization: 1},
+		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
 	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"6 queries of at least 0.5 RCU each", "× 5 × 0.5 ="},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
@@ -164,8 +166,10 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch” first").with(withOther(detect.SingleCaller)),
-	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1"}, "stop or move what writes it").with(withOther(detect.TestKey)),
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch” first").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
+	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop or move what writes it").with(withOther(detect.TestKey)),
+	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
 	hot("a word within a word is no test", detect.Undetermined, workload{key: "latest#1"}),
 	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "vertical partitioning", "“views”").with(withOther(detect.LargeItem)),
 	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
@@ -179,7 +183,7 @@ var relatedStories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
 		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
-		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Pending, peak: 1600, over: 3, shards: 3, utilization: 1.6},
+		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 3, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
 		says: []string{"requests on the key were throttled", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
@@ -220,7 +224,7 @@ var tableStories = []story{
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
 		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 50_000, shards: 75, utilization: 50},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 50},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
@@ -232,7 +236,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.8},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
 		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
-		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
+		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 3},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
@@ -240,10 +244,10 @@ var shardingStories = slices.Concat(forms(), []story{
 	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "unless the policy says that such numbers are shards", workloads: keysLike("post#%d", 2, workload{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), others: map[detect.Kind]int{detect.HotKeyWrite: 2},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 3000, shards: 5, utilization: 3},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 3000, shards: 5, utilization: 3},
 	{name: "an index sharded by bare numbers, the key in its sort key", workloads: keysLike("%d", 10, workload{units: 600, index: "by-status", sk: shuffled})},
 	{name: "too few of these", workloads: keysLike("%d", 10, workload{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", others: map[detect.Kind]int{detect.HotGSIKey: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 12_000, shards: 18, utilization: 12},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, shards: 18, utilization: 12},
 })
 
 // forms returns the same key in every form in which shards are named in the field.
@@ -267,7 +271,7 @@ func forms() (all []story) {
 		all = append(all, story{
 			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” receive 6,000"},
 			others: map[detect.Kind]int{detect.HotKeyWrite: 4},
-			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Pending, peak: 6000, shards: 9, utilization: 6,
+			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, shards: 9, utilization: 6,
 		})
 	}
 	return all
@@ -288,7 +292,7 @@ var fewValueStories = []story{
 		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
-		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Pending, peak: 900, shards: 2, utilization: 0.9},
+		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 1, index: "by-status",
 		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
@@ -297,6 +301,14 @@ var fewValueStories = []story{
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 500, shards: 1, utilization: 0.5},
 	{name: "many users are none", workloads: keysLike("user#%d", 300, workload{units: 5}), withCensus: true, lasts: 60},
 	{name: "nor is a table that hardly anybody uses", workloads: statusValues(1, workload{}), withCensus: true, lasts: 60},
+}
+
+// beside adds as much load again on other keys, of which none is hot.
+func beside(caller string) func(*story) {
+	return func(s *story) {
+		s.workloads = append(s.workloads, keysLike("customer#a%d", 20, workload{units: 75, caller: caller})...)
+		s.share = 0.5
+	}
 }
 
 func policyWith(change func(*detect.Policy)) *detect.Policy {

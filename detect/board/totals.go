@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -14,7 +15,13 @@ import (
 type totals struct {
 	sums map[detect.Target]*sum
 	// open is what each second that is open to late data added to its sum.
-	open map[windowID]sketch.Total
+	open map[windowID]addend
+}
+
+// addend is what an open second added.
+type addend struct {
+	sketch.Total
+	callers sketch.Top
 }
 
 type windowID struct {
@@ -27,10 +34,15 @@ type sum struct {
 	seconds int64
 	total   sketch.Total
 	unseen  sketch.Load
+	// pressed is the last second in which writes were throttled because of an
+	// index of the table.
+	pressed int64
+	// callers are the weights of the callers of seconds that are closed.
+	callers sketch.Top
 }
 
 func newTotals() totals {
-	return totals{sums: map[detect.Target]*sum{}, open: map[windowID]sketch.Total{}}
+	return totals{sums: map[detect.Target]*sum{}, open: map[windowID]addend{}}
 }
 
 // observe adds a window to the sum of its table, in place of what was known of
@@ -49,19 +61,24 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 		}
 		s.seconds++
 	}
-	t.open[id] = w.Total
+	t.open[id] = addend{w.Total, w.Callers}
 	s.total.Requests += w.Total.Requests - before.Requests
 	s.total.Write += w.Total.Write - before.Write
 	s.total.Read += w.Total.Read - before.Read
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
+	if w.Total.Refused[sample.OfIndex] > 0 {
+		s.pressed = max(s.pressed, w.Second)
+	}
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
 }
 
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
-	for id := range t.open {
+	for id, a := range t.open {
 		if id.second < oldest {
+			s := t.sums[id.target]
+			s.callers = s.callers.Plus(a.callers)
 			delete(t.open, id)
 		}
 	}
@@ -73,6 +90,34 @@ func (t totals) largest(of detect.Target) episode.Largest {
 		return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
 	}
 	return episode.Largest{}
+}
+
+// pressed reports whether writes to a table were throttled because of an index, as
+// far as was observed.
+func (t totals) pressed(of detect.Target) bool { return t.sums[of] != nil && t.sums[of].pressed > 0 }
+
+// callers returns the shares of the callers of a table or index, of the load of
+// requests whose callers are known; nil when there are none.
+func (t totals) callers() map[detect.Target]map[string]float64 {
+	tops := map[detect.Target]sketch.Top{}
+	for of, s := range t.sums {
+		tops[of] = s.callers
+	}
+	for id, a := range t.open {
+		tops[id.target] = tops[id.target].Plus(a.callers)
+	}
+	shares := map[detect.Target]map[string]float64{}
+	for of, top := range tops {
+		all := 0.0
+		for _, e := range top.Entries {
+			all += float64(e.Weight)
+		}
+		shares[of] = map[string]float64{}
+		for _, e := range top.Entries {
+			shares[of][e.Text] = detect.Ratio(float64(e.Weight), all)
+		}
+	}
+	return shares
 }
 
 // tables returns every table and index, the most requested first.

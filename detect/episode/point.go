@@ -133,6 +133,9 @@ func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.of(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
+	if p.tableChanges < p.tableRequests && detect.Amount(k, p.throttled) == 0 {
+		return false // requests are visible, and none is throttled
+	}
 	used := detect.Amount(k, p.consumed())
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)
 }

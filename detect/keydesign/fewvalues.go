@@ -22,6 +22,9 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 		return detect.Finding{}, false // these may be the first of many
 	}
 	h := v.Hottest
+	if h.Utilization < detect.TrackShare {
+		return detect.Finding{}, false // it cannot matter at the table's load
+	}
 	severity := detect.Info
 	if h.Utilization > p.Warning {
 		severity = detect.Warning

@@ -12,45 +12,6 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// timeFormat is a way of writing a time into a key.
-type timeFormat struct {
-	layout, period, placeholder string
-}
-
-// timeFormats are the ones found in the field, the finer ones first: an hour's name
-// holds a day's.
-var timeFormats = []timeFormat{
-	{"2006-01-02T15", "hour", "<hour>"},
-	{"2006-01-02-15", "hour", "<hour>"},
-	{"2006-01-02 15", "hour", "<hour>"},
-	{"2006-01-02#15", "hour", "<hour>"},
-	{"2006010215", "hour", "<hour>"},
-	{"2006-01-02", "day", "<date>"},
-	{"2006/01/02", "day", "<date>"},
-	{"2006.01.02", "day", "<date>"},
-	{"20060102", "day", "<date>"},
-}
-
-// maxClockShift is how far a writer's clock may be from UTC: a key's date is the one
-// where the writer is.
-const maxClockShift = 14 * time.Hour
-
-// Of returns the pattern of a key that is named after the time in which it was hot,
-// so that its successor will be as hot; nil when it is not.
-func Of(key string, at time.Time) *detect.Rolling {
-	for _, n := range timeFormats {
-		for shift := -maxClockShift; shift <= maxClockShift; shift += time.Hour {
-			text := at.Add(shift).Format(n.layout)
-			if i := strings.Index(key, text); i >= 0 && !digitAt(key, i-1) && !digitAt(key, i+len(text)) {
-				return &detect.Rolling{Period: n.period, Template: key[:i] + n.placeholder + key[i+len(text):], Keys: []string{}}
-			}
-		}
-	}
-	return nil
-}
-
-func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
-
 // keysKept is how many keys of a pattern are kept, keptSeconds for how many seconds
 // after the last of them was hot, and maxPatterns how many patterns.
 const (
@@ -104,9 +65,14 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 		return detect.Finding{}, false
 	}
 	all := slices.SortedFunc(maps.Values(r), byPeak)
-	worst, open := all[0], false
+	worst, open, firing := all[0], false, false
+	period := worst.Rolling.Period
 	keys := []string{}
-	for _, f := range all {
+	for i, f := range all {
+		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {
+			firing = true // each key is perhaps hot for too short a time to fire
+		}
+		period = finer(period, f.Rolling.Period)
 		if f.Utilization > worst.Utilization {
 			worst = f
 		}
@@ -117,11 +83,14 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	f.Severity, f.State = p.Cap(worst.Severity), detect.Resolved
 	if open {
 		f.State = detect.Pending
+		if firing && f.Severity != detect.Info {
+			f.State = detect.Firing
+		}
 	}
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
-	f.Rolling = &detect.Rolling{Period: worst.Rolling.Period, Template: template, Keys: keys}
+	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
 	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%d keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
-		len(keys), template, worst.Rolling.Period, wording.Quote(keys[len(keys)-1]), worst.Rolling.Period)
+		len(keys), template, period, wording.Quote(keys[len(keys)-1]), period)
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
 		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionCapacity
 	})

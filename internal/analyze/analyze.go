@@ -147,9 +147,9 @@ type Samples struct {
 // Result is what was found. Its JSON form is documented in
 // docs/findings.schema.json.
 type Result struct {
-	// Incidents are in the order of their root findings.
+	// Incidents are what the findings are evidence of, the most severe first.
 	Incidents []detect.Incident `json:"incidents"`
-	// Findings are ordered by utilisation.
+	// Findings are ordered by severity, and then by utilisation.
 	Findings []detect.Finding `json:"findings"`
 	Tables   []detect.Table   `json:"tables"`
 	// Candidates are ordered by table, the best key first.
@@ -199,8 +199,8 @@ func (f *fold) result(o Options) *Result {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
 		forecast.Apply(found, grown.ofFinding(found), policy(found.Target).Headroom)
-		r.Incidents = append(r.Incidents, detect.NewIncident(found))
 	}
+	r.Incidents = detect.Incidents(r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, policy)
 	return r

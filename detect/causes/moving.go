@@ -1,0 +1,168 @@
+package causes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// succession is keys of one target that were hot one after another.
+type succession struct{ keys []*detect.Finding }
+
+// Moving returns the findings about load that goes from key to key: single keys are
+// hot for so short a time that none of them may ever fire.
+func Moving(found []detect.Finding, policy func(detect.Target) detect.Policy) (all []detect.Finding) {
+	for _, s := range successions(found) {
+		if len(s.keys) >= detect.MovingKeys {
+			f := s.finding()
+			f.Severity = policy(f.Target).Cap(f.Severity)
+			if f.Severity == detect.Info && f.State == detect.Firing {
+				f.State = detect.Pending
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// movingKeys returns the keys of the target's successions. Two keys are one already:
+// the second one is no reason to page again.
+func movingKeys(found []detect.Finding) map[hotKey]bool {
+	moving := map[hotKey]bool{}
+	for _, s := range successions(found) {
+		for _, f := range s.keys {
+			moving[keyOf(f)] = true
+		}
+	}
+	return moving
+}
+
+// successions returns the last one of each target, of two keys at least. A key that
+// is named after a time, or is a shard, has a cause of its own.
+func successions(found []detect.Finding) (all []succession) {
+	type what struct {
+		target detect.Target
+		reads  bool
+	}
+	by := map[what][]*detect.Finding{}
+	for i := range found {
+		f := &found[i]
+		if !f.Kind.OfKey() || f.Rolling != nil || f.Sharding != nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
+			continue
+		}
+		of := what{f.Target, f.Kind == detect.HotKeyRead}
+		by[of] = append(by[of], f)
+	}
+	for _, keys := range by {
+		if s := newest(keys); len(s.keys) >= 2 {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(x, y succession) int { return strings.Compare(x.keys[0].Fingerprint, y.keys[0].Fingerprint) })
+	return all
+}
+
+// newest returns the longest succession of keys that ends with the last of them.
+func newest(keys []*detect.Finding) succession {
+	keys = slices.DeleteFunc(keys, func(f *detect.Finding) bool { return hotFor(f) > detect.MovingLongest })
+	slices.SortFunc(keys, func(x, y *detect.Finding) int {
+		return cmp.Or(x.FirstSeen.Compare(y.FirstSeen), strings.Compare(x.Fingerprint, y.Fingerprint))
+	})
+	from := 0
+	for i := 1; i < len(keys); i++ {
+		pause := keys[i].FirstSeen.Sub(lastOf(keys[from:i]))
+		begins := keys[i].FirstSeen.After(keys[i-1].FirstSeen)
+		if pause > detect.MovingPause*time.Second || !begins {
+			from = i
+		}
+	}
+	s := succession{keys[min(from, len(keys)):]}
+	if !s.oneAfterAnother() {
+		return succession{}
+	}
+	return s
+}
+
+// hotFor returns how many seconds a key's episode lasts.
+func hotFor(f *detect.Finding) int { return int(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1 }
+
+func lastOf(keys []*detect.Finding) (last time.Time) {
+	for _, f := range keys {
+		if f.LastSeen.After(last) {
+			last = f.LastSeen
+		}
+	}
+	return last
+}
+
+// oneAfterAnother reports whether the keys were not hot at the same time: keys that
+// are, are that many hot keys.
+func (s succession) oneAfterAnother() bool {
+	if len(s.keys) < 2 {
+		return false
+	}
+	each := 0
+	for i, f := range s.keys {
+		each += hotFor(f)
+		if i > 0 && s.keys[i-1].LastSeen.After(f.FirstSeen.Add(detect.FireOf*time.Second)) {
+			return false
+		}
+	}
+	all := int(lastOf(s.keys).Sub(s.keys[0].FirstSeen)/time.Second) + 1
+	return each <= detect.MovingOverlap*all
+}
+
+// finding returns that of the target as a whole.
+func (s succession) finding() detect.Finding {
+	worst, last := s.keys[0], s.keys[len(s.keys)-1]
+	open, critical := false, false
+	over := 0
+	for _, f := range s.keys {
+		if f.Utilization > worst.Utilization {
+			worst = f
+		}
+		open = open || f.State != detect.Resolved
+		critical = critical || f.Severity == detect.Critical
+		over += f.OverSeconds
+	}
+	f := detect.NewFinding(detect.MovingHotSpot, worst.Target, sample.Key{})
+	f.Severity, f.State = detect.Warning, detect.Resolved
+	if critical {
+		f.Severity = detect.Critical
+	}
+	if open {
+		f.State = detect.Firing // the keys are hot in turn, each perhaps for too short a time
+	}
+	f.Peak, f.Mean, f.Consumed = worst.Peak, worst.Mean, worst.Consumed
+	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
+	f.OverSeconds, f.Evidence, f.Quality = over, worst.Evidence, worst.Quality
+	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastOf(s.keys), last.Through
+	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
+	f.Reason = detect.MovingLoad
+	limit := wording.PerSecond(detect.Limit(worst.Kind), worst.Kind)
+	f.Why = fmt.Sprintf("%d keys neared or passed %s one after another, each for %s at most, the last %s: the load moves on before DynamoDB can split a partition, and every split is made for a key that is done.",
+		len(s.keys), limit, wording.Seconds(s.longest()), wording.Quote(last.Key))
+	what := "writes"
+	if worst.Kind == detect.HotKeyRead {
+		what = "reads"
+	}
+	f.Advice = []detect.Step{
+		{Action: detect.ActionShuffle, Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as a sorted import, backfill or export does. In random order, or from many places of the file at once, the same %s go to all partitions together.", map[bool]string{true: "reads", false: "writes"}[worst.Kind == detect.HotKeyRead], what)},
+		{Action: detect.ActionRetry, Text: "If the order cannot be changed, bound the rate to below one partition's limit, and let the client back off exponentially, with jitter, when it is throttled."},
+		{Action: detect.ActionCapacity, Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
+	}
+	return f
+}
+
+func (s succession) longest() (n int) {
+	for _, f := range s.keys {
+		n = max(n, hotFor(f))
+	}
+	return n
+}

@@ -1,0 +1,276 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// World is traffic as it is found in the field: what detect/board/testdata/worlds.yaml
+// describes, field by field.
+type World struct {
+	Seconds  int
+	Start    time.Time
+	Source   string
+	Sampling struct {
+		Rate float64
+		How  string
+	}
+	Load []WorldLoad
+}
+
+// WorldLoad is the load of one key, or of several.
+type WorldLoad struct {
+	Table, Index, Region string
+	Key                  string
+	Keys                 int
+	Number               bool
+	Op                   string
+	WCU, RCU             float64
+	Size                 int64
+	Strong               bool
+	Sort                 string
+	Caller               string
+	Callers              int
+	From, To, Step       int
+	Throttled            float64
+	Reason, Resource     string
+	Retries, Batch       int
+	Zipf, Wave           float64
+}
+
+// maxWorldRecords is how many records stand for one key's second: beyond that each
+// stands for several requests.
+const maxWorldRecords = 250
+
+// randomKeys is the number of keys from which each request draws its own.
+const randomKeys = 20_000
+
+// Windows calls each with every second's windows of the world, whole and in order.
+// The same world and seed give the same windows.
+func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window)) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	senders := make([]*sender, len(w.Load))
+	for i := range w.Load {
+		senders[i] = newSender(w, &w.Load[i], r)
+	}
+	config := sketch.Config{Seed: Seed}
+	shard := sketch.NewShard(config)
+	for s := range w.Seconds {
+		var records []sample.Record
+		for _, from := range senders {
+			records = append(records, from.second(s)...)
+		}
+		slices.SortStableFunc(records, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
+		for i := range records {
+			if err := shard.Add(&records[i]); err != nil {
+				panic(err)
+			}
+		}
+		d := sketch.NewDelta(config)
+		shard.Seal(d)
+		each(w.Start.Unix()+int64(s), d.Windows)
+	}
+}
+
+// sender makes the requests of a load.
+type sender struct {
+	world  *World
+	load   *WorldLoad
+	random *rand.Rand
+	// share and phase are those of each key: what part of the load it has, and how
+	// far it is from its next request.
+	share, phase []float64
+	unit         float64 // of one request
+	sent         int64
+}
+
+func newSender(w *World, l *WorldLoad, r *rand.Rand) *sender {
+	s := &sender{world: w, load: l, random: r, unit: l.unit()}
+	n := max(l.Keys, 1)
+	if n >= randomKeys {
+		n = 1
+	}
+	sum := 0.0
+	for i := range n {
+		s.share = append(s.share, math.Pow(float64(i+1), -l.Zipf))
+		s.phase = append(s.phase, r.Float64())
+		sum += s.share[i]
+	}
+	for i := range s.share {
+		s.share[i] /= sum
+	}
+	return s
+}
+
+// unit returns what one request costs.
+func (l *WorldLoad) unit() float64 {
+	if l.RCU > 0 {
+		blocks := math.Ceil(float64(l.Size) / 4096)
+		if l.Strong {
+			return blocks
+		}
+		return blocks / 2
+	}
+	units := math.Ceil(float64(l.Size) / 1024)
+	if strings.HasPrefix(l.Op, "Transact") {
+		units *= 2
+	}
+	return units
+}
+
+// second returns the requests of one second that are seen.
+func (s *sender) second(at int) (all []sample.Record) {
+	l := s.load
+	if at < l.From || l.To > 0 && at >= l.To {
+		return nil
+	}
+	level := 1.0
+	if l.Wave > 0 {
+		level += l.Wave * (2*s.random.Float64() - 1)
+	}
+	retried := l.Throttled * float64(max(l.Retries, 1))
+	perSecond := (max(l.WCU, l.RCU)*level + retried) / s.unit
+	refused := retried / (max(l.WCU, l.RCU)*level + retried)
+	for i, share := range s.share {
+		if l.Step > 0 {
+			if at/l.Step%len(s.share) != i {
+				continue
+			}
+			share = 1
+		}
+		s.phase[i] += perSecond * share
+		n := int(s.phase[i])
+		s.phase[i] -= float64(n)
+		all = append(all, s.requests(at, i, n, refused)...)
+	}
+	return all
+}
+
+// requests returns so many of one key, or what is sampled of them.
+func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record) {
+	l, rate := s.load, s.world.Sampling.Rate
+	together := 1
+	if rate > 0 && s.world.Sampling.How == "request" {
+		together = max(l.Batch, 1)
+	}
+	fold := 1
+	if rate == 0 {
+		fold = max(1, (n+maxWorldRecords-1)/maxWorldRecords)
+	}
+	for i := 0; i < n; i += together * fold {
+		if rate > 0 && s.random.Float64() >= rate {
+			s.sent += int64(together)
+			continue
+		}
+		for range together {
+			r := s.record(at, key, int64(1000*i/n), refused)
+			r.N = int64(min(fold, n-i))
+			all = append(all, r)
+			s.sent++
+		}
+	}
+	return all
+}
+
+func (s *sender) record(at, key int, millis int64, refused float64) sample.Record {
+	l := s.load
+	r := sample.Record{
+		Time: (s.world.Start.Unix()+int64(at))*1000 + millis, Table: l.Table, Index: l.Index, Region: l.Region,
+		PK: s.partitionKey(at, key), SK: s.sortKey(at, millis), Bytes: l.Size, Rate: 1, N: 1,
+		Change: s.world.Source == "stream",
+	}
+	if s.world.Sampling.Rate > 0 {
+		r.Rate = s.world.Sampling.Rate
+	}
+	if op, known := sample.ParseOp(l.Op); known {
+		r.Op = op
+	}
+	if l.RCU > 0 {
+		r.RCU = Milli(s.unit)
+	} else {
+		r.WCU = Milli(s.unit)
+		r.Edit = s.edit()
+	}
+	if l.Strong {
+		r.Read = sample.Strong
+	}
+	if !r.Change {
+		r.Caller = l.Caller
+		if l.Callers > 0 {
+			r.Caller = strings.ReplaceAll(l.Caller, "{n}", strconv.Itoa(s.random.IntN(l.Callers)))
+		}
+	}
+	if l.Throttled > 0 && s.random.Float64() < refused {
+		r.Throttle = l.Reason
+	}
+	return r
+}
+
+// edit returns what a put of a new item, or an update of a known one, did.
+func (s *sender) edit() *sample.Edit {
+	size := s.load.Size
+	if s.load.Op == "UpdateItem" {
+		return &sample.Edit{Changed: min(size, 40), Attributes: []string{"value"}}
+	}
+	return &sample.Edit{Changed: size, Grown: size}
+}
+
+// partitionKey returns the n-th key of the load in a second.
+func (s *sender) partitionKey(at, n int) sample.Key {
+	l := s.load
+	if l.Keys >= randomKeys {
+		n = s.random.IntN(l.Keys)
+	}
+	now := s.world.Start.Add(time.Duration(at) * time.Second).UTC()
+	year, week := now.ISOWeek()
+	day, hour, minute := "2006-01-02", "2006-01-02T15", "2006-01-02T15:04"
+	if l.Number {
+		day, hour, minute = "20060102", "2006010215", "200601021504"
+		if l.Key == "{n}" && l.Keys > 100 {
+			n += 100_001
+		} else {
+			n++
+		}
+	}
+	text := strings.NewReplacer(
+		"{n}", strconv.Itoa(n), "{day}", now.Format(day), "{hour}", now.Format(hour), "{minute}", now.Format(minute),
+		"{epoch}", strconv.FormatInt(now.Unix(), 10), "{week}", fmt.Sprintf("%d-W%02d", year, week),
+	).Replace(l.Key)
+	if l.Number {
+		return sample.Key{Type: "N", Text: text}
+	}
+	return sample.KeyString(text)
+}
+
+// jitterMillis is how far timestamps as sort keys are from the order of arrival.
+const jitterMillis = 300
+
+// sortKey returns that of a request.
+func (s *sender) sortKey(at int, millis int64) sample.Key {
+	now := (s.world.Start.Unix()+int64(at))*1000 + millis
+	switch s.load.Sort {
+	case "one":
+		return sample.KeyString("profile")
+	case "uuid", "spread":
+		return sample.KeyString(fmt.Sprintf("%016x", s.random.Uint64()))
+	case "rising":
+		return sample.KeyString(fmt.Sprintf("%d-%09d", now, s.sent))
+	case "jitter":
+		return sample.KeyString(strconv.FormatInt(now-s.random.Int64N(jitterMillis), 10))
+	case "queue":
+		if s.sent%2 == 0 {
+			return sample.KeyString(fmt.Sprintf("%012d", s.sent))
+		}
+		return sample.KeyString(fmt.Sprintf("%012d", s.sent+100_000))
+	}
+	return sample.Key{}
+}
