@@ -102,13 +102,13 @@ const checkSeconds = 30
 
 // judge lets a board observe the world second by second.
 func (w *fieldWorld) judge() (j judged) {
-	b := board.New(board.Options{Facts: w.facts})
+	b := board.New(board.Options{Facts: func(of detect.Target) *detect.TableFacts { return w.facts(of.Table) }})
 	b.Settle(w.Start.Unix()-1, true)
 	census, targets := keydesign.NewCensus(), map[detect.Target]bool{}
 	told := map[string]bool{} // incidents and their findings that were told of
 	check := func() {
 		for of := range targets {
-			b.SetView(of.Table, of.Index, census.View(of.Table, of.Index, detect.DefaultPolicy()))
+			b.SetView(of, census.View(of, detect.DefaultPolicy()))
 		}
 		j.found = b.Findings()
 		j.incidents = detect.Incidents(j.found)

@@ -102,14 +102,15 @@ func (c *collector) commit(watermark int, loads ...load) {
 	d := sketch.NewDelta(c.config)
 	c.shard.Seal(d)
 	var body []byte
-	if !d.Empty() {
+	version := sketch.Version
+	switch {
+	case d.Empty():
+	case c.old:
+		version, body = 2, marshalVersion2(c.t, d)
+	default:
 		var err error
 		body, err = d.MarshalBinary()
 		must(c.t, err)
-	}
-	version := sketch.Version
-	if c.old {
-		version, body = 2, version2(c.t, body)
 	}
 	c.write(watermark, version, body)
 }

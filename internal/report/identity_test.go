@@ -1,15 +1,10 @@
 package report_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
-	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -22,30 +17,6 @@ var (
 	oregon  = sample.Target{Account: "123456789012", Region: "us-west-2", Table: table}
 	staging = sample.Target{Account: "210987654321", Region: "eu-west-1", Table: table}
 )
-
-// version2 rewrites a delta of version 3 whose tables have no account and Region.
-func version2(t *testing.T, body []byte) []byte {
-	t.Helper()
-	if body == nil {
-		return nil
-	}
-	const header = 21
-	d, err := zstd.NewReader(nil)
-	must(t, err)
-	defer d.Close()
-	contents, err := d.DecodeAll(body[header:], nil)
-	must(t, err)
-	name := append([]byte{byte(len(table))}, table...)
-	contents = bytes.ReplaceAll(contents, append(slices.Clone(name), 0, 0, 0), append(slices.Clone(name), 0))
-	e, err := zstd.NewWriter(nil)
-	must(t, err)
-	out := slices.Clone(body[:header])
-	out[3] = 2
-	binary.LittleEndian.PutUint64(out[5:], uint64(len(contents)))
-	out = e.EncodeAll(contents, out)
-	binary.LittleEndian.PutUint64(out[13:], xxh3.HashSeed(out[header:], uint64(len(contents))))
-	return out
-}
 
 // at gives a collector an account and a Region.
 func (c *collector) at(of sample.Target) *collector {
