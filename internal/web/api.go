@@ -69,7 +69,9 @@ func (s *Site) apiIncidents(w http.ResponseWriter, r *http.Request) {
 		s.apiError(w, r, err)
 		return
 	}
-	rows, err := s.store.Incidents(ctx, store.IncidentQuery{State: q.State, Severity: q.Severity, Table: q.Table, Limit: q.Limit})
+	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
+		State: q.State, Severity: q.Severity, Account: q.Account, Region: q.Region, Table: q.Table, Limit: q.Limit,
+	})
 	if err != nil {
 		s.apiError(w, r, err)
 		return
