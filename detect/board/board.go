@@ -199,6 +199,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
 	}
+	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
+		f.Why += " " + replicated
+	}
 	f.Advice = b.adviser.Steps(&f, e.Peak(r.Kind).Value, r.Policy)
 	return f
 }
