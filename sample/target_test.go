@@ -43,7 +43,7 @@ func TestLookup(t *testing.T) {
 		{Table: "orders"}: 1, {Account: "1", Table: "orders"}: 1, {Account: "1", Region: "us-west-2", Table: "orders"}: 1,
 		{Region: "eu-west-1", Table: "orders"}: 2, {Account: "2", Region: "eu-west-1", Table: "orders", Index: "i"}: 2,
 		{Account: "1", Region: "eu-west-1", Table: "orders"}: 3,
-		{Account: "1", Region: "us-west-2", Table: "carts"}: 4, {Region: "us-west-2", Table: "carts"}: 0, {Table: "carts"}: 0,
+		{Account: "1", Region: "us-west-2", Table: "carts"}:  4, {Region: "us-west-2", Table: "carts"}: 0, {Table: "carts"}: 0,
 	} {
 		if got, ok := sample.Lookup(all, target); got != want || ok != (want > 0) {
 			t.Errorf("%s: %d, want %d", target.Name(), got, want)
