@@ -44,3 +44,47 @@ func TestFactsOverOthers(t *testing.T) {
 		t.Errorf("the stored facts were changed: %+v", described)
 	}
 }
+
+// TestFactsOf finds the facts of a table, also where either does not say in which
+// account and Region it is; but not those of one of several.
+func TestFactsOf(t *testing.T) {
+	t.Parallel()
+	here := detect.Target{Account: "123456789012", Region: "eu-west-1", Table: "orders"}
+	there := detect.Target{Account: "123456789012", Region: "us-west-2", Table: "orders"}
+	facts := map[detect.Target]*detect.TableFacts{
+		here: {WCU: 1}, there: {WCU: 2}, {Table: "users"}: {WCU: 3}, {Region: "eu-west-1", Table: "carts"}: {WCU: 4},
+	}
+	all := detect.FactsByTable{}
+	for of, f := range facts {
+		all.Add(of, f)
+	}
+	index := here
+	index.Index = "by-status"
+	for _, c := range []struct {
+		says string
+		of   detect.Target
+		wcu  float64
+	}{
+		{"its own", here, 1},
+		{"its own of two Regions", there, 2},
+		{"its table's", index, 1},
+		{"the Region decides", detect.Target{Region: "us-west-2", Table: "orders"}, 2},
+		{"may be either", detect.Target{Table: "orders"}, 0},
+		{"may be either of the account's", detect.Target{Account: "123456789012", Table: "orders"}, 0},
+		{"another Region's are none", detect.Target{Region: "eu-central-1", Table: "orders"}, 0},
+		{"nothing tells where they are from", detect.Target{Account: "1", Region: "eu-west-1", Table: "users"}, 3},
+		{"nothing tells where the table is", detect.Target{Table: "carts"}, 4},
+		{"unknown table", detect.Target{Table: "absent"}, 0},
+	} {
+		var wcu float64
+		if f := all.Of(c.of); f != nil {
+			wcu = f.WCU
+		}
+		if wcu != c.wcu {
+			t.Errorf("%s: %s has the facts %v, want %v", c.says, c.of.Name(), wcu, c.wcu)
+		}
+	}
+	if detect.FactsByTable(nil).Of(here) != nil {
+		t.Error("facts of nothing")
+	}
+}

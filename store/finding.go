@@ -46,7 +46,7 @@ type Transition struct {
 // FindingQuery chooses findings. The zero value chooses all; an empty field
 // chooses any.
 type FindingQuery struct {
-	State, Severity, Table, Kind string
+	State, Severity, Account, Region, Table, Kind string
 	// Limit is the most findings to return, 0 for DefaultLimit.
 	Limit int
 }
@@ -66,8 +66,9 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
 			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR kind = $4)
-		ORDER BY utilization DESC, fingerprint LIMIT $5`,
-		q.State, q.Severity, clean(q.Table), q.Kind, limit(q.Limit))
+			AND ($5 = '' OR t.account = $5) AND ($6 = '' OR t.region = $6)
+		ORDER BY utilization DESC, fingerprint LIMIT $7`,
+		q.State, q.Severity, clean(q.Table), q.Kind, clean(q.Account), clean(q.Region), limit(q.Limit))
 	if err != nil {
 		return nil, wrap(ctx, "read findings", err)
 	}

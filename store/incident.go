@@ -51,7 +51,7 @@ type IncidentTransition struct {
 // IncidentQuery chooses incidents. The zero value chooses all; an empty field
 // chooses any.
 type IncidentQuery struct {
-	State, Severity, Table, Cause string
+	State, Severity, Account, Region, Table, Cause string
 	// Finding is the fingerprint of one of the incident's findings.
 	Finding string
 	// Limit is the most incidents to return, 0 for DefaultLimit.
@@ -74,8 +74,9 @@ func (s *Store) Incidents(ctx context.Context, q IncidentQuery) (all []Incident,
 				AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR cause = $4)
 				AND ($5 = '' OR EXISTS (
 					SELECT 1 FROM incident_findings AS f WHERE f.incident = i.id AND f.fingerprint = $5))
-			ORDER BY last_seen DESC, i.id LIMIT $6`,
-			q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, limit(q.Limit))
+				AND ($6 = '' OR t.account = $6) AND ($7 = '' OR t.region = $7)
+			ORDER BY last_seen DESC, i.id LIMIT $8`,
+			q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, clean(q.Account), clean(q.Region), limit(q.Limit))
 		return err
 	})
 	return all, err

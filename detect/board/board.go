@@ -215,6 +215,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if open := e.Shards(r); open != "" {
 		f.Why += " " + open
 	}
+	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
+		f.Why += " " + replicated
+	}
 	f.Advice = b.adviser.Steps(&f, e.Sustained(r.Kind).Value, r.Policy)
 	return f
 }

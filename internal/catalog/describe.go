@@ -68,7 +68,9 @@ func read(d *types.TableDescription) Table {
 	}
 	t.Target.Account, t.Target.Region = owner(aws.ToString(d.TableArn))
 	for _, r := range d.Replicas {
-		t.Facts.Replicas = append(t.Facts.Replicas, aws.ToString(r.RegionName))
+		if name := aws.ToString(r.RegionName); name != t.Target.Region {
+			t.Facts.Replicas = append(t.Facts.Replicas, name)
+		}
 	}
 	slices.Sort(t.Facts.Replicas)
 	t.Facts.WCU, t.Facts.RCU = capacity(d.ProvisionedThroughput)

@@ -74,6 +74,62 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestTheMostSpecificEntryWins reads entries of a table, of one Region and of one
+// account and Region: what one leaves out is the less specific one's.
+func TestTheMostSpecificEntryWins(t *testing.T) {
+	t.Parallel()
+	s, err := read(t, `
+policy: {headroom: 3}
+tables:
+  orders:
+    partition_key: customer
+    sort_key: id
+    wcu: 100
+    rate: 0.1
+    warning: 0.6
+    indexes: {by-status: {partition_key: status}}
+    replicas: [us-west-2]
+  eu-west-1/orders: {warning: 0.7, rate: 0.2, indexes: {by-day: {partition_key: day}}}
+  123456789012/eu-west-1/orders: {rate: 0.3, rcu: 5, severity: warning, replicas: []}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded := s.Tables.Decoding()
+	for _, c := range []struct {
+		of       detect.Target
+		warning  float64
+		severest detect.Severity
+		rate     float64
+		wcu, rcu float64
+		indexes  int
+		replicas int
+	}{
+		{detect.Target{}, 0.6, "", 0.1, 100, 0, 1, 1},
+		{detect.Target{Account: "123456789012"}, 0.6, "", 0.1, 100, 0, 1, 1},
+		{detect.Target{Region: "us-west-2"}, 0.6, "", 0.1, 100, 0, 1, 1},
+		{detect.Target{Region: "eu-west-1"}, 0.7, "", 0.2, 100, 0, 2, 1},
+		{detect.Target{Account: "210987654321", Region: "eu-west-1"}, 0.7, "", 0.2, 100, 0, 2, 1},
+		{detect.Target{Account: "123456789012", Region: "eu-west-1"}, 0.7, detect.Warning, 0.3, 100, 5, 2, 0},
+	} {
+		c.of.Table = "orders"
+		p, facts := s.DetectPolicy(c.of), s.Tables.Facts(c.of)
+		if p.Warning != c.warning || p.Severest != c.severest || p.Headroom != 3 {
+			t.Errorf("the policy of %s is %+v", c.of.Name(), p)
+		}
+		if facts.WCU != c.wcu || facts.RCU != c.rcu || len(facts.Indexes) != c.indexes || len(facts.Replicas) != c.replicas || facts.PartitionKey[0] != "customer" {
+			t.Errorf("the facts of %s are %+v", c.of.Name(), facts)
+		}
+		table, _ := sample.Lookup(decoded, c.of)
+		if table.Rate != c.rate || len(table.Schema.Indexes) != c.indexes || table.Schema.SortKey[0] != "id" {
+			t.Errorf("%s is decoded as %+v", c.of.Name(), table)
+		}
+	}
+	if got := s.Tables.Schemas("eu-west-1"); len(got) != 1 || len(got["orders"].Indexes) != 2 {
+		t.Errorf("the schemas of eu-west-1 are %+v", got)
+	}
+}
+
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	s, err := read(t, whole)
@@ -183,6 +239,13 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {suffix: \"#7\"}":   `policy.suffix: "#7": write the shard 7 of BASE`,
 		"policy: {exclude: [\"[\"]}": "policy.exclude: excluded key",
 
+		"tables: {a/b: {wcu: 1}}":                                        `tables.a/b: "a" is no Region: write a table, Region/table or account/Region/table`,
+		"tables: {123456789012/a: {wcu: 1}}":                             "123456789012 is an account without a Region: write account/Region/table",
+		"tables: {12/eu-west-1/a: {wcu: 1}}":                             `"12" is no account of 12 digits`,
+		"tables: {123456789012/eu/west/1/a: {}}":                         "tables.123456789012/eu/west/1/a: write a table, Region/table",
+		"tables: {eu-west-1/: {}}":                                       "tables.eu-west-1/: write a table, Region/table",
+		"tables: {eu-west-1/a: {sort_key: b}}":                           "tables.eu-west-1/a: a sort key without a partition key",
+		"tables: {a: {replicas: [Ireland]}}":                             `tables.a.replicas: "Ireland" is no Region`,
 		"tables: {a: {headroom: 0.5}}":                                   "tables.yaml:1: tables.a.headroom: headroom is 0.5: give a factor from 1 to 100",
 		"tables: {a: {billing: FREE}}":                                   `tables.a.billing: "FREE": give PAY_PER_REQUEST or PROVISIONED`,
 		"tables: {a: {wcu: -1}}":                                         "tables.a.wcu: -1: give units a second, 0 when not known",

@@ -78,8 +78,14 @@ func (t Table) over(other Table) Table {
 	if t.Billing == "" {
 		t.Billing = other.Billing
 	}
-	if t.WCU == 0 && t.RCU == 0 {
-		t.WCU, t.RCU = other.WCU, other.RCU
+	if t.WCU == 0 {
+		t.WCU = other.WCU
+	}
+	if t.RCU == 0 {
+		t.RCU = other.RCU
+	}
+	if t.Replicas == nil {
+		t.Replicas = other.Replicas
 	}
 	if t.Rate == 0 {
 		t.Rate = other.Rate

@@ -71,7 +71,8 @@ func (s *Site) apiIncidents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
-		State: q.State, Severity: q.Severity, Table: q.Table, Cause: parameters.Get("cause"), Limit: q.Limit,
+		State: q.State, Severity: q.Severity, Account: q.Account, Region: q.Region, Table: q.Table,
+		Cause: parameters.Get("cause"), Limit: q.Limit,
 	})
 	if err != nil {
 		s.apiError(w, r, err)

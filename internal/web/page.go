@@ -77,6 +77,8 @@ func (s *Site) listen(ctx context.Context, f *frame) error {
 // row is a finding in the list.
 type row struct {
 	detect.Finding
+	// Where is the table's account and Region.
+	Where string
 	Value float64
 	Unit  string
 	Todo  string
@@ -123,6 +125,13 @@ func (s *Site) findings(ctx context.Context, values url.Values) (*findingsPage, 
 			Finding: f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(f), Bar: newBar(&f),
 		})
 	}
+	targets := make([]detect.Target, len(page.Rows))
+	for i := range page.Rows {
+		targets[i] = page.Rows[i].Target
+	}
+	for i, where := range places(targets) {
+		page.Rows[i].Where = where
+	}
 	return page, nil
 }
 
@@ -162,8 +171,10 @@ type choice struct {
 
 func filters(values url.Values) []filter {
 	all := []filter{newFilter(values, "state", states), newFilter(values, "severity", severities)}
-	if table := values.Get("table"); table != "" {
-		all = append(all, newFilter(values, "table", []string{table}))
+	for _, name := range []string{"account", "region", "table"} {
+		if chosen := values.Get(name); chosen != "" {
+			all = append(all, newFilter(values, name, []string{chosen}))
+		}
 	}
 	return all
 }
@@ -194,7 +205,14 @@ func newFilter(values url.Values, name string, known []string) filter {
 
 type tablesPage struct {
 	frame
-	Tables []tableTotals
+	Tables []tableRow
+}
+
+// tableRow is a table in the list.
+type tableRow struct {
+	tableTotals
+	// Where is the table's account and Region.
+	Where string
 }
 
 func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
@@ -210,7 +228,14 @@ func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
 		s.showError(w, r, err)
 		return
 	}
-	s.render(w, r, http.StatusOK, "tables", tablesPage{f, tables})
+	page, targets := tablesPage{frame: f}, make([]detect.Target, len(tables))
+	for i := range tables {
+		targets[i] = tables[i].Target
+	}
+	for i, where := range places(targets) {
+		page.Tables = append(page.Tables, tableRow{tables[i], where})
+	}
+	s.render(w, r, http.StatusOK, "tables", page)
 }
 
 type errorPage struct {

@@ -31,7 +31,7 @@ type badRequest struct{ error }
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
 		State: q.Get("state"), Severity: q.Get("severity"),
-		Table: q.Get("table"), Kind: q.Get("kind"), Limit: maxFindings,
+		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Kind: q.Get("kind"), Limit: maxFindings,
 	}
 	if err := oneOf("state", f.State, states); err != nil {
 		return f, err

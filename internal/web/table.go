@@ -12,8 +12,7 @@ import (
 
 // tableTotals is what is stored of a table or index, in the API's form.
 type tableTotals struct {
-	Table    string  `json:"table"`
-	Index    string  `json:"index"`
+	sample.Target
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
@@ -50,7 +49,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	all := make([]tableTotals, len(rows))
 	for i, r := range rows {
 		all[i] = tableTotals{
-			Table: r.Table, Index: r.Index, Requests: r.Requests, Seconds: r.Seconds,
+			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
 		}

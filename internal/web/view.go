@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -44,6 +43,8 @@ type tablePage struct {
 	V    *detect.View
 	Top  []topKey
 	Link string
+	// Where is the table's account and Region.
+	Where string
 }
 
 // topKey is one of the keys with the most load, with a bar of its share.
@@ -55,7 +56,10 @@ type topKey struct {
 func (s *Site) showTable(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := bounded(r)
 	defer cancel()
-	page, err := s.table(ctx, r.URL.Query().Get("table"), r.URL.Query().Get("index"))
+	q := r.URL.Query()
+	page, err := s.table(ctx, sample.Target{
+		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Index: q.Get("index"),
+	})
 	if err != nil {
 		s.showError(w, r, err)
 		return
@@ -63,24 +67,27 @@ func (s *Site) showTable(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, "table", page)
 }
 
-func (s *Site) table(ctx context.Context, table, index string) (*tablePage, error) {
+// table returns the page of a table: of the first in order where the account or the
+// Region is not given.
+func (s *Site) table(ctx context.Context, of sample.Target) (*tablePage, error) {
 	rows, err := s.store.TableViews(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
-		if row.Table != table || row.Index != index {
+		if row.Table != of.Table || row.Index != of.Index ||
+			of.Account != "" && row.Account != of.Account || of.Region != "" && row.Region != of.Region {
 			continue
 		}
 		t, err := viewed(row)
 		if err != nil {
 			return nil, err
 		}
-		page := &tablePage{T: t, V: t.View, Link: "/?" + url.Values{"table": {table}}.Encode()}
+		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: place(row.Target)}
 		for _, k := range t.View.Top {
 			page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low))})
 		}
-		page.frame, err = s.frame(ctx, table, "tables")
+		page.frame, err = s.frame(ctx, of.Table, "tables")
 		return page, err
 	}
 	return nil, errNoTable

@@ -85,8 +85,8 @@ var functions = template.FuncMap{
 	"at70":    func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
 	"at100":   func(f any) reach { return newReach(f, 1) },
 
-	"tablelink": tableLink,
-	"distinct":  distinctKeys,
+	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
+	"distinct": distinctKeys,
 }
 
 // New returns the site over a store.

@@ -48,6 +48,12 @@ func day(n int) time.Time { return time.Date(2027, 1, n, 0, 0, 0, 0, time.UTC) }
 // one warm, one hot key (reads) on an index. It returns their findings too.
 func filled(t *testing.T) (*store.Store, []detect.Finding) {
 	t.Helper()
+	return filledAt(t, sample.Target{})
+}
+
+// filledAt is the same in each of these accounts and Regions.
+func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Finding) {
+	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -61,7 +67,10 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 			{Table: "orders", Index: "by-status", PK: sample.KeyString("OPEN"), Op: sample.Query, RCU: 4_000_000},
 		} {
 			r.Time, r.Rate, r.N = at, 1, 1
-			must(t, shard.Add(&r))
+			for _, owner := range owners {
+				r.Account, r.Region = owner.Account, owner.Region
+				must(t, shard.Add(&r))
+			}
 		}
 	}
 	d := sketch.NewDelta(sketch.Config{})
@@ -116,8 +125,8 @@ func filled(t *testing.T) (*store.Store, []detect.Finding) {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, j))
-	if len(found) != 3 {
-		t.Fatalf("%d findings, want 3", len(found))
+	if want := 3 * len(owners); len(found) != want {
+		t.Fatalf("%d findings, want %d", len(found), want)
 	}
 	return s, found
 }
@@ -378,6 +387,69 @@ func TestTheAPIReturnsCollectors(t *testing.T) {
 	must(t, json.Unmarshal([]byte(text), &all))
 	if state := at("open")["state"]; state != "stopped" {
 		t.Errorf("once stopped it is %v", state)
+	}
+}
+
+// TestTablesOfOneNameStandApart has the same table in two Regions, in another account,
+// and where nothing tells: every view and filter tells them apart.
+func TestTablesOfOneNameStandApart(t *testing.T) {
+	t.Parallel()
+	owners := []sample.Target{
+		{}, {Account: "123456789012", Region: "eu-west-1"}, {Account: "123456789012", Region: "us-west-2"}, {Account: "210987654321", Region: "eu-west-1"},
+	}
+	places := []string{"account and Region unknown", "123456789012 eu-west-1", "123456789012 us-west-2", "210987654321 eu-west-1"}
+	s, found := filledAt(t, owners...)
+	address := serve(t, s)
+	list, tables := open(t, address+"/").text(), open(t, address+"/tables").text()
+	for _, place := range places {
+		if strings.Count(list, place) != 3 || strings.Count(tables, place) != 2 {
+			t.Errorf("%s is in the findings %d times, in the tables %d times, want 3 and 2", place, strings.Count(list, place), strings.Count(tables, place))
+		}
+	}
+	for query, want := range map[string]int{
+		"?table=orders": 12, "?region=eu-west-1": 6, "?account=123456789012": 6, "?account=123456789012&region=eu-west-1": 3,
+		"?region=eu-central-1": 0, "?account=1&table=orders": 0,
+	} {
+		if got := len(open(t, address+"/"+query).all("svg", "bar")); got != want {
+			t.Errorf("the page with %q has %d findings, want %d", query, got, want)
+		}
+		var answer struct {
+			Findings  []detect.Finding
+			Incidents []detect.Incident
+		}
+		for _, path := range []string{"/api/v1/findings", "/api/v1/incidents"} {
+			text, _ := get(t, address+path+query, http.StatusOK)
+			must(t, json.Unmarshal([]byte(text), &answer))
+		}
+		if len(answer.Findings) != want || len(answer.Incidents) != want {
+			t.Errorf("the API with %q has %d findings and %d incidents, want %d", query, len(answer.Findings), len(answer.Incidents), want)
+		}
+	}
+	var api struct{ Tables []sample.Target }
+	text, _ := get(t, address+"/api/v1/tables", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &api))
+	for _, owner := range owners {
+		owner.Table = "orders"
+		if !slices.Contains(api.Tables, owner) {
+			t.Errorf("the API does not list %s: %v", owner.Name(), api.Tables)
+		}
+	}
+	for _, link := range open(t, address+"/tables").all("tbody", "")[0].all("a", "") {
+		page := open(t, address+link.attr("href")).text()
+		leads, err := url.Parse(link.attr("href"))
+		must(t, err)
+		for _, owner := range owners[1:] {
+			here := leads.Query().Get("account") == owner.Account && leads.Query().Get("region") == owner.Region
+			if here != strings.Contains(page, owner.Account+" "+owner.Region) {
+				t.Errorf("%s leads to %s", link.attr("href"), page[:200])
+			}
+		}
+	}
+	for _, f := range found {
+		page := open(t, address+"/findings/"+f.Fingerprint).text()
+		if known := f.Region != ""; known != strings.Contains(page, "in "+f.Account+" "+f.Region) {
+			t.Errorf("the finding of %s is of %s", f.Name(), page[:200])
+		}
 	}
 }
 

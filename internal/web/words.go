@@ -123,8 +123,51 @@ func ceilingText(units *float64, unit string) string {
 }
 
 // tableLink returns where a table's own page is.
-func tableLink(table, index string) string {
-	return "/table?" + url.Values{"table": {table}, "index": {index}}.Encode()
+func tableLink(of detect.Target) string {
+	values := targetValues(of)
+	values.Set("index", of.Index)
+	return "/table?" + values.Encode()
+}
+
+// findingsLink returns where a table's findings are.
+func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }
+
+// targetValues returns the filters that choose a table; what is not known of it
+// chooses any.
+func targetValues(of detect.Target) url.Values {
+	values := url.Values{"table": {of.Table}}
+	if of.Account != "" {
+		values.Set("account", of.Account)
+	}
+	if of.Region != "" {
+		values.Set("region", of.Region)
+	}
+	return values
+}
+
+// place returns the account and Region of a table as far as they are known.
+func place(of detect.Target) string {
+	if of.Account != "" && of.Region != "" {
+		return of.Account + " " + of.Region
+	}
+	return of.Account + of.Region
+}
+
+// places returns the account and Region of each table; of one of which neither is
+// known it says so where another of the same name stands in the list.
+func places(of []detect.Target) []string {
+	all, elsewhere := make([]string, len(of)), make(map[string]bool)
+	for i, target := range of {
+		if all[i] = place(target); all[i] != "" {
+			elsewhere[target.Table] = true
+		}
+	}
+	for i, target := range of {
+		if all[i] == "" && elsewhere[target.Table] {
+			all[i] = "account and Region unknown"
+		}
+	}
+	return all
 }
 
 // distinctKeys writes a count, or "about" before an estimate.

@@ -138,3 +138,27 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestWhereATableIs takes a table's account and Region from its ARN, and else the
+// account from the event's resources and the Region from the event; the schema is
+// the one of that Region.
+func TestWhereATableIs(t *testing.T) {
+	t.Parallel()
+	tables := sample.Schemas{
+		"Music": {KeySchema: sample.Keys("Artist", "SongTitle")}, "eu-west-1/Music": {KeySchema: sample.Keys("SongTitle", "Artist")},
+	}
+	const key = `,"key":{"Artist":"A","SongTitle":"S"}}`
+	for table, want := range map[string]sample.Record{
+		"Music": {Account: "123456789012", Region: "us-west-2", PK: sample.KeyString("A")},
+		"arn:aws:dynamodb:eu-west-1:210987654321:table/Music": {Account: "210987654321", Region: "eu-west-1", PK: sample.KeyString("S")},
+	} {
+		k := &recorder{}
+		cloudtrail.NewDecoder(tables).Decode([]byte(event("GetItem", `{"tableName":"`+table+`"`+key, "")), 0, k)
+		if len(k.records) != 1 {
+			t.Fatalf("%s: %s", table, k.reports())
+		}
+		if r := k.records[0]; r.Table != "Music" || r.Account != want.Account || r.Region != want.Region || r.PK != want.PK {
+			t.Errorf("%s is read as %s with the key %s", table, r.Target().Name(), r.PK)
+		}
+	}
+}
