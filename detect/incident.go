@@ -121,7 +121,7 @@ func byRoot(x, y *Finding) int {
 	over := func(f *Finding) int { return b2i(f.State == Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
-		cmp.Compare(rootRank[x.Kind], rootRank[y.Kind]),
+		cmp.Compare(x.rank(), y.rank()),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
 		cmp.Compare(y.Utilization, x.Utilization),
 		cmp.Compare(x.Fingerprint, y.Fingerprint),
@@ -133,6 +133,14 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// rank is the kind's, but that few values explain nothing where all load is on one.
+func (f *Finding) rank() int {
+	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.Target, "") {
+		return rootRank[LargeItem]
+	}
+	return rootRank[f.Kind]
 }
 
 // rootRank tells which kind explains the others of its incident: the design or the

@@ -82,6 +82,8 @@ type State struct {
 type observation struct {
 	finding detect.Finding
 	newest  int64
+	// last reports that it is the last one of its moment.
+	last bool
 }
 
 // NewState returns a state that has seen nothing and reads on from the stored
@@ -89,7 +91,7 @@ type observation struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
-		known: make(known), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		known: newKnown(), draft: newDraft(), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
@@ -209,8 +211,9 @@ func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 
 // record keeps what the board finds now.
 func (s *State) record() {
-	for _, f := range s.findings() {
-		s.observations = append(s.observations, observation{f, s.Newest})
+	found := s.findings()
+	for i, f := range found {
+		s.observations = append(s.observations, observation{f, s.Newest, i == len(found)-1})
 	}
 }
 
@@ -239,9 +242,7 @@ func (s *State) Unknown() []string {
 	asked := make(map[string]bool)
 	for i := range s.observations {
 		fingerprint := s.observations[i].finding.Fingerprint
-		_, drafted := s.draft.after[fingerprint]
-		_, known := s.known[fingerprint]
-		if !drafted && !known && !asked[fingerprint] {
+		if _, known := s.stored(fingerprint); !known && !asked[fingerprint] {
 			asked[fingerprint] = true
 			all = append(all, fingerprint)
 		}
@@ -255,30 +256,45 @@ func (s *State) Compare(now time.Time) error {
 	observations := s.observations
 	s.observations = nil
 	defer clear(s.rows)
+	var moment []detect.Finding
 	for i := range observations {
 		f := observations[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
 		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Table, f.Index).Headroom)
+		before, _ := s.stored(f.Fingerprint)
+		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
+			f.Incident = old.Incident // what else was hot then may be forgotten by now
+		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
 		}
-		before, changed := s.draft.after[f.Fingerprint]
-		if !changed {
-			before = s.known[f.Fingerprint]
+		if isOlder(f, before) {
+			f = before.finding
+		} else if !bytes.Equal(before.document, document) {
+			s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
 		}
-		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			after, err := s.draft.compare(f, before, document, s.options, now)
-			if err != nil {
-				return err
-			}
-			s.draft.after[f.Fingerprint] = after
-		}
+		moment = append(moment, f)
 		if f.State == detect.Resolved {
 			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
 		}
+		if observations[i].last {
+			if err := s.compareIncidents(moment, now); err != nil {
+				return err
+			}
+			moment = moment[:0]
+		}
 	}
 	return nil
+}
+
+// stored returns what is stored of a finding, or about to be.
+func (s *State) stored(fingerprint string) (stored, bool) {
+	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
+		return f, true
+	}
+	f, known := s.known.findings[fingerprint]
+	return f, known
 }
 
 // Tables returns the views that are due, for which the growing keys are to be
