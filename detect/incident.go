@@ -121,11 +121,26 @@ func byRoot(x, y *Finding) int {
 	over := func(f *Finding) int { return b2i(f.State == Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
-		cmp.Compare(rootRank[x.Kind], rootRank[y.Kind]),
+		cmp.Compare(x.rank(), y.rank()),
+		byKnown(x, y),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
 		cmp.Compare(y.Utilization, x.Utilization),
 		cmp.Compare(x.Fingerprint, y.Fingerprint),
 	)
+}
+
+// byKnown orders findings of one incident whose tables may be the same one: of those
+// that are open, the one whose account and Region are known comes first; of those
+// that are over, the one that was last.
+func byKnown(x, y *Finding) int {
+	known := func(f *Finding) int { return b2i(f.Account != "") + b2i(f.Region != "") }
+	switch {
+	case x.Target == y.Target:
+		return 0
+	case x.State == Resolved && y.State == Resolved:
+		return y.LastSeen.Compare(x.LastSeen)
+	}
+	return cmp.Compare(known(y), known(x))
 }
 
 func b2i(b bool) int {
@@ -133,6 +148,14 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// rank is the kind's, but that few values explain nothing where all load is on one.
+func (f *Finding) rank() int {
+	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.Target, "") {
+		return rootRank[LargeItem]
+	}
+	return rootRank[f.Kind]
 }
 
 // rootRank tells which kind explains the others of its incident: the design or the
@@ -204,6 +227,16 @@ func causeFor(root *Finding) Cause {
 		}
 	}
 	return usual
+}
+
+// HasCause reports whether the finding's incident is the one that a cause makes for
+// the finding's own target.
+func (f *Finding) HasCause(c Cause) bool {
+	switch {
+	case c == CauseRollingKey && f.Rolling != nil, c == CauseShardedKey && f.Sharding != nil:
+		return true
+	}
+	return f.Incident == IncidentID(c, f.Target, "") || f.Incident == IncidentID(c, f.Target, f.causeKey())
 }
 
 // Lift gives the root of each incident the severity and the state of what it

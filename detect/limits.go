@@ -136,6 +136,12 @@ const (
 	// caller has of a key, at least, for the caller to be why the key is hot: a
 	// table that one service uses has one caller everywhere.
 	CallerExcess = 2
+	// WholeShare is the share of a target's load from which keys are all of it: what
+	// the others are like says nothing then.
+	WholeShare = 0.98
+	// FewKeys keys that share all of a target's load are few values; more of them
+	// are many hot keys.
+	FewKeys = 10
 	// ScanShare is the share of the load from which Scans make a partition hot.
 	ScanShare = 0.25
 	// CeilingShare is the share of a table's load from which it is worth saying

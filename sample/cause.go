@@ -20,9 +20,11 @@ const (
 	MaxOnDemand
 	// AccountLimit is an account that got more than it may have.
 	AccountLimit
-	// OfIndex is a write to a table that an index of it could not take: the index's
-	// partition, capacity or maximum is what was full, and not the table's.
+	// OfIndex is a write to a table that a partition of one of its indexes could
+	// not take, and OfIndexCapacity one that an index has too little capacity for:
+	// the table itself is neither hot nor starved.
 	OfIndex
+	OfIndexCapacity
 
 	// Causes is how many there are.
 	Causes = iota
@@ -34,7 +36,9 @@ var causes = [Causes]string{
 	Provisioned:  "ProvisionedThroughputExceeded",
 	MaxOnDemand:  "MaxOnDemandThroughputExceeded",
 	AccountLimit: "AccountLimitExceeded",
-	OfIndex:      "IndexWrite",
+	OfIndex:      "IndexWriteKeyRangeThroughputExceeded",
+
+	OfIndexCapacity: "IndexWriteThroughputExceeded",
 }
 
 // String returns the end of AWS's word, "unknown" for CauseUnknown.
@@ -45,13 +49,19 @@ func (c Cause) String() string {
 	return causes[c]
 }
 
+// indexWrite is the beginning of the reasons that an index has for a write.
+const indexWrite = "IndexWrite"
+
 // ThrottleCause finds the cause in AWS's reason text, which may hold several
 // reasons: heat comes first, for it is what no other capacity mends. index is the one
 // that the request was counted for, empty for the table itself, to which the reason of
 // an index is not charged.
 func ThrottleCause(text, index string) Cause {
-	if index == "" && strings.Contains(text, causes[OfIndex]) && !strings.Contains(text, "TableWrite") {
-		return OfIndex
+	if index == "" && strings.Contains(text, indexWrite) && !strings.Contains(text, "TableWrite") {
+		if strings.Contains(text, causes[OfIndex]) {
+			return OfIndex
+		}
+		return OfIndexCapacity
 	}
 	for c := KeyRange; c < OfIndex; c++ {
 		for rest := text; ; {

@@ -82,7 +82,7 @@ func (r *reader) evidence() *Evidence {
 
 func (r *reader) refused() (counts [sample.Causes]int64) {
 	for c := range counts {
-		if r.version < 3 && c == int(sample.OfIndex) {
+		if r.version < 3 && c >= int(sample.OfIndex) {
 			break // it was charged to the table
 		}
 		counts[c] = r.natural()

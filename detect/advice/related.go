@@ -33,7 +33,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 	if name, test := testName(f.Key); test && (single || byTest(f)) {
 		add(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
 	} else if single {
-		add(detect.SingleCaller, fmt.Sprintf("%s alone makes %s of the key's load, and only %.0f%% of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), 100*shareOfRest(f, callers)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
+		add(detect.SingleCaller, fmt.Sprintf("The caller %s alone makes %s of the key's load, and only %.0f%% of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), 100*shareOfRest(f, callers)), detect.Step{Action: detect.ActionCaller, Text: callerAdvice(f)})
 	}
 	return all
 }
@@ -42,16 +42,12 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 // key's load, and far less of the load of all others. The one caller of a service's own
 // table is no news.
 func makesHot(f *detect.Finding, callers map[string]float64) bool {
-	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Records < detect.MinRecords || len(callers) == 0 || f.Share > maxShareBeside {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Records < detect.MinRecords || len(callers) == 0 || f.Share > detect.WholeShare {
 		return false
 	}
 	c := f.Evidence.Callers[0]
 	return c.Low >= detect.CallerShare && shareOfRest(f, callers)*detect.CallerExcess <= c.Low
 }
-
-// maxShareBeside is the share of a table's load from which a key is all of it: what
-// the other keys' callers are says nothing then.
-const maxShareBeside = 0.98
 
 // shareOfRest returns the share that the key's busiest caller has of the load of all
 // other keys of the table.

@@ -14,7 +14,10 @@ import (
 // WhyHotPartition returns why a partition without a hot key throttles, and whether it
 // heals.
 func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Reason, string) {
-	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was near a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
+	if s.Refused[sample.KeyRange] == 0 {
+		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
+	}
+	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was above the policy's share of a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
 		return detect.Scanned, fmt.Sprintf("%s: %.0f%% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", throttled, 100*scanned)
 	}
@@ -23,6 +26,12 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Re
 		why += " The warmest keys then were " + wording.List(warm) + "."
 	}
 	return detect.Splittable, why
+}
+
+// WhySaturated returns how the load of a key shows that its partition is full.
+func WhySaturated(f *detect.Finding) string {
+	return fmt.Sprintf(" In %s it levels off just at %s: a partition that serves no more looks like this, and what it throttles may not be seen.",
+		wording.Seconds(f.SaturatedSeconds), wording.PerSecond(detect.Limit(f.Kind), f.Kind))
 }
 
 // WhyStarved returns what capacity a table or index lacks.
@@ -39,40 +48,47 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	if s.Starved() == 0 {
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
 	}
+	if s.Refused[sample.OfIndexCapacity] == s.Starved() {
+		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because one of its indexes has too little write capacity, such as provisioned throughput: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over))
+	}
 	cause := sample.Provisioned
 	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
 		if s.Refused[c] > s.Refused[cause] {
 			cause = c
 		}
 	}
-	return fmt.Sprintf("DynamoDB throttled %s requests in %s with %s: the %s as a whole has too little capacity. This is no hot key.%s",
+	return fmt.Sprintf("DynamoDB throttled %s requests in %s with %s: the %s as a whole has too little capacity.%s",
 		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
 }
 
 // ForTable returns what to do about a table or index as a whole.
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
-	var steps []detect.Step
+	var retry []detect.Step
 	if text := retryAdvice(f); text != "" {
-		steps = append(steps, detect.Step{Action: detect.ActionRetry, Text: strings.Replace(text, "requests on the key", "requests", 1)})
+		retry = []detect.Step{{Action: detect.ActionRetry, Text: strings.Replace(text, "requests on the key", "requests", 1)}}
 	}
 	switch {
 	case f.Kind == detect.TableStarvation:
-		return append(steps, detect.Step{Action: detect.ActionCapacity, Text: starvationAdvice(s, peak)})
+		return append([]detect.Step{{Action: detect.ActionCapacity, Text: starvationAdvice(s, peak)}}, retry...)
+	case s.Refused[sample.KeyRange] == 0:
+		return append([]detect.Step{{Action: detect.ActionIndex, Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
 	case f.Reason == detect.Scanned:
-		return append(steps, detect.Step{Action: detect.ActionScan, Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
+		return append(retry, detect.Step{Action: detect.ActionScan, Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
-	return append(steps,
-		detect.Step{Action: detect.ActionCapacity, Text: "Raising the table's capacity will not help at once: the partition is full, not the table."},
-		detect.Step{Action: detect.ActionWait, Text: "Wait some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns again and again, pre-warm, or shard the warmest keys before they are hot."})
+	return append([]detect.Step{
+		{Action: detect.ActionWait, Text: "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."},
+	}, retry...)
 }
 
 func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {
 	switch {
+	case s.Refused[sample.OfIndexCapacity] == s.Starved() && s.Starved() > 0:
+		return "Raise the write capacity of the index that the reason names to that of the table's writes at least, let it scale with the table's, or change to on-demand. Fewer projected attributes, or a sparse index, make it write less."
 	case s.Refused[sample.AccountLimit] > s.Refused[sample.Provisioned]+s.Refused[sample.MaxOnDemand]:
-		return "Ask AWS to raise the account's limit in this Region, or move load to another one: no key or table setting helps."
+		return "Ask AWS to raise the account's quota in this Region, or move load to another one: no key or table setting helps."
 	case s.Refused[sample.MaxOnDemand] > s.Refused[sample.Provisioned]:
 		return "Raise or remove the maximum throughput that the owner set on the on-demand table or index."
 	}
-	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s write and %s read units a second, let it scale by itself with a lower target, or change to on-demand. Shards would not help: no key is near a limit of its own.",
+	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s write and %s read units a second, let it scale by itself with a lower target, or change to on-demand. It is the sum of all keys that is too much.",
 		wording.Amount(peak.Write), wording.Amount(peak.Read))
 }

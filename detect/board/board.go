@@ -161,7 +161,7 @@ func (b *Board) Findings() []detect.Finding {
 		})
 	}
 	found = append(found, also...)
-	causes.Assign(found, b.totals.pressed)
+	causes.Assign(found, b.options.Policy)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
@@ -209,6 +209,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
+	if f.SaturatedSeconds > 0 && f.OverSeconds == 0 && f.Severity == detect.Critical {
+		f.Why += advice.WhySaturated(&f)
+	}
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
 	}

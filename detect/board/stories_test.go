@@ -207,9 +207,9 @@ func warm(cause string) []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "will not help at once"),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "This is no hot key", "Raise the provisioned capacity", "Shards would not help"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys"),
 	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
 	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
 	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {

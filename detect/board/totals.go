@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/sampling"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -34,9 +33,6 @@ type sum struct {
 	seconds int64
 	total   sketch.Total
 	unseen  sketch.Load
-	// pressed is the last second in which writes were throttled because of an
-	// index of the table.
-	pressed int64
 	// callers are the weights of the callers of seconds that are closed.
 	callers sketch.Top
 }
@@ -67,9 +63,6 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.total.Read += w.Total.Read - before.Read
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
-	if w.Total.Refused[sample.OfIndex] > 0 {
-		s.pressed = max(s.pressed, w.Second)
-	}
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
 }
 
@@ -91,10 +84,6 @@ func (t totals) largest(of detect.Target) episode.Largest {
 	}
 	return episode.Largest{}
 }
-
-// pressed reports whether writes to a table were throttled because of an index, as
-// far as was observed.
-func (t totals) pressed(of detect.Target) bool { return t.sums[of] != nil && t.sums[of].pressed > 0 }
 
 // callers returns the shares of the callers of a table or index, of the load of
 // requests whose callers are known; nil when there are none.

@@ -2,35 +2,80 @@ package causes
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
-// Assign says of each finding which incident it is evidence of. pressed reports
-// whether writes to a table were throttled because of one of its indexes.
-func Assign(found []detect.Finding, pressed func(detect.Target) bool) {
-	moving, few, callers := movingKeys(found), fewValues(found), singleCallers(found)
+// Assign says of each finding which incident it is evidence of, and of an index's key
+// that it is full where writes to its table were throttled because of the index.
+func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
+	g := grouping{moving: movingKeys(found), few: fewValues(found), callers: singleCallers(found), pressed: pressedTables(found)}
 	for i := range found {
 		f := &found[i]
-		key := keyOf(f)
-		switch {
-		case f.Kind.OfTable() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.MovingHotSpot:
-			continue // the target as a whole has the cause
-		case f.Rolling != nil:
-			f.BelongTo(detect.CauseRollingKey, f.Rolling.Template)
-		case f.Sharding != nil:
-			f.BelongTo(detect.CauseShardedKey, f.Sharding.Pattern())
-		case moving[key]:
-			f.BelongTo(detect.CauseMovingHotSpot, "")
-		case few[f.Target]:
-			f.BelongTo(detect.CauseFewValues, "")
-		case callers[key] != "":
-			f.BelongTo(detect.CauseSingleCaller, callers[key])
-		case f.Index != "" && pressed(detect.Target{Account: f.Account, Region: f.Region, Table: f.Table}):
-			f.BelongTo(detect.CauseIndexBackPressure, f.KeyType+":"+f.Key)
-		default:
-			f.BelongTo(detect.CauseHotKey, f.KeyType+":"+f.Key)
+		if g.presses(f) && f.Utilization >= detect.SaturatedFrom {
+			f.Severity = policy(f.Target).Cap(detect.Critical)
+		}
+		f.BelongTo(g.cause(f))
+	}
+	for i := range found {
+		if f := &found[i]; isPressed(f) {
+			f.Incident = presser(found, f)
 		}
 	}
 	detect.Lift(found)
+}
+
+// grouping is what findings say of each other.
+type grouping struct {
+	moving  map[hotKey]bool
+	few     map[detect.Target]*detect.Finding
+	callers map[hotKey]string
+	pressed map[detect.Target]bool
+}
+
+// cause returns what made a finding, and of what key or pattern.
+func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
+	key := f.KeyType + ":" + f.Key
+	switch {
+	case f.Kind == detect.HotPartition:
+		return detect.CauseHotPartition, ""
+	case f.Kind == detect.TableStarvation:
+		return detect.CauseStarvation, ""
+	case f.Kind == detect.MovingHotSpot:
+		return detect.CauseMovingHotSpot, ""
+	case f.Kind == detect.LowCardinalityKey:
+		if only := g.few[f.Target]; only != nil {
+			return g.cause(only) // the one value that there is
+		}
+		return detect.CauseFewValues, ""
+	case f.Rolling != nil:
+		return detect.CauseRollingKey, f.Rolling.Template
+	case f.Sharding != nil:
+		return detect.CauseShardedKey, f.Sharding.Pattern()
+	case g.moving[keyOf(f)]:
+		return detect.CauseMovingHotSpot, ""
+	case g.isFew(f):
+		return detect.CauseFewValues, ""
+	case g.callers[keyOf(f)] != "":
+		return detect.CauseSingleCaller, g.callers[keyOf(f)]
+	case g.presses(f):
+		return detect.CauseIndexBackPressure, key
+	}
+	return detect.CauseHotKey, key
+}
+
+// isFew reports whether a key is hot because there are few, and not the only one.
+func (g *grouping) isFew(f *detect.Finding) bool {
+	only, few := g.few[f.Target]
+	return few && only == nil
+}
+
+// presses reports whether a hot key of an index holds back the writes of its table.
+func (g *grouping) presses(f *detect.Finding) bool {
+	return f.Kind == detect.HotGSIKey && g.pressed[baseOf(f)]
+}
+
+func baseOf(f *detect.Finding) detect.Target {
+	return detect.Target{Account: f.Account, Region: f.Region, Table: f.Table}
 }
 
 // hotKey is a key that findings are about.
@@ -41,15 +86,54 @@ type hotKey struct {
 
 func keyOf(f *detect.Finding) hotKey { return hotKey{f.Target, f.KeyType, f.Key} }
 
-// fewValues returns the targets whose number of key values bounds them.
-func fewValues(found []detect.Finding) map[detect.Target]bool {
-	few := map[detect.Target]bool{}
+// fewValues returns the targets whose number of key values bounds them: those whose
+// keys are known to be few, and those of which some keys, hot together, have all load.
+// The finding is that of the key that has all of it, if one has.
+func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
+	few, together := map[detect.Target]*detect.Finding{}, map[detect.Target]map[detect.Kind][]*detect.Finding{}
 	for i := range found {
-		if f := &found[i]; f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved {
-			few[f.Target] = true
+		switch f := &found[i]; {
+		case f.State == detect.Resolved:
+		case f.Kind == detect.LowCardinalityKey:
+			few[f.Target] = nil
+		case f.Kind.OfKey():
+			if together[f.Target] == nil {
+				together[f.Target] = map[detect.Kind][]*detect.Finding{}
+			}
+			together[f.Target][f.Kind] = append(together[f.Target][f.Kind], f)
+		}
+	}
+	for target, byKind := range together {
+		for _, keys := range byKind {
+			_, known := few[target]
+			switch {
+			case len(keys) > 1 && len(keys) <= detect.FewKeys && areAll(keys):
+				few[target] = nil
+			case known && len(keys) == 1 && keys[0].Share >= detect.WholeShare:
+				few[target] = keys[0]
+			}
 		}
 	}
 	return few
+}
+
+// areAll reports whether keys that are hot at the same time have the whole load of
+// their target.
+func areAll(keys []*detect.Finding) bool {
+	share, first, last := 0.0, keys[0].FirstSeen, keys[0].LastSeen
+	for _, f := range keys {
+		if f.Share >= detect.WholeShare {
+			return false // it was alone at its time
+		}
+		share += f.Share
+		if f.FirstSeen.After(first) {
+			first = f.FirstSeen
+		}
+		if f.LastSeen.Before(last) {
+			last = f.LastSeen
+		}
+	}
+	return share >= detect.WholeShare && !first.After(last)
 }
 
 // singleCallers returns the callers that alone make keys hot.
@@ -65,4 +149,35 @@ func singleCallers(found []detect.Finding) map[hotKey]string {
 		}
 	}
 	return callers
+}
+
+// isPressed reports whether writes to the table were throttled because of a partition
+// of an index, and of nothing else.
+func isPressed(f *detect.Finding) bool {
+	return f.Kind == detect.HotPartition && f.Index == "" && f.Evidence != nil &&
+		f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0
+}
+
+// pressedTables returns the tables whose writes were throttled because of an index.
+func pressedTables(found []detect.Finding) map[detect.Target]bool {
+	pressed := map[detect.Target]bool{}
+	for i := range found {
+		if f := &found[i]; f.Kind == detect.HotPartition && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()] > 0 {
+			pressed[f.Target] = true
+		}
+	}
+	return pressed
+}
+
+// presser returns the incident of the hottest key of the table's indexes, which is what
+// throttles its writes; where none is known, the incident of the table.
+func presser(found []detect.Finding, of *detect.Finding) string {
+	incident, most := detect.IncidentID(detect.CauseIndexBackPressure, of.Target, ""), 0.0
+	for i := range found {
+		f := &found[i]
+		if f.Kind == detect.HotGSIKey && baseOf(f) == of.Target && f.State != detect.Resolved && f.Utilization > most {
+			incident, most = f.Incident, f.Utilization
+		}
+	}
+	return incident
 }

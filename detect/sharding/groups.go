@@ -67,6 +67,8 @@ type period struct {
 	// the key was seen.
 	write, read groupPeak
 	first, last int64
+	// together is how many shards had load in one second, at most.
+	together int
 	// unseen is the most that one shard can have had that no second lists.
 	unseen sample.Milli
 }
@@ -270,6 +272,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
 	g.addSecond(w.Second, now)
 	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
+	e.together = max(e.together, len(seen))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
 	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
 }
@@ -339,7 +342,7 @@ func (g *group) recentPeriods() *period {
 		if all.first == 0 || e.first < all.first {
 			all.first = e.first
 		}
-		all.last = max(all.last, e.last)
+		all.last, all.together = max(all.last, e.last), max(all.together, e.together)
 	}
 	return all
 }

@@ -14,8 +14,9 @@ import (
 )
 
 // isSharded reports whether this is a sharded key, and returns how many shards it has.
-// A mere number is a shard when the policy says so, or when the numbers are all there
-// and most of them carry about the same: users' numbers do not.
+// A mere number is a shard when the policy says so, or when the numbers are all there,
+// most of them carry about the same, and half of them do so at the same time: users'
+// numbers do not, nor do those of a sorted import.
 func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
 	n := len(g.members)
 	if n < 2 || n > maxMembers {
@@ -33,7 +34,7 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
 		return shards, true
 	}
-	return shards, dense && n >= 3 && g.even()
+	return shards, dense && n >= 3 && g.even() && 2*g.together >= n
 }
 
 // minUtilization returns from which utilisation of all shards together a key is

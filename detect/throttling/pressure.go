@@ -37,14 +37,14 @@ func (s Pressure) Plus(o Pressure) Pressure {
 
 // Starved returns how many requests were throttled for want of capacity.
 func (s *Pressure) Starved() int64 {
-	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit]
+	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit] + s.Refused[sample.OfIndexCapacity]
 }
 
 // Hits reports whether the second is one of the kind, and whether requests were
 // throttled in it.
 func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	if k == detect.HotPartition {
-		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0
+		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0 || s.Refused[sample.OfIndex] > 0
 		return throttled, throttled
 	}
 	throttled = s.Starved() > 0

@@ -48,6 +48,8 @@ func incidents(t *testing.T, s *store.Store) (all []detect.Incident) {
 	for _, row := range rows {
 		var i detect.Incident
 		must(t, json.Unmarshal(row.Document, &i))
+		slices.Sort(row.Findings)
+		slices.Sort(i.Findings)
 		equal(t, "columns", []any{row.ID, row.State, row.Target, row.Findings}, []any{i.ID, string(i.State), i.Target, i.Findings})
 		all = append(all, i)
 	}

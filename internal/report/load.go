@@ -27,7 +27,7 @@ type windowStore interface {
 type findingStore interface {
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
-	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
+	Incident(ctx context.Context, id string) (store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 }
 
@@ -152,11 +152,19 @@ func loadFinding(ctx context.Context, st findingStore, fingerprint string) (e ve
 	if e.Finding, err = st.Finding(ctx, fingerprint); err != nil {
 		return e, err
 	}
-	if e.Finding.State == string(detect.Firing) {
-		if e.History, err = st.FindingHistory(ctx, fingerprint); err != nil {
-			return e, err
-		}
+	f, err := detect.ReadFinding(e.Finding.Document)
+	if err != nil {
+		return e, fmt.Errorf("stored finding %s: %w", fingerprint, err)
 	}
+	incident, err := st.Incident(ctx, f.Incident)
+	if err == nil {
+		e.Incident = &incident
+		return e, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return e, err
+	}
+	// One of before causes were told apart: each finding had its own.
 	incidents, err := st.Incidents(ctx, store.IncidentQuery{Finding: fingerprint, Limit: 1})
 	if err == nil && len(incidents) > 0 {
 		e.Incident = &incidents[0]

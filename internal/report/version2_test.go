@@ -32,7 +32,7 @@ func (v *version2) window(w *sketch.Window) {
 	v.load(w.Total.Throttled)
 	v.uint(w.Total.Changes)
 	for cause, n := range w.Total.Refused {
-		if cause != int(sample.OfIndex) {
+		if cause < int(sample.OfIndex) {
 			v.uint(n)
 		}
 	}

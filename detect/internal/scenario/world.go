@@ -135,7 +135,7 @@ func (s *sender) second(at int) (all []sample.Record) {
 	}
 	level := 1.0
 	if l.Wave > 0 {
-		level += l.Wave * (2*s.random.Float64() - 1)
+		level += l.Wave * (s.random.Float64() - 0.5)
 	}
 	retried := l.Throttled * float64(max(l.Retries, 1))
 	perSecond := (max(l.WCU, l.RCU)*level + retried) / s.unit

@@ -3,6 +3,7 @@ package verdict
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,87 +15,67 @@ import (
 // finding was made long after it happened. None is sent of its end either.
 const noteTooOld = "too old to notify"
 
-// noteShared marks in the history of a finding that its incident has another open
-// finding, of the same key where the account or Region was not known.
-const noteShared = "the incident is also of the same key under another account or Region"
-
 // stored is what the store has of a finding.
 type stored struct {
 	finding  detect.Finding
 	document []byte
-	// notified reports that firing was notified, so that the end will be.
-	notified bool
-	// incident is the one that the finding is evidence of; without an ID when none
-	// is stored yet.
-	incident detect.Incident
-	// joins reports that the incident was another finding's, and becomes this
-	// one's too; see [State.join].
-	joins bool
+	// incident is the ID of the one that the finding was evidence of.
+	incident string
 }
 
-// known is what is stored of the findings that the board has.
-type known map[string]stored
+// known is what is stored of the findings that the board has, and of their incidents.
+type known struct {
+	findings  map[string]stored
+	incidents map[string]incident
+}
+
+func newKnown() known { return known{map[string]stored{}, map[string]incident{}} }
 
 // Earlier is what the store has of a finding.
 type Earlier struct {
 	Finding store.Finding
-	// History is needed of a firing finding only.
-	History []store.Transition
 	// Incident is nil when none is stored.
 	Incident *store.Incident
 }
 
-// SetEarlier records what is stored of a finding.
+// SetEarlier records what is stored of a finding and of its incident.
 func (s *State) SetEarlier(e Earlier) error {
 	f, err := detect.ReadFinding(e.Finding.Document)
 	if err != nil {
 		return fmt.Errorf("stored finding %s: %w", e.Finding.Fingerprint, err)
 	}
 	earlier := stored{finding: f, document: e.Finding.Document}
-	earlier.notified = f.State == detect.Firing && wasNotified(e.History)
 	if e.Incident != nil {
-		i := &earlier.incident
-		if err := json.Unmarshal(e.Incident.Document, i); err != nil {
+		i := incident{document: e.Incident.Document}
+		if err := json.Unmarshal(e.Incident.Document, &i.Incident); err != nil {
 			return fmt.Errorf("stored incident %s: %w", e.Incident.ID, err)
 		}
-		if len(i.Findings) > 1 { // another finding may have been notified
-			earlier.notified = f.State != detect.Resolved && i.State == detect.Firing && i.Revision > 0
+		earlier.incident = i.ID
+		if _, loaded := s.known.incidents[i.ID]; !loaded {
+			s.known.incidents[i.ID] = i
 		}
 	}
-	s.known[f.Fingerprint] = earlier
+	s.known.findings[f.Fingerprint] = earlier
 	return nil
 }
 
-// wasNotified reports whether a finding's last change to firing was notified.
-func wasNotified(history []store.Transition) bool {
-	notified := true
-	for _, t := range history {
-		if t.To == string(detect.Firing) && t.From != t.To {
-			notified = t.Note != noteTooOld
-		}
-	}
-	return notified
-}
-
-// draft is what is to be written of findings: everything since the last
+// draft is what is to be written of findings and incidents: everything since the last
 // judgement that was stored.
 type draft struct {
-	// findings are the newest of each, in the order in which they changed
-	// first.
-	findings      []store.Finding
-	transitions   []store.Transition
-	notifications []store.Notification
-	// incidents are the newest of each, in the order in which they changed first.
+	// findings and incidents are the newest of each, in the order in which they
+	// changed first.
+	findings            []store.Finding
+	transitions         []store.Transition
+	notifications       []store.Notification
 	incidents           []store.Incident
 	incidentTransitions []store.IncidentTransition
-	// at is where each finding is, incidentAt where each incident; after is what
-	// will be stored then.
-	at, incidentAt map[string]int
-	after          known
+	// findingAt and incidentAt are where each is; after is what will be stored then.
+	findingAt, incidentAt map[string]int
+	after                 known
 }
 
 func newDraft() *draft {
-	return &draft{at: make(map[string]int), incidentAt: make(map[string]int), after: make(known)}
+	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown()}
 }
 
 func (d *draft) addTo(j *store.Judgement) {
@@ -102,23 +83,27 @@ func (d *draft) addTo(j *store.Judgement) {
 	j.Incidents, j.IncidentTransitions = d.incidents, d.incidentTransitions
 }
 
-// put drafts a finding and its incident, in place of what was drafted of them.
-func (d *draft) put(f store.Finding, incident store.Incident) {
-	if i, already := d.at[f.Fingerprint]; already {
+// put drafts a finding, in place of what was drafted of it.
+func (d *draft) put(f store.Finding) {
+	if i, already := d.findingAt[f.Fingerprint]; already {
 		d.findings[i] = f
-	} else {
-		d.at[f.Fingerprint] = len(d.findings)
-		d.findings = append(d.findings, f)
+		return
 	}
-	if i, already := d.incidentAt[incident.ID]; already {
-		if incident.Findings == nil {
-			incident.Findings = d.incidents[i].Findings
+	d.findingAt[f.Fingerprint] = len(d.findings)
+	d.findings = append(d.findings, f)
+}
+
+// putIncident drafts an incident, in place of what was drafted of it.
+func (d *draft) putIncident(i store.Incident) {
+	if at, already := d.incidentAt[i.ID]; already {
+		if i.Findings == nil {
+			i.Findings = d.incidents[at].Findings
 		}
-		d.incidents[i] = incident
-	} else {
-		d.incidentAt[incident.ID] = len(d.incidents)
-		d.incidents = append(d.incidents, incident)
+		d.incidents[at] = i
+		return
 	}
+	d.incidentAt[i.ID] = len(d.incidents)
+	d.incidents = append(d.incidents, i)
 }
 
 // isOlder reports whether the board's finding is not newer than the stored one.
@@ -156,118 +141,33 @@ func row(f detect.Finding, document []byte) store.Finding {
 	}
 }
 
-// compare drafts the steps from what was stored to what is. others are the open
-// findings of the same incident.
-func (d *draft) compare(f detect.Finding, before stored, others []stored, document []byte, o Options, now time.Time) (stored, error) {
-	after := stored{finding: f, document: document, notified: before.notified, incident: continued(before, &f, others, now)}
-	from, shared := before.finding.State, len(others) > 0
+// compare drafts the steps of a finding from what was stored to what is.
+func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
+	after := stored{finding: f, document: document, incident: before.incident}
 	switch {
-	case f.State != from && f.State == detect.Firing && shared && before.notified:
-		d.findingStep(&after, from, now, noteShared)
-	case f.State != from && f.State == detect.Firing:
-		d.fire(&after, from, o, now)
-	case f.State != from && shared:
-		d.findingStep(&after, from, now, noteShared)
-	case f.State != from:
-		d.step(&after, from, now, "")
-		if f.State == detect.Resolved && before.notified {
-			d.notify(&after, detect.EventResolved, o)
-		}
-		after.notified = false
-	case worse(f.Severity, before.finding.Severity) && !shared:
-		d.step(&after, from, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
+	case f.State != before.finding.State && f.State == detect.Firing && tooOld(f.LastSeen, o, now):
+		d.step(&after, before.finding.State, now, noteTooOld)
+	case f.State != before.finding.State:
+		d.step(&after, before.finding.State, now, "")
 	case worse(f.Severity, before.finding.Severity):
-		d.findingStep(&after, from, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
+		d.step(&after, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
 	}
-	if from == f.State || shared {
-		d.escalate(&after, before, o, now)
-	}
-	incident, err := incidentRow(&after.incident, before.joins || before.incident.ID == "")
-	if err != nil {
-		return after, err
-	}
-	d.put(row(f, document), incident)
-	return after, nil
+	d.put(row(f, document))
+	return after
 }
 
-// escalate notifies that an incident that was notified has become worse.
-func (d *draft) escalate(after *stored, before stored, o Options, now time.Time) {
-	was := before.incident.Severity
-	if before.incident.ID == "" {
-		was = before.finding.Severity
-	}
-	if worse(after.incident.Severity, was) && before.notified && !tooOld(after.finding, o, now) {
-		d.notify(after, detect.EventUpdated, o)
-	}
+// tooOld reports whether the newest second is too long ago to notify.
+func tooOld(lastSeen time.Time, o Options, now time.Time) bool {
+	return now.Sub(lastSeen) > o.PageWithin
 }
 
-// incidentRow returns an incident as it is stored; its findings only of a new one,
-// since they do not change.
-func incidentRow(i *detect.Incident, isNew bool) (store.Incident, error) {
-	document, err := json.Marshal(i)
-	if err != nil {
-		return store.Incident{}, fmt.Errorf("write incident %s: %w", i.ID, err)
-	}
-	stored := store.Incident{
-		ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
-		OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Revision: int64(i.Revision), Root: i.Root, Document: document,
-	}
-	if i.FiredAt != nil {
-		stored.FiredAt = *i.FiredAt
-	}
-	if i.ResolvedAt != nil {
-		stored.ResolvedAt = *i.ResolvedAt
-	}
-	if isNew {
-		stored.Findings = i.Findings
-	}
-	return stored, nil
-}
-
-// fire records that a finding fires, and notifies unless that is too long ago.
-func (d *draft) fire(after *stored, from detect.State, o Options, now time.Time) {
-	if after.notified = !tooOld(after.finding, o, now); !after.notified {
-		d.step(after, from, now, noteTooOld)
-		return
-	}
-	d.step(after, from, now, "")
-	d.notify(after, detect.EventFiring, o)
-}
-
-// tooOld reports whether the finding's newest second is too long ago to notify.
-func tooOld(f detect.Finding, o Options, now time.Time) bool {
-	return now.Sub(f.LastSeen) > o.PageWithin
-}
-
-// findingStep drafts one entry of the history of a finding.
-func (d *draft) findingStep(after *stored, from detect.State, now time.Time, note string) {
+// step drafts one entry of the history of a finding.
+func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
 	f := &after.finding
 	d.transitions = append(d.transitions, store.Transition{
 		Fingerprint: f.Fingerprint, At: now, From: string(from), To: string(f.State),
 		Severity: string(f.Severity), Note: note,
 	})
-}
-
-// step drafts one entry of the history of a finding and of its incident.
-func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
-	f := &after.finding
-	d.findingStep(after, from, now, note)
-	d.incidentTransitions = append(d.incidentTransitions, store.IncidentTransition{
-		Incident: f.Incident, At: now, From: string(from), To: string(f.State),
-		Severity: string(f.Severity), Note: note,
-	})
-}
-
-// notify drafts a notification for each route, and raises the incident's revision.
-func (d *draft) notify(after *stored, event detect.Event, o Options) {
-	i := &after.incident
-	i.Revision++
-	for _, route := range o.Routes {
-		d.notifications = append(d.notifications, store.Notification{
-			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, event, route),
-			Fingerprint: after.finding.Fingerprint, Incident: i.ID, Event: string(event), Route: route, Payload: after.document,
-		})
-	}
 }
 
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }
@@ -278,10 +178,10 @@ const MaxKnown = 64 << 10
 
 // apply takes over what was written.
 func (k known) apply(d *draft) {
-	if len(k) > MaxKnown {
-		clear(k)
+	if len(k.findings) > MaxKnown || len(k.incidents) > MaxKnown {
+		clear(k.findings)
+		clear(k.incidents)
 	}
-	for fingerprint, s := range d.after {
-		k[fingerprint] = s
-	}
+	maps.Copy(k.findings, d.after.findings)
+	maps.Copy(k.incidents, d.after.incidents)
 }

@@ -1,9 +1,7 @@
 package verdict
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 )
@@ -57,119 +55,39 @@ func (u unresolved) twins(f *detect.Finding) []string {
 	return all
 }
 
-// storedOf returns what is stored of a finding, or about to be.
-func (s *State) storedOf(fingerprint string) stored {
-	if drafted, is := s.draft.after[fingerprint]; is {
-		return drafted
+// continueKnown has findings of a moment whose incident another one continues name
+// that one: the open incident of the same cause, told of a table that may be theirs.
+func (s *State) continueKnown(moment []observation) {
+	by := make(map[string]string)
+	for i := range moment {
+		f := &moment[i].finding
+		if _, has := by[f.Incident]; !has && f.State != detect.Resolved {
+			if open := s.openTwin(f); open != "" && open != f.Incident {
+				by[f.Incident] = open
+			}
+		}
 	}
-	return s.known[fingerprint]
+	for i := range moment {
+		if open, continues := by[moment[i].finding.Incident]; continues {
+			moment[i].finding.Incident = open
+		}
+	}
 }
 
-// join gives a finding that has no incident of its own that of a twin, and returns
-// what is stored of it then.
-func (s *State) join(f *detect.Finding, before stored) stored {
-	begins := before.incident.ID == "" || before.finding.State == detect.Resolved
-	if !begins || f.State == detect.Resolved {
-		return before
+// openTwin returns the ID of the open incident that a finding is evidence of because
+// of a twin; none without one.
+func (s *State) openTwin(f *detect.Finding) string {
+	before, _ := s.stored(f.Fingerprint)
+	goesOn := before.incident != "" && before.finding.State != detect.Resolved
+	if i, known := s.incident(before.incident); goesOn && known && i.State != detect.Resolved && f.HasCause(i.Cause) {
+		return i.ID
 	}
 	for _, fingerprint := range s.unresolved.twins(f) {
-		twin := s.storedOf(fingerprint)
-		if i := &twin.incident; i.ID != "" && i.State != detect.Resolved && i.MayBe(f.Target) {
-			before.incident, before.notified, before.joins = twin.incident, twin.notified, true
-			break
+		twin, _ := s.stored(fingerprint)
+		i, known := s.incident(twin.incident)
+		if known && i.State != detect.Resolved && i.MayBe(f.Target) && (!goesOn || before.incident == i.ID) {
+			return i.ID
 		}
 	}
-	return before
-}
-
-// others returns the incident's other findings that are not resolved, as they are
-// stored.
-func (s *State) others(f *detect.Finding, i *detect.Incident) (all []stored) {
-	of := s.unresolved[subjectOf(f)]
-	for _, fingerprint := range i.Findings {
-		if _, open := of[fingerprint]; open && fingerprint != f.Fingerprint {
-			if other := s.storedOf(fingerprint); other.incident.ID == i.ID {
-				all = append(all, other)
-			}
-		}
-	}
-	return all
-}
-
-// share has the incident's other findings refer to it as it is now.
-func (s *State) share(after stored) {
-	for _, fingerprint := range after.incident.Findings {
-		other := s.storedOf(fingerprint)
-		if fingerprint != after.finding.Fingerprint && other.incident.ID == after.incident.ID {
-			other.incident, other.notified = after.incident, after.notified
-			s.draft.after[fingerprint] = other
-		}
-	}
-}
-
-// continued returns the incident of a finding: the stored one as it is now, or,
-// when the finding begins another episode, a new one. It is of the other open
-// findings too: it fires while one of them may, and is over when all are.
-func continued(before stored, f *detect.Finding, others []stored, now time.Time) detect.Incident {
-	i, old := detect.NewIncident(f), before.incident
-	if old.ID != "" && (before.joins || before.finding.State != detect.Resolved || f.State == detect.Resolved) {
-		own := i
-		i.ID, i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = old.ID, old.OpenedAt, old.FiredAt, old.ResolvedAt, old.Revision
-		if len(others) > 0 && !leads(f, &old, others) {
-			i = old
-		}
-		i.Findings = old.Findings
-		if !slices.Contains(i.Findings, f.Fingerprint) {
-			i.Findings = append(slices.Clone(i.Findings), f.Fingerprint)
-			slices.Sort(i.Findings)
-		}
-		i.Account, i.Region = cmp.Or(own.Account, old.Account), cmp.Or(own.Region, old.Region)
-		if old.LastSeen.After(own.LastSeen) {
-			i.LastSeen = old.LastSeen
-		} else {
-			i.LastSeen = own.LastSeen
-		}
-		if len(others) > 0 {
-			i.Severity, i.State = own.Severity, own.State
-			for _, other := range others {
-				if detect.Rank(other.finding.Severity) > detect.Rank(i.Severity) {
-					i.Severity = other.finding.Severity
-				}
-			}
-			if f.State != detect.Firing {
-				i.State = old.State // it goes on in the others
-			}
-		}
-	}
-	if f.State == detect.Firing && i.FiredAt == nil {
-		i.FiredAt = &now
-	}
-	if i.State == detect.Resolved && i.ResolvedAt == nil {
-		i.ResolvedAt = &now
-	}
-	return i
-}
-
-// leads reports whether the incident is to be told by this finding, and not by its
-// root: of several that are open, by the one of whose table most is known.
-func leads(f *detect.Finding, i *detect.Incident, others []stored) bool {
-	if f.State == detect.Resolved {
-		return false
-	}
-	for _, other := range others {
-		if other.finding.Fingerprint == i.Root {
-			return knows(f.Target) > knows(other.finding.Target)
-		}
-	}
-	return true
-}
-
-// knows counts what is known of where a table is.
-func knows(t detect.Target) (n int) {
-	for _, text := range []string{t.Account, t.Region} {
-		if text != "" {
-			n++
-		}
-	}
-	return n
+	return ""
 }

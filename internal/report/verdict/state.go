@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -84,6 +85,8 @@ type State struct {
 type observation struct {
 	finding detect.Finding
 	newest  int64
+	// last reports that it is the last one of its moment.
+	last bool
 }
 
 // NewState returns a state that has seen nothing and reads on from the stored
@@ -91,7 +94,7 @@ type observation struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
-		known: make(known), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
@@ -212,8 +215,9 @@ func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 
 // record keeps what the board finds now.
 func (s *State) record() {
-	for _, f := range s.findings() {
-		s.observations = append(s.observations, observation{f, s.Newest})
+	found := s.findings()
+	for i, f := range found {
+		s.observations = append(s.observations, observation{f, s.Newest, i == len(found)-1})
 	}
 }
 
@@ -244,9 +248,7 @@ func (s *State) Unknown() []string {
 	for i := range s.observations {
 		f := &s.observations[i].finding
 		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
-			_, drafted := s.draft.after[fingerprint]
-			_, known := s.known[fingerprint]
-			if !drafted && !known && !asked[fingerprint] {
+			if _, known := s.stored(fingerprint); !known && !asked[fingerprint] {
 				asked[fingerprint] = true
 				all = append(all, fingerprint)
 			}
@@ -261,32 +263,54 @@ func (s *State) Compare(now time.Time) error {
 	observations := s.observations
 	s.observations = nil
 	defer clear(s.rows)
-	for i := range observations {
-		f := observations[i].finding
+	for len(observations) > 0 {
+		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
+		observations = observations[len(moment):]
+		if err := s.compareMoment(moment, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareMoment drafts what the findings of one moment change, and then what their
+// incidents do.
+func (s *State) compareMoment(moment []observation, now time.Time) error {
+	s.continueKnown(moment)
+	found := make([]detect.Finding, 0, len(moment))
+	for i := range moment {
+		f := moment[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
-		forecast.Apply(&f, s.forecastOf(&f, observations[i].newest), s.policy(f.Target).Headroom)
-		before := s.join(&f, s.storedOf(f.Fingerprint))
-		if before.incident.ID != "" && (before.joins || before.finding.State != detect.Resolved || f.State == detect.Resolved) {
-			f.Incident = before.incident.ID
+		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), s.policy(f.Target).Headroom)
+		before, _ := s.stored(f.Fingerprint)
+		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
+			f.Incident = old.Incident // what else was hot then may be forgotten by now
 		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
 		}
-		if !bytes.Equal(before.document, document) && !isOlder(f, before) {
-			after, err := s.draft.compare(f, before, s.others(&f, &before.incident), document, s.options, now)
-			if err != nil {
-				return err
-			}
-			s.draft.after[f.Fingerprint] = after
+		if isOlder(f, before) {
+			f = before.finding
+		} else if !bytes.Equal(before.document, document) {
+			s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
 			s.unresolved.record(&f)
-			s.share(after)
 		}
+		found = append(found, f)
 		if f.State == detect.Resolved {
 			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
 		}
 	}
-	return nil
+	return s.compareIncidents(found, now)
+}
+
+// stored returns what is stored of a finding, or about to be.
+func (s *State) stored(fingerprint string) (stored, bool) {
+	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
+		return f, true
+	}
+	f, known := s.known.findings[fingerprint]
+	return f, known
 }
 
 // Tables returns the views that are due, for which the growing keys are to be

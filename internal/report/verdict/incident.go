@@ -1,0 +1,219 @@
+package verdict
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// maxFindings bounds the findings that an incident keeps: a key named after the
+// second has a new one each second.
+const maxFindings = 1000
+
+// incident is what is stored of one, or about to be.
+type incident struct {
+	detect.Incident
+	document []byte
+}
+
+// notified reports whether the incident's firing was notified, so that its end will
+// be.
+func (i *incident) notified() bool { return i.State == detect.Firing && i.Revision > 0 }
+
+// compareIncidents drafts the incidents that findings of one moment are evidence of.
+func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
+	present := make(map[string]bool, len(found))
+	for i := range found {
+		present[found[i].Incident] = true
+	}
+	all := detect.Incidents(found)
+	for i := range all {
+		before, has := s.incident(all[i].ID)
+		left, was := s.leftFor(&all[i], present), before.State
+		if !has || before.State == detect.Resolved && all[i].State != detect.Resolved {
+			before = incident{}
+			for _, joined := range left {
+				before = joined // what people know of goes on under another name
+			}
+		}
+		if err := s.compareIncident(all[i], before, was, now); err != nil {
+			return err
+		}
+		for _, joined := range left {
+			if err := s.closeJoined(joined, all[i].ID, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// incident returns what is stored of one, or drafted.
+func (s *State) incident(id string) (incident, bool) {
+	if i, drafted := s.draft.after.incidents[id]; drafted {
+		return i, true
+	}
+	i, known := s.known.incidents[id]
+	return i, known
+}
+
+// leftFor returns the open incidents that lost all of their findings to another one,
+// once its cause was seen: the first keys of a sorted import are hot keys until there
+// are several. It notes of each finding where it is now.
+func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []incident) {
+	for _, fingerprint := range i.Findings {
+		f, known := s.stored(fingerprint)
+		if !known || f.incident == i.ID {
+			continue
+		}
+		if id := f.incident; id != "" && id != i.ID && !present[id] {
+			if joined, is := s.incident(id); is && joined.State != detect.Resolved &&
+				!slices.ContainsFunc(left, func(l incident) bool { return l.ID == id }) {
+				left = append(left, joined)
+			}
+		}
+		f.incident = i.ID
+		s.draft.after.findings[fingerprint] = f
+	}
+	slices.SortFunc(left, func(a, b incident) int { return a.OpenedAt.Compare(b.OpenedAt) })
+	return left
+}
+
+// compareIncident drafts the steps of an incident from what it continues to what is;
+// was is the state that is stored under its own ID.
+func (s *State) compareIncident(now detect.Incident, before incident, was detect.State, at time.Time) error {
+	after := incident{Incident: continued(before, now, at)}
+	i, old, o := &after.Incident, before.State, s.options
+	notified := before.notified()
+	switch {
+	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
+		s.draft.stepIncident(i, was, at, noteTooOld)
+	case i.State == detect.Firing && old != detect.Firing:
+		s.draft.stepIncident(i, was, at, "")
+		s.notify(i, detect.EventFiring)
+	case before.ID != "" && before.ID != i.ID:
+		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
+		if notified && i.State == detect.Firing {
+			s.notify(i, detect.EventUpdated)
+		}
+	case i.State != old:
+		s.draft.stepIncident(i, was, at, "")
+		if i.State == detect.Resolved && notified {
+			s.notify(i, detect.EventResolved)
+		}
+	case worse(i.Severity, before.Severity):
+		s.draft.stepIncident(i, old, at, fmt.Sprintf("severity rises from %s", before.Severity))
+		if notified && !tooOld(i.LastSeen, o, at) {
+			s.notify(i, detect.EventUpdated)
+		}
+	}
+	return s.putIncident(after, before)
+}
+
+// closeJoined drafts the end of an incident that another one continues. Whoever was
+// told of it is told, so that nothing stays open for ever.
+func (s *State) closeJoined(joined incident, by string, now time.Time) error {
+	after := joined
+	from := joined.State
+	after.State, after.ResolvedAt = detect.Resolved, &now
+	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
+	if joined.notified() {
+		s.notify(&after.Incident, detect.EventResolved)
+	}
+	return s.putIncident(after, joined)
+}
+
+// putIncident drafts an incident, if anything of it changed.
+func (s *State) putIncident(after, before incident) error {
+	row, document, err := incidentRow(&after.Incident)
+	if err != nil {
+		return err
+	}
+	after.document = document
+	if before.ID == after.ID && bytes.Equal(document, before.document) {
+		return nil
+	}
+	if before.ID != after.ID || !slices.Equal(before.Findings, after.Findings) {
+		row.Findings = after.Findings
+	}
+	s.draft.putIncident(row)
+	s.draft.after.incidents[after.ID] = after
+	return nil
+}
+
+// continued returns an incident as it is now: the stored one goes on until it is
+// resolved, as severe as it was at worst, and firing once it fired.
+func continued(before incident, i detect.Incident, now time.Time) detect.Incident {
+	if before.ID != "" && (before.State != detect.Resolved || i.State == detect.Resolved) {
+		i.Account, i.Region = cmp.Or(i.Account, before.Account), cmp.Or(i.Region, before.Region)
+		if i.ID == before.ID {
+			i.Cause = before.Cause
+		}
+		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = before.OpenedAt, before.FiredAt, before.ResolvedAt, before.Revision
+		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
+			i.Severity = before.Severity
+		}
+		if before.State == detect.Firing && i.State == detect.Pending {
+			i.State = detect.Firing
+		}
+		if before.LastSeen.After(i.LastSeen) {
+			i.LastSeen = before.LastSeen
+		}
+		for _, f := range before.Findings {
+			if len(i.Findings) < maxFindings && !slices.Contains(i.Findings, f) {
+				i.Findings = append(i.Findings, f)
+			}
+		}
+	}
+	if i.State == detect.Firing && i.FiredAt == nil {
+		i.FiredAt = &now
+	}
+	if i.State == detect.Resolved && i.ResolvedAt == nil {
+		i.ResolvedAt = &now
+	}
+	return i
+}
+
+// incidentRow returns an incident as it is stored, without its findings.
+func incidentRow(i *detect.Incident) (row store.Incident, document []byte, err error) {
+	if document, err = json.Marshal(i); err != nil {
+		return row, nil, fmt.Errorf("write incident %s: %w", i.ID, err)
+	}
+	row = store.Incident{
+		ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+		OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Revision: int64(i.Revision), Root: i.Root, Document: document,
+	}
+	if i.FiredAt != nil {
+		row.FiredAt = *i.FiredAt
+	}
+	if i.ResolvedAt != nil {
+		row.ResolvedAt = *i.ResolvedAt
+	}
+	return row, document, nil
+}
+
+// stepIncident drafts one entry of the history of an incident.
+func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Time, note string) {
+	d.incidentTransitions = append(d.incidentTransitions, store.IncidentTransition{
+		Incident: i.ID, At: now, From: string(from), To: string(i.State), Severity: string(i.Severity), Note: note,
+	})
+}
+
+// notify drafts a notification for each route, and raises the incident's revision.
+// What is delivered is the root finding.
+func (s *State) notify(i *detect.Incident, event detect.Event) {
+	i.Revision++
+	root, _ := s.stored(i.Root)
+	for _, route := range s.options.Routes {
+		s.draft.notifications = append(s.draft.notifications, store.Notification{
+			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, event, route),
+			Fingerprint: i.Root, Incident: i.ID, Event: string(event), Route: route, Payload: root.document,
+		})
+	}
+}
