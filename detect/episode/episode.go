@@ -185,7 +185,7 @@ func (e *Episode) count(p *point, r Rules, flushed bool) {
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
-	if e.seconds == 0 {
+	if e.seconds == 1 {
 		e.draws = p.draws
 	} else {
 		e.draws = e.draws.Plus(p.draws)
