@@ -49,3 +49,35 @@ func TestQualitySaysWhatCannotBeSeen(t *testing.T) {
 		t.Errorf("hidden keys are not told: %q", hidden.Sentence())
 	}
 }
+
+// TestQualitySaysHowRequestsWereSampled: a finding names the rate that it believed,
+// and what its samples leave open.
+func TestQualitySaysHowRequestsWereSampled(t *testing.T) {
+	t.Parallel()
+	tenth, estimated := 0.1, true
+	for _, c := range []struct {
+		change func(*detect.Quality)
+		says   []string
+		not    string
+	}{
+		{func(q *detect.Quality) { q.Sampling = detect.SamplingNone }, nil, "sampled"},
+		{func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingByCall, &tenth }, []string{"10% of requests were sampled"}, "assumed"},
+		{func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingAssumed, &tenth }, []string{"10%", "independent samples are assumed"}, "cannot be proven"},
+		{func(q *detect.Quality) { q.Sampling = detect.SamplingAssumed }, []string{"rates that differ"}, "%"},
+		{func(q *detect.Quality) { q.Sampling = detect.SamplingUnknowable }, []string{"cannot be proven from this sampling"}, "assumed"},
+		{func(q *detect.Quality) { q.Estimated = &estimated }, []string{"computed", "the load is an estimate"}, "exact"},
+		{func(q *detect.Quality) { q.CannotSee = []string{detect.BlindSeconds} }, []string{"flushed", "nothing pages"}, ""},
+	} {
+		q := detect.NewQuality(detect.SourceRequests)
+		c.change(&q)
+		said := q.Sentence()
+		for _, want := range c.says {
+			if !strings.Contains(said, want) {
+				t.Errorf("%+v says %q, want %q", q, said, want)
+			}
+		}
+		if c.not != "" && strings.Contains(said, c.not) {
+			t.Errorf("%+v says %q, and must not say %q", q, said, c.not)
+		}
+	}
+}

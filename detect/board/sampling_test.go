@@ -11,37 +11,57 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestNoFalsePages watches a key at 79% of the limit for 24 hours at 1%
-// sampling.
+// TestNoFalsePages watches a key at 79% of the limit for 24 hours at 1% sampling of
+// calls, which carry one item or many, as the records of each form say it.
 func TestNoFalsePages(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(5, 6))
-	judge := board.New(board.Options{})
-	shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
-	judge.Settle(scenario.Began-1, true)
-	key := scenario.Traffic{Requests: 790 * 0.01, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)}
-	for second := range int64(24 * 3600) {
-		at := scenario.Began + second
-		for range scenario.Poisson(random, key.Requests) { // the sampled ones alone
-			record := sample.Record{
-				Time: at * 1000, Table: "orders", PK: sample.KeyString("user#42"), Op: sample.UpdateItem,
-				WCU: 1000, Rate: 0.01, N: 1,
+	writes, reads := 790.0, 2370.0
+	for _, c := range []struct {
+		name  string
+		units float64
+		size  int
+		tell  func(r *sample.Record, call, size int)
+	}{
+		{"single writes", writes, 1, alone},
+		{"batches of 25, sizes", writes, 25, sized},
+		{"batches of 25, ids", writes, 25, named},
+		{"batches of 25, unnamed", writes, 25, func(r *sample.Record, call, _ int) { r.Op, r.Time = sample.BatchWriteItem, r.Time+int64(call) }},
+		{"reads of 100, sizes", reads, 100, sized},
+		{"reads of 100, ids", reads, 100, named},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(5, 6))
+			judge := board.New(board.Options{})
+			shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
+			judge.Settle(scenario.Began-1, true)
+			for second := range int64(24 * 3600) {
+				at := scenario.Began + second
+				for call := range scenario.Poisson(random, c.units/float64(c.size)*0.01) { // the sampled ones alone
+					r := sample.Record{Time: at * 1000, Table: "orders", PK: sample.KeyString("user#42"), Op: sample.UpdateItem, WCU: 1000, Rate: 0.01, N: 1}
+					if c.units == reads {
+						r.Op, r.WCU, r.RCU = sample.GetItem, 0, 1000
+					}
+					c.tell(&r, call, c.size)
+					for range c.size {
+						if err := shard.Add(&r); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if second%4 == 3 {
+					for _, w := range scenario.Sealed(shard) {
+						judge.Observe(&w)
+					}
+					judge.Settle(at, true)
+				}
+				if second%60 == 59 {
+					if found := judge.Findings(); len(found) != 0 {
+						t.Fatalf("after %d s a key at 79%% is found: %+v", second, found)
+					}
+				}
 			}
-			if err := shard.Add(&record); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if second%4 == 3 {
-			for _, w := range scenario.Sealed(shard) {
-				judge.Observe(&w)
-			}
-			judge.Settle(at, true)
-		}
-		if second%60 == 59 {
-			if found := judge.Findings(); len(found) != 0 {
-				t.Fatalf("after %d s a key at 79%% is found: %+v", second, found)
-			}
-		}
+		})
 	}
 }
 
@@ -68,5 +88,41 @@ func TestSampledHeatIsFound(t *testing.T) {
 	f := found[0]
 	if f.OverSeconds != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
 		t.Errorf("over %d, possible %d, mean %+v", f.OverSeconds, f.PossibleSeconds, f.Mean.WCU)
+	}
+}
+
+// TestRestoredSampling holds that the judge after this one goes on from what a finding
+// says of its samples: it neither forgets how they were drawn nor takes the peak for
+// exact.
+func TestRestoredSampling(t *testing.T) {
+	t.Parallel()
+	for name, tell := range map[string]func(r *sample.Record, call, size int){"said": sized, "assumed": alone} {
+		way := drawn{name, 1500, 1, 0.1, tell}
+		random := rand.New(rand.NewPCG(12, 12))
+		shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
+		before := board.New(board.Options{})
+		before.Settle(scenario.Began-1, true)
+		for second := range int64(30) {
+			way.second(random, shard, scenario.Began+second)
+			for _, w := range scenario.Sealed(shard) {
+				before.Observe(&w)
+			}
+			before.Settle(scenario.Began+second, true)
+		}
+		found := before.Findings()
+		if len(found) != 1 || found[0].Quality.Rate == nil || *found[0].Quality.Rate != 0.1 || found[0].Quality.Estimated == nil || *found[0].Quality.Estimated {
+			t.Fatalf("%s: found %+v", name, found)
+		}
+		after := board.New(board.Options{})
+		after.Restore(found, scenario.Seed)
+		after.Settle(scenario.Began+29, true)
+		again := after.Findings()
+		if len(again) != 1 || again[0].Quality.Sampling != found[0].Quality.Sampling || again[0].Quality.Rate == nil ||
+			again[0].Shards != found[0].Shards || again[0].Peak.WCU != found[0].Peak.WCU {
+			t.Errorf("%s: restored as %+v\nwas %+v", name, again, found)
+		}
+		if want := map[string]detect.Sampling{"said": detect.SamplingByCall, "assumed": detect.SamplingAssumed}[name]; found[0].Quality.Sampling != want {
+			t.Errorf("%s is %q, want %q", name, found[0].Quality.Sampling, want)
+		}
 	}
 }

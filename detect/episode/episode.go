@@ -103,10 +103,10 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	}
 	flushed := p.heaped && since != 1
 	if flushed {
-		e.heaped = true
 		if since == 0 {
 			return // nothing tells how long its requests have gathered
 		}
+		e.heaped = true
 		mean := p.over(min(since, detect.MeanLongest))
 		p = &mean
 	}
@@ -117,25 +117,24 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	unproven := independent.Proven > share || believed > share
 	hot := seen.Proven > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
 	sustained := mean > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	if flushed {
-		unproven = unproven || hot || sustained
-		hot, sustained = false, false
-	}
-	unproven = unproven && !hot && !sustained
+	flush := flushed && (hot || sustained)
+	hot, sustained = hot && !flushed, sustained && !flushed
+	unproven = unproven && !hot && !sustained && !flush
 	plateau := isPlateau(p, r.Kind) && !flushed
 	combined := p.overCombined(r)
 	e.settle(p.second-1, t)
 	if e.state == detect.Resolved && !r.oneEpisode {
-		if !hot && !sustained && !plateau && !combined && !unproven {
+		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
 			return
 		}
 		*e = Episode{through: p.second, means: e.means, heaped: flushed}
 	}
-	e.count(p, r)
+	e.count(p, r, flushed)
 	if unproven {
 		e.believed = true
 	}
-	if combined || unproven {
+	e.warned = e.warned || flush
+	if combined || unproven || flush {
 		e.extendPending(p.second)
 	}
 	if plateau {
@@ -169,8 +168,9 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
 }
 
-// count adds a second to the figures.
-func (e *Episode) count(p *point, r Rules) {
+// count adds a second to the figures; one that was flushed is a mean, of which nothing
+// is proven of single seconds.
+func (e *Episode) count(p *point, r Rules, flushed bool) {
 	seen := p.of(r.Kind)
 	if e.seconds == 0 || seen.Value > e.Peak(r.Kind).Value {
 		e.At, e.consumed = p.second, p.consumed()
@@ -185,7 +185,7 @@ func (e *Episode) count(p *point, r Rules) {
 	e.sumHigh = e.sumHigh.Plus(high)
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
-	if e.seconds == 0 {
+	if e.seconds == 1 {
 		e.draws = p.draws
 	} else {
 		e.draws = e.draws.Plus(p.draws)
@@ -195,7 +195,7 @@ func (e *Episode) count(p *point, r Rules) {
 	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
-	case seen.Proven > most:
+	case seen.Proven > most && !flushed:
 		e.Over++
 	case detect.Amount(r.Kind, high) > most || p.overCombined(r):
 		e.possible++

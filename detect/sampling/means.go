@@ -54,8 +54,12 @@ func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 			e.Spread.Variance = variance
 			return detect.Milli(e.below(detect.DecideTail) / float64(length))
 		}
-		believed = max(believed, mean(sum.variance))
-		most = max(most, mean(sum.robust()))
+		independent := mean(sum.variance)
+		believed = max(believed, independent)
+		if v := sum.robust(); v > sum.variance {
+			independent = mean(v)
+		}
+		most = max(most, independent)
 	}
 	return most, believed
 }

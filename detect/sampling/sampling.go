@@ -160,6 +160,13 @@ func WholeCallers(k *sketch.KeyLoad) (s sketch.Spread) {
 	return s
 }
 
+// Spread returns what sampling leaves open of an amount of a key, at least that of
+// whole callers where these are not excluded.
+func Spread(k *sketch.KeyLoad, amount sample.Milli, s sketch.Spread) sketch.Spread {
+	whole, units := WholeCallers(k), detect.Units(amount)
+	return sketch.Spread{Variance: max(s.Variance, whole.Variance*units*units), Largest: max(s.Largest, whole.Largest*units)}
+}
+
 // MostLoad returns the highest demand on a key that sampling and the sketch leave
 // possible.
 func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {

@@ -257,8 +257,8 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 		k := x.key
 		has := counts{k.Low, k.Err, k.Requests, now.unseen}
 		now.parts = append(now.parts, shardCounts{x.shard, has})
-		write.add(k.Low.Write, k.Err.Write, k.WriteSpread)
-		read.add(k.Low.Read, k.Err.Read, k.ReadSpread)
+		write.add(k.Low.Write, k.Err.Write, sampling.Spread(k, k.Low.Write, k.WriteSpread))
+		read.add(k.Low.Read, k.Err.Read, sampling.Spread(k, k.Low.Read, k.ReadSpread))
 		m := e.members[x.shard]
 		if m == nil {
 			if len(e.members) > maxMembers {

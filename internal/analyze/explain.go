@@ -206,18 +206,21 @@ func measureOf(f *detect.Finding) measure {
 func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	p.heading("Confidence")
 	low, high := wording.About(m.peak.Low), wording.About(m.peak.High)
+	sampled := f.Quality.Sampling != "" && f.Quality.Sampling != detect.SamplingNone
 	switch {
-	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High:
+	case f.Quality.Sampling == detect.SamplingUnknowable:
+		p.paragraph(2, "  ", "The peak is an estimate, and how requests were sampled is not known: that it is over the limit cannot be proven from such samples.")
+	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High && !sampled:
 		p.paragraph(2, "  ", "Every request was counted, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
-	case m.peak.Low == m.peak.High:
+	case m.peak.Low == m.peak.High && !sampled:
 		p.paragraph(2, "  ", "The peak is exact: every request was sampled, and every sample of the key was counted.")
-	case m.peak.Low == m.peak.Value:
+	case m.peak.Low == m.peak.Value && !sampled:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: the difference may belong to other keys that shared its place in the sketch.", low, high))
 	default:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is an estimate, because not every request was sampled: with 95%% confidence it is between %s and %s. The severity is decided by a bound that holds with 99.9999%%.", low, high))
 	}
 	t := e.tables[f.Target]
-	if m.peak.Low != m.peak.Value {
+	if sampled || m.peak.Low != m.peak.Value {
 		provable := t.Provable.WCU
 		if f.Kind == detect.HotKeyRead {
 			provable = t.Provable.RCU

@@ -20,6 +20,21 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("a page about a sharded key says %q:\n%s", wrong, p)
 		}
 	}
+	estimated := true
+	for says, q := range map[string]detect.Quality{
+		"The peak is exact":                {Sampling: detect.SamplingNone},
+		"some units were computed":         {Sampling: detect.SamplingNone, Estimated: &estimated},
+		"not every request was sampled":    {Sampling: detect.SamplingByCall, Estimated: &estimated},
+		"cannot be proven from such sampl": {Sampling: detect.SamplingUnknowable},
+	} {
+		p = &page{}
+		f := detect.Finding{Quality: q, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 9000, Low: 9000, High: 9000}}}}
+		e.confidence(p, &f, measureOf(&f))
+		text := strings.Join(strings.Fields(p.String()), " ")
+		if !strings.Contains(text, says) || strings.Contains(text, "exact") != (says == "The peak is exact") {
+			t.Errorf("confidence in %+v: %s", q, text)
+		}
+	}
 	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)
 	}

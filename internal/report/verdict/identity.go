@@ -58,13 +58,19 @@ func (u unresolved) twins(f *detect.Finding) []string {
 // continueKnown has findings of a moment whose incident another one continues name
 // that one: the open incident of the same cause, told of a table that may be theirs.
 func (s *State) continueKnown(moment []observation) {
-	by := make(map[string]string)
+	by, begun := make(map[string]string), make(map[subject][]*detect.Finding)
 	for i := range moment {
 		f := &moment[i].finding
-		if _, has := by[f.Incident]; !has && f.State != detect.Resolved {
-			if open := s.openTwin(f); open != "" && open != f.Incident {
-				by[f.Incident] = open
-			}
+		if f.State == detect.Resolved {
+			continue
+		}
+		open := s.openTwin(f)
+		if open == "" {
+			open = twinOf(begun[subjectOf(f)], f)
+			begun[subjectOf(f)] = append(begun[subjectOf(f)], f)
+		}
+		if _, has := by[f.Incident]; !has && open != "" && open != f.Incident {
+			by[f.Incident] = open
 		}
 	}
 	for i := range moment {
@@ -72,6 +78,17 @@ func (s *State) continueKnown(moment []observation) {
 			moment[i].finding.Incident = open
 		}
 	}
+}
+
+// twinOf returns the incident of the first of these findings that may be of the same
+// table; none without one.
+func twinOf(begun []*detect.Finding, f *detect.Finding) string {
+	for _, twin := range begun {
+		if twin.Target != f.Target && twin.MayBe(f.Target) {
+			return twin.Incident
+		}
+	}
+	return ""
 }
 
 // openTwin returns the ID of the open incident that a finding is evidence of because

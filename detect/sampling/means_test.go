@@ -1,0 +1,84 @@
+package sampling_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// TestMeansOfFoldedDraws holds that seconds which differ more than independent draws
+// do prove no mean, unless records say what was drawn together; and that whole callers
+// prove none however steady they are.
+func TestMeansOfFoldedDraws(t *testing.T) {
+	t.Parallel()
+	// A second's requests were folded and one such record in ten kept, seen at ten
+	// times their number: 8,000 or nothing, 800 on average.
+	uneven := func(r *rand.Rand) float64 {
+		if r.Float64() < 0.1 {
+			return 8000
+		}
+		return 0
+	}
+	steady := func(r *rand.Rand) float64 { return 10 * float64(scenario.Poisson(r, 150)) }
+	for _, c := range []struct {
+		name    string
+		load    func(*rand.Rand) float64
+		assumed bool
+		whole   float64 // deviation as a share of the load
+		over    bool
+		says    bool // over, if draws were independent
+	}{
+		{"steady", steady, true, 0, true, true},
+		{"steady, by call", steady, false, 0, true, true},
+		{"steady, of two callers", steady, true, 0.67, false, true},
+		{"folded and drawn again", uneven, true, 0, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(8, 8))
+			var m sampling.Means
+			over, believed := false, false
+			for at := scenario.Began; at < scenario.Began+3600; at++ {
+				units := c.load(random)
+				m.Add(at, sampling.Second{
+					Estimate: sampling.Estimate{Units: units, Spread: sketch.Spread{Variance: units * 9, Largest: 10}},
+					Whole:    c.whole * c.whole * units * units, Assumed: c.assumed,
+				})
+				proven, independent := m.Proven(at, 100)
+				over, believed = over || proven > detect.PartitionWrite, believed || independent > detect.PartitionWrite
+				if proven > independent {
+					t.Fatalf("%v proven, %v if draws were independent", proven, independent)
+				}
+			}
+			if over != c.over || believed != c.says {
+				t.Errorf("proven over the limit %t, if independent %t; want %t and %t", over, believed, c.over, c.says)
+			}
+		})
+	}
+}
+
+// TestPeakDoesNotGrow holds that the peak of a sampled key stays near its load however
+// long one looks, where the highest second grows.
+func TestPeakDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(9, 9))
+	var m sampling.Means
+	var p sampling.Peak
+	highest := 0.0
+	for i := range int64(6 * 3600) {
+		units := 100 * float64(scenario.Poisson(random, 15))
+		highest = max(highest, units)
+		m.Add(i+1, sampling.Second{Estimate: sampling.Estimate{Units: units, Spread: sketch.Spread{Variance: units * 99, Largest: 100}}})
+		p.Raise(&m, i+1)
+		if peak := p.Of(i + 1); i >= 3600 && (peak.Value < 1_500_000 || peak.Value > 2_200_000 || peak.Low > peak.Value || peak.Value > peak.High) {
+			t.Fatalf("after %d s the peak of 1,500 is %+v", i, peak)
+		}
+	}
+	if highest < 3000 {
+		t.Errorf("the highest second is %v: there was nothing to mend", highest)
+	}
+}
