@@ -191,7 +191,7 @@ func TestCannotBeProven(t *testing.T) {
 						w.hosts = append(w.hosts, host)
 					}
 				}
-				for _, f := range judged(300, 10, func(at int64) []sample.Record { return u.second(random, w, at) }) {
+				for _, f := range judgedBy(300, 10, func(at int64) []sample.Record { return u.second(random, w, at) }) {
 					if f.Kind != detect.HotKeyWrite {
 						continue
 					}
@@ -221,7 +221,7 @@ func TestCannotBeProven(t *testing.T) {
 
 // judged returns the findings about some seconds of records, with those that fired
 // when it looked at them before, every few seconds.
-func judged(seconds, every int64, second func(at int64) []sample.Record) []detect.Finding {
+func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []detect.Finding {
 	shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
 	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
@@ -325,7 +325,7 @@ func TestHeapedTimes(t *testing.T) {
 	} {
 		random := rand.New(rand.NewPCG(31, uint64(len(c.name))))
 		var worst detect.Finding
-		for _, f := range judged(600, 10, func(at int64) []sample.Record { return c.second(random, at) }) {
+		for _, f := range judgedBy(600, 10, func(at int64) []sample.Record { return c.second(random, at) }) {
 			if f.Kind == detect.HotKeyWrite {
 				worst = f
 			}
@@ -377,7 +377,7 @@ func hourOf(shape int, rate float64, seed uint64) (f detect.Finding, truth int) 
 	random := rand.New(rand.NewPCG(seed, uint64(1000+shape)))
 	mean := 1100 + 3900*random.Float64()
 	drift := 0.0
-	all := judged(3600, 3600, func(at int64) []sample.Record {
+	all := judgedBy(3600, 3600, func(at int64) []sample.Record {
 		load := mean
 		switch shape {
 		case 1: // wanders by some 7%
