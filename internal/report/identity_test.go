@@ -221,3 +221,44 @@ func TestAMixedFleetPagesOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestAKilledJudgeContinuesTheIncident kills the judge at every single call to the
+// store while a table becomes known, before or after it is carried out: its
+// successor pages nobody again, and forgets no end.
+func TestAKilledJudgeContinuesTheIncident(t *testing.T) {
+	t.Parallel()
+	for at := int64(1); at <= 60; at++ {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
+				t.Parallel()
+				s := open(t, "sqlite::memory:")
+				p := &probe{Store: s, killAt: at, late: late}
+				c, j := collect(t, s, "a", 0, begin()), run(t, quick(), p)
+				c.old = true
+				next := func() {
+					if j.quiet(t); p.dead.Load() {
+						j.stop()
+						p = &probe{Store: s}
+						j = run(t, quick(), p)
+						j.quiet(t)
+					}
+				}
+				c.commit(5, hot("hot", 1200, 0, 5)...)
+				next()
+				c.at(ireland).old = false
+				c.commit(15, hot("hot", 1200, 5, 15)...)
+				next()
+				c.commit(95, hot("hot", 1200, 15, 95)...)
+				next()
+				c.commit(195, hot("cold", 5, 95, 195)...)
+				next()
+				next()
+				equal(t, "told", chain(t, s), []string{ireland.Name() + " hot resolved", "orders hot firing"})
+				equal(t, "written", written(t, s), map[sample.Target]int64{unknown: 6000, ireland: 108500})
+				if all := incidents(t, s); len(all) != 1 || all[0].State != detect.Resolved || len(all[0].Findings) != 2 {
+					t.Errorf("incidents %+v", all)
+				}
+			})
+		}
+	}
+}

@@ -40,6 +40,7 @@ func findingsChosen(t *testing.T, s *store.Store) {
 	warm, other, cool := finding("warm", 0.9), finding("other", 3), finding("cool", 0.1)
 	warm.Severity, cool.State, other.Table = "warning", "resolved", "carts"
 	other.Kind = "hot_key_read"
+	warm.Account, warm.Region, cool.Account, cool.Region = "1", "eu-west-1", "2", "eu-west-1"
 	judge(t, s, store.Judgement{Findings: []store.Finding{cool, finding("hot", 2), warm, other}})
 	for _, c := range []struct {
 		name  string
@@ -52,6 +53,9 @@ func findingsChosen(t *testing.T, s *store.Store) {
 		{"severity", store.FindingQuery{Severity: "warning"}, []string{"warm"}},
 		{"table", store.FindingQuery{Table: "carts"}, []string{"other"}},
 		{"kind", store.FindingQuery{Kind: "hot_key_write"}, []string{"hot", "warm", "cool"}},
+		{"account", store.FindingQuery{Account: "2"}, []string{"cool"}},
+		{"Region", store.FindingQuery{Region: "eu-west-1"}, []string{"warm", "cool"}},
+		{"another Region", store.FindingQuery{Account: "1", Region: "us-west-2"}, nil},
 		{"both", store.FindingQuery{Table: "orders", State: "firing"}, []string{"hot", "warm"}},
 	} {
 		var got []string

@@ -45,6 +45,7 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 	pending.State, pending.FiredAt, pending.LastSeen = "pending", time.Time{}, noon.Add(time.Hour)
 	resolved.State, resolved.ResolvedAt, resolved.LastSeen = "resolved", noon.Add(time.Hour), noon
 	resolved.Table, resolved.Severity, resolved.Cause = "carts", "warning", "few_values"
+	pending.Account, pending.Region, resolved.Account, resolved.Region = "1", "eu-west-1", "2", "eu-west-1"
 	judge(t, s, store.Judgement{Incidents: []store.Incident{incident("firing"), pending, resolved}})
 	for _, c := range []struct {
 		name  string
@@ -57,6 +58,9 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 		{"table", store.IncidentQuery{Table: "orders"}, []string{"pending", "firing"}},
 		{"cause", store.IncidentQuery{Cause: "few_values"}, []string{"resolved"}},
 		{"finding", store.IncidentQuery{Finding: "firing-2"}, []string{"firing"}},
+		{"account", store.IncidentQuery{Account: "1"}, []string{"pending"}},
+		{"Region", store.IncidentQuery{Region: "eu-west-1"}, []string{"pending", "resolved"}},
+		{"another Region", store.IncidentQuery{Account: "1", Region: "us-west-2"}, nil},
 		{"both", store.IncidentQuery{Table: "carts", State: "firing"}, nil},
 		{"the newest", store.IncidentQuery{Limit: 1}, []string{"pending"}},
 	} {
