@@ -2,7 +2,6 @@ package board
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -69,12 +68,11 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
-	for _, id := range t.inOrder() {
-		if id.second < oldest {
-			s := t.sums[id.target]
-			s.callers = s.callers.Plus(t.open[id].callers)
-			delete(t.open, id)
-		}
+	over := func(id windowID) bool { return id.second < oldest }
+	for _, id := range t.inOrder(over) {
+		s := t.sums[id.target]
+		s.callers = s.callers.Plus(t.open[id].callers)
+		delete(t.open, id)
 	}
 }
 
@@ -86,12 +84,18 @@ func (t totals) largest(of detect.Target) episode.Largest {
 	return episode.Largest{}
 }
 
-// inOrder returns the open seconds, the oldest first: sums of callers are bounded, and
-// so depend on the order in which they are made.
-func (t totals) inOrder() []windowID {
-	return slices.SortedFunc(maps.Keys(t.open), func(x, y windowID) int {
+// inOrder returns the chosen ones of the open seconds, the oldest first: sums of callers
+// are bounded, and so depend on the order in which they are made.
+func (t totals) inOrder(chosen func(windowID) bool) (all []windowID) {
+	for id := range t.open {
+		if chosen(id) {
+			all = append(all, id)
+		}
+	}
+	slices.SortFunc(all, func(x, y windowID) int {
 		return cmp.Or(cmp.Compare(x.second, y.second), x.target.Compare(y.target))
 	})
+	return all
 }
 
 // callers returns the shares of the callers of tables and indexes, of the load of
@@ -106,10 +110,8 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 			tops[of] = s.callers
 		}
 	}
-	for _, id := range t.inOrder() {
-		if wanted[id.target] {
-			tops[id.target] = tops[id.target].Plus(t.open[id].callers)
-		}
+	for _, id := range t.inOrder(func(id windowID) bool { return wanted[id.target] }) {
+		tops[id.target] = tops[id.target].Plus(t.open[id].callers)
 	}
 	shares := map[detect.Target]map[string]float64{}
 	for of, top := range tops {
