@@ -31,6 +31,7 @@
 //     shards on partitions come from whatif, the texts' figures from wording.
 //  7. sharding: keys that are shards of one key, judged as one; rolling: keys that
 //     are named after a time, judged as a pattern.
+//  8. causes: which findings have one cause, and are one incident.
 //
 // Beside the judge, keydesign describes the keys of a table as a whole: the caller
 // feeds its census and gives the view to the judge. forecast follows the growth of

@@ -69,6 +69,9 @@ const (
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
+	// SplitSeconds over a limit are longer than DynamoDB takes to split for heat. AWS
+	// publishes no figure and speaks of minutes; a quarter of an hour is generous.
+	SplitSeconds = 900
 	// MovingKeys keys, hot one after another, are a hot spot that moves.
 	MovingKeys = 3
 	// MovingLongest is how many seconds a key of a moving hot spot is hot at most:

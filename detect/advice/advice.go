@@ -96,7 +96,7 @@ func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 	}
 	text := fmt.Sprintf("Raising the table's capacity will not help: one partition key is held to %s a second whatever the table is provisioned for.", wording.PerSecond(detect.Limit(k), k))
 	if f.Share >= detect.CeilingShare {
-		text += fmt.Sprintf(" With %.0f%% of the load on this key the table as a whole can take %s a second.",
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the table as a whole can take %s a second, as long as the shares stay as they were while it was hot.",
 			100*f.Share, wording.PerSecond(sample.Milli(float64(detect.Limit(k))/f.Share), k))
 	}
 	return text
@@ -105,6 +105,9 @@ func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 func waitAdvice(f *detect.Finding) string {
 	if f.Reason != detect.Splittable {
 		return ""
+	}
+	if f.OverSeconds >= detect.SplitSeconds {
+		return fmt.Sprintf("Wait no longer: the key was over the limit in %s, which is longer than DynamoDB takes to split a partition. It did not heal this; go on with the next steps.", wording.Seconds(f.OverSeconds))
 	}
 	return "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."
 }

@@ -168,13 +168,16 @@ func (b *Board) Findings() []detect.Finding {
 	return found
 }
 
-// callersOf returns the shares of the callers of every target, where there are
-// findings that they may explain.
+// callersOf returns the shares of the callers of the targets that have hot keys whose
+// callers are known.
 func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]float64 {
-	if len(found) == 0 {
-		return nil
+	of := map[detect.Target]bool{}
+	for i := range found {
+		if f := &found[i]; f.Kind.OfKey() && f.Evidence != nil && len(f.Evidence.Callers) > 0 {
+			of[f.Target] = true
+		}
 	}
-	return b.totals.callers()
+	return b.totals.callers(of)
 }
 
 // judge returns the findings of a track, at most one of each of its kinds.

@@ -68,12 +68,11 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
-	for id, a := range t.open {
-		if id.second < oldest {
-			s := t.sums[id.target]
-			s.callers = s.callers.Plus(a.callers)
-			delete(t.open, id)
-		}
+	over := func(id windowID) bool { return id.second < oldest }
+	for _, id := range t.inOrder(over) {
+		s := t.sums[id.target]
+		s.callers = s.callers.Plus(t.open[id].callers)
+		delete(t.open, id)
 	}
 }
 
@@ -85,15 +84,34 @@ func (t totals) largest(of detect.Target) episode.Largest {
 	return episode.Largest{}
 }
 
-// callers returns the shares of the callers of a table or index, of the load of
-// requests whose callers are known; nil when there are none.
-func (t totals) callers() map[detect.Target]map[string]float64 {
-	tops := map[detect.Target]sketch.Top{}
-	for of, s := range t.sums {
-		tops[of] = s.callers
+// inOrder returns the chosen ones of the open seconds, the oldest first: sums of callers
+// are bounded, and so depend on the order in which they are made.
+func (t totals) inOrder(chosen func(windowID) bool) (all []windowID) {
+	for id := range t.open {
+		if chosen(id) {
+			all = append(all, id)
+		}
 	}
-	for id, a := range t.open {
-		tops[id.target] = tops[id.target].Plus(a.callers)
+	slices.SortFunc(all, func(x, y windowID) int {
+		return cmp.Or(cmp.Compare(x.second, y.second), x.target.Compare(y.target))
+	})
+	return all
+}
+
+// callers returns the shares of the callers of tables and indexes, of the load of
+// requests whose callers are known.
+func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
+	if len(wanted) == 0 {
+		return nil
+	}
+	tops := map[detect.Target]sketch.Top{}
+	for of := range wanted {
+		if s := t.sums[of]; s != nil {
+			tops[of] = s.callers
+		}
+	}
+	for _, id := range t.inOrder(func(id windowID) bool { return wanted[id.target] }) {
+		tops[id.target] = tops[id.target].Plus(t.open[id].callers)
 	}
 	shares := map[detect.Target]map[string]float64{}
 	for of, top := range tops {
