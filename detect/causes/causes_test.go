@@ -21,7 +21,7 @@ func hot(key string, from, to int, share float64) detect.Finding {
 	return f
 }
 
-func policy(string, string) detect.Policy { return detect.DefaultPolicy() }
+func policy(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 
 // importOf returns n keys that are hot one after another, each for so many seconds.
 func importOf(n, seconds int) (all []detect.Finding) {
