@@ -174,6 +174,9 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 		for range together {
 			r := s.record(at, key, int64(1000*i/n), refused)
 			r.N = int64(min(fold, n-i))
+			if rate > 0 { // what is sampled says so, as the SDK's middleware does
+				r.Calls = 1 / float64(together)
+			}
 			all = append(all, r)
 			s.sent++
 		}
