@@ -147,7 +147,7 @@ func (c *Collector) Run(ctx context.Context) error {
 func (c *Collector) startWriter(ctx context.Context) error {
 	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
 	return c.retry(ctx, "start writer", func(ctx context.Context) error {
-		if err := c.hostClock.measure(ctx, c.store); err != nil {
+		if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 			return err
 		}
 		return c.store.StartWriter(ctx, w)

@@ -21,9 +21,9 @@ type hostClock struct {
 
 // measure asks the store. Half of the time that the answer takes is what the
 // offset may be wrong by.
-func (h *hostClock) measure(ctx context.Context, st Store) error {
+func (h *hostClock) measure(ctx context.Context, storeNow func(context.Context) (time.Time, error)) error {
 	before := time.Now()
-	now, err := st.Now(ctx)
+	now, err := storeNow(ctx)
 	if err != nil {
 		return err
 	}

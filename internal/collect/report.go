@@ -18,7 +18,7 @@ const reportEvery = 10 * time.Second
 func (c *Collector) reportStatus(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
 	defer cancel()
-	if err := c.hostClock.measure(ctx, c.store); err != nil {
+	if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 		c.log.Debug("read the store's clock", "error", err)
 		return
 	}
