@@ -3,6 +3,7 @@ package analyze_test
 import (
 	"encoding/csv"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -110,9 +111,10 @@ func TestEntriesOfARegion(t *testing.T) {
 	r := runWith(t, strings.Join(lines, "\n"), analyze.Options{
 		Tables: section.Tables.Decoding(), Policy: section.DetectPolicy, Facts: section.Tables.Facts,
 	})
+	// Both are 1,500 WCU in truth, told from a sample.
 	want := map[string]detect.Severity{"eu-west-1": detect.Warning, "us-west-2": detect.Info}
 	for _, f := range r.Findings {
-		if f.Kind.OfKey() && (f.Severity != want[f.Region] || f.Peak.WCU.Value != 1500) {
+		if f.Kind.OfKey() && (f.Severity != want[f.Region] || math.Abs(f.Peak.WCU.Value-1500) > 75) {
 			t.Errorf("%s: %s with %g WCU", f.Name(), f.Severity, f.Peak.WCU.Value)
 		}
 		if f.Kind.OfKey() {

@@ -320,8 +320,8 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 	var all struct{ Incidents []detect.Incident }
 	text, _ := get(t, address+"/api/v1/incidents", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &all))
-	if len(all.Incidents) != len(found) {
-		t.Fatalf("%d incidents of %d findings", len(all.Incidents), len(found))
+	if want := len(detect.Incidents(found)); len(all.Incidents) != want {
+		t.Fatalf("%d incidents, want %d of %d findings", len(all.Incidents), want, len(found))
 	}
 	for _, i := range all.Incidents {
 		if !slices.ContainsFunc(found, func(f detect.Finding) bool {
@@ -421,8 +421,8 @@ func TestTablesOfOneNameStandApart(t *testing.T) {
 			text, _ := get(t, address+path+query, http.StatusOK)
 			must(t, json.Unmarshal([]byte(text), &answer))
 		}
-		if len(answer.Findings) != want || len(answer.Incidents) != want {
-			t.Errorf("the API with %q has %d findings and %d incidents, want %d", query, len(answer.Findings), len(answer.Incidents), want)
+		if incidents := len(detect.Incidents(answer.Findings)); len(answer.Findings) != want || len(answer.Incidents) != incidents {
+			t.Errorf("the API with %q has %d findings and %d incidents, want %d and %d", query, len(answer.Findings), len(answer.Incidents), want, incidents)
 		}
 	}
 	var api struct{ Tables []sample.Target }
