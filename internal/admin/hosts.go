@@ -33,7 +33,7 @@ func addressed(host string, names []string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761: loopback, always
 		return true
 	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
+	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })

@@ -19,7 +19,7 @@ func TestForeignHostsAreMisdirected(t *testing.T) {
 	s.Handle("GET /page", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	run(t, s)
 	for host, want := range map[string]int{
-		"127.0.0.1:9460": http.StatusOK, "10.1.2.3": http.StatusOK, "[::1]:9460": http.StatusOK, "[fe80::1%25eth0]:1": http.StatusMisdirectedRequest,
+		"127.0.0.1:9460": http.StatusOK, "10.1.2.3": http.StatusOK, "[::1]:9460": http.StatusOK, "[fe80::1]:1": http.StatusOK,
 		"localhost": http.StatusOK, "LOCALHOST:9460": http.StatusOK, "localhost.": http.StatusOK, "demo.localhost:1": http.StatusOK,
 		"keyheat.example.com": http.StatusOK, "Keyheat.Example.com:443": http.StatusOK,
 		"evil.example": http.StatusMisdirectedRequest, "keyheat.example.com.evil.example": http.StatusMisdirectedRequest,
