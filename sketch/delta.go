@@ -11,8 +11,8 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the one before: Version 1 had no evidence.
-const Version = 2
+// this one and the one before: version 2 had no places of load among sort keys.
+const Version = 3
 
 // Errors of the binary form.
 var (
