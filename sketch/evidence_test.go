@@ -1,7 +1,6 @@
 package sketch_test
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -288,7 +287,7 @@ func TestPlaces(t *testing.T) {
 				deltas[i] = sealed(all[i])
 			}
 			e := evidenceOf(t, deltas, rand.Perm(shards))
-			seen, below := 0.0, string(sketch.AppendOrder(nil, sample.Key{Type: "N", Text: "300"}))
+			seen, below := 0.0, string(sample.Key{Type: "N", Text: "300"}.AppendOrder(nil))
 			for _, p := range e.Places {
 				if !p.Write {
 					t.Fatal("a write is a read")
@@ -333,41 +332,6 @@ func TestFewPlacesAreExact(t *testing.T) {
 	if len(seen) != 20 {
 		t.Errorf("%d of 20 sort keys are told apart", len(seen))
 	}
-}
-
-// TestOrder compares sort keys as the Developer Guide says that DynamoDB sorts them:
-// strings and binaries by bytes, numbers by value.
-func TestOrder(t *testing.T) {
-	t.Parallel()
-	number := func(text string) sample.Key { return sample.Key{Type: "N", Text: text} }
-	text, binary := sample.KeyString, sample.KeyBinary
-	for _, sorted := range [][]sample.Key{
-		{text(""), text("A"), text("Z"), text("a"), text("aa"), text("é")},
-		{
-			number("-9999999999999999999999999999999999999"), number("-100"), number("-20.5"), number("-20"), number("-3"), number("-0.5"), number("-0.05"), number("0"),
-			number("0.001"), number("0.0011"), number("0.01"), number("0.5"), number("1"), number("9"), number("10"), number("10.01"), number("99"), number("100"), number("1763690400000"), number("99999999999999999999999999999999999999"),
-		},
-		// Base64 sorts "+" and "/" before letters, and these before digits' bytes.
-		{binary([]byte{0}), binary([]byte{0, 0}), binary([]byte{3}), binary([]byte{200, 1}), binary([]byte{251}), binary([]byte{255})},
-		{
-			sample.JoinKeys(text("a"), number("-5"), text("z")), sample.JoinKeys(text("a"), number("9"), text("z")), sample.JoinKeys(text("a"), number("10"), text("")), sample.JoinKeys(text("a"), number("10"), text("b")),
-			sample.JoinKeys(text("a\x00"), number("1"), text("b")), sample.JoinKeys(text("ab"), number("1"), text("a")), sample.JoinKeys(text("b"), number("-1"), text("a")),
-		},
-	} {
-		for i := range sorted[1:] {
-			a, b := string(sketch.AppendOrder(nil, sorted[i])), string(sketch.AppendOrder(nil, sorted[i+1]))
-			if a >= b {
-				t.Errorf("%q does not come before %q: %x, %x", sorted[i].Text, sorted[i+1].Text, a, b)
-			}
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
-		x, y := string(sketch.AppendOrder(nil, number(fmt.Sprint(a)))), string(sketch.AppendOrder(nil, number(fmt.Sprint(b))))
-		if cmp.Compare(a, b) != strings.Compare(x, y) {
-			t.Fatalf("%d and %d are %x and %x", a, b, x, y)
-		}
-	})
 }
 
 // TestUnionInAnyOrder unites samples in random orders, with more and fewer places than

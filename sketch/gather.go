@@ -132,7 +132,7 @@ func (g *gather) look(r *sample.Record, l Load, seed uint64) {
 
 // step counts the direction from the last write's sort key to this one's.
 func (g *gather) step(k sample.Key) {
-	g.order = AppendOrder(g.order[:0], k)
+	g.order = k.AppendOrder(g.order[:0])
 	if g.lastType == k.Type {
 		switch bytes.Compare(g.lastOrder, g.order) {
 		case -1:
@@ -250,4 +250,81 @@ func (h *heavy) top() Top {
 	}
 	slices.SortFunc(t.Entries, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
 	return t
+}
+
+// places is the sample while it is gathered. Its memory is kept from second to
+// second.
+type places struct {
+	kept []keptPlace
+	// least is the place with the lowest priority, once there is one too many.
+	least int
+	// prefix is the first sort key's order, as far as all others have it.
+	prefix []byte
+	order  []byte // of the sort key at hand
+}
+
+type keptPlace struct {
+	priority float32
+	weight   uint64
+	write    bool
+	order    []byte
+}
+
+func (p *places) begin() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
+
+// add adds a request. draw is uniform over 32 bits.
+func (p *places) add(k sample.Key, weight uint64, write bool, draw uint32) {
+	if weight == 0 {
+		return
+	}
+	priority := float32(float64(weight) * (1 << 32) / (float64(draw) + 1))
+	if len(p.kept) > placesGathered && priority <= p.kept[p.least].priority {
+		return
+	}
+	p.order = k.AppendOrder(p.order[:0])
+	common := 0
+	if len(p.kept) == 0 {
+		p.prefix = append(p.prefix[:0], p.order...)
+	}
+	for common < min(len(p.prefix), len(p.order)) && p.prefix[common] == p.order[common] {
+		common++
+	}
+	p.prefix = p.prefix[:common]
+	at := p.room()
+	at.priority, at.weight, at.write = priority, weight, write
+	at.order = append(at.order[:0], p.order[:min(len(p.order), common+placeBytes)]...)
+	p.least = 0
+	for i := range p.kept {
+		if p.kept[i].priority < p.kept[p.least].priority {
+			p.least = i
+		}
+	}
+}
+
+// room returns a free place, or the one with the lowest priority.
+func (p *places) room() *keptPlace {
+	n := len(p.kept)
+	switch {
+	case n > placesGathered:
+		return &p.kept[p.least]
+	case n < cap(p.kept):
+		p.kept = p.kept[:n+1]
+	default:
+		p.kept = append(p.kept, keptPlace{})
+	}
+	return &p.kept[n]
+}
+
+// sealed returns the sample, in memory of its own.
+func (p *places) sealed() []Place {
+	if len(p.kept) == 0 {
+		return nil
+	}
+	all := make([]Place, len(p.kept))
+	for i := range p.kept {
+		k := &p.kept[i]
+		all[i] = Place{Priority: k.priority, Weight: k.weight, Write: k.write, Order: string(k.order[:min(len(k.order), len(p.prefix)+placeBytes)])}
+	}
+	slices.SortFunc(all, comparePlaces)
+	return cutPlaces(all, placesGathered)
 }

@@ -201,7 +201,7 @@ func (f *fold) result(o Options) *Result {
 		r.Incidents = append(r.Incidents, detect.NewIncident(found))
 	}
 	r.Candidates = f.candidateViews(options)
-	r.WhatIf = f.answers(o, policy)
+	r.WhatIf = f.answers(o, r.Findings, policy)
 	return r
 }
 

@@ -1,10 +1,8 @@
-package sketch
+package sample
 
 import (
 	"encoding/base64"
 	"strings"
-
-	"github.com/keyheat/keyheat/sample"
 )
 
 // The bytes of a sort key's order. exponentZero is a number's exponent 0.
@@ -17,12 +15,12 @@ const (
 // AppendOrder appends bytes that compare as DynamoDB sorts: a string by its bytes, a
 // number by its value, a binary by its own bytes and not by their base64, the
 // attributes of a multi-attribute key one by one.
-func AppendOrder(dst []byte, k sample.Key) []byte {
+func (k Key) AppendOrder(dst []byte) []byte {
 	if len(k.Type) == 1 {
 		return appendOrder(dst, k)
 	}
 	for _, part := range k.Parts() {
-		if part.Type == sample.TypeNumber {
+		if part.Type == TypeNumber {
 			dst = appendOrder(dst, part)
 			continue
 		}
@@ -32,11 +30,11 @@ func AppendOrder(dst []byte, k sample.Key) []byte {
 	return dst
 }
 
-func appendOrder(dst []byte, k sample.Key) []byte {
+func appendOrder(dst []byte, k Key) []byte {
 	switch k.Type {
-	case sample.TypeNumber:
+	case TypeNumber:
 		return appendNumber(dst, k.Text)
-	case sample.TypeBinary:
+	case TypeBinary:
 		if decoded, err := base64.StdEncoding.AppendDecode(dst, []byte(k.Text)); err == nil {
 			return decoded
 		}
