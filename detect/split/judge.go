@@ -38,6 +38,9 @@ func (r *Ring) Judge(k detect.Kind, from int64) *detect.Split {
 		return nil
 	}
 	v := s.judge()
+	for _, figure := range []*float64{&v.Load, &v.Item, &v.Residual, &v.Refused} {
+		*figure = math.Round(*figure*1e4) / 1e4 // variances add with an error that depends on the order
+	}
 	return &v
 }
 
