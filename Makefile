@@ -77,6 +77,7 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
 	go test ./detect/sampling -run TestIntervalsCover -v -count=1 | grep -v '^=== '
 	go test ./detect/board -run 'TestIntervalsCoverCalls|TestCannotBeProven|TestHeapedTimes|TestAdvisedShards' -v -count=1 -args -eval.hours=10 | grep -v '^=== '
+	go test ./detect/split -run TestEvaluation -v -count=1 -timeout 30m -args -eval.seeds=3 | grep -v '^=== '
 	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -args -eval.seconds=30 -eval.seeds=3 -eval.hours=10 | grep -v '^=== '
 
 .PHONY: bench

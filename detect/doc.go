@@ -27,9 +27,11 @@
 //  4. episode: the seconds of a key, folded into episodes that fire and resolve, and
 //     the figures of the finding.
 //  5. evidence: what the requests of its hottest seconds were like.
-//  6. advice: why the table does not heal by itself, and what to do. The numbers of
+//  6. split: whether splits of its partition would help, by where among its sort
+//     keys the load was and is.
+//  7. advice: why the table does not heal by itself, and what to do. The numbers of
 //     shards on partitions come from whatif, the texts' figures from wording.
-//  7. sharding: keys that are shards of one key, judged as one; rolling: keys that
+//  8. sharding: keys that are shards of one key, judged as one; rolling: keys that
 //     are named after a time, judged as a pattern.
 //  8. causes: which findings have one cause, and are one incident.
 //

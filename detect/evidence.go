@@ -15,6 +15,9 @@ type Evidence struct {
 	StrongReads float64 `json:"strong_reads"`
 	// SortKeys is null when no request had a sort key.
 	SortKeys *SortKeys `json:"sort_keys"`
+	// Split is whether DynamoDB's splits would help; null when nothing was seen of it,
+	// as of an episode that another judge saw.
+	Split *Split `json:"split"`
 	// Items are the hottest sort keys, Callers the busiest callers.
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
@@ -55,3 +58,47 @@ type Part struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
+
+// Split is what splits of a hot key's partition would do: where the load of its last
+// seconds would have been split, and what the load after that is on the parts.
+type Split struct {
+	Verdict SplitVerdict `json:"verdict"`
+	// Direction is Rising, Falling or Wandering of a load that moves, else empty.
+	Direction string `json:"direction"`
+	// Seconds is the time that the verdict looks at, Load the mean load in it, and
+	// Item what is proven of the heaviest sort key's own, in units a second.
+	Seconds int     `json:"seconds"`
+	Load    float64 `json:"load"`
+	Item    float64 `json:"item"`
+	// Splits is how many splits leave Residual units a second on the fullest part,
+	// and Refused the share of the load that is then beyond what parts serve.
+	Splits   int     `json:"splits"`
+	Residual float64 `json:"residual"`
+	Refused  float64 `json:"refused"`
+}
+
+// SplitVerdict is whether splits would help.
+type SplitVerdict string
+
+// The verdicts.
+const (
+	// SplitHotItem says that one item alone has more than a partition serves.
+	SplitHotItem SplitVerdict = "hot_item"
+	// SplitMoving says that the load moves on to one part again.
+	SplitMoving SplitVerdict = "moving"
+	// SplitBursts says that the load comes in bursts that a part cannot serve either.
+	SplitBursts SplitVerdict = "bursts"
+	// SplitHelps says that every part would have served its load.
+	SplitHelps SplitVerdict = "helps"
+	// SplitHidden says that sort keys are hashed, and so have no order.
+	SplitHidden SplitVerdict = "hidden"
+	// SplitUnknown says that what was seen does not decide it.
+	SplitUnknown SplitVerdict = "unknown"
+)
+
+// Where a load moves.
+const (
+	Rising    = "rising"
+	Falling   = "falling"
+	Wandering = "wandering"
+)

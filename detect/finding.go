@@ -96,8 +96,8 @@ type Reason string
 
 // The reasons.
 const (
-	// HotItem says that one item is hot: it is held to a partition's limits for
-	// ever, and no split helps it.
+	// HotItem says that one item alone has more than a partition serves: it is held
+	// to that for ever, and no split helps it.
 	HotItem Reason = "HOT_ITEM"
 	// RollingKey says that the key is named after the day or hour in which it is
 	// hot: by the time DynamoDB has split its partition, the next one is hot.
@@ -105,17 +105,17 @@ const (
 	// LSIBlocked says that the table has a local secondary index: DynamoDB never
 	// splits an item collection of such a table.
 	LSIBlocked Reason = "LSI_BLOCKED"
-	// MonotonicSortKey says that writes follow the sort key in one direction: a
-	// split leaves all of them on one side.
+	// MonotonicSortKey says that the load follows the sort key, rising or falling: a
+	// split leaves all of what comes next on one side.
 	MonotonicSortKey Reason = "MONOTONIC_SORT_KEY"
 	// Scanned says that Scans make the load: they go on to the next partition
 	// before DynamoDB splits one.
 	Scanned Reason = "SCAN"
-	// MovingLoad says that the load goes from key to key faster than DynamoDB
-	// splits partitions.
+	// MovingLoad says that the load goes from key to key, or over the sort keys of
+	// one, faster than DynamoDB splits partitions.
 	MovingLoad Reason = "MOVING_LOAD"
-	// Splittable says that the load is spread over many sort keys, or keys:
-	// adaptive capacity can split it, after minutes of sustained load.
+	// Splittable says that splits would have divided the load of the last minutes
+	// over partitions that serve it: adaptive capacity can, after some minutes.
 	Splittable Reason = "SPLITTABLE"
 	// Starved says that no partition is hot: the table has too little capacity.
 	Starved Reason = "STARVED"

@@ -1,11 +1,17 @@
 package sketch
 
-import "github.com/keyheat/keyheat/sample"
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // The fewest bytes that a Top's entry and an operation take.
 const (
 	entryLeast  = 8 + 1 + 1
 	opLoadLeast = 1 + 1 + 2
+	placeLeast  = 4 + 1 + 1
 )
 
 func (w *writer) evidence(e *Evidence) {
@@ -34,6 +40,17 @@ func (w *writer) evidence(e *Evidence) {
 	w.uint(uint64(e.ItemBytes))
 	w.uint(uint64(e.ChangedBytes))
 	w.int(e.GrownBytes)
+	w.uint(uint64(e.Seen))
+	w.places(e.Places)
+}
+
+func (w *writer) places(all []Place) {
+	w.count(len(all))
+	for _, p := range all {
+		w.bytes = binary.LittleEndian.AppendUint32(w.bytes, math.Float32bits(p.Priority))
+		w.uint(p.Weight<<1 | flag(p.Write))
+		w.text(p.Order)
+	}
 }
 
 func (w *writer) refused(counts [sample.Causes]int64) {
@@ -65,19 +82,54 @@ func (r *reader) evidence() *Evidence {
 	e.Refused = r.refused()
 	e.Strong = sample.Milli(r.natural())
 	if e.Sorted = r.natural(); e.Sorted > 0 {
-		copy(e.SortKeys[:], r.take(len(e.SortKeys)))
-		for _, rank := range e.SortKeys {
-			if rank > 64-distinctBits+1 {
-				r.fail()
-			}
-		}
+		e.SortKeys = r.distinct()
 	}
 	e.Rises, e.Falls = r.natural(), r.natural()
 	e.Items, e.Callers, e.Attributes = r.top(), r.top(), r.top()
 	e.Sized, e.Bytes = r.natural(), r.natural()
 	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
 	e.GrownBytes = r.int()
+	e.Seen = e.Records
+	if r.version > 2 {
+		e.Seen, e.Places = r.natural(), r.places()
+	}
 	return e
+}
+
+func (r *reader) distinct() (d Distinct) {
+	if r.version == 2 {
+		ranks := r.take(coarseRegisters)
+		for _, rank := range ranks {
+			if rank > 64-coarseBits+1 {
+				r.fail()
+				return d
+			}
+		}
+		return refined(ranks)
+	}
+	copy(d[:], r.take(len(d)))
+	for _, rank := range d {
+		if rank > 64-distinctBits+1 {
+			r.fail()
+		}
+	}
+	return d
+}
+
+func (r *reader) places() (all []Place) {
+	for n := r.length(placeLeast); n > 0 && r.ok(); n-- {
+		bits := r.take(4)
+		weight, order := r.uint(), r.text()
+		if !r.ok() {
+			break
+		}
+		p := Place{Priority: math.Float32frombits(binary.LittleEndian.Uint32(bits)), Weight: weight >> 1, Write: weight&1 == 1, Order: order}
+		if !(p.Priority > 0) || math.IsInf(float64(p.Priority), 0) || len(all) > 0 && comparePlaces(all[len(all)-1], p) > 0 {
+			r.fail() // not in order: merging would go wrong
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 func (r *reader) refused() (counts [sample.Causes]int64) {

@@ -12,8 +12,8 @@ import (
 
 // Version is the version of the binary form that this package writes. It reads
 // this one and the one before, of which neither account nor Region is known, and
-// which told neither how requests were drawn, nor the callers of a table, nor what
-// its indexes refuse.
+// which told neither how requests were drawn, nor the callers of a table, what its
+// indexes refuse, nor places of load among sort keys.
 const (
 	Version = 3
 	oldest  = 2

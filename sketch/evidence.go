@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -16,16 +17,21 @@ const itemsKept, callersKept, attributesKept = 8, 4, 8
 const tableCallersKept = 8
 
 // Evidence is what the requests of one key in one second were like. It is
-// gathered of keys that reach a tenth of a limit, at most 256 of them, from at
-// most 256 of their requests in each part of the second. What it says is true of
-// the gathered requests; Load is what they stand for.
+// gathered of keys that reach a tenth of a limit, at most 256 of them, from then on.
+// Sort keys and load are of all requests since; the rest is of a uniform sample of
+// them, each counted as often as it stands for others: see Records.
 //
-// Everything merges by adding, by maximum, or with a bound of what is missing,
-// and so in every order to the same result.
+// Everything merges by adding, by maximum, by union, or with a bound of what is
+// missing, and so in every order to the same result.
 type Evidence struct {
-	// Records is how many records were gathered, Load what they stand for.
+	// Seen is how many records there were since the key came over a tenth of a
+	// limit, Load what they stand for.
+	Seen int64
+	Load Load
+	// Records is how many records of equal weight the sample is worth that all
+	// below but sort keys, items and places rest on: all that were seen, where they
+	// are few, and never less than 256 where they are more.
 	Records int64
-	Load    Load
 	// Ops are the requests by operation, in the order of sample.Op.
 	Ops []OpLoad
 	// Refused counts throttled requests by cause, all of them since the key came
@@ -34,16 +40,19 @@ type Evidence struct {
 	// Strong is the part of Load.Read that was read strongly consistently, or in
 	// transactions.
 	Strong sample.Milli
-	// Sorted is how many of Records have a sort key, and SortKeys a small
-	// HyperLogLog of these: see Distinct.
+	// Sorted is how many of Seen have a sort key, and SortKeys a small
+	// HyperLogLog of these: see Distinct. Places are where in the order of sort keys
+	// the load is.
 	Sorted   int64
 	SortKeys Distinct
-	// Rises and Falls are steps of the sort key from one write to the next.
+	Places   []Place
+	// Rises and Falls are steps of the sort key from one write that was looked at
+	// to the next.
 	Rises, Falls int64
-	// Items are the weights of the hottest sort keys, Callers those of the
-	// callers, Attributes those of the writes that changed them.
+	// Items are the weights of the hottest sort keys of all requests, Callers those
+	// of the callers, Attributes those of the writes that changed them.
 	Items, Callers, Attributes Top
-	// Sized is how many of Records have an item size, Bytes the sum of these.
+	// Sized is how many requests have an item size, Bytes the sum of these.
 	// Of Edited records whole images are known: ItemBytes is the sum of their
 	// sizes, ChangedBytes the part that changed, and GrownBytes what the item
 	// collection grew by.
@@ -140,9 +149,10 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 		return e
 	}
 	sum := &Evidence{
-		Records: e.Records + o.Records, Load: e.Load.Plus(o.Load), Ops: addOps(e.Ops, o.Ops),
+		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
-		Rises: e.Rises + o.Rises, Falls: e.Falls + o.Falls,
+		Places: UnionPlaces(e.Places, o.Places, placesMerged),
+		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
 		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
 		ItemBytes: e.ItemBytes + o.ItemBytes, ChangedBytes: e.ChangedBytes + o.ChangedBytes, GrownBytes: e.GrownBytes + o.GrownBytes,
@@ -177,10 +187,72 @@ func addOps(a, b []OpLoad) []OpLoad {
 	return sum
 }
 
-// The small HyperLogLog: 64 registers, standard error 13%.
 const (
-	distinctBits      = 6
+	// placesGathered is how many places of the sort-key space one part of a second
+	// keeps of a key, placesMerged how many a union does: ten seconds of one
+	// collector, or one second of several.
+	placesGathered, placesMerged = 32, 128
+	// placeBytes is how much of a sort key's order is kept behind what all sort keys
+	// of the sample have in common.
+	placeBytes = 64
+)
+
+// Place is where in the order of sort keys a part of a key's load is. The places of a
+// second are a priority sample of its requests (Duffield, Lund and Thorup, 2007): a
+// request of w units has the priority w/u, u uniform in (0,1], the k highest are kept,
+// and each counts as the larger of w and the next highest priority. Sums over places
+// are unbiased for every range of sort keys, and exact where nothing was dropped.
+type Place struct {
+	// Priority decides what a union keeps.
+	Priority float32
+	// Weight is what the place stands for: 3·write + read, in thousandths.
+	Weight uint64
+	// Write tells writes from reads.
+	Write bool
+	// Order are bytes that compare as DynamoDB sorts: see sample.Key.AppendOrder. They end
+	// 64 bytes behind what all places of one part have in common.
+	Order string
+}
+
+// UnionPlaces returns the places of two samples of different requests as one of at
+// most n: in whatever order samples are united, the result is the same.
+func UnionPlaces(a, b []Place, n int) []Place {
+	switch {
+	case len(b) == 0 && len(a) <= n:
+		return a
+	case len(a) == 0 && len(b) <= n:
+		return b
+	}
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, comparePlaces)
+	return cutPlaces(all, n)
+}
+
+// cutPlaces keeps the n of the highest priorities: the next one is what the others
+// then count as at least.
+func cutPlaces(sorted []Place, n int) []Place {
+	if len(sorted) <= n {
+		return sorted
+	}
+	threshold := uint64(sorted[n].Priority)
+	sorted = slices.Clip(sorted[:n])
+	for i := range sorted {
+		sorted[i].Weight = max(sorted[i].Weight, threshold)
+	}
+	return sorted
+}
+
+func comparePlaces(a, b Place) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Order, b.Order))
+}
+
+// The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.
+const (
+	distinctBits      = 8
 	distinctRegisters = 1 << distinctBits
+	// coarseBits is of version 2.
+	coarseBits      = 6
+	coarseRegisters = 1 << coarseBits
 )
 
 // Distinct is a small HyperLogLog (Flajolet and others, 2007).
@@ -192,6 +264,21 @@ func (d *Distinct) add(hash uint64) {
 	d[register] = max(d[register], rank)
 }
 
+// refined returns a HyperLogLog of those hashes that the 64 registers of version 2
+// remember, one each: of what only an old collector saw, the estimate is then too low.
+func refined(coarse []byte) (d Distinct) {
+	const finer = distinctBits - coarseBits
+	for register, rank := range coarse {
+		switch {
+		case rank > finer:
+			d[register<<finer] = rank - finer
+		case rank > 0: // the next bits are 1, or 0 and 1
+			d[register<<finer|1<<(finer-rank)] = 1
+		}
+	}
+	return d
+}
+
 func (d Distinct) plus(o *Distinct) Distinct {
 	for i := range d {
 		d[i] = max(d[i], o[i])
@@ -199,10 +286,10 @@ func (d Distinct) plus(o *Distinct) Distinct {
 	return d
 }
 
-// Estimate returns how many were added, apart from each other: within 13%, one
-// standard deviation, and nearly exact up to a dozen.
+// Estimate returns how many were added, apart from each other: within 6.5%, one
+// standard deviation, and nearly exact up to some fifty.
 func (d *Distinct) Estimate() float64 {
-	const alpha = 0.709
+	const alpha = 0.7213 / (1 + 1.079/distinctRegisters)
 	sum, empty := 0.0, 0
 	for _, rank := range d {
 		sum += math.Ldexp(1, -int(rank))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -73,7 +74,7 @@ func TestEvidence(t *testing.T) {
 		if again := evidenceOf(t, deltas, rand.Perm(len(shards))); !reflect.DeepEqual(e, again) {
 			t.Fatalf("merged in one order %+v, in another %+v", e, again)
 		}
-		if e.Records != gathered || e.Sorted != gathered || e.Load.Write != sample.Milli(200_000*gathered) || e.Ops[0].Requests != gathered {
+		if e.Seen != gathered || e.Records != gathered || e.Sorted != gathered || e.Load.Write != sample.Milli(200_000*gathered) || e.Ops[0].Requests != gathered {
 			t.Fatalf("%d requests are %+v", gathered, e)
 		}
 		bounded(t, e.Items, items)
@@ -99,7 +100,7 @@ func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 }
 
 // TestEvidenceIsForWarmKeys says that a key below a tenth of a limit has none,
-// and that of no more than 256 keys, and 256 requests, any is gathered.
+// and that of no more than 256 keys any is gathered.
 func TestEvidenceIsForWarmKeys(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -121,7 +122,7 @@ func TestEvidenceIsForWarmKeys(t *testing.T) {
 				continue
 			}
 			with++
-			if k.Key.Text == "cold" || k.Evidence.Records > 256 {
+			if k.Key.Text == "cold" || len(k.Evidence.Places) > 0 {
 				t.Errorf("%s has evidence %+v", k.Key.Text, k.Evidence)
 			}
 		}
@@ -227,5 +228,213 @@ func TestVersion2(t *testing.T) {
 	var read sketch.Delta
 	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, d) {
 		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, d)
+	}
+}
+
+// TestEvidenceOfVersion2 reads what collectors wrote before there were places: of 64 registers
+// a lower bound of the sort keys is left.
+func TestEvidenceOfVersion2(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("testdata/evidence2.delta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d sketch.Delta
+	if err := d.UnmarshalBinary(body); err != nil {
+		t.Fatal(err)
+	}
+	w := d.Windows[0]
+	if w.Total.Requests != 520 || len(w.Keys) != 21 {
+		t.Errorf("window %+v", w)
+	}
+	for i := range w.Keys {
+		e := w.Keys[i].Evidence
+		if (e != nil) != (w.Keys[i].Key.Text == "hot") {
+			t.Fatalf("key %+v", w.Keys[i])
+		}
+		if e == nil {
+			continue
+		}
+		if n := e.SortKeys.Estimate(); e.Records != 256 || e.Seen != 256 || e.Places != nil || n < 20 || n > 42 {
+			t.Errorf("%v of 40 sort keys in %+v", n, e)
+		}
+	}
+}
+
+// TestEvidenceIsOfTheWholeSecond changes what requests are like in the middle of a
+// second with 8,000 of them, and counts 1,300 sort keys: both halves are in the
+// evidence, and all sort keys.
+func TestEvidenceIsOfTheWholeSecond(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	for i := range 8000 {
+		r := hot(i/8, sample.KeyString(fmt.Sprintf("item-%d", i%1300)), "role/a")
+		r.WCU, r.Bytes = 1000, 1000
+		if i >= 4000 {
+			r.Caller, r.Op, r.Bytes = "role/b", sample.PutItem, 3000
+		}
+		add(t, s, r)
+	}
+	e := sealed(s).Windows[0].Keys[0].Evidence
+	if n := e.SortKeys.Estimate(); math.Abs(n-1300) > 250 {
+		t.Errorf("1,300 sort keys are %v", n)
+	}
+	if e.Records < 256 || e.Records > 1024 || e.Seen < 7900 {
+		t.Errorf("%d of %d looked at", e.Records, e.Seen)
+	}
+	within := func(what string, got, want float64) {
+		if math.Abs(got-want) > 0.1*want {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	within("the mean size", float64(e.Bytes)/float64(e.Sized), 2000)
+	within("PutItem", float64(e.Ops[0].Requests), 4000)
+	within("UpdateItem", float64(e.Ops[1].Requests), 4000)
+	for _, c := range e.Callers.Entries {
+		within(c.Text, float64(c.Weight), 3*4_000_000)
+	}
+}
+
+// TestPlaces holds the load of ranges of sort keys against the truth: without bias
+// over many seconds, within a deviation of 1/(2√k) in one, over one shard or four.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	const rounds = 60
+	for _, shards := range []int{1, 4} {
+		var sum, squares, total float64
+		for round := range rounds {
+			random := rand.New(rand.NewPCG(uint64(round), uint64(shards)))
+			all := make([]*sketch.Shard, shards)
+			for i := range all {
+				all[i] = newShard()
+			}
+			truth, whole := 0.0, 0.0
+			for i := range 2000 {
+				n := random.IntN(1000)
+				r := hot(i/2, sample.Key{Type: "N", Text: fmt.Sprint(n)}, "")
+				r.WCU = sample.Milli(1000 * (1 + random.IntN(5)))
+				if i < 400 {
+					r.WCU, r.SK = 100_000, sample.Key{Type: "N", Text: "5000"} // the key is warm at once
+				}
+				if n < 300 && i >= 400 {
+					truth += 3 * float64(r.WCU)
+				}
+				whole += 3 * float64(r.WCU)
+				add(t, all[i%shards], r)
+			}
+			deltas := make([]*sketch.Delta, shards)
+			for i := range all {
+				deltas[i] = sealed(all[i])
+			}
+			e := evidenceOf(t, deltas, rand.Perm(shards))
+			seen, below := 0.0, string(sample.Key{Type: "N", Text: "300"}.AppendOrder(nil))
+			for _, p := range e.Places {
+				if !p.Write {
+					t.Fatal("a write is a read")
+				}
+				if p.Order < below {
+					seen += float64(p.Weight)
+				}
+			}
+			if len(e.Places) != min(128, 32*shards) {
+				t.Fatalf("%d places of %d shards", len(e.Places), shards)
+			}
+			off := (seen - truth) / whole
+			sum, squares, total = sum+off, squares+off*off, total+truth/whole
+		}
+		k := 32.0 * float64(shards)
+		if mean, deviation := sum/rounds, math.Sqrt(squares/rounds); math.Abs(mean) > 3*deviation/math.Sqrt(rounds) || deviation > 1/(2*math.Sqrt(k)) {
+			t.Errorf("over %d shards a range of %.3f of the load is off by %.4f on average, deviation %.4f", shards, total/rounds, mean, deviation)
+		}
+	}
+}
+
+// TestFewPlacesAreExact says that nothing is estimated of what few requests ask for,
+// and what is kept of long sort keys.
+func TestFewPlacesAreExact(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	common := strings.Repeat("x", 300)
+	for i := range 20 {
+		add(t, s, hot(i, sample.KeyString(fmt.Sprintf("%s%02d%s", common, i, strings.Repeat("y", 300))), ""))
+	}
+	e := sealed(s).Windows[0].Keys[0].Evidence
+	if len(e.Places) != 20 {
+		t.Fatalf("%d places", len(e.Places))
+	}
+	seen := map[string]bool{}
+	for _, p := range e.Places {
+		seen[p.Order] = true
+		if p.Weight != 600_000 || len(p.Order) != 300+64 && len(p.Order) != 301+64 {
+			t.Errorf("%d bytes of %v", len(p.Order), p.Weight)
+		}
+	}
+	if len(seen) != 20 {
+		t.Errorf("%d of 20 sort keys are told apart", len(seen))
+	}
+}
+
+// TestUnionInAnyOrder unites samples in random orders, with more and fewer places than
+// a union keeps.
+func TestUnionInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		parts := make([][]sketch.Place, rapid.IntRange(1, 5).Draw(t, "parts"))
+		for i := range parts {
+			for _, w := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 20).Draw(t, "weights") {
+				of := []sketch.Place{{Priority: float32(w) * rapid.Float32Range(1, 50).Draw(t, "priority"), Weight: w, Order: fmt.Sprint(w % 7)}}
+				parts[i] = sketch.UnionPlaces(parts[i], of, 16)
+			}
+		}
+		unite := func(order []int) (all []sketch.Place) {
+			for _, i := range order {
+				all = sketch.UnionPlaces(all, parts[i], 16)
+			}
+			return all
+		}
+		if a, b := unite(rand.Perm(len(parts))), unite(rand.Perm(len(parts))); !reflect.DeepEqual(a, b) && len(a)+len(b) > 0 {
+			t.Fatalf("%v and %v", a, b)
+		}
+	})
+}
+
+// BenchmarkHot is what a record of a hot key costs: all of them are of one.
+func BenchmarkHot(b *testing.B) {
+	records := make([]sample.Record, 4096)
+	for i := range records {
+		records[i] = hot(0, sample.KeyString(fmt.Sprintf("2025-11-21T10:00:%08d", i*2654435761%(1<<31))), fmt.Sprintf("role/%d", i%3))
+		records[i].WCU = 1000
+	}
+	s := newShard()
+	b.ReportAllocs()
+	for i := range b.N {
+		r := &records[i%len(records)]
+		r.Time = (start + int64(i/2000)) * 1000
+		if err := s.Add(r); err != nil {
+			b.Fatal(err)
+		}
+		if i%400_000 == 399_999 {
+			sealed(s)
+		}
+	}
+}
+
+// TestBytesOfAHotKey states what a hot key costs a delta each second.
+func TestBytesOfAHotKey(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	const seconds = 4
+	for i := range seconds * 1500 {
+		r := hot(0, sample.KeyString(fmt.Sprintf("2025-11-21T10:00:%08x", uint32(i*2654435761))), fmt.Sprintf("role/%d", i%3))
+		r.Time, r.WCU = start*1000+int64(i*1000/1500), 1000
+		add(t, s, r)
+	}
+	body, err := sealed(s).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes a second", len(body)/seconds)
+	if len(body) > 2000*seconds {
+		t.Errorf("%d bytes for %d seconds", len(body), seconds)
 	}
 }

@@ -1,11 +1,10 @@
 package sketch
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -13,9 +12,11 @@ import (
 )
 
 const (
-	// evidenceKeys is of how many keys a second's evidence is gathered, and
-	// evidenceRecords from how many requests of each.
-	evidenceKeys, evidenceRecords = 256, 256
+	// evidenceKeys is of how many keys a second's evidence is gathered.
+	evidenceKeys = 256
+	// evidenceRecords requests of a key are looked at closely, then half of as many
+	// again, then a quarter of as many, and so on.
+	evidenceRecords = 256
 	// entryText is how much of a text is kept.
 	entryText = 64
 )
@@ -27,9 +28,14 @@ type gather struct {
 	items      heavy
 	callers    heavy
 	attributes heavy
-	// sortKey is that of the last write.
-	sortType string
-	sortKey  []byte
+	places     places
+	// thinned is how often the share of the requests that are looked at was halved,
+	// taken how many were; stands and squares are the sums of what these stand for.
+	thinned                uint
+	taken, stands, squares int64
+	// lastType and lastOrder are the sort key of the last write looked at.
+	lastType         string
+	lastOrder, order []byte
 }
 
 // evidence returns where a candidate's evidence is gathered; nil when it has not
@@ -54,68 +60,96 @@ func (s *second) evidence(c *candidate) *gather {
 // begin forgets everything, keeping the memory.
 func (g *gather) begin() {
 	*g = gather{
-		sortKey: g.sortKey[:0],
-		items:   g.items.emptied(itemsKept), callers: g.callers.emptied(callersKept), attributes: g.attributes.emptied(attributesKept),
+		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
+		items: g.items.emptied(itemsKept), callers: g.callers.emptied(callersKept), attributes: g.attributes.emptied(attributesKept),
 	}
+	g.places.begin()
 }
 
-// add adds a record of load l.
+// add adds a record of load l. Of every record its sort key is counted; a uniform
+// sample of them is looked at more closely.
 func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
 	}
-	if g.Records >= evidenceRecords {
-		return
-	}
-	weight := l.weight()
-	g.Records++
+	g.Seen++
 	g.Load = g.Load.Plus(l)
+	hash := uint64(0)
+	if r.SK.Type != "" {
+		hash = keyHash(r.SK, seed)
+	}
+	draw := mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
+	if hash != 0 {
+		g.Sorted++
+		g.SortKeys.add(hash)
+		g.items.add(hash, r.SK.Text, l.weight())
+		g.places.add(r.SK, Load{Read: l.Read}.weight(), false, uint32(draw>>32))
+		g.places.add(r.SK, Load{Write: l.Write}.weight(), true, uint32(draw>>32))
+	}
+	if draw&(1<<g.thinned-1) == 0 {
+		g.look(r, l, seed)
+	}
+}
+
+// mix returns bits of which each depends on all of x (Steele, Lea and Flood's
+// SplitMix64, 2014): what is sampled is random and still the same each time.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// look adds a record that is looked at closely, as often as it stands for others.
+func (g *gather) look(r *sample.Record, l Load, seed uint64) {
+	times := int64(1) << g.thinned
+	l = Load{Read: l.Read * sample.Milli(times), Write: l.Write * sample.Milli(times)}
+	weight := l.weight()
 	op := &g.ops[min(int(r.Op), len(g.ops)-1)]
-	op.Requests += int64(math.Round(float64(r.N) / r.Rate))
+	op.Requests += times * int64(math.Round(float64(r.N)/r.Rate))
 	op.Load = op.Plus(l)
 	if r.Read != sample.Eventual {
 		g.Strong += l.Read
 	}
-	if r.SK.Type != "" {
-		g.sorted(r, weight, l.Write > 0, seed)
+	if r.SK.Type != "" && l.Write > 0 {
+		g.step(r.SK)
 	}
 	if r.Caller != "" {
 		g.callers.add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
 	}
 	if r.Bytes > 0 {
-		g.Sized++
-		g.Bytes += r.Bytes
+		g.Sized += times
+		g.Bytes += times * r.Bytes
 	}
 	if r.Edit != nil {
-		g.edited(r, weight, seed)
+		g.edited(r, times, weight, seed)
+	}
+	g.taken++
+	g.stands, g.squares = g.stands+times, g.squares+times*times
+	if g.taken%evidenceRecords == 0 {
+		g.thinned++
 	}
 }
 
-func (g *gather) sorted(r *sample.Record, weight uint64, written bool, seed uint64) {
-	g.Sorted++
-	hash := keyHash(r.SK, seed)
-	g.SortKeys.add(hash)
-	g.items.add(hash, r.SK.Text, weight)
-	if !written {
-		return
-	}
-	if g.sortType == r.SK.Type {
-		switch order(r.SK.Type, string(g.sortKey), r.SK.Text) {
+// step counts the direction from the last write's sort key to this one's.
+func (g *gather) step(k sample.Key) {
+	g.order = k.AppendOrder(g.order[:0])
+	if g.lastType == k.Type {
+		switch bytes.Compare(g.lastOrder, g.order) {
 		case -1:
 			g.Rises++
 		case 1:
 			g.Falls++
 		}
 	}
-	g.sortType = keyType([]byte(r.SK.Type))
-	g.sortKey = append(g.sortKey[:0], r.SK.Text...)
+	g.lastType = keyType([]byte(k.Type))
+	g.lastOrder, g.order = g.order, g.lastOrder
 }
 
-func (g *gather) edited(r *sample.Record, weight uint64, seed uint64) {
-	g.Edited++
-	g.ItemBytes += r.Bytes
-	g.ChangedBytes += r.Edit.Changed
-	g.GrownBytes += r.Edit.Grown
+func (g *gather) edited(r *sample.Record, times int64, weight, seed uint64) {
+	g.Edited += times
+	g.ItemBytes += times * r.Bytes
+	g.ChangedBytes += times * r.Edit.Changed
+	g.GrownBytes += times * r.Edit.Grown
 	for _, name := range r.Edit.Attributes {
 		g.attributes.add(xxh3.HashStringSeed(name, seed), name, weight)
 	}
@@ -124,6 +158,12 @@ func (g *gather) edited(r *sample.Record, weight uint64, seed uint64) {
 // sealed returns what was gathered, in memory of its own.
 func (g *gather) sealed() *Evidence {
 	e := g.Evidence
+	// What some requests stand for more than others is worth fewer of the same weight
+	// (Kish's effective sample size).
+	if g.squares > 0 {
+		e.Records = g.stands * g.stands / g.squares
+	}
+	e.Places = g.places.sealed()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
 			o := g.ops[op]
@@ -133,31 +173,6 @@ func (g *gather) sealed() *Evidence {
 	}
 	e.Items, e.Callers, e.Attributes = g.items.top(), g.callers.top(), g.attributes.top()
 	return &e
-}
-
-// order returns -1 when sort key a comes before b and 1 when after it, as DynamoDB
-// sorts: strings and binaries by bytes, numbers by value.
-func order(keyType, a, b string) int {
-	if keyType != "N" {
-		return strings.Compare(a, b)
-	}
-	if i, ok := orderIntegers(a, b); ok {
-		return i
-	}
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	if errX != nil || errY != nil {
-		return 0
-	}
-	return cmp.Compare(x, y)
-}
-
-// orderIntegers compares positive whole numbers in canonical form of any length.
-func orderIntegers(a, b string) (int, bool) {
-	if strings.ContainsAny(a, ".-") || strings.ContainsAny(b, ".-") {
-		return 0, false
-	}
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)), true
 }
 
 // heavy is a Misra–Gries summary (1982), weighted: of many texts it keeps the
@@ -235,4 +250,81 @@ func (h *heavy) top() Top {
 	}
 	slices.SortFunc(t.Entries, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
 	return t
+}
+
+// places is the sample while it is gathered. Its memory is kept from second to
+// second.
+type places struct {
+	kept []keptPlace
+	// least is the place with the lowest priority, once there is one too many.
+	least int
+	// prefix is the first sort key's order, as far as all others have it.
+	prefix []byte
+	order  []byte // of the sort key at hand
+}
+
+type keptPlace struct {
+	priority float32
+	weight   uint64
+	write    bool
+	order    []byte
+}
+
+func (p *places) begin() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
+
+// add adds a request. draw is uniform over 32 bits.
+func (p *places) add(k sample.Key, weight uint64, write bool, draw uint32) {
+	if weight == 0 {
+		return
+	}
+	priority := float32(float64(weight) * (1 << 32) / (float64(draw) + 1))
+	if len(p.kept) > placesGathered && priority <= p.kept[p.least].priority {
+		return
+	}
+	p.order = k.AppendOrder(p.order[:0])
+	common := 0
+	if len(p.kept) == 0 {
+		p.prefix = append(p.prefix[:0], p.order...)
+	}
+	for common < min(len(p.prefix), len(p.order)) && p.prefix[common] == p.order[common] {
+		common++
+	}
+	p.prefix = p.prefix[:common]
+	at := p.room()
+	at.priority, at.weight, at.write = priority, weight, write
+	at.order = append(at.order[:0], p.order[:min(len(p.order), common+placeBytes)]...)
+	p.least = 0
+	for i := range p.kept {
+		if p.kept[i].priority < p.kept[p.least].priority {
+			p.least = i
+		}
+	}
+}
+
+// room returns a free place, or the one with the lowest priority.
+func (p *places) room() *keptPlace {
+	n := len(p.kept)
+	switch {
+	case n > placesGathered:
+		return &p.kept[p.least]
+	case n < cap(p.kept):
+		p.kept = p.kept[:n+1]
+	default:
+		p.kept = append(p.kept, keptPlace{})
+	}
+	return &p.kept[n]
+}
+
+// sealed returns the sample, in memory of its own.
+func (p *places) sealed() []Place {
+	if len(p.kept) == 0 {
+		return nil
+	}
+	all := make([]Place, len(p.kept))
+	for i := range p.kept {
+		k := &p.kept[i]
+		all[i] = Place{Priority: k.priority, Weight: k.weight, Write: k.write, Order: string(k.order[:min(len(k.order), len(p.prefix)+placeBytes)])}
+	}
+	slices.SortFunc(all, comparePlaces)
+	return cutPlaces(all, placesGathered)
 }

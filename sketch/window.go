@@ -288,7 +288,7 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 
 // evidenceSize is about the memory that one key's evidence takes.
-const evidenceSize = 1200
+const evidenceSize = 4000
 
 // size returns about how much memory the window takes.
 func (w *Window) size() int {

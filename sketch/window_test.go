@@ -49,7 +49,7 @@ func part(t *rapid.T) sketch.Window {
 func evidence(t *rapid.T) *sketch.Evidence {
 	count := rapid.Int64Range(0, 1000)
 	e := &sketch.Evidence{
-		Records: 1 + count.Draw(t, "records"), Load: sketch.Load{Write: sample.Milli(count.Draw(t, "load"))},
+		Seen: 1 + count.Draw(t, "seen"), Records: 1 + count.Draw(t, "records"), Load: sketch.Load{Write: sample.Milli(count.Draw(t, "load"))},
 		Rises: count.Draw(t, "rises"), Falls: count.Draw(t, "falls"),
 		Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
 	}
@@ -61,6 +61,10 @@ func evidence(t *rapid.T) *sketch.Evidence {
 	}
 	if e.Sorted = count.Draw(t, "sorted"); e.Sorted > 0 {
 		e.SortKeys[7] = 3
+	}
+	for _, w := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 5).Draw(t, "places") {
+		of := []sketch.Place{{Priority: float32(w) * 1.5, Weight: w, Write: w%2 == 0, Order: string(rune(w))}}
+		e.Places = sketch.UnionPlaces(e.Places, of, 128)
 	}
 	e.Items.Missing = uint64(count.Draw(t, "missing"))
 	for _, h := range rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 8, rapid.ID).Draw(t, "items") {

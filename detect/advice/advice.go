@@ -102,14 +102,20 @@ func capacityAdvice(f *detect.Finding, k detect.Kind) string {
 	return text
 }
 
+// waitAdvice returns the step of waiting for splits, and its end.
 func waitAdvice(f *detect.Finding) string {
 	if f.Reason != detect.Splittable {
 		return ""
 	}
-	if f.OverSeconds >= detect.SplitSeconds {
-		return fmt.Sprintf("Wait no longer: the key was over the limit in %s, which is longer than DynamoDB takes to split a partition. It did not heal this; go on with the next steps.", wording.Seconds(f.OverSeconds))
+	hot := f.LastSeen.Sub(f.FirstSeen).Seconds() + 1
+	if hot < detect.HealSeconds || f.Utilization <= 1 {
+		return "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."
 	}
-	return "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."
+	minutes := wording.Count(int64(hot / 60))
+	if f.Evidence != nil && f.Evidence.Refused[sample.KeyRange.String()] > 0 || f.SaturatedSeconds > 0 {
+		return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", minutes)
+	}
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles, and then DynamoDB did not heal it. The table's metric WriteKeyRangeThroughputThrottleEvents, or the one of reads, tells which.", minutes)
 }
 
 // prewarmAdvice returns the warm throughput to raise to: shards are new

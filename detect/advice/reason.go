@@ -2,10 +2,10 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
@@ -16,16 +16,24 @@ type Diagnosis struct {
 }
 
 // Diagnose returns why the table will not heal a hot key itself. What no split helps
-// comes before what one might.
+// comes before what one might; the verdict on splits is that of [detect.Split].
 func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 	for _, diagnose := range []func(*detect.Finding, *detect.TableFacts) (Diagnosis, bool){
-		hotItem, rollingKey, lsiBlocked, monotonic, splittable,
+		hotItem, rollingKey, lsiBlocked, moving, splittable,
 	} {
 		if b, found := diagnose(f, facts); found {
 			return b
 		}
 	}
 	return Diagnosis{detect.Undetermined, undetermined(f)}
+}
+
+// splitOf returns the verdict on splits; the zero one where there is none.
+func splitOf(f *detect.Finding) detect.Split {
+	if f.Evidence == nil || f.Evidence.Split == nil {
+		return detect.Split{Verdict: detect.SplitUnknown}
+	}
+	return *f.Evidence.Split
 }
 
 // hotItem diagnoses a single item, which is held to a partition's limits for ever. An
@@ -37,12 +45,37 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if facts != nil && facts.SortKey != nil && len(facts.SortKey) == 0 {
 		return Diagnosis{detect.HotItem, "The table has no sort key, so the key is one item, and one item is held to a partition's limits for ever: no split helps it."}, true
 	}
-	e := f.Evidence
-	if e == nil || e.Records < detect.MinRecords || len(e.Items) == 0 || e.Items[0].Low < detect.HotItemShare {
+	s := splitOf(f)
+	if len(itemText(f)) == 0 {
 		return Diagnosis{}, false
 	}
-	return Diagnosis{detect.HotItem, fmt.Sprintf("One item, sort key %s, has %s of the key's load (%d requests looked at): one item is held to a partition's limits for ever, and no split helps it.",
-		wording.Quote(e.Items[0].Text), wording.Between(e.Items[0]), e.Records)}, true
+	switch {
+	case s.Verdict == detect.SplitHotItem:
+		return Diagnosis{detect.HotItem, fmt.Sprintf("One item, %s, alone has at least %s, more than one partition serves: an item is held to a partition's limits for ever, and no split helps it.",
+			itemText(f), perSecond(f, s.Item))}, true
+	case isFull(f) && s.Item >= detect.SaturatedFrom*detect.Units(detect.Limit(f.Kind)):
+		return Diagnosis{detect.HotItem, fmt.Sprintf("One item, %s, alone has all that its partition serves, %s, and what was throttled of it is not seen: an item is held to a partition's limits for ever, and no split helps it.",
+			itemText(f), perSecond(f, s.Item))}, true
+	}
+	return Diagnosis{}, false
+}
+
+// isFull reports whether the key's partition throttles what is not seen.
+func isFull(f *detect.Finding) bool {
+	return f.Severity == detect.Critical && f.OverSeconds == 0 && f.SaturatedSeconds > 0
+}
+
+// itemText names the hottest item by its sort key; empty when none is known.
+func itemText(f *detect.Finding) string {
+	if f.Evidence == nil || len(f.Evidence.Items) == 0 {
+		return ""
+	}
+	return "sort key " + wording.Quote(f.Evidence.Items[0].Text)
+}
+
+// perSecond writes an amount of what the finding is about.
+func perSecond(f *detect.Finding, units float64) string {
+	return wording.PerSecond(detect.Milli(units), f.Kind) + " a second"
 }
 
 // rollingKey diagnoses a key that is named after a time.
@@ -63,51 +96,100 @@ func lsiBlocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		strings.Join(facts.LSIs, ", "))}, true
 }
 
-// monotonic diagnoses writes that follow the sort key.
-func monotonic(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
-	e := f.Evidence
-	if f.Kind == detect.HotKeyRead || e == nil || e.SortKeys == nil || e.SortKeys.Steps < detect.MinRecords {
+// moving diagnoses a load that has moved on when a split comes.
+func moving(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
+	s := splitOf(f)
+	if s.Verdict != detect.SplitMoving {
 		return Diagnosis{}, false
 	}
-	s := e.SortKeys
-	rising, direction := s.Rising, "rising"
-	if rising < 0.5 {
-		rising, direction = 1-rising, "falling"
+	reason, where := detect.MonotonicSortKey, fmt.Sprintf("The load follows the sort key, %s: wherever DynamoDB splits the key's items, what comes next is on the same side.", s.Direction)
+	if s.Direction == detect.Wandering {
+		reason, where = detect.MovingLoad, "The load wanders over the sort keys, as that of a queue or of writers in turn: a split follows the load of the last minutes, and by then the load is elsewhere."
 	}
-	if sampling.Wilson(rising, s.Steps, -1) <= detect.MonotonicShare {
-		return Diagnosis{}, false
-	}
-	return Diagnosis{detect.MonotonicSortKey, fmt.Sprintf("Writes follow the sort key: %.0f%% of %d steps were %s. Wherever DynamoDB splits the key's items, all new ones are on the same side.",
-		100*rising, s.Steps, direction)}, true
+	return Diagnosis{reason, where + " " + residual(f, s)}, true
 }
 
-// splittable diagnoses many sort keys, none of them a quarter of the load.
+// residual writes what the splits that the last seconds would have caused leave.
+func residual(f *detect.Finding, s detect.Split) string {
+	after := "As the load was in the last " + span(s.Seconds) + ", the key's items are not split"
+	if s.Splits > 0 {
+		after = fmt.Sprintf("As the load was in the last %s, after %s", span(s.Seconds), splits(s.Splits))
+	}
+	text := fmt.Sprintf("%s the fullest part still has %s", after, perSecond(f, s.Residual))
+	if s.Splits == 0 {
+		text = fmt.Sprintf("%s: they have %s", after, perSecond(f, s.Residual))
+	}
+	if s.Refused >= 0.005 {
+		text += fmt.Sprintf(", and %.0f%% of the load is beyond what the parts serve", 100*s.Refused)
+	}
+	return text + "."
+}
+
+// span writes a time of up to some minutes.
+func span(seconds int) string {
+	if seconds >= 120 && seconds%60 == 0 {
+		return fmt.Sprintf("%d minutes", seconds/60)
+	}
+	return wording.Seconds(seconds)
+}
+
+func splits(n int) string {
+	if n == 1 {
+		return "one split"
+	}
+	return wording.Count(int64(n)) + " splits"
+}
+
+// splittable diagnoses a load that splits would have divided.
 func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
-	e := f.Evidence
-	if e == nil || e.Records < detect.MinRecords || e.SortKeys == nil || e.SortKeys.Known < 0.8 {
+	s := splitOf(f)
+	if s.Verdict != detect.SplitHelps || !sortKeysKnown(f) {
 		return Diagnosis{}, false
 	}
-	hottest := 0.0
-	if len(e.Items) > 0 {
-		hottest = e.Items[0].High
+	why := fmt.Sprintf("The load is spread over some %s sort keys a second: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
+		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))))
+	if s.Splits > 0 {
+		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
+	} else {
+		why += fmt.Sprintf("In the last %s it was below what makes DynamoDB split.", span(s.Seconds))
 	}
-	if hottest >= detect.HotItemShare || e.SortKeys.Distinct < 4 {
-		return Diagnosis{}, false
-	}
-	why := fmt.Sprintf("The load is spread over some %.0f sort keys a second, the hottest with at most %.0f%%: adaptive capacity can split the key's items over partitions, after some minutes of sustained load.",
-		e.SortKeys.Distinct, 100*hottest)
 	if f.Index == "" && (facts == nil || facts.LSIs == nil) {
 		why += " This holds as long as the table has no local secondary index: Keyheat was not told."
 	}
 	return Diagnosis{detect.Splittable, why}, true
 }
 
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// sortKeysKnown reports whether nearly all requests tell their sort keys.
+func sortKeysKnown(f *detect.Finding) bool {
+	return f.Evidence != nil && f.Evidence.SortKeys != nil && f.Evidence.SortKeys.Known >= 0.8
+}
+
 func undetermined(f *detect.Finding) string {
-	switch e := f.Evidence; {
+	e, s := f.Evidence, splitOf(f)
+	limit := detect.Units(detect.Limit(f.Kind))
+	switch {
 	case e == nil || e.Records < detect.MinRecords:
 		return "Too few requests could be looked at to say whether the table can heal itself."
 	case e.SortKeys == nil:
 		return "The samples do not tell sort keys, so that nothing says whether DynamoDB can split the key's items: if the key is one item, it cannot."
+	case e.Split == nil:
+		return "What the sort keys were like before Keyheat was restarted is not known: it takes two minutes of load to say whether DynamoDB can split the key's items."
+	case s.Verdict == detect.SplitHidden:
+		return "The sort keys are hidden by hashing and have no order: nothing says where DynamoDB would split the key's items, nor whether the load moves over them."
+	case s.Verdict == detect.SplitBursts:
+		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average here, and the highest second had far more than the parts serve.", perSecondMean(f, s))
+	case s.Verdict == detect.SplitHotItem:
+		return fmt.Sprintf("One %s of the index alone has at least %s, more than one partition serves. A split lies between sort keys, so that it helps none of them by itself.", itemText(f), perSecond(f, s.Item))
+	case s.Item > 0.5*limit && s.Item <= limit && s.Load <= limit:
+		return fmt.Sprintf("One item, %s, has at least %s of the key's load. That is below what one partition serves; no split helps the item if it grows.", itemText(f), perSecond(f, s.Item))
+	case s.Seconds < detect.SplitSeconds:
+		return fmt.Sprintf("The key's load was seen for %s. It takes %s of it to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
-	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items."
+	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items. " + residual(f, s)
+}
+
+func perSecondMean(f *detect.Finding, s detect.Split) string {
+	return wording.PerSecond(detect.Milli(s.Load), f.Kind)
 }

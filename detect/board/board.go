@@ -208,7 +208,8 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 // keyFinding returns the finding about a hot key's episode.
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
-	f.Evidence = t.Evidence(e)
+	f.Evidence = t.KeyEvidence(e, r.Kind)
+	f.Quality.KeysHidden = f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why

@@ -27,7 +27,7 @@ func busySecond(second int64) (all []*sketch.Window) {
 			w.Total.Load = w.Total.Plus(l)
 			load := sketch.KeyLoad{Hash: scenario.Hash(w.Table, "", k), Key: k, Requests: int64(units), Low: l}
 			if units >= 100 {
-				e := &sketch.Evidence{Records: 256, Load: l, Sorted: 256, Rises: 128, Falls: 127}
+				e := &sketch.Evidence{Seen: 256, Records: 256, Load: l, Sorted: 256, Rises: 128, Falls: 127}
 				for n := range 8 {
 					e.Items.Entries = append(e.Items.Entries, sketch.Entry{Hash: uint64(n), Text: fmt.Sprint(n), Weight: 3000})
 				}

@@ -337,8 +337,9 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 	}
 	lsi := withFacts(detect.TableFacts{LSIs: []string{"by-date"}})
 	return map[detect.Reason][]story{
-		detect.HotItem:          {of(workload{sk: mostly(5)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
+		detect.HotItem:          {of(workload{sk: mostly(8)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
 		detect.MonotonicSortKey: {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
+		detect.MovingLoad:       {of(workload{sk: moved(inTurn)})},
 		detect.RollingKey:       {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
 		detect.LSIBlocked:       {of(workload{sk: moved(shuffled)}, lsi)},
 		detect.Splittable:       {of(workload{sk: moved(shuffled)}), of(workload{sk: moved(shuffled), index: "by-status"})},
@@ -353,7 +354,7 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 func TestEvaluationOfReasons(t *testing.T) {
 	t.Parallel()
 	known := []detect.Reason{
-		detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.Scanned,
+		detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Scanned,
 		detect.Splittable, detect.Starved, detect.Undetermined,
 	}
 	for _, rate := range []float64{1, 0.1} {
@@ -411,7 +412,7 @@ func (s story) sampled(rate float64) story {
 			s.workloads[i].units *= rate // each stands for 1/rate
 		}
 	}
-	s.lasts = 20
+	s.lasts = detect.SplitSeconds
 	return s
 }
 

@@ -118,6 +118,9 @@ func hot(name string, reason detect.Reason, a workload, texts ...string) story {
 	return s
 }
 
+// lasting lets a story last two minutes, which a verdict on splits takes.
+func lasting(s *story) { s.lasts, s.over = 120, 120 }
+
 func (s story) with(change func(*story)) story {
 	change(&s)
 	return s
@@ -138,16 +141,29 @@ func cmpString(s, otherwise string) string {
 
 // reasonStories are why a table does not heal itself.
 var reasonStories = []story{
-	hot("half of the load on one item", detect.HotItem, workload{sk: mostly(5)}, "One item, sort key “the-one”", "Sharding will not help as the item is"),
-	hot("a quarter is too near to decide", detect.Undetermined, workload{sk: quarter}, "do not decide"),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes"),
-	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told"),
-	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})),
+	// An item is hot by its own load, not by its share of the key's: the Guide's limit is
+	// of the item, and half of 1,500 is below it.
+	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "One item, sort key “the-one”", "more than one partition serves", "Sharding will not help as the item is"),
+	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "would have healed the last 2 minutes").with(lasting),
+	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(lasting),
+	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would have healed").with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes").with(lasting),
+	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
+	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "seen for 3 seconds", "It takes 120 seconds"),
+	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
 	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
-	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "100% of", "rising"),
+	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "The load follows the sort key, rising", "the fullest part still has 1,500 write units a second, and 33% of the load is beyond what the parts serve"),
+	hot("also when they arrive in any order", detect.MonotonicSortKey, workload{sk: jittered}, "rising"),
+	hot("a queue's numbers sort by value", detect.MonotonicSortKey, workload{sk: counter}, "rising"),
+	hot("writers in turn wander", detect.MovingLoad, workload{sk: inTurn}, "The load wanders over the sort keys").with(lasting),
+	hot("hidden sort keys have no order", detect.Undetermined, workload{sk: hashed}, "hidden by hashing and have no order", "Keys are hidden by policy").with(lasting),
+	hot("but one item is one item", detect.HotItem, workload{sk: hashedItem}, "more than one partition serves"),
+	hot("bursts are not healed by splits", detect.Undetermined, workload{sk: shuffled, every: 20, from: 0, to: 120}, "splits do not help bursts").with(func(s *story) {
+		s.workloads[0].units, s.lasts, s.over, s.peak, s.shards, s.utilization = 6000, 120, 12, 6000, 9, 6
+	}),
 	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}, "falling"),
 	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
 	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
@@ -155,7 +171,8 @@ var reasonStories = []story{
 	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
 		says: []string{"Sharding will not help, because one item has the load", "cache them (DAX", "keep 2 copies"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
-	{name: "reads in the order of sort keys are not writes", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.Splittable,
+	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
+		says: []string{"the fullest part still has 4,000 read units a second"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 }
 

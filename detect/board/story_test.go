@@ -434,3 +434,36 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 		t.Fatalf("when it has a view it finds %+v", found)
 	}
 }
+
+// TestSplitsAfterARestart lets a judge take over from one that knew the reason: until
+// it has seen the key itself, it does not know it.
+func TestSplitsAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := story{workloads: []workload{{key: "k", units: 1500, sk: rising}}, lasts: 20}
+	windows := s.windows()
+	before := s.run(windows[:10], inOrder(10))
+	successor := s.board()
+	successor.Settle(windows[9].Second, true)
+	successor.Restore(before.Findings(), scenario.Seed)
+	reason := func(b *board.Board) detect.Finding {
+		for _, f := range b.Findings() {
+			if f.Kind == detect.HotKeyWrite {
+				return f
+			}
+		}
+		t.Fatal("there is no finding")
+		return detect.Finding{}
+	}
+	if f := reason(before); f.Reason != detect.MonotonicSortKey {
+		t.Errorf("the first judge says %s", f.Reason)
+	}
+	if f := reason(successor); f.Reason != detect.Undetermined || !strings.Contains(f.Why, "before Keyheat was restarted is not known") {
+		t.Errorf("before it has seen the key the second one says %s: %s", f.Reason, f.Why)
+	}
+	for _, w := range windows[10:] {
+		successor.Observe(w)
+	}
+	if f := reason(successor); f.Reason != detect.MonotonicSortKey {
+		t.Errorf("then it says %s: %s", f.Reason, f.Why)
+	}
+}

@@ -2,6 +2,8 @@ package board_test
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,6 +31,7 @@ type workload struct {
 	rate       float64 // 1 when 0
 	change     bool    // seen by a stream
 	from, to   int     // in which seconds; all when both are 0
+	every      int     // two seconds of so many; all when 0
 }
 
 // maxRecords is how many records stand for a key's second: beyond that each
@@ -52,7 +55,7 @@ func partsOf(workloads []workload, seconds, shards int, random *rand.Rand) (part
 	for second := range seconds {
 		var requests []sample.Record
 		for i := range workloads {
-			if a := &workloads[i]; a.to == 0 || second >= a.from && second < a.to {
+			if a := &workloads[i]; (a.to == 0 || second >= a.from && second < a.to) && (a.every == 0 || second%a.every < 2) {
 				of := a.send(second, sent[i])
 				requests = append(requests, of...)
 				sent[i] += len(of)
@@ -164,6 +167,27 @@ func mostly(tenths int) func(int) sample.Key {
 		return shuffled(i)
 	}
 }
+
+func three(i int) sample.Key { return sample.KeyString(fmt.Sprintf("item-%d", i%3)) }
+
+// jittered rises by the time, which clocks and networks shift by up to 50 requests.
+func jittered(i int) sample.Key { return rising(i - int(uint32(i)*2654435761>>16)%50) }
+
+// counter is a number that gains a digit.
+func counter(i int) sample.Key {
+	return sample.Key{Type: sample.TypeNumber, Text: fmt.Sprint(9500 + i)}
+}
+
+// inTurn is ten writers, of which each sends four seconds of a story's requests.
+func inTurn(i int) sample.Key { return sample.KeyString(fmt.Sprintf("host-%d#%08d", i/1500%10, i)) }
+
+// hashed is a time, as a producer hides it, hashedItem an item.
+func hashed(i int) sample.Key {
+	sum := sha256.Sum256([]byte(rising(i).Text))
+	return sample.KeyString(base64.RawURLEncoding.EncodeToString(sum[:16]))
+}
+
+func hashedItem(int) sample.Key { return hashed(7) }
 
 func oneItem(int) sample.Key { return sample.KeyString("profile") }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/evidence"
+	"github.com/keyheat/keyheat/detect/split"
 	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -32,6 +33,9 @@ type Track struct {
 	Subject Subject
 	points  []point          // by second, within the horizon
 	hottest evidence.Hottest // of the hottest seconds
+	// places are where among the sort keys the load was; they begin anew when another
+	// judge takes over.
+	places split.Ring
 	// past are the episodes before points.
 	past map[detect.Kind]*Episode
 	// cached are the episodes up to and including the first `settled` points, by
@@ -54,6 +58,7 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Lar
 	}
 	t.put(keyPoint(w, k), oldest, l)
 	t.hottest.Add(w.Second, k)
+	t.places.Add(w.Second, k)
 }
 
 // ObserveTable records a second of a table or index as a whole.
@@ -152,6 +157,18 @@ func (t *Track) Done(c Conditions) bool {
 		}
 	}
 	return true
+}
+
+// KeyEvidence returns that of a key's episode, with the verdict on splits, which is of
+// what this judge has seen itself.
+func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
+	gathered := t.Evidence(e)
+	if gathered == nil {
+		return nil
+	}
+	own := *gathered
+	own.Split = t.places.Judge(k, e.first)
+	return &own
 }
 
 // Evidence returns that of the episode's seconds, or what the judge before this

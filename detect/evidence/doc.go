@@ -3,7 +3,8 @@
 // items, callers, attributes.
 //
 // The sketch gathers evidence of a key once it reached a tenth of a limit in a
-// second, from a bounded number of requests, so shares have the bounds of a sample
+// second: of sort keys from all requests, of the rest from a uniform sample, so shares
+// have the bounds of a sample
 // (see [github.com/keyheat/keyheat/detect/sampling.Wilson]). Of each key the 16
 // hottest seconds are kept.
 package evidence

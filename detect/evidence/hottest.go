@@ -31,7 +31,9 @@ func (s *Hottest) Add(second int64, k *sketch.KeyLoad) {
 	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.EvidenceShare) {
 		return
 	}
-	p, all := gathered{second, detect.Weight(k.Low), k.Low, k.Evidence.Cut()}, *s
+	shown := *k.Evidence.Cut()
+	shown.Places = nil // detect/split keeps them
+	p, all := gathered{second, detect.Weight(k.Low), k.Low, &shown}, *s
 	if i := slices.IndexFunc(all, func(q gathered) bool { return q.second == second }); i >= 0 {
 		all[i] = p
 		return
@@ -85,12 +87,18 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 // Of returns what was gathered in some seconds as a finding shows it. weight is the
 // load of these seconds, of which what was gathered is a part.
 func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
+	// Items are those of all requests, callers and attributes those of a sample.
 	base := float64(detect.Weight(e.Load))
+	var looked sketch.Load
+	for _, o := range e.Ops {
+		looked = looked.Plus(o.Load)
+	}
+	sampled := float64(detect.Weight(looked))
 	summary := &detect.Evidence{
 		Seconds: seconds, Records: e.Records, Refused: map[string]int64{},
 		Operations: []detect.Operation{},
-		Items:      parts(e.Items, base, e.Records), Callers: parts(e.Callers, base, e.Records),
-		Attributes: parts(e.Attributes, base, e.Records),
+		Items:      parts(e.Items, base, e.Records), Callers: parts(e.Callers, sampled, e.Records),
+		Attributes: parts(e.Attributes, sampled, e.Records),
 	}
 	// What was gathered stands for the whole load of these seconds.
 	scale := 1.0
@@ -99,7 +107,7 @@ func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	}
 	for _, o := range e.Ops {
 		summary.Operations = append(summary.Operations, detect.Operation{
-			Op: cmp.Or(o.Op.String(), "unknown"), Share: detect.Ratio(float64(detect.Weight(o.Load)), base),
+			Op: cmp.Or(o.Op.String(), "unknown"), Share: detect.Ratio(float64(detect.Weight(o.Load)), sampled),
 			Requests: float64(o.Requests) * scale / float64(seconds),
 		})
 	}
@@ -109,10 +117,10 @@ func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 			summary.Refused[sample.Cause(c).String()] = n
 		}
 	}
-	summary.StrongReads = detect.Ratio(float64(e.Strong), float64(e.Load.Read))
+	summary.StrongReads = detect.Ratio(float64(e.Strong), float64(looked.Read))
 	if e.Sorted > 0 {
 		steps := e.Rises + e.Falls
-		summary.SortKeys = &detect.SortKeys{Known: detect.Ratio(float64(e.Sorted), float64(e.Records)), Steps: steps, Rising: detect.Ratio(float64(e.Rises), float64(steps))}
+		summary.SortKeys = &detect.SortKeys{Known: detect.Ratio(float64(e.Sorted), float64(e.Seen)), Steps: steps, Rising: detect.Ratio(float64(e.Rises), float64(steps))}
 	}
 	summary.ItemBytes = detect.Ratio(float64(e.Bytes), float64(e.Sized))
 	if e.Edited > 0 {

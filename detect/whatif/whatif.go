@@ -53,7 +53,31 @@ type Answer struct {
 	Placements []PlacedOn `json:"placements"`
 	// Seed is that of every simulation.
 	Seed uint64 `json:"seed"`
+	// Reason is that of the key's finding, empty when it has none, and Item what is
+	// proven of its heaviest item's own load, Factor times, in units a second: shards
+	// divide items, and so no number of them helps a hot item.
+	Reason detect.Reason `json:"reason"`
+	Item   float64       `json:"item"`
 }
+
+// Agree gives the answer what the key's finding says of it, so that both say the same.
+func (w *Answer) Agree(f *detect.Finding) {
+	read := f.Kind == detect.HotKeyRead
+	if !f.Kind.OfKey() || f.Target != w.Target || f.Key != w.Key || read != (w.Unit == "RCU") {
+		return
+	}
+	w.Reason = f.Reason
+	switch {
+	case f.Reason == detect.HotItem && (f.Evidence == nil || f.Evidence.Split == nil || f.Evidence.Split.Item == 0):
+		w.Item = w.Peak // the table has no sort key: the key is one item
+	case f.Evidence != nil && f.Evidence.Split != nil:
+		w.Item = f.Evidence.Split.Item * w.Factor
+	}
+}
+
+// Undivided reports whether one item alone has more than a partition serves: then no
+// number of shards carries the load.
+func (w *Answer) Undivided() bool { return w.Reason == detect.HotItem || w.Item > w.Limit }
 
 // PlacedOn is a simulated placement of the shards.
 type PlacedOn struct {

@@ -65,3 +65,35 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 }
+
+// TestAgreesWithTheVerdict says of a hot item that no number of shards carries it, also
+// where each of them would have a small part of the load, and of others that it does.
+func TestAgreesWithTheVerdict(t *testing.T) {
+	t.Parallel()
+	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
+	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 4_000_000}, Requests: 4000}}
+	finding := func(kind detect.Kind, reason detect.Reason, item float64) *detect.Finding {
+		f := detect.NewFinding(kind, target, key)
+		f.Reason, f.Evidence = reason, &detect.Evidence{Split: &detect.Split{Item: item}}
+		return &f
+	}
+	for _, c := range []struct {
+		f         *detect.Finding
+		factor    float64
+		undivided bool
+		item      float64
+	}{
+		{finding(detect.HotKeyWrite, detect.HotItem, 1200), 1, true, 1200},
+		{finding(detect.HotKeyWrite, detect.HotItem, 0), 1, true, 4000},
+		{finding(detect.HotKeyWrite, detect.Splittable, 400), 1, false, 400},
+		{finding(detect.HotKeyWrite, detect.Splittable, 400), 10, true, 4000},
+		{finding(detect.HotKeyWrite, detect.MonotonicSortKey, 0), 1, false, 0},
+		{finding(detect.HotKeyRead, detect.HotItem, 5000), 1, false, 0}, // of its reads, not of these writes
+	} {
+		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 8, Factor: c.factor}, target, seconds, detect.DefaultPolicy())
+		w.Agree(c.f)
+		if w.Undivided() != c.undivided || w.Item != c.item {
+			t.Errorf("%s of %v, %v times: %+v", c.f.Reason, c.f.Evidence.Split.Item, c.factor, w)
+		}
+	}
+}

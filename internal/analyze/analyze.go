@@ -202,7 +202,7 @@ func (f *fold) result(o Options) *Result {
 	}
 	r.Incidents = detect.Incidents(r.Findings)
 	r.Candidates = f.candidateViews(options)
-	r.WhatIf = f.answers(o, policy)
+	r.WhatIf = f.answers(o, r.Findings, policy)
 	return r
 }
 

@@ -254,13 +254,11 @@ func requests(p *page, e *detect.Evidence) {
 		p.fact("operations", "%s of the load", strings.Join(ops, ", "))
 	}
 	if s := e.SortKeys; s != nil {
-		order := "in no order"
-		if s.Steps > 0 && s.Rising > detect.MonotonicShare {
-			order = "rising from one write to the next"
-		} else if s.Steps > 0 && s.Rising < 1-detect.MonotonicShare {
-			order = "falling from one write to the next"
+		order := ""
+		if e.Split != nil && e.Split.Direction != "" {
+			order = ", the load " + e.Split.Direction
 		}
-		p.fact("sort keys", "about %s in the hottest second, %s", wording.About(s.Distinct), order)
+		p.fact("sort keys", "about %s in the hottest second%s", wording.About(s.Distinct), order)
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)

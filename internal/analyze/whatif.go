@@ -9,12 +9,17 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// answers returns those to every question, of every table that has the key.
-func (f *fold) answers(o Options, policy func(detect.Target) detect.Policy) []whatif.Answer {
+// answers returns those to every question, of every table that has the key, in
+// agreement with what was found of it.
+func (f *fold) answers(o Options, found []detect.Finding, policy func(detect.Target) detect.Policy) []whatif.Answer {
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
 		for _, of := range f.find(q.Key) {
-			all = append(all, *whatif.Ask(q, of.target, of.seconds, policy(of.target)))
+			answer := whatif.Ask(q, of.target, of.seconds, policy(of.target))
+			for i := range found {
+				answer.Agree(&found[i])
+			}
+			all = append(all, *answer)
 		}
 	}
 	return all
@@ -78,6 +83,10 @@ const sharedOften = 0.05
 // have room at once.
 func summary(w *whatif.Answer) string {
 	switch {
+	case w.Undivided() && w.PerShard <= w.Limit:
+		return fmt.Sprintf("Only if the item can be divided: one item alone has about %s %s, and shards divide items. As it is, the shard that has it exceeds the limit, whatever their number; if its value can be divided, %s carry it.", wording.About(w.Item), w.Unit, shardsOf(w.Needed))
+	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
+		return fmt.Sprintf("Not at once: the key exceeds the limit until DynamoDB has split its items, which it can, after some minutes of sustained load. %s would carry it from the beginning.", shardsOf(w.Needed))
 	case w.PerShard > w.Limit:
 		return fmt.Sprintf("No: each shard would exceed the limit. It takes %d.", w.Needed)
 	case w.Shards < w.Needed:

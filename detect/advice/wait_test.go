@@ -1,0 +1,50 @@
+package advice_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/advice"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestWaitingHasAnEnd says to wait for splits while they may come, and after a quarter
+// of an hour that DynamoDB did not heal the key, or that nothing throttled is seen.
+func TestWaitingHasAnEnd(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2025, 11, 21, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		seconds  int
+		refused  int64
+		says     string
+		saysNot  string
+		reason   detect.Reason
+		isSilent bool
+	}{
+		{name: "after two minutes", seconds: 120, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
+		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
+		{name: "after a quarter of an hour", seconds: 900, refused: 100, reason: detect.Splittable, says: "still throttles. DynamoDB did not heal it", saysNot: "Wait some"},
+		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 minutes, longer than splits take. The samples show no throttled request", saysNot: "Wait some"},
+		{name: "what no split helps", seconds: 120, reason: detect.HotItem, isSilent: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+			f.Reason, f.Severity, f.Utilization, f.Shards = c.reason, detect.Critical, 1.5, 3
+			f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(c.seconds-1)*time.Second)
+			f.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): c.refused}}
+			text := ""
+			for _, s := range advice.New().Steps(&f, 1_500_000, detect.DefaultPolicy()) {
+				if s.Action == detect.ActionWait {
+					text += s.Text
+				}
+			}
+			if c.isSilent != (text == "") || !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+				t.Errorf("it says %q", text)
+			}
+		})
+	}
+}

@@ -1,0 +1,325 @@
+package split
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// timed is a place of the load that is judged.
+type timed struct {
+	second int64
+	weight float64
+	order  string
+}
+
+// seen is what a verdict rests on: reads or writes of some seconds.
+type seen struct {
+	first, last int64
+	limit       float64  // what a partition serves, in units a second
+	seconds     []loaded // in order
+	places      []timed
+}
+
+// loaded is a second's load in units, with its variance.
+type loaded struct {
+	second          int64
+	units, variance float64
+	items           [itemsKept]item
+}
+
+// Judge returns whether splits would help what a kind is about, in the seconds from
+// `from` on; nil when none of them is kept.
+func (r *Ring) Judge(k detect.Kind, from int64) *detect.Split {
+	s := r.see(k, from)
+	if len(s.seconds) == 0 {
+		return nil
+	}
+	v := s.judge()
+	for _, figure := range []*float64{&v.Load, &v.Item, &v.Residual, &v.Refused} {
+		*figure = math.Round(*figure*1e4) / 1e4 // variances add with an error that depends on the order
+	}
+	return &v
+}
+
+// see returns what is kept of reads or writes since a second, in the window.
+func (r *Ring) see(k detect.Kind, from int64) seen {
+	s := seen{limit: detect.Units(detect.Limit(k)), first: math.MaxInt64, last: math.MinInt64}
+	for i := range r.slots {
+		for n := range r.slots[i].seconds {
+			if r.slots[i].seconds[n].hot {
+				s.last = max(s.last, r.slots[i].number*slotSeconds+int64(n))
+			}
+		}
+	}
+	from = max(from, s.last-window+1)
+	for i := range r.slots {
+		slot := &r.slots[i]
+		began := slot.number * slotSeconds
+		for n := range slot.seconds {
+			if at := began + int64(n); slot.seconds[n].hot && at >= from {
+				s.first = min(s.first, at)
+				s.seconds = append(s.seconds, slot.seconds[n].of(k, at))
+			}
+		}
+		for _, p := range slot.places {
+			if at := began + int64(p.second); p.Write == (k != detect.HotKeyRead) && at >= from {
+				s.places = append(s.places, timed{at, float64(max(p.Weight, uint64(slot.threshold))), p.Order})
+			}
+		}
+	}
+	return s
+}
+
+// of returns the reads or writes of a second. Of what is proven of an item all of the
+// other may be part.
+func (s *second) of(k detect.Kind, at int64) loaded {
+	l := loaded{second: at, units: s.write, variance: s.writeVariance}
+	unit, other := 1000*detect.WritesInReads, 1000*s.read
+	if k == detect.HotKeyRead {
+		l = loaded{second: at, units: s.read, variance: s.readVariance}
+		unit, other = 1000, 1000*detect.WritesInReads*s.write
+	}
+	for i, of := range s.items {
+		if own := float64(of.weight) - other; own > 0 {
+			l.items[i] = item{of.hash, uint64(own / float64(unit) * 1000)}
+		}
+	}
+	return l
+}
+
+// length returns how many seconds there are from the first to the last.
+func (s *seen) length() int64 { return s.last - s.first + 1 }
+
+// load returns the mean load from one second to another, as a share of the limit, and
+// its variance.
+func (s *seen) load(from, to int64) (mean, variance float64) {
+	n := float64(to - from + 1)
+	for _, l := range s.seconds {
+		if l.second >= from && l.second <= to {
+			mean += l.units
+			variance += l.variance
+		}
+	}
+	return mean / n / s.limit, variance / (n * n) / (s.limit * s.limit)
+}
+
+// within returns the places from one second to another.
+func (s *seen) within(from, to int64) (places []timed) {
+	for _, p := range s.places {
+		if p.second >= from && p.second <= to {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// judge gives the verdict, and the figures that go with it.
+func (s *seen) judge() detect.Split {
+	mean, variance := s.load(s.first, s.last)
+	v := detect.Split{Verdict: detect.SplitUnknown, Seconds: int(s.length()), Load: mean * s.limit}
+	v.Item = s.item(variance) * s.limit
+	if s.length() < earlySeconds || len(s.places) < earlyPlaces {
+		return v
+	}
+	if v.Item > s.limit {
+		all := comparison{after: shares(s.places)}
+		v.Verdict, v.Residual = detect.SplitHotItem, max(v.Item, all.heaviest()*v.Load)
+		v.Refused = (v.Residual - s.limit) / v.Load
+		return v
+	}
+	if hidden(s.places) {
+		v.Verdict = detect.SplitHidden
+		return v
+	}
+	third := (s.length() + 1) / 3
+	before, after := s.within(s.first, s.first+third-1), s.within(s.last-third+1, s.last)
+	if len(before) < eachPlaces || len(after) < eachPlaces {
+		return v
+	}
+	c := comparison{before: shares(before), after: shares(after), places: after}
+	c.load, c.variance = s.load(s.last-third+1, s.last)
+	if math.Abs(c.load-mean) <= deviations*math.Sqrt(c.variance+variance) && variance > 0 {
+		c.load, c.variance = mean, variance // sampling leaves less open of the whole time
+	}
+	s.decide(&v, c)
+	return v
+}
+
+// decide judges the comparison of the first third and the last.
+func (s *seen) decide(v *detect.Split, c comparison) {
+	shown := c.split(c.load, heatShare, median)
+	v.Splits, v.Residual, v.Refused = len(shown.loads)-1, shown.most*c.load*s.limit, shown.refused(c.load)
+	at, variance := c.load, c.variance
+	if at < 1 {
+		at, variance = judgedAt, 0
+	}
+	byLoad, byKeys := c.split(at, coolShare, median), c.split(at, coolShare, middle)
+	low, high := byLoad.bounds(at, variance, len(c.places)), byKeys.bounds(at, variance, len(c.places))
+	inTurn := c.inTurn(byLoad)
+	peak := s.peak()
+	mean, _ := s.load(s.first, s.last)
+	item := c.heaviest() * at
+	switch {
+	case low.low > 1 && high.low > 1 && item <= 1:
+		v.Verdict, v.Direction = detect.SplitMoving, c.direction(byLoad)
+	case inTurn.low*(at-deviations*math.Sqrt(variance)) > 1 && item <= 1:
+		// The parts are full in turn: limits are of a second, and splits of minutes.
+		v.Verdict, v.Direction = detect.SplitMoving, c.direction(byLoad)
+		v.Residual = inTurn.mean * c.load * s.limit
+		v.Refused = max(v.Refused, 1-1/(inTurn.mean*c.load))
+	case s.length() >= burstSeconds && peak > 1 && peak > burstPeak*mean && c.split(mean, heatShare, median).most*peak > 1:
+		v.Verdict = detect.SplitBursts
+	case inTurn.low > byLoad.pairs() && math.Sqrt(inTurn.mean)*at > 1:
+	case s.length() >= window && low.high <= 1 && high.high <= 1 && 2*int64(len(s.seconds)) >= s.length():
+		v.Verdict = detect.SplitHelps
+	}
+}
+
+// peak returns the highest second, as a share of the limit, without what sampling
+// alone adds to it.
+func (s *seen) peak() (most float64) {
+	for _, l := range s.seconds {
+		most = max(most, (l.units-peakDeviations*math.Sqrt(l.variance))/s.limit)
+	}
+	return most
+}
+
+// item returns what is proven of the load of the heaviest item, as a share of the
+// limit. variance is that of the mean load, in the same measure.
+func (s *seen) item(variance float64) float64 {
+	sums := map[uint64]uint64{}
+	for _, l := range s.seconds {
+		for _, i := range l.items {
+			if i.weight > 0 {
+				sums[i.hash] += i.weight
+			}
+		}
+	}
+	var most uint64
+	for _, w := range sums {
+		most = max(most, w)
+	}
+	mean, _ := s.load(s.first, s.last)
+	own := float64(most) / 1000 / float64(s.length()) / s.limit
+	if mean <= 0 {
+		return 0
+	}
+	return max(0, own-deviations*math.Sqrt(variance*min(1, own/mean)))
+}
+
+// comparison is the load of sort keys before and after.
+type comparison struct {
+	before, after  []weighed
+	places         []timed // after
+	load, variance float64
+}
+
+// heaviest returns the share of the heaviest sort key after.
+func (c *comparison) heaviest() (most float64) {
+	for _, k := range c.after {
+		most = max(most, k.share)
+	}
+	return most
+}
+
+// parts is what splits of the earlier load make of the later one.
+type parts struct {
+	from  []string  // where all but the first begin
+	loads []float64 // shares
+	most  float64
+	which int
+}
+
+// split cuts the earlier keys as if they had this load.
+func (c *comparison) split(load, most float64, at splitPoint) parts {
+	from := cut(c.before, load, most, at)
+	loads, which := fullest(from, c.after)
+	return parts{from, loads, loads[which], which}
+}
+
+// refused returns the share of the load beyond what each part serves.
+func (p parts) refused(load float64) (share float64) {
+	if load <= 0 {
+		return 0
+	}
+	for _, l := range p.loads {
+		share += max(0, l*load-1) / load
+	}
+	return share
+}
+
+// bounds are those of the fullest part's load, as a share of the limit.
+type bounds struct{ low, high float64 }
+
+func (p parts) bounds(load, variance float64, n int) bounds {
+	s := min(1, p.most) // sums of shares round
+	e := deviations * math.Sqrt(load*load*s*(1-s)/float64(n)+s*s*variance)
+	return bounds{s*load - e, s*load + e}
+}
+
+// pairs returns how likely two requests are on the same part: never more than the
+// fullest part's share.
+func (p parts) pairs() (same float64) {
+	for _, l := range p.loads {
+		same += l * l
+	}
+	return same
+}
+
+// turns is how likely two requests of the same second are on the same part: its mean
+// over the seconds, and what that surely is.
+type turns struct{ mean, low float64 }
+
+// inTurn compares requests of the same second: where it is more likely than otherwise
+// that they are on one part, parts are full in turn.
+func (c *comparison) inTurn(p parts) turns {
+	bySecond := map[int64][]float64{}
+	for _, l := range c.places {
+		if bySecond[l.second] == nil {
+			bySecond[l.second] = make([]float64, len(p.loads))
+		}
+		bySecond[l.second][partOf(p.from, l.order)]++
+	}
+	var n, sum, squares float64
+	for _, at := range slices.Sorted(maps.Keys(bySecond)) {
+		same, all := 0.0, 0.0
+		for _, count := range bySecond[at] {
+			same += count * (count - 1)
+			all += count
+		}
+		if all < 2 {
+			continue
+		}
+		same /= all * (all - 1)
+		n, sum, squares = n+1, sum+same, squares+same*same
+	}
+	if n < turnSeconds {
+		return turns{}
+	}
+	mean := sum / n
+	return turns{mean, mean - deviations*math.Sqrt(max(0, squares/n-mean*mean)/(n-1))}
+}
+
+// direction returns where the load went.
+func (c *comparison) direction(p parts) string {
+	first, last := c.before[0].order, c.before[len(c.before)-1].order
+	above, below := 0.0, 0.0
+	for _, k := range c.after {
+		switch {
+		case k.order > last:
+			above += k.share
+		case k.order < first:
+			below += k.share
+		}
+	}
+	switch {
+	case p.which == len(p.loads)-1 && above >= directed:
+		return detect.Rising
+	case p.which == 0 && below >= directed:
+		return detect.Falling
+	}
+	return detect.Wandering
+}

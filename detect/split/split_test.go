@@ -1,0 +1,143 @@
+package split_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/split"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+var evalSeeds = flag.Int("eval.seeds", 1, "how many seeds each pattern has")
+
+// lengths are after how many seconds a verdict is asked for.
+var lengths = []int{3, 10, 20, 30, 60, 120}
+
+// verdicts sends a pattern through a sketch and returns the verdict after each of some
+// seconds.
+func (p *pattern) verdicts(rate float64, seed uint64, after []int) map[int]detect.Split {
+	r := rand.New(rand.NewPCG(seed, uint64(len(p.name))))
+	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed, Sets: 16, CounterBytes: 1 << 12})
+	offset := r.Float64() * 600
+	var ring split.Ring
+	found := map[int]detect.Split{}
+	for second := range after[len(after)-1] {
+		if p.isOn(second) {
+			var all []sample.Record
+			for i := range scenario.Poisson(r, p.units) {
+				at := float64(second) + (float64(i)+r.Float64())/(p.units*1.2)
+				if r.Float64() >= rate {
+					continue
+				}
+				record := sample.Record{
+					Time: scenario.Began*1000 + int64(at*1000), Table: "orders", PK: sample.KeyString("k"), SK: p.sk(r, offset+at),
+					Op: sample.PutItem, WCU: 1000, Rate: rate, N: 1,
+				}
+				record.Time = min(record.Time, (scenario.Began+int64(second))*1000+999)
+				all = append(all, record)
+			}
+			for _, record := range p.sent(r, all) {
+				if err := shard.Add(&record); err != nil {
+					panic(err)
+				}
+			}
+			for _, w := range scenario.Sealed(shard) {
+				ring.Add(w.Second, &w.Keys[0])
+			}
+		}
+		for _, length := range after {
+			if length == second+1 {
+				if v := ring.Judge(detect.HotKeyWrite, scenario.Began); v != nil {
+					found[length] = *v
+				}
+			}
+		}
+	}
+	return found
+}
+
+// TestEvaluationOfSplits asks for a verdict on every pattern after 3 to 120 seconds,
+// sampled at three rates: none may be wrong at any time, and after two minutes few may
+// be unknown. `make eval` prints it.
+func TestEvaluationOfSplits(t *testing.T) {
+	t.Parallel()
+	out := table.NewWriter()
+	header := table.Row{"pattern", "sampled"}
+	for _, length := range lengths {
+		header = append(header, fmt.Sprintf("%d s", length))
+	}
+	out.AppendHeader(append(header, "residual", "refused"))
+	type count struct{ right, wrong, unknown, moves, moving int }
+	totals := map[int]*count{}
+	for _, length := range lengths {
+		totals[length] = &count{}
+	}
+	for i := range patterns {
+		p := &patterns[i]
+		for _, rate := range []float64{1, 0.1, 0.01} {
+			row := table.Row{p.name, fmt.Sprintf("%g%%", 100*rate)}
+			last := detect.Split{}
+			counts := map[int]*count{}
+			for seed := range *evalSeeds {
+				found := p.verdicts(rate, uint64(seed)+1, lengths)
+				for _, length := range lengths {
+					c := counts[length]
+					if c == nil {
+						c = &count{}
+						counts[length] = c
+					}
+					v := found[length]
+					last = v
+					switch {
+					case v.Verdict == p.want && (p.direction == "" || p.direction == v.Direction || length < 60):
+						c.right++
+					case v.Verdict == detect.SplitUnknown || v.Verdict == "":
+						c.unknown++
+					default:
+						c.wrong++
+						t.Errorf("%s at %g%% after %d s is %+v, want %s %s", p.name, 100*rate, length, v, p.want, p.direction)
+					}
+					if p.want == detect.SplitMoving {
+						c.moves++
+						if v.Verdict == detect.SplitMoving {
+							c.moving++
+						}
+						if length >= 60 && !p.slow && v.Verdict != detect.SplitMoving {
+							t.Errorf("%s at %g%% is not found to move after %d s: %+v", p.name, 100*rate, length, v)
+						}
+					}
+				}
+			}
+			for _, length := range lengths {
+				c := counts[length]
+				row = append(row, fmt.Sprintf("%d/%d/%d", c.right, c.wrong, c.unknown))
+				a := totals[length]
+				a.right, a.wrong, a.unknown, a.moves, a.moving = a.right+c.right, a.wrong+c.wrong, a.unknown+c.unknown, a.moves+c.moves, a.moving+c.moving
+			}
+			out.AppendRow(append(row, fmt.Sprintf("%.0f", last.Residual), fmt.Sprintf("%.0f%%", 100*last.Refused)))
+		}
+	}
+	row, moving := table.Row{"all", ""}, table.Row{"moving found", ""}
+	for _, length := range lengths {
+		c := totals[length]
+		row = append(row, fmt.Sprintf("%d/%d/%d", c.right, c.wrong, c.unknown))
+		moving = append(moving, fmt.Sprintf("%d%%", 100*c.moving/c.moves))
+	}
+	out.AppendSeparator()
+	out.AppendRow(row)
+	out.AppendRow(moving)
+	if c := totals[120]; float64(c.unknown) > 0.02*float64(c.right+c.wrong+c.unknown) {
+		t.Errorf("after two minutes %d of %d are unknown", c.unknown, c.right+c.wrong+c.unknown)
+	}
+	if testing.Verbose() {
+		out.SetStyle(table.StyleLight)
+		fmt.Printf("\nVerdicts on splits, right/wrong/unknown, by how long a pattern was seen\n%s\n", out.Render())
+	}
+}
