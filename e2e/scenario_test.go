@@ -146,9 +146,6 @@ func (s *truth) checkFindings(t *testing.T, findings []found) {
 	t.Helper()
 	byKey := map[string]found{}
 	for _, f := range findings {
-		if f.Kind == "moving_hot_spot" { // some of the trace's keys are hot one after another; each is held to the truth
-			continue
-		}
 		if f.Kind != "hot_key_write" {
 			t.Errorf("a finding of kind %s: nothing is read here", f.Kind)
 		}
