@@ -82,17 +82,17 @@ type SplitVerdict string
 
 // The verdicts.
 const (
-	// SplitHotItem says that one item alone has more than a partition serves.
+	// SplitHotItem means that one item alone has more than a partition serves.
 	SplitHotItem SplitVerdict = "hot_item"
-	// SplitMoving says that the load moves on to one part again.
+	// SplitMoving means that the load moves on to one part again.
 	SplitMoving SplitVerdict = "moving"
-	// SplitBursts says that the load comes in bursts that a part cannot serve either.
+	// SplitBursts means that the load comes in bursts that a part cannot serve either.
 	SplitBursts SplitVerdict = "bursts"
-	// SplitHelps says that every part would have served its load.
+	// SplitHelps means that every part would have served its load.
 	SplitHelps SplitVerdict = "helps"
-	// SplitHidden says that sort keys are hashed, and so have no order.
+	// SplitHidden means that sort keys are hashed, and so have no order.
 	SplitHidden SplitVerdict = "hidden"
-	// SplitUnknown says that what was seen does not decide it.
+	// SplitUnknown means that what was seen does not decide it.
 	SplitUnknown SplitVerdict = "unknown"
 )
 

@@ -71,13 +71,13 @@ type Severity string
 
 // The severities, the worst first.
 const (
-	// Critical says that some second's lower bound is above the limit, or that
+	// Critical means that some second's lower bound is above the limit, or that
 	// the key is saturated.
 	Critical Severity = "critical"
-	// Warning says that some second's lower bound is above the policy's share
+	// Warning means that some second's lower bound is above the policy's share
 	// of the limit.
 	Warning Severity = "warning"
-	// Info says that it is worth knowing. It never pages.
+	// Info means that it is worth knowing. It never pages.
 	Info Severity = "info"
 )
 
@@ -96,30 +96,30 @@ type Reason string
 
 // The reasons.
 const (
-	// HotItem says that one item alone has more than a partition serves: it is held
+	// HotItem means that one item alone has more than a partition serves: it is held
 	// to that for ever, and no split helps it.
 	HotItem Reason = "HOT_ITEM"
-	// RollingKey says that the key is named after the day or hour in which it is
+	// RollingKey means that the key is named after the time in which it is
 	// hot: by the time DynamoDB has split its partition, the next one is hot.
 	RollingKey Reason = "ROLLING_KEY"
-	// LSIBlocked says that the table has a local secondary index: DynamoDB never
+	// LSIBlocked means that the table has a local secondary index: DynamoDB never
 	// splits an item collection of such a table.
 	LSIBlocked Reason = "LSI_BLOCKED"
-	// MonotonicSortKey says that the load follows the sort key, rising or falling: a
+	// MonotonicSortKey means that the load follows the sort key, rising or falling: a
 	// split leaves all of what comes next on one side.
 	MonotonicSortKey Reason = "MONOTONIC_SORT_KEY"
-	// Scanned says that Scans make the load: they go on to the next partition
+	// Scanned means that Scans make the load: they go on to the next partition
 	// before DynamoDB splits one.
 	Scanned Reason = "SCAN"
-	// MovingLoad says that the load goes from key to key, or over the sort keys of
+	// MovingLoad means that the load goes from key to key, or over the sort keys of
 	// one, faster than DynamoDB splits partitions.
 	MovingLoad Reason = "MOVING_LOAD"
-	// Splittable says that splits would have divided the load of the last minutes
+	// Splittable means that splits would have divided the load of the last minutes
 	// over partitions that serve it: adaptive capacity can, after some minutes.
 	Splittable Reason = "SPLITTABLE"
-	// Starved says that no partition is hot: the table has too little capacity.
+	// Starved means that no partition is hot: the table has too little capacity.
 	Starved Reason = "STARVED"
-	// Undetermined says that the samples do not show it.
+	// Undetermined means that the samples do not show it.
 	Undetermined Reason = "UNDETERMINED"
 )
 

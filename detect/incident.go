@@ -178,9 +178,6 @@ func Incidents(found []Finding) []Incident {
 	return all
 }
 
-// NewIncident returns the incident of one finding.
-func NewIncident(f *Finding) Incident { return incidentOf([]*Finding{f}) }
-
 // incidentOf returns the incident of findings, the root first. It is as severe as the
 // worst of them, and open as long as any of them is.
 func incidentOf(g []*Finding) Incident {

@@ -17,6 +17,9 @@ func hotKey(kind detect.Kind, target detect.Target, key string) detect.Finding {
 	return f
 }
 
+// incidentOf is the incident of one finding.
+func incidentOf(f detect.Finding) detect.Incident { return detect.Incidents([]detect.Finding{f})[0] }
+
 // TestEveryKindHasACause: an incident without a cause could be neither routed nor
 // told apart.
 func TestEveryKindHasACause(t *testing.T) {
@@ -27,7 +30,7 @@ func TestEveryKindHasACause(t *testing.T) {
 		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.LargeCollection, detect.MovingHotSpot,
 	} {
 		f := hotKey(kind, detect.Target{Table: "orders"}, "k")
-		if i := detect.NewIncident(&f); i.Cause == "" {
+		if i := incidentOf(f); i.Cause == "" {
 			t.Errorf("%s has no cause", kind)
 		}
 	}
@@ -36,7 +39,7 @@ func TestEveryKindHasACause(t *testing.T) {
 func TestAnIncidentIsItsFindings(t *testing.T) {
 	t.Parallel()
 	f := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders", Index: "by-status"}, "OPEN")
-	i := detect.NewIncident(&f)
+	i := incidentOf(f)
 	if i.Root != f.Fingerprint || len(i.Findings) != 1 || i.Findings[0] != f.Fingerprint || i.Severity != f.Severity || i.State != f.State {
 		t.Errorf("the incident %+v is not that of its finding", i)
 	}
@@ -57,7 +60,7 @@ func TestIncidentsAreToldApart(t *testing.T) {
 		for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.RollingHotKey, detect.UnevenShards} {
 			for _, key := range []string{"a", "b"} {
 				f := hotKey(kind, target, key)
-				id := detect.NewIncident(&f).ID
+				id := incidentOf(f).ID
 				if other, twice := seen[id]; twice {
 					t.Errorf("%v %s %s and %v %s %s are one incident", f.Target, f.Kind, f.Key, other.Target, other.Kind, other.Key)
 				}
@@ -67,12 +70,12 @@ func TestIncidentsAreToldApart(t *testing.T) {
 	}
 	for _, kind := range []detect.Kind{detect.HotKeyRead, detect.LargeItem} {
 		f := hotKey(kind, detect.Target{Table: "orders"}, "a")
-		if of, same := seen[detect.NewIncident(&f).ID]; !same || of.Kind != detect.HotKeyWrite {
+		if of, same := seen[incidentOf(f).ID]; !same || of.Kind != detect.HotKeyWrite {
 			t.Errorf("%s of a hot key is another incident", kind)
 		}
 	}
 	again := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders"}, "a")
-	if _, same := seen[detect.NewIncident(&again).ID]; !same {
+	if _, same := seen[incidentOf(again).ID]; !same {
 		t.Error("the same finding is another incident")
 	}
 }

@@ -89,7 +89,7 @@ const (
 	DesignPoor         DesignVerdict = "poor"
 	DesignVeryPoor     DesignVerdict = "very poor"
 	DesignCatastrophic DesignVerdict = "catastrophic"
-	// DesignUnjudged says that there was too little traffic.
+	// DesignUnjudged means that there was too little traffic.
 	DesignUnjudged DesignVerdict = "unjudged"
 )
 

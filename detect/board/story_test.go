@@ -53,7 +53,7 @@ type story struct {
 	// workloads take the place of seconds: traffic on keys, through a sketch.
 	workloads []workload
 	lasts     int // seconds of the workloads, 3 when 0
-	// withCensus says that what the keys look like is judged, too.
+	// withCensus has what the keys look like judged, too.
 	withCensus bool
 	// facts and policy are nil where nothing is known or decided.
 	facts  *detect.TableFacts

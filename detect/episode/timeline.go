@@ -29,7 +29,7 @@ func (t Timeline) complete(from, to int64) int64 {
 }
 
 // Settle closes the seconds up to this one, and reports whether any was open.
-// complete says that nothing of the seconds since the last call was missing. The
+// complete reports whether all of the seconds since the last call were seen. The
 // first call sets where this judge begins: of what went before it did not see
 // everything.
 func (t *Timeline) Settle(second int64, complete bool) bool {

@@ -25,7 +25,7 @@ type traits struct {
 	burst float64
 	// template is what the keys have in common.
 	template string
-	// newest says that keys are numbered and requests are for the newest.
+	// newest reports whether keys are numbered and requests are for the newest.
 	newest bool
 }
 

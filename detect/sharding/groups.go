@@ -46,7 +46,7 @@ func (id groupID) pattern() string {
 
 // group is what is known of a sharded key.
 type group struct {
-	// tooMany says that there are too many members for shards: nothing more is
+	// tooMany reports whether there are too many members for shards: nothing more is
 	// kept.
 	tooMany bool
 	// periods are the last ones, of a horizon each: a load that is long past is no

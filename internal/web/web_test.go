@@ -111,7 +111,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
-		incident := detect.NewIncident(&f)
+		incident := detect.Incidents([]detect.Finding{f})[0]
 		document, err = json.Marshal(incident)
 		must(t, err)
 		j.Incidents = append(j.Incidents, store.Incident{
