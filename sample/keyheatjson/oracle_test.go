@@ -265,8 +265,8 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	if v := fields["calls"]; v != nil && (json.Unmarshal(v, &r.Calls) != nil || r.Calls <= 0) {
 		fail(sample.ReasonBadCalls)
 	}
-	r.Call = text("call", sample.ReasonBadText)
 	r.Throttle = text("throttle", sample.ReasonBadText)
+	r.Call = text("call", sample.ReasonBadText)
 	r.Caller = text("caller", sample.ReasonBadText)
 	r.Account = text("account", sample.ReasonBadText)
 	r.Region = text("region", sample.ReasonBadText)
