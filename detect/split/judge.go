@@ -33,6 +33,24 @@ type loaded struct {
 // Judge returns whether splits would help what a kind is about, in the seconds from
 // `from` on; nil when none of them is kept.
 func (r *Ring) Judge(k detect.Kind, from int64) *detect.Split {
+	asked := question{k, from}
+	v, known := r.verdicts[asked]
+	if !known {
+		v = r.judge(k, from)
+		if r.verdicts == nil {
+			r.verdicts = make(map[question]*detect.Split, 2)
+		}
+		r.verdicts[asked] = v
+	}
+	if v == nil {
+		return nil
+	}
+	own := *v
+	return &own
+}
+
+// judge is Judge, each time anew.
+func (r *Ring) judge(k detect.Kind, from int64) *detect.Split {
 	s := r.see(k, from)
 	if len(s.seconds) == 0 {
 		return nil

@@ -12,6 +12,15 @@ import (
 // ready.
 type Ring struct {
 	slots []slot // by number, at most `slots`
+	// verdicts are the last ones, until something is added: findings are read more
+	// often than a key is hot.
+	verdicts map[question]*detect.Split
+}
+
+// question is what [Ring.Judge] is asked.
+type question struct {
+	kind detect.Kind
+	from int64
 }
 
 // slot is ten seconds of a key.
@@ -53,6 +62,7 @@ func (r *Ring) Add(at int64, k *sketch.KeyLoad) {
 	if s == nil {
 		return
 	}
+	clear(r.verdicts)
 	in := at - s.number*slotSeconds
 	s.seconds[in] = second{
 		hot: true, write: detect.Units(k.Low.Write), read: detect.Units(k.Low.Read),
