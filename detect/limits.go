@@ -80,6 +80,9 @@ const (
 	// they may have been hot in together: one ends in the second in which the next
 	// begins, so that keys of two seconds each add up to twice as many.
 	MovingOverlap = 2
+	// MovingBeside is how many keys of a moving hot spot stand against each other key
+	// that is hot in its time; one other may always be.
+	MovingBeside = 3
 	// Horizon is how many seconds of event time a key's seconds stay open to
 	// late data. Older ones are folded; late data then only raise the peak.
 	Horizon = 900

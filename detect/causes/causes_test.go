@@ -2,6 +2,7 @@ package causes_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,32 +44,41 @@ func TestMoving(t *testing.T) {
 	for i := range shards {
 		shards[i].Sharding = &detect.Sharded{Base: "customer"}
 	}
+	// beside returns n keys that are hot in turn, beside others that are hot meanwhile.
+	beside := func(n int, others ...detect.Finding) []detect.Finding { return append(importOf(n, 5), others...) }
+	steady, flicker := hot("steady", -600, 600, 0.4), hot("flicker", 3, 13, 0.2)
 	for name, c := range map[string]struct {
 		found []detect.Finding
-		moves bool
+		keys  int // that are one moving hot spot
 	}{
-		"five keys of five seconds":         {importOf(5, 5), true},
-		"three keys of one second":          {importOf(3, 1), true},
-		"two keys":                          {importOf(2, 5), false},
-		"keys of five minutes":              {importOf(5, 300), false},
-		"keys that are hot at once":         {[]detect.Finding{hot("a", 0, 60, 0.2), hot("b", 0, 60, 0.2), hot("c", 1, 60, 0.2)}, false},
-		"keys that begin one after another": {[]detect.Finding{hot("a", 0, 90, 0.2), hot("b", 10, 90, 0.2), hot("c", 20, 90, 0.2)}, false},
-		"keys minutes apart":                {[]detect.Finding{hot("a", 0, 5, 0.9), hot("b", 120, 125, 0.9), hot("c", 240, 245, 0.9)}, false},
-		"keys that are named after a time":  {rolling, false},
-		"shards":                            {shards, false},
+		"five keys beside a steady one":     {beside(5, steady), 5},
+		"twelve keys beside four":           {beside(12, steady, hot("x", -90, 90, 0.1), hot("y", -90, 90, 0.1), hot("z", -90, 90, 0.1)), 12},
+		"three keys beside three":           {beside(3, steady, hot("x", -300, 90, 0.1), hot("y", -300, 90, 0.1)), 0},
+		"three keys among shorter ones":     {beside(3, steady, flicker), 0},
+		"three keys long after others":      {beside(3, hot("x", -400, -300, 0.1), hot("y", -300, -90, 0.1)), 3},
+		"five keys of five seconds":         {importOf(5, 5), 5},
+		"three keys of one second":          {importOf(3, 1), 3},
+		"two keys":                          {importOf(2, 5), 0},
+		"keys of five minutes":              {importOf(5, 300), 0},
+		"keys that are hot at once":         {[]detect.Finding{hot("a", 0, 60, 0.2), hot("b", 0, 60, 0.2), hot("c", 1, 60, 0.2)}, 0},
+		"keys that begin one after another": {[]detect.Finding{hot("a", 0, 90, 0.2), hot("b", 10, 90, 0.2), hot("c", 20, 90, 0.2)}, 0},
+		"keys minutes apart":                {[]detect.Finding{hot("a", 0, 5, 0.9), hot("b", 120, 125, 0.9), hot("c", 240, 245, 0.9)}, 0},
+		"keys that are named after a time":  {rolling, 0},
+		"shards":                            {shards, 0},
 	} {
 		found := causes.Moving(c.found, policy)
-		if (len(found) == 1) != c.moves {
+		if (len(found) == 1) != (c.keys > 0) {
 			t.Errorf("%s: found %+v", name, found)
 		}
-		if !c.moves {
+		if c.keys == 0 {
 			continue
 		}
 		all := append(c.found, found...)
 		causes.Assign(all, policy)
 		incidents := detect.Incidents(all)
-		if len(incidents) != 1 || incidents[0].Cause != detect.CauseMovingHotSpot || incidents[0].Severity != detect.Critical ||
-			incidents[0].State != detect.Firing || incidents[0].Root != found[0].Fingerprint {
+		at := slices.IndexFunc(incidents, func(i detect.Incident) bool { return i.Root == found[0].Fingerprint })
+		if at < 0 || incidents[at].Cause != detect.CauseMovingHotSpot || incidents[at].Severity != detect.Critical ||
+			incidents[at].State != detect.Firing || len(incidents[at].Findings) != c.keys+1 || len(incidents) != len(c.found)-c.keys+1 {
 			t.Errorf("%s: incidents %+v", name, incidents)
 		}
 	}

@@ -60,7 +60,7 @@ func successions(found []detect.Finding) (all []succession) {
 		by[of] = append(by[of], f)
 	}
 	for _, keys := range by {
-		if s := newest(keys); len(s.keys) >= 2 {
+		if s := newest(slices.Clone(keys)); len(s.keys) >= 2 && s.most(keys) {
 			all = append(all, s)
 		}
 	}
@@ -116,6 +116,19 @@ func (s succession) oneAfterAnother() bool {
 	}
 	all := int(lastOf(s.keys).Sub(s.keys[0].FirstSeen)/time.Second) + 1
 	return each <= detect.MovingOverlap*all
+}
+
+// most reports whether the succession is what was hot at its time: of many keys that are
+// hot for a while, some come one after another by chance.
+func (s succession) most(keys []*detect.Finding) bool {
+	first, last := s.keys[0].FirstSeen, lastOf(s.keys)
+	meanwhile := 0 // its own among them
+	for _, f := range keys {
+		if !f.FirstSeen.After(last) && !f.LastSeen.Before(first) {
+			meanwhile++
+		}
+	}
+	return meanwhile-len(s.keys) <= max(1, len(s.keys)/detect.MovingBeside)
 }
 
 // finding returns that of the target as a whole.
