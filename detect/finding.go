@@ -58,6 +58,9 @@ const (
 	// LargeCollection is an item collection of a table with a local secondary
 	// index that grows towards 10 GB.
 	LargeCollection Kind = "large_collection"
+	// CoverageFell is a table or index of which the samples show a smaller part
+	// than they did, by CloudWatch.
+	CoverageFell Kind = "coverage_fell"
 )
 
 // OfTable reports whether a kind is about a table or index as a whole.
@@ -205,6 +208,9 @@ type Finding struct {
 	Forecast *Forecast `json:"forecast"`
 	// Quality is what the figures rest on, and how far they can be trusted.
 	Quality Quality `json:"quality"`
+	// CloudWatch is what DynamoDB's own metrics say of it; null where CloudWatch is
+	// not read for the table.
+	CloudWatch *CloudWatch `json:"cloudwatch"`
 	// Incident is the ID of the incident that the finding is evidence of.
 	Incident string `json:"incident"`
 }

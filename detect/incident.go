@@ -45,6 +45,7 @@ var causeOf = map[Kind]Cause{
 	TestKey:           CauseSingleCaller,
 	HotPartition:      CauseHotPartition,
 	TableStarvation:   CauseStarvation,
+	CoverageFell:      CausePipeline,
 }
 
 // Incident is what on-call is told of: findings with one cause. Findings are

@@ -24,6 +24,9 @@ type Policy struct {
 	// key has already, or BASE#SHARD_7. With it, a key of that form is known to
 	// be a shard, also where the form is only a number.
 	Suffix *shardkey.Form
+	// HoldUnconfirmed keeps a finding from paging while CloudWatch, where it is read,
+	// counts nothing that was throttled in the finding's minutes.
+	HoldUnconfirmed bool
 	// Exclude are patterns (path.Match) of keys that no finding is made of.
 	Exclude []string
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -133,4 +134,43 @@ func (q *Quality) drawn() (all []string) {
 		all = append(all, sampled+", and not how: that it is over the limit cannot be proven from this sampling. Requests that were folded before they were drawn, or whole callers that were drawn, look the same at a lower load.")
 	}
 	return all
+}
+
+// Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum of one
+// minute, but for the provisioned throughput, which is units a second.
+type Metric string
+
+// Corroborated is what CloudWatch says of a finding.
+type Corroborated string
+
+const (
+	// CloudWatchConfirms means that DynamoDB throttled requests because of a key
+	// range in the finding's minutes: a partition was full.
+	CloudWatchConfirms Corroborated = "confirmed"
+	// CloudWatchOtherCause means that what was throttled then was throttled for
+	// other reasons: the table as a whole has too little.
+	CloudWatchOtherCause Corroborated = "other_cause"
+	// CloudWatchQuiet means that nothing was throttled then.
+	CloudWatchQuiet Corroborated = "not_throttled"
+	// CloudWatchContradicts means that the key's load is above that of the whole
+	// table: the samples are counted twice, or state a wrong rate.
+	CloudWatchContradicts Corroborated = "contradicted"
+	// CloudWatchNotAssessed means that CloudWatch tells nothing of those minutes:
+	// it has no data, was not asked yet, or may not be read. It is not health.
+	CloudWatchNotAssessed Corroborated = "not_assessed"
+)
+
+// CloudWatch is what DynamoDB's own metrics, by minute, say of a finding.
+type CloudWatch struct {
+	Verdict Corroborated `json:"verdict"`
+	// Why says it in sentences.
+	Why string `json:"why"`
+	// Throttles are the throttle events in the finding's minutes, by metric; null
+	// where they were not assessed.
+	Throttles map[Metric]float64 `json:"throttles"`
+	// Through is the end of the last minute that was assessed; null for none.
+	Through *time.Time `json:"through"`
+	// Coverage is the part of the table's or index's real load, in the finding's
+	// dimension, that the samples show; null when nothing tells.
+	Coverage *Figure `json:"coverage"`
 }

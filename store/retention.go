@@ -39,6 +39,8 @@ type Retention struct {
 	Shards time.Duration
 	// Facts of a table count from their last writing.
 	Facts time.Duration
+	// CloudWatch's minutes count from their last writing.
+	CloudWatch time.Duration
 	// Targets go this long after they were last written for, when no row refers
 	// to them. It must be longer than a day: see [usedEvery].
 	Targets time.Duration
@@ -60,6 +62,7 @@ const (
 	DefaultPositionRetention     = 365 * 24 * time.Hour
 	DefaultShardRetention        = 72 * time.Hour
 	DefaultFactRetention         = 30 * 24 * time.Hour
+	DefaultCloudWatchRetention   = 14 * 24 * time.Hour
 )
 
 // defaultTargetRetention is longer than [usedEvery], within which a judge may write
@@ -69,7 +72,8 @@ const defaultTargetRetention = 2 * usedEvery
 // unreferenced is the condition that no row refers to a target.
 func unreferenced() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents"} {
+	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents",
+		"cloudwatch_minutes", "cloudwatch_reads"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
 	return b.String()
@@ -83,7 +87,7 @@ type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
 	Peaks, Views                                    int64
-	Shards, Facts, Targets, Incidents               int64
+	Shards, Facts, Targets, Incidents, CloudWatch   int64
 }
 
 // rule is what is deleted of one table: rows of this key for which the condition holds
@@ -150,6 +154,10 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"shards", "source, name", `found < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0, &uncounted},
+		{"cloudwatch_minutes", "target, minute", `updated < $1`, "",
+			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &p.CloudWatch},
+		{"cloudwatch_reads", "target", `attempted < $1`, "",
+			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &uncounted},
 		{"table_facts", "target", `updated < $1`, "", cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
 		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,
 			cmp.Or(r.Targets, defaultTargetRetention), &p.Targets},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"golang.org/x/sync/errgroup"
@@ -56,22 +55,9 @@ func (s *Streams) check(f *config.Faults) {
 // wanted reports whether streams are to be read, and not Kafka.
 func (s *Streams) wanted() bool { return len(s.Tables) > 0 }
 
-// awsConfig returns what the SDK finds by itself: the region, the endpoint and the
-// credentials.
-func awsConfig(ctx context.Context) (aws.Config, error) {
-	c, err := awsconfig.LoadDefaultConfig(ctx)
-	switch {
-	case err != nil:
-		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)
-	case c.Region == "":
-		return c, errors.New("no AWS region: set AWS_REGION, or region in the SDK's profile")
-	}
-	return c, nil
-}
-
 // runStreams reads DynamoDB Streams until ctx ends.
 func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
-	settings, err := awsConfig(ctx)
+	settings, err := cli.AWS(ctx)
 	if err != nil {
 		return cli.Wrong(err)
 	}
@@ -104,7 +90,7 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 // streamProbes check each table and the permissions that reading its stream needs,
 // one at a time.
 func (c *Config) streamProbes() []cli.Probe {
-	settings, err := awsConfig(context.Background())
+	settings, err := cli.AWS(context.Background())
 	if err != nil {
 		return []cli.Probe{{Name: "aws", Run: func(context.Context) (string, error) { return "", err }}}
 	}

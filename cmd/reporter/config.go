@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
@@ -21,8 +22,9 @@ type Config struct {
 	Hosts   []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
 	Webhook Webhook   `yaml:"webhook"`
 	tables.Section
-	Retention Retention `yaml:"retention"`
-	Log       cli.Log   `yaml:"log"`
+	CloudWatch CloudWatch `yaml:"cloudwatch"`
+	Retention  Retention  `yaml:"retention"`
+	Log        cli.Log    `yaml:"log"`
 }
 
 // Webhook is where notifications go.
@@ -45,19 +47,21 @@ type Retention struct {
 	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or dropped"`
 	Gaps          time.Duration `yaml:"gaps" help:"gaps in the samples"`
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
+	CloudWatch    time.Duration `yaml:"cloudwatch" help:"the minutes that CloudWatch reported"`
 }
 
 // defaults returns a reporter's default configuration.
 func defaults() *Config {
 	return &Config{
-		Listen:  "127.0.0.1:9460",
-		Section: tables.Default(),
+		Listen:     "127.0.0.1:9460",
+		Section:    tables.Default(),
+		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
 			Deltas: store.DefaultDeltaRetention, Windows: store.DefaultWindowRetention,
 			Cardinality: store.DefaultCardinalityRetention,
 			Peaks:       store.DefaultPeakRetention, Views: store.DefaultViewRetention, Findings: store.DefaultFindingRetention,
 			History: store.DefaultHistoryRetention, Notifications: store.DefaultNotificationRetention,
-			Gaps: store.DefaultGapRetention, BadSamples: store.DefaultBadRetention,
+			Gaps: store.DefaultGapRetention, BadSamples: store.DefaultBadRetention, CloudWatch: store.DefaultCloudWatchRetention,
 		},
 		Log: cli.DefaultLog(),
 	}
@@ -71,6 +75,7 @@ func (c *Config) Check(f *config.Faults) {
 	}
 	c.Webhook.check(f)
 	c.Section.Check(f)
+	c.CloudWatch.check(f)
 	c.Retention.check(f)
 	c.Log.Check(f)
 }
@@ -103,6 +108,7 @@ func (r Retention) check(f *config.Faults) {
 		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
+		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute},
 	} {
 		if keep.time < keep.min {
 			f.Addf("retention."+keep.name, "%s is too short: give at least %s", keep.time, keep.min)
@@ -112,7 +118,11 @@ func (r Retention) check(f *config.Faults) {
 
 // probes returns the checks of what a reporter needs.
 func (c *Config) probes() []cli.Probe {
-	return []cli.Probe{c.Store.Probe()}
+	probes := []cli.Probe{c.Store.Probe()}
+	if c.CloudWatch.Enabled {
+		probes = append(probes, c.CloudWatch.probe())
+	}
+	return probes
 }
 
 // alert is the configuration of internal/alert.
@@ -128,7 +138,7 @@ func (c *Config) judge() report.Config {
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
-			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples,
+			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch,
 		},
 	}
 	if c.Webhook.URL != "" {

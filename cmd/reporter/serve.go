@@ -64,6 +64,14 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 			d.Ops.Ready("webhook", webhook.Ready)
 			g.Go(func() error { return webhook.Run(ctx) })
 		}
+		if config.CloudWatch.Enabled {
+			reader, err := newCloudWatch(ctx, &config.CloudWatch, d, holder)
+			if err != nil {
+				return err
+			}
+			d.Ops.Registry().MustRegister(reader)
+			g.Go(func() error { return reader.Run(ctx) })
+		}
 		g.Go(func() error { return judge.Run(ctx) })
 		return g.Wait()
 	})

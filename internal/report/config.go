@@ -20,6 +20,8 @@ const (
 	DefaultMaxKeys    = 2 << 20
 	DefaultPeakDelay  = time.Minute
 	DefaultPruneEvery = 5 * time.Minute
+	// DefaultCloudWatchEvery is the time in which CloudWatch can say anything new.
+	DefaultCloudWatchEvery = time.Minute
 )
 
 // Config is how a Judge judges. A zero field takes its default.
@@ -55,6 +57,8 @@ type Config struct {
 	PeakDelay time.Duration
 	// Read bounds one reading of deltas.
 	Read store.ReadLimit
+	// CloudWatchEvery is the pause between two loads of what CloudWatch says.
+	CloudWatchEvery time.Duration
 	// PruneEvery is the pause between prunings; Retention what they leave.
 	PruneEvery time.Duration
 	Retention  store.Retention
@@ -69,6 +73,7 @@ func (c Config) withDefaults() Config {
 	c.MaxKeys = cmp.Or(c.MaxKeys, DefaultMaxKeys)
 	c.PeakDelay = cmp.Or(c.PeakDelay, DefaultPeakDelay)
 	c.PruneEvery = cmp.Or(c.PruneEvery, DefaultPruneEvery)
+	c.CloudWatchEvery = cmp.Or(c.CloudWatchEvery, DefaultCloudWatchEvery)
 	return c
 }
 
@@ -84,7 +89,7 @@ func (c Config) state() verdict.Options {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var wrong []error
-	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery) < 0 {
+	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery) < 0 {
 		wrong = append(wrong, errors.New("judge: give no negative duration"))
 	}
 	if c.Lease < 3*c.Poll {

@@ -71,7 +71,13 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 // incident is the only stored one of the hot key.
 func incident(t *testing.T, s *store.Store) detect.Incident {
 	t.Helper()
-	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(detect.CauseHotKey)})
+	return incidentWith(t, s, detect.CauseHotKey)
+}
+
+// incidentWith returns the only incident with a cause.
+func incidentWith(t *testing.T, s *store.Store, cause detect.Cause) detect.Incident {
+	t.Helper()
+	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(cause)})
 	must(t, err)
 	if len(rows) != 1 {
 		t.Fatalf("%d incidents, want 1", len(rows))

@@ -74,6 +74,7 @@ type Store interface {
 	findingStore
 	peakStore
 	tableStore
+	cloudWatchStore
 	judgementStore
 	collectorStore
 }

@@ -30,6 +30,8 @@ type term struct {
 	unreadable map[string]error
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
+	// witness is what CloudWatch says.
+	witness witness
 	// behind reports that there was more to read.
 	behind bool
 }
@@ -60,7 +62,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	s.Views.Restore(views)
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
-		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error),
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), witness: newWitness(),
 	}, s.Restore(findings, windows)
 }
 
@@ -116,6 +118,9 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	}
 	t.state.SetGaps(gaps)
 	t.behind = snap.Behind
+	if err := t.loadCloudWatch(ctx, snap.Now); err != nil {
+		return snap, err
+	}
 	return snap, t.loadFacts(ctx, snap.Now)
 }
 

@@ -11,12 +11,13 @@ import (
 
 // Policy decides from when on a key is hot, and how a finding is reported.
 type Policy struct {
-	Warning  float64  `yaml:"warning" help:"share of a partition's limit from which a key is a warning"`
-	Headroom float64  `yaml:"headroom" help:"how many times the peak the advised shards carry"`
-	MinUnits float64  `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
-	Severity string   `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
-	Suffix   string   `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
-	Exclude  []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
+	Warning         float64  `yaml:"warning" help:"share of a partition's limit from which a key is a warning"`
+	Headroom        float64  `yaml:"headroom" help:"how many times the peak the advised shards carry"`
+	MinUnits        float64  `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
+	Severity        string   `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
+	Suffix          string   `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
+	HoldUnconfirmed bool     `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
+	Exclude         []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
@@ -50,6 +51,7 @@ func (p Policy) over(other Policy) Policy {
 	if p.Suffix == "" {
 		p.Suffix = other.Suffix
 	}
+	p.HoldUnconfirmed = p.HoldUnconfirmed || other.HoldUnconfirmed
 	if p.Exclude == nil {
 		p.Exclude = other.Exclude
 	}
@@ -59,7 +61,7 @@ func (p Policy) over(other Policy) Policy {
 func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
-		Severest: detect.Severity(p.Severity), Exclude: p.Exclude,
+		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
 	}
 	if p.Suffix == "" {
 		return d, nil

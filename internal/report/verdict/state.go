@@ -70,6 +70,8 @@ type State struct {
 	observations []observation
 	// gaps are the newest ones, the newest first.
 	gaps []store.Gap
+	// cloudWatch is what CloudWatch says; nil where it is not read.
+	cloudWatch *cloudWatch
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
@@ -224,7 +226,7 @@ func (s *State) record() {
 // findings returns the board's, and the restored ones that the board has dropped:
 // it drops a finding when it is over.
 func (s *State) findings() []detect.Finding {
-	found := s.board.Findings()
+	found := s.cloudWatch.add(s.board.Findings())
 	if len(s.restored) == 0 {
 		return found
 	}
@@ -283,6 +285,10 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
 		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), s.policy(f.Target).Headroom)
 		before, _ := s.stored(f.Fingerprint)
+		s.cloudWatch.assess(&f)
+		if s.policy(f.Target).HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
+			f.State = detect.Pending
+		}
 		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
 			f.Incident = old.Incident // what else was hot then may be forgotten by now
 		}

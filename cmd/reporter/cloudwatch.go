@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/config"
+)
+
+// CloudWatch is what is read of DynamoDB's own metrics.
+type CloudWatch struct {
+	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which is paid: they tell what part of the load the samples show, and whether DynamoDB throttled anything"`
+	Tables      []string      `yaml:"tables" help:"tables to read beside those that the samples show, such as ones that are not sampled yet"`
+	Every       time.Duration `yaml:"every" help:"pause between two readings of a table, six metrics each"`
+	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, fourteen metrics each"`
+	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData in a month, in US dollars; readings are left out beyond it"`
+}
+
+func defaultCloudWatch() CloudWatch {
+	return CloudWatch{Every: cloudwatch.DefaultEvery, EveryOpen: cloudwatch.DefaultEveryOpen, MonthlyCost: cloudwatch.DefaultMonthlyCost}
+}
+
+func (c *CloudWatch) check(f *config.Faults) {
+	if err := c.reader().Validate(); err != nil {
+		f.Addf("cloudwatch", "%w", err)
+	}
+}
+
+// reader is the configuration of internal/cloudwatch.
+func (c *CloudWatch) reader() cloudwatch.Config {
+	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost}
+}
+
+// regionClients returns CloudWatch's client of each Region, with the SDK's settings.
+func regionClients(settings aws.Config) func(region string) cloudwatch.API {
+	return func(region string) cloudwatch.API {
+		return awscloudwatch.NewFromConfig(settings, func(o *awscloudwatch.Options) {
+			if region != "" {
+				o.Region = region
+			}
+		})
+	}
+}
+
+// newCloudWatch returns the reader of CloudWatch.
+func newCloudWatch(ctx context.Context, c *CloudWatch, d cli.Daemon, holder string) (*cloudwatch.Reader, error) {
+	settings, err := cli.AWS(ctx)
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	reader, err := cloudwatch.New(c.reader(), regionClients(settings), d.Store, holder, d.Log)
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	return reader, nil
+}
+
+// probe checks that CloudWatch may be read, and says what it will cost.
+func (c *CloudWatch) probe() cli.Probe {
+	return cli.Probe{Name: "cloudwatch", Run: func(ctx context.Context) (string, error) {
+		settings, err := cli.AWS(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := cloudwatch.Probe(ctx, regionClients(settings)("")); err != nil {
+			return "", fmt.Errorf("read CloudWatch in %s: %w", settings.Region, err)
+		}
+		return fmt.Sprintf("CloudWatch can be read in %s: about $%.2f a month for each table and index, $%.2f a day more for a table while it has an open incident, $%.0f a month at most",
+			settings.Region, c.reader().CostOf(), c.reader().CostOpen(), c.MonthlyCost), nil
+	}}
+}

@@ -1,0 +1,120 @@
+package corroboration
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Assess returns what CloudWatch says of a finding, about a key or about a table or
+// index as a whole.
+func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
+	s := sideOf(f.Kind)
+	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Of(f.Kind)}
+	if !r.Through.IsZero() {
+		through := r.Through
+		c.Through = &through
+	}
+	minutes := r.within(f.FirstSeen, f.LastSeen)
+	consumed, known := sum(minutes, s.consumed)
+	switch {
+	case known:
+		c.Throttles = throttles(minutes, s)
+		c.Verdict, c.Why = judge(f, s, c.Throttles, consumed)
+	case r.State != Read && r.State != "":
+		c.Why = "CloudWatch was not assessed: " + r.unread()
+	case !r.Through.After(f.FirstSeen):
+		c.Why = "CloudWatch has not reported these minutes yet."
+	default:
+		c.Why = fmt.Sprintf("CloudWatch has no %s consumption for these minutes. That is neither zero nor health: the table may be another Region's or account's.", s.noun)
+	}
+	if sentence := shown(c.Coverage, s, f.Index); sentence != "" {
+		c.Why += " " + sentence
+	}
+	return c
+}
+
+// unread says why there is nothing to assess.
+func (r *Reading) unread() string {
+	switch r.State {
+	case NoData:
+		return "it has no data of this name: the table may be another Region's or account's, or idle."
+	case Denied:
+		return "reading it is denied: " + r.Message
+	}
+	return "it could not be read: " + r.Message
+}
+
+// throttles returns the throttle events of a dimension that were reported.
+func throttles(minutes []Minute, s side) map[detect.Metric]float64 {
+	all := map[detect.Metric]float64{}
+	metrics := []detect.Metric{s.throttled, s.keyRange}
+	for _, o := range s.others {
+		metrics = append(metrics, o.metric)
+	}
+	for _, m := range metrics {
+		if n, known := sum(minutes, m); known {
+			all[m] = n
+		}
+	}
+	return all
+}
+
+// judge returns what throttle events, and the table's whole consumption in the
+// finding's minutes, say of it.
+func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consumed float64) (detect.Corroborated, string) {
+	others, names := 0.0, []string(nil)
+	for _, o := range s.others {
+		if n := throttled[o.metric]; n > 0 {
+			others, names = others+n, append(names, fmt.Sprintf("%s because of %s", count(n), o.name))
+		}
+	}
+	what := "table"
+	if f.Index != "" {
+		what = "index"
+	}
+	switch keyRange, all := throttled[s.keyRange], throttled[s.throttled]; {
+	case keyRange > 0:
+		why := fmt.Sprintf("CloudWatch confirms it: %s %s throttle events because of a key range in the same minutes, so that a partition was full.", count(keyRange), s.noun)
+		if len(names) > 0 {
+			why += " Others: " + wording.List(names) + "."
+		}
+		return detect.CloudWatchConfirms, why
+	case others > 0:
+		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts no %s throttle events because of a key range in these minutes, but %s: the %s as a whole has too little.", s.noun, wording.List(names), what)
+	case all > 0:
+		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts %s %s throttle events in these minutes, and none of them because of a key range.", count(all), s.noun)
+	}
+	if key, whole := ofKey(f, s), consumed*whole; f.Kind.OfKey() && key > whole {
+		return detect.CloudWatchContradicts, fmt.Sprintf("CloudWatch contradicts it: the samples say that the key consumed at least %s %s units in these minutes, and the whole %s consumed %s. Requests are counted twice, or the samples state a rate that is too small.",
+			count(key), s.noun, what, count(consumed))
+	}
+	return detect.CloudWatchQuiet, fmt.Sprintf("CloudWatch counts no %s throttle events of the %s in these minutes: what the key asked for was served.", s.noun, what)
+}
+
+// ofKey returns the least that a key had in its episode, in units.
+func ofKey(f *detect.Finding, s side) float64 {
+	return s.sampled(Units{Write: f.Mean.WCU.Low, Read: f.Mean.RCU.Low}) * float64(f.Seconds)
+}
+
+// shown says what part of the load the samples show.
+func shown(c *detect.Figure, s side, index string) string {
+	if c == nil {
+		return ""
+	}
+	of := "table's"
+	if index != "" {
+		of = "index's"
+	}
+	if c.Low > whole {
+		return fmt.Sprintf("The samples show %s (%s to %s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.Percent(c.Low), wording.Percent(c.High), of, s.noun)
+	}
+	between := ""
+	if c.High-c.Low > precise {
+		between = fmt.Sprintf(" (%s to %s)", wording.Percent(c.Low), wording.Percent(min(1, c.High)))
+	}
+	return fmt.Sprintf("The samples show %s%s of the %s %ss.", wording.Percent(min(1, c.Value)), between, of, s.noun)
+}
+
+func count(n float64) string { return wording.Count(int64(n)) }

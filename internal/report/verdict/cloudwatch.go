@@ -1,0 +1,105 @@
+package verdict
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// holdAtMost is for how long a finding waits for what CloudWatch says of it: longer
+// than CloudWatch takes, and than the pause between two readings of a table with an
+// open incident. Then it pages, since no answer is not health.
+const holdAtMost = corroboration.Delay + 2*time.Minute
+
+// cloudWatch is what CloudWatch says of tables. A nil one says nothing.
+type cloudWatch struct {
+	readings map[detect.Target]*corroboration.Reading
+	// alone are the findings that CloudWatch alone makes, by fingerprint.
+	alone map[string]detect.Finding
+}
+
+// SetCloudWatch replaces what CloudWatch says of tables and indexes. What it alone had
+// found, and finds no more, is resolved.
+func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading) {
+	next := &cloudWatch{readings: readings, alone: map[string]detect.Finding{}}
+	for target, r := range readings {
+		for _, f := range corroboration.Findings(target, r) {
+			f.Severity = s.policy(target).Cap(f.Severity)
+			next.alone[f.Fingerprint] = f
+		}
+	}
+	if s.cloudWatch != nil {
+		for fingerprint, f := range s.cloudWatch.alone {
+			if _, still := next.alone[fingerprint]; !still && f.State != detect.Resolved {
+				f.State = detect.Resolved
+				next.alone[fingerprint] = f
+			}
+		}
+	}
+	s.cloudWatch = next
+}
+
+// add adds to the board's findings what CloudWatch alone has found: not where the
+// board has it too, and no full partition where it knows the key that fills it.
+func (c *cloudWatch) add(found []detect.Finding) []detect.Finding {
+	if c == nil || len(c.alone) == 0 {
+		return found
+	}
+	more := maps.Clone(c.alone)
+	for i := range found {
+		f := &found[i]
+		delete(more, f.Fingerprint)
+		if !f.Kind.OfKey() {
+			continue
+		}
+		partition := detect.NewFinding(detect.HotPartition, f.Target, sample.Key{})
+		if p, has := more[partition.Fingerprint]; has && explains(f, &p) {
+			delete(more, partition.Fingerprint)
+		}
+	}
+	for _, fingerprint := range slices.Sorted(maps.Keys(more)) {
+		found = append(found, more[fingerprint])
+	}
+	return found
+}
+
+// explains reports whether a key was hot in the time in which a partition throttled.
+func explains(key, partition *detect.Finding) bool {
+	return !key.FirstSeen.After(partition.LastSeen) && !key.LastSeen.Before(partition.FirstSeen)
+}
+
+// assess adds what CloudWatch says of a finding that the samples have made.
+func (c *cloudWatch) assess(f *detect.Finding) {
+	if c == nil || f.Quality.Source == detect.SourceMinutes {
+		return
+	}
+	r := c.readings[f.Target]
+	if r == nil {
+		return
+	}
+	said := corroboration.Assess(f, r)
+	f.CloudWatch = &said
+	if said.Coverage != nil {
+		covered := min(1, said.Coverage.Value)
+		f.Quality.Coverage = &covered
+	}
+}
+
+// holds reports whether a finding that would begin to fire waits: CloudWatch counts
+// nothing that was throttled, or has not said anything yet.
+func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time) bool {
+	if c == nil || f.CloudWatch == nil || f.State != detect.Firing || before == detect.Firing || !f.Kind.OfKey() {
+		return false
+	}
+	switch f.CloudWatch.Verdict {
+	case detect.CloudWatchQuiet, detect.CloudWatchContradicts:
+		return true
+	case detect.CloudWatchNotAssessed:
+		return now.Sub(f.FirstSeen) < holdAtMost
+	}
+	return false
+}

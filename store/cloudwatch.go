@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// CloudWatchMinute is what CloudWatch reported of a minute of a table or index.
+type CloudWatchMinute struct {
+	sample.Target
+	Minute time.Time
+	// Metrics are the sums of the minute by metric. One without a data point is
+	// not there.
+	Metrics map[string]float64
+}
+
+// CloudWatchRead is how CloudWatch was read last for a table or index.
+type CloudWatchRead struct {
+	sample.Target
+	// Through is the end of the last minute that was read; zero for none.
+	Through time.Time
+	// Attempted is when it was tried last, by the database's clock; State and Message
+	// are what came of it.
+	Attempted      time.Time
+	State, Message string
+	// Requested is how many metrics were asked for: by this attempt where it is
+	// written, in the present month where it is read.
+	Requested int64
+}
+
+// PutCloudWatch writes what was read for one target, over what was there, and adds
+// what was requested to what the month has. Where nothing was read through, what was
+// read before stays. Attempted is set by the store.
+func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes []CloudWatchMinute) error {
+	return s.change(ctx, "put CloudWatch of "+read.Name(), func(t *tx) error {
+		ids, err := t.targets(ctx, map[sample.Target]bool{read.Target: true})
+		if err != nil {
+			return err
+		}
+		id := ids.of(read.Target)
+		var through any
+		if !read.Through.IsZero() {
+			through = utc(read.Through)
+		}
+		_, err = t.exec(ctx, `
+			INSERT INTO cloudwatch_reads (target, attempted, through, state, message, month, requested)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (target) DO UPDATE
+			SET attempted = excluded.attempted, through = COALESCE(excluded.through, cloudwatch_reads.through),
+				state = excluded.state, message = excluded.message, month = excluded.month,
+				requested = excluded.requested +
+					CASE WHEN cloudwatch_reads.month = excluded.month THEN cloudwatch_reads.requested ELSE 0 END`,
+			id, t.now, through, clean(read.State), clean(read.Message), monthOf(t.now), read.Requested)
+		if err != nil {
+			return err
+		}
+		rows := make([][]any, len(minutes))
+		for i, m := range minutes {
+			metrics, err := json.Marshal(m.Metrics)
+			if err != nil {
+				return err
+			}
+			rows[i] = []any{id, utc(m.Minute), string(metrics), t.now}
+		}
+		return t.insert(ctx, `INSERT INTO cloudwatch_minutes (target, minute, metrics, updated)`, `
+			ON CONFLICT (target, minute) DO UPDATE SET metrics = excluded.metrics, updated = excluded.updated`, rows)
+	})
+}
+
+// monthOf returns the month that AWS bills a time in.
+func monthOf(at time.Time) string { return at.UTC().Format("2006-01") }
+
+// CloudWatchReads returns how CloudWatch was read last, by target.
+func (s *Store) CloudWatchReads(ctx context.Context) ([]CloudWatchRead, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+targetColumns+`, attempted, through, state, message, month, requested
+		FROM cloudwatch_reads AS r JOIN targets AS t ON t.id = r.target
+		ORDER BY t.table_name, t.index_name, t.account, t.region`)
+	if err != nil {
+		return nil, wrap(ctx, "read how CloudWatch was read", err)
+	}
+	type row struct {
+		CloudWatchRead
+		through sql.NullTime
+		month   string
+	}
+	all, err := collect(rows, func(r *row) []any {
+		return append(targetFields(&r.Target), &r.Attempted, &r.through, &r.State, &r.Message, &r.month, &r.Requested)
+	})
+	reads := make([]CloudWatchRead, len(all))
+	for i, r := range all {
+		reads[i] = r.CloudWatchRead
+		reads[i].Through = r.through.Time
+		if r.month != monthOf(now) {
+			reads[i].Requested = 0
+		}
+	}
+	return reads, wrap(ctx, "read how CloudWatch was read", err)
+}
+
+// CloudWatchMinutes returns what CloudWatch reported of a target since a minute, in
+// the order of time.
+func (s *Store) CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]CloudWatchMinute, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+targetColumns+`, minute, metrics
+		FROM cloudwatch_minutes AS m JOIN targets AS t ON t.id = m.target
+		WHERE `+isTarget+` AND minute >= $5 ORDER BY minute`, targetArgs(at, utc(since))...)
+	if err != nil {
+		return nil, wrap(ctx, "read CloudWatch's minutes", err)
+	}
+	type row struct {
+		CloudWatchMinute
+		metrics string
+	}
+	all, err := collect(rows, func(r *row) []any {
+		return append(targetFields(&r.Target), &r.Minute, &r.metrics)
+	})
+	if err != nil {
+		return nil, wrap(ctx, "read CloudWatch's minutes", err)
+	}
+	minutes := make([]CloudWatchMinute, len(all))
+	for i, r := range all {
+		minutes[i] = r.CloudWatchMinute
+		if err := json.Unmarshal([]byte(r.metrics), &minutes[i].Metrics); err != nil {
+			return nil, fmt.Errorf("metrics of %s %s: %w", at.Name(), r.Minute, err)
+		}
+	}
+	return minutes, nil
+}
+
+// MinuteTotal is what the samples show of a minute of a table or index.
+type MinuteTotal struct {
+	Minute                time.Time
+	ReadMilli, WriteMilli int64
+	// Complete reports that no second of it was closed early.
+	Complete bool
+}
+
+// MinuteTotals returns the consumption that the samples show of a target since a
+// minute, of the minutes that have windows, in the order of time.
+func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.Time) ([]MinuteTotal, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT second, read_milli, write_milli, complete FROM `+windowTables+`
+		WHERE `+isTarget+` AND second >= $5 ORDER BY second`, targetArgs(at, utc(since))...)
+	if err != nil {
+		return nil, wrap(ctx, "read the totals of minutes", err)
+	}
+	seconds, err := collect(rows, func(m *MinuteTotal) []any {
+		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}
+	})
+	var minutes []MinuteTotal
+	for _, s := range seconds {
+		minute := s.Minute.Truncate(time.Minute)
+		if n := len(minutes); n == 0 || !minutes[n-1].Minute.Equal(minute) {
+			minutes = append(minutes, MinuteTotal{Minute: minute, Complete: true})
+		}
+		m := &minutes[len(minutes)-1]
+		m.ReadMilli, m.WriteMilli = m.ReadMilli+s.ReadMilli, m.WriteMilli+s.WriteMilli
+		m.Complete = m.Complete && s.Complete
+	}
+	return minutes, wrap(ctx, "read the totals of minutes", err)
+}
+
+// ActiveTargets returns the tables and indexes that have a second since a time.
+func (s *Store) ActiveTargets(ctx context.Context, since time.Time) ([]sample.Target, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT `+targetColumns+` FROM targets AS t
+		WHERE EXISTS (SELECT 1 FROM windows AS w WHERE w.target = t.id AND w.second >= $1)
+		ORDER BY t.table_name, t.index_name, t.account, t.region`, utc(since))
+	if err != nil {
+		return nil, wrap(ctx, "read the active targets", err)
+	}
+	all, err := collect(rows, func(at *sample.Target) []any { return targetFields(at) })
+	return all, wrap(ctx, "read the active targets", err)
+}
