@@ -1,5 +1,7 @@
 package detect
 
+import "time"
+
 // Table is what was seen of a table or index as a whole.
 type Table struct {
 	Target
@@ -18,6 +20,20 @@ type Table struct {
 	Provable Unseen `json:"provable"`
 	// View is what its keys look like; null where that was not counted.
 	View *View `json:"view"`
+	// CloudWatch is what DynamoDB's own metrics say; null where they are not read.
+	CloudWatch *TableCloudWatch `json:"cloudwatch"`
+}
+
+// TableCloudWatch is what CloudWatch says of a table or index.
+type TableCloudWatch struct {
+	// Why says it in sentences; what went wrong, where CloudWatch could not be read.
+	Why string `json:"why"`
+	// Through is the end of the last minute that was read; null for none.
+	Through *time.Time `json:"through"`
+	// Write and Read are the parts of the real load that the samples show, 1 for all;
+	// null where nothing tells.
+	Write *Figure `json:"write"`
+	Read  *Figure `json:"read"`
 }
 
 // Unseen is a bound in units a second.

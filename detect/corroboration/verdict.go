@@ -2,6 +2,7 @@ package corroboration
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -33,6 +34,33 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 		c.Why += " " + sentence
 	}
 	return c
+}
+
+// Of returns what CloudWatch says of a table or index as a whole.
+func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
+	c := CoverageOf(r)
+	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}
+	if !r.Through.IsZero() {
+		through := r.Through
+		t.Through = &through
+	}
+	var all []string
+	if r.State != Read {
+		all = append(all, "CloudWatch was not assessed: "+r.unread())
+	}
+	for _, s := range []struct {
+		side
+		coverage *detect.Figure
+	}{{writes, c.Write}, {reads, c.Read}} {
+		if sentence := shown(s.coverage, s.side, target.Index); sentence != "" {
+			all = append(all, sentence)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, fmt.Sprintf("What part of the load the samples show is not known yet: that takes %s with load in both.", minutesText(leastMinutes)))
+	}
+	t.Why = strings.Join(all, " ")
+	return t
 }
 
 // unread says why there is nothing to assess.

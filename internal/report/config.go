@@ -20,8 +20,8 @@ const (
 	DefaultMaxKeys    = 2 << 20
 	DefaultPeakDelay  = time.Minute
 	DefaultPruneEvery = 5 * time.Minute
-	// DefaultCloudWatchEvery is the time in which CloudWatch can say anything new.
-	DefaultCloudWatchEvery = time.Minute
+	// DefaultCloudWatchEvery is short: only what was read anew is loaded.
+	DefaultCloudWatchEvery = 10 * time.Second
 )
 
 // Config is how a Judge judges. A zero field takes its default.

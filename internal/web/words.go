@@ -31,6 +31,13 @@ var kindNames = map[detect.Kind]string{
 	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
 	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
 	detect.LargeCollection: "item collection near 10 GB",
+	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
+}
+
+// cloudWatchWords say what CloudWatch says of a finding.
+var cloudWatchWords = map[detect.Corroborated]string{
+	detect.CloudWatchConfirms: "Confirmed.", detect.CloudWatchOtherCause: "Another cause.", detect.CloudWatchQuiet: "Nothing was throttled.",
+	detect.CloudWatchContradicts: "Contradicted.", detect.CloudWatchNotAssessed: "Not assessed.",
 }
 
 func kindName(k detect.Kind) string {
@@ -43,7 +50,7 @@ func kindName(k detect.Kind) string {
 // subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key string) string {
 	switch k {
-	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey:
+	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell:
 		return "All keys"
 	}
 	return keytext(key)

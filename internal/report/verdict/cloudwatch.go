@@ -103,3 +103,12 @@ func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time
 	}
 	return false
 }
+
+// of returns what CloudWatch says of a table or index; nil where it is not read.
+func (c *cloudWatch) of(target detect.Target) *detect.TableCloudWatch {
+	if c == nil || c.readings[target] == nil {
+		return nil
+	}
+	said := corroboration.Of(target, c.readings[target])
+	return &said
+}

@@ -331,6 +331,9 @@ func (s *State) Tables(now time.Time) []detect.Table {
 			s.board.SetView(t.Target, t.View)
 		}
 	}
+	for i := range tables {
+		tables[i].CloudWatch = s.cloudWatch.of(tables[i].Target)
+	}
 	return tables
 }
 

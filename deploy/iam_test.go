@@ -1,0 +1,60 @@
+package deploy_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/catalog"
+	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/source/streams/api"
+)
+
+// TestPoliciesAreWhatTheCodeCalls holds the IAM policies to the operations of the
+// interfaces through which the code asks AWS: none is missing, and none is too many.
+func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
+	t.Parallel()
+	for file, calls := range map[string][]string{
+		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
+		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
+			actions("dynamodb", reflect.TypeFor[api.DynamoDBStreams]())...),
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var policy struct {
+			Version   string
+			Statement []struct {
+				Sid, Effect string
+				Action      []string
+				Resource    string
+			}
+		}
+		if err := json.Unmarshal(text, &policy); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var allowed []string
+		for _, s := range policy.Statement {
+			if s.Effect != "Allow" || s.Resource == "" || s.Sid == "" {
+				t.Errorf("%s: the statement %+v", file, s)
+			}
+			allowed = append(allowed, s.Action...)
+		}
+		slices.Sort(allowed)
+		slices.Sort(calls)
+		if policy.Version != "2012-10-17" || len(calls) == 0 || !slices.Equal(allowed, calls) {
+			t.Errorf("%s allows %v, the code calls %v", file, allowed, calls)
+		}
+	}
+}
+
+// actions are the operations of an interface, as IAM names them.
+func actions(service string, of reflect.Type) (all []string) {
+	for m := range of.NumMethod() {
+		all = append(all, service+":"+of.Method(m).Name)
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+)
+
+// TestCloudWatchOfMinistack puts DynamoDB's metrics into a CloudWatch that others wrote,
+// and has a reporter find, without any sample, that a partition throttles; check says
+// that CloudWatch can be read, and what that costs.
+func TestCloudWatchOfMinistack(t *testing.T) {
+	endpoint := startMinistack(t)
+	client := cloudwatch.NewFromConfig(awsConfig(endpoint))
+	now := time.Now().Truncate(time.Minute)
+	var data []types.MetricDatum
+	for ago := 1; ago <= 8; ago++ {
+		for name, value := range map[string]float64{"ConsumedWriteCapacityUnits": 54_000, "WriteThrottleEvents": 900, "WriteKeyRangeThroughputThrottleEvents": 900} {
+			data = append(data, types.MetricDatum{
+				MetricName: aws.String(name), Timestamp: aws.Time(now.Add(-time.Duration(ago) * time.Minute)), Value: aws.Float64(value), Unit: types.StandardUnitCount,
+				Dimensions: []types.Dimension{{Name: aws.String("TableName"), Value: aws.String("orders")}},
+			})
+		}
+	}
+	if _, err := client.PutMetricData(t.Context(), &cloudwatch.PutMetricDataInput{Namespace: aws.String("AWS/DynamoDB"), MetricData: data}); err != nil {
+		t.Fatal(err)
+	}
+
+	reporter := newProcess(t, "reporter", "reporter serve", fmt.Sprintf(`
+store: {url: %q}
+listen: "%%listen%%"
+cloudwatch: {enabled: true, tables: [orders]}
+`, pgtest.Database(t)))
+	t.Setenv("AWS_ENDPOINT_URL", endpoint)
+	t.Setenv("AWS_REGION", "eu-west-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	reporter.run(t, "migrate")
+	reporter.run(t, "check")
+	reporter.start(t)
+	within(t, 2*time.Minute, "the incident is there", func() error {
+		body, err := reporter.get("/api/v1/incidents")
+		if err != nil {
+			return err
+		}
+		var answer struct {
+			Incidents []struct{ Cause, State, Summary string }
+		}
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Fatal(err)
+		}
+		if len(answer.Incidents) == 0 {
+			return errors.New("no incident")
+		}
+		if i := answer.Incidents[0]; len(answer.Incidents) != 1 || i.Cause != "hot_partition" || i.State != "firing" || !strings.Contains(i.Summary, "7,200 throttle events in 8 minutes because of a key range") {
+			t.Fatalf("the incidents are %+v", answer.Incidents)
+		}
+		return nil
+	})
+}
