@@ -17,12 +17,13 @@ const (
 	Ways = 7
 	// DefaultCounterBytes is the size of a second's count-min sketch.
 	DefaultCounterBytes = 1 << 20
-	// DefaultTables is how many tables and indexes a shard keeps apart.
+	// DefaultTables is how many tables and indexes a shard keeps apart at a time.
 	DefaultTables = 1000
 )
 
 // ErrTooManyTables is returned for a record of a table or index that is new
-// when the shard already keeps as many as it may.
+// when the shard already keeps as many as it may; after the next Seal there may be
+// room again.
 var ErrTooManyTables = errors.New("too many tables and indexes")
 
 // Config is the geometry of a shard. Zero fields take the defaults. Deltas of
@@ -34,7 +35,8 @@ type Config struct {
 	// CounterBytes is the size of the count-min sketch of one second, a power of
 	// two of at least 4 KiB.
 	CounterBytes int
-	// Tables bounds the number of tables and indexes.
+	// Tables bounds the number of tables and indexes between two Seals. Of those
+	// that are not counted any more the names are forgotten.
 	Tables int
 	// Seed keys the hash. Summaries merge only when made with the same seed. It
 	// keeps outsiders from choosing keys that collide: keep it secret.

@@ -118,6 +118,19 @@ func (m *minutes) shrink(tables int) {
 	}
 }
 
+// drop lets the minutes of tables go whose numbers are free.
+func (m *minutes) drop(tables map[uint16]bool) {
+	if len(tables) == 0 {
+		return
+	}
+	m.last = nil
+	for id := range m.open {
+		if tables[id.table] {
+			delete(m.open, id)
+		}
+	}
+}
+
 // forget makes every register count as never sent.
 func (m *minutes) forget() {
 	for _, d := range m.open {

@@ -109,6 +109,7 @@ func (s *Shard) Seal(d *Delta) {
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
 	d.Cardinality = s.minute.risen(d.Cardinality, &s.tables)
+	s.minute.drop(s.tables.evict())
 }
 
 // Discard forgets everything since the last Seal, and makes the next one send
@@ -138,14 +139,18 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// tables numbers the tables and indexes that a shard has seen.
+// tables numbers the tables and indexes that a shard has seen of late.
 type tables struct {
 	numbers map[sample.Target]uint16
 	names   []sample.Target
 	seeds   []uint64
-	most    int
-	seed    uint64
-	last    uint16 // most records are of the table of the one before
+	// used is in which Seal's time each was counted last, and seal the present one.
+	used []uint64
+	seal uint64
+	free []uint16 // numbers without a name
+	most int
+	seed uint64
+	last uint16 // most records are of the table of the one before
 }
 
 func newTables(c Config) tables {
@@ -162,7 +167,7 @@ func (t *tables) number(r *sample.Record) (uint16, uint64, error) {
 	}
 	number, ok := t.numbers[r.Target()]
 	if !ok {
-		if len(t.names) >= t.most {
+		if len(t.numbers) >= t.most {
 			return 0, 0, ErrTooManyTables
 		}
 		number = t.add(sample.Target{
@@ -170,16 +175,44 @@ func (t *tables) number(r *sample.Record) (uint16, uint64, error) {
 			Table: strings.Clone(r.Table), Index: strings.Clone(r.Index),
 		})
 	}
+	t.used[t.last] = t.seal // perhaps: records of the table of the one before do not say it
 	t.last = number
+	t.used[number] = t.seal
 	return number, t.seeds[number], nil
 }
 
 func (t *tables) add(n sample.Target) uint16 {
 	number := uint16(len(t.names))
+	if last := len(t.free) - 1; last >= 0 {
+		number, t.free = t.free[last], t.free[:last]
+	} else {
+		t.names, t.seeds, t.used = append(t.names, n), append(t.seeds, 0), append(t.used, 0)
+	}
 	t.numbers[n] = number
-	t.names = append(t.names, n)
-	t.seeds = append(t.seeds, keySeed(n, t.seed))
+	t.names[number], t.seeds[number] = n, keySeed(n, t.seed)
 	return number
+}
+
+// evict forgets what was not counted since the last Seal, once names are scarce:
+// a job that makes a table an hour would else fill them in time. It returns the
+// numbers that are free now. No second may be live.
+func (t *tables) evict() (evicted map[uint16]bool) {
+	if int(t.last) < len(t.used) {
+		t.used[t.last] = t.seal // it may have been the only one
+	}
+	if len(t.numbers) > t.most/2 {
+		evicted = map[uint16]bool{}
+		for name, number := range t.numbers {
+			if t.used[number] < t.seal {
+				evicted[number] = true
+				delete(t.numbers, name)
+				t.names[number] = sample.Target{}
+				t.free = append(t.free, number)
+			}
+		}
+	}
+	t.seal++
+	return evicted
 }
 
 // keySeed stands for a table or index in its keys' hashes. Two seeded hashes in

@@ -138,6 +138,58 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 }
 
+// TestNamesAreForgotten has a job make three tables between two Seals for ever, beside
+// one that stays: nothing is refused, each table's sums are whole, and the distinct
+// keys of the one that stays, or comes back, are what they are without the job.
+func TestNamesAreForgotten(t *testing.T) {
+	t.Parallel()
+	s, alone := sketch.NewShard(sketch.Config{Tables: 12}), sketch.NewShard(sketch.Config{})
+	merged := map[identity]*sketch.Window{}
+	distinct := map[string]*sketch.Cardinality{}
+	for _, name := range []string{"orders", "returns", "orders alone", "returns alone"} {
+		distinct[name] = &sketch.Cardinality{}
+	}
+	exact := exactCounts{}
+	count := func(s *sketch.Shard, table string, round int) {
+		r := write(start+int64(round), fmt.Sprint("key", round%17), 1000)
+		r.Table = table
+		if s != alone {
+			exact.add(&r)
+		}
+		add(t, s, r)
+	}
+	for round := range 100 {
+		for i := range 3 {
+			count(s, "orders", round)
+			count(s, fmt.Sprintf("job-%d-%d", round, i), round)
+		}
+		count(alone, "orders", round)
+		if round%10 == 0 { // often enough to be forgotten between
+			count(s, "returns", round)
+			count(alone, "returns", round)
+		}
+		if round%3 == 0 {
+			count(s, "orders", round)
+		}
+		for suffix, d := range map[string]*sketch.Delta{"": sealed(s), " alone": sealed(alone)} {
+			if suffix == "" {
+				fold(merged, d)
+			}
+			for _, r := range d.Cardinality {
+				if c := distinct[r.Table+suffix]; c != nil {
+					c.Merge(r)
+				}
+			}
+		}
+	}
+	exact.compare(t, merged)
+	for _, name := range []string{"orders", "returns"} {
+		if got, want := distinct[name].Estimate(), distinct[name+" alone"].Estimate(); got != want || got == 0 {
+			t.Errorf("%s has %d distinct keys, want %d", name, got, want)
+		}
+	}
+}
+
 // TestCounterOverflow fills counters beyond their range: what is no longer known
 // is bounded by the table's remainder, never by a wrapped number.
 func TestCounterOverflow(t *testing.T) {
