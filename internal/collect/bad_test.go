@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -95,6 +96,23 @@ func TestTooManyTablesAreBadSamples(t *testing.T) {
 		must(t, p.Release(t.Context()))
 		if l := counted(t, m); len(l.requests) != 2 || l.bad["too_many_tables"] != 3 {
 			t.Errorf("counted %+v", l)
+		}
+		time.Sleep(15 * time.Second)
+		synctest.Wait()
+		if s := m.statusOf(c.Writer()); !slices.Equal(s.RefusedTables, []string{"t2", "t3", "t4"}) || s.State != "failing" || !strings.Contains(s.Reason, `such as "t2"`) {
+			t.Errorf("with three tables too many it reports %+v", s)
+		}
+		// The two that had room are not counted any more: others have it now.
+		p = claim(t, c, "p")
+		must(t, p.Fold(t.Context(), samples(`{"table":"t3","pk":"k","wcu":1}`)))
+		must(t, p.Release(t.Context()))
+		if l := counted(t, m); len(l.requests) != 3 || l.bad["too_many_tables"] != 3 {
+			t.Errorf("after the next commit counted %+v", l)
+		}
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		if s := m.statusOf(c.Writer()); len(s.RefusedTables) != 0 || s.State != "running" {
+			t.Errorf("a minute later it reports %+v", s)
 		}
 	})
 }

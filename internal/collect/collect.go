@@ -85,6 +85,8 @@ type Collector struct {
 
 	health health.Status
 	share  badShare
+	// refused are the tables that there was no room for.
+	refused refusedTables
 	// hostClock compares this host's clock with the store's.
 	hostClock hostClock
 	*meters

@@ -27,6 +27,9 @@ type counters struct {
 	good int64
 	// bad is keyed by a closed set of reasons.
 	bad map[sample.Reason]*badCounter
+	// refused are the names of tables and indexes that there was no room for, some
+	// of them.
+	refused map[string]bool
 }
 
 // badCounter counts the samples that one reason refused, with excerpts of some.
@@ -57,6 +60,12 @@ func (t *counters) addBad(reason sample.Reason, describe func() string) {
 // add adds other counters.
 func (t *counters) add(o counters) {
 	t.good += o.good
+	for name := range o.refused {
+		if t.refused == nil {
+			t.refused = make(map[string]bool)
+		}
+		t.refused[name] = true
+	}
 	for reason, more := range o.bad {
 		if t.bad == nil {
 			t.bad = make(map[sample.Reason]*badCounter)

@@ -27,12 +27,11 @@ func (c *Collector) reportStatus(ctx context.Context) {
 	}
 }
 
-// status returns what this collector knows of itself. What it does not know stays
-// nil, as the tables that it has no room for.
+// status returns what this collector knows of itself. What it does not know stays nil.
 func (c *Collector) status(now time.Time) store.WriterStatus {
 	s := store.WriterStatus{
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
-		ClockOffset: c.hostClock.value(),
+		ClockOffset: c.hostClock.value(), RefusedTables: c.refused.names(now),
 	}
 	if reasons := c.Ready(); len(reasons) > 0 {
 		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")

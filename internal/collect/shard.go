@@ -85,6 +85,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
 		f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
+		f.shard.counters.refuse(r.Target())
 		return
 	}
 	f.shard.counters.good++
