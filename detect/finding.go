@@ -58,6 +58,8 @@ const (
 	// LargeCollection is an item collection of a table with a local secondary
 	// index that grows towards 10 GB.
 	LargeCollection Kind = "large_collection"
+	// TooManyHotKeys is a table or index with more hot keys than are followed.
+	TooManyHotKeys Kind = "too_many_hot_keys"
 	// CoverageFell is a table or index of which the samples show a smaller part
 	// than they did, by CloudWatch.
 	CoverageFell Kind = "coverage_fell"

@@ -46,6 +46,7 @@ var causeOf = map[Kind]Cause{
 	HotPartition:      CauseHotPartition,
 	TableStarvation:   CauseStarvation,
 	CoverageFell:      CausePipeline,
+	TooManyHotKeys:    CausePipeline,
 }
 
 // Incident is what on-call is told of: findings with one cause. Findings are

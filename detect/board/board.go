@@ -33,13 +33,17 @@ type Board struct {
 	options  Options
 	timeline episode.Timeline
 	newest   int64            // the newest second observed
-	tracks   tracks           // keys, tables and indexes that are or were near a limit
+	tracks   *tracks          // keys, tables and indexes that are or were near a limit
 	totals   totals           // sums of every table and index
 	groups   *sharding.Groups // keys that are, or may be, shards of one key
 	patterns rolling.Patterns // hot keys that are named after a time
 	views    views            // what tables' keys look like as a whole
 	related  related          // related findings, as they were last returned
 	adviser  *advice.Adviser
+	// shown are the keys that had a finding when Findings was called last, evicted the
+	// findings of keys that are not followed any more.
+	shown   map[trackID]bool
+	evicted related
 }
 
 // New returns an empty board.
@@ -51,7 +55,7 @@ func New(o Options) *Board {
 		o.Facts = func(detect.Target) *detect.TableFacts { return nil }
 	}
 	return &Board{
-		options: o, tracks: tracks{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
+		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
 		views: views{}, related: related{}, adviser: advice.New(),
 	}
 }
@@ -67,15 +71,16 @@ func (b *Board) Observe(w *sketch.Window) {
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{w.Target, k.Hash}
-		t := b.tracks[id]
+		t := b.tracks.all[id]
 		if t == nil {
 			if !nearLimit(k) {
 				continue
 			}
 			t = b.tracks.add(id, k.Key)
 		}
-		t.Observe(w, k, b.oldest(), largest)
+		t.Observe(w, k, b.oldest(), largest, b.tracks.placed < maxPlaced)
 	}
+	b.limit(w.Target)
 }
 
 // observeTable follows a table or index as a whole while it throttles requests or
@@ -83,7 +88,7 @@ func (b *Board) Observe(w *sketch.Window) {
 func (b *Board) observeTable(w *sketch.Window) {
 	p := throttling.Of(w, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
 	id := wholeID(w.Target)
-	t := b.tracks[id]
+	t := b.tracks.all[id]
 	if t == nil {
 		hot, _ := p.Hits(detect.HotPartition)
 		starved, _ := p.Hits(detect.TableStarvation)
@@ -120,7 +125,11 @@ func (b *Board) Settle(second int64, complete bool) {
 func (b *Board) evict() {
 	oldest := b.timeline.Settled - detect.Horizon
 	b.timeline.Evict(oldest)
-	for id, t := range b.tracks {
+	b.tracks.placed = 0
+	for id, t := range b.tracks.all {
+		if t.Placed() {
+			b.tracks.placed++
+		}
 		c := b.conditions(t)
 		t.Fold(oldest, c)
 		if !t.Done(c) {
@@ -129,21 +138,26 @@ func (b *Board) evict() {
 		for _, f := range b.judge(t) { // a pattern outlives its keys
 			b.patterns.Observe(&f)
 		}
-		delete(b.tracks, id)
+		b.tracks.drop(id)
 	}
 	b.totals.evict(oldest)
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
-	b.tracks.evictLeastLoaded()
+	b.limitAll()
+	b.forgetCrowds()
 }
 
 // Findings returns every verdict, the most severe first, then the most utilised. Equal boards return
 // equal findings in equal order.
 func (b *Board) Findings() []detect.Finding {
 	var found, also []detect.Finding
-	for _, t := range b.tracks {
-		found = append(found, b.judge(t)...)
+	clear(b.shown)
+	for id, t := range b.tracks.all {
+		of := b.judge(t)
+		b.shown[id] = len(of) > 0
+		found = append(found, of...)
 	}
+	found = b.withEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
 	also = append(also, b.views.findings(b.options.Policy)...)
@@ -153,6 +167,7 @@ func (b *Board) Findings() []detect.Finding {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
+	also = append(also, b.crowded()...)
 	also = append(also, causes.Moving(found, b.options.Policy)...)
 	also = unique(also)
 	if !b.options.OneEpisode {

@@ -23,7 +23,7 @@ func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 		if f.Kind.OfKey() {
 			id.hash = sketch.Hash(f.Target, key, seed)
 		}
-		t := b.tracks[id]
+		t := b.tracks.all[id]
 		if t == nil {
 			t = b.tracks.add(id, key)
 		}

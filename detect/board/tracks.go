@@ -11,12 +11,30 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// maxTracked is how many keys a board follows at once. The least loaded ones are
-// evicted first.
-const maxTracked = 20_000
+// maxTracked is how many keys a board follows at once, maxOfTarget of one table or
+// index. The least hot ones are evicted first, down to that, when there are half as
+// many again.
+const (
+	maxTracked  = 20_000
+	maxOfTarget = 2_000
+	// maxPlaced is of about how many keys it is kept where among the sort keys their
+	// load was, which takes some 130 KB of a key that is hot for two minutes. Of others
+	// the verdict on splits is unknown.
+	maxPlaced = 2_000
+)
 
 // tracks are the keys that a board follows, and the tables and indexes.
-type tracks map[trackID]*episode.Track
+type tracks struct {
+	all map[trackID]*episode.Track
+	// crowds count the keys of each table or index.
+	crowds map[detect.Target]*crowd
+	// placed is how many keys had places when event time passed last.
+	placed int
+}
+
+func newTracks() *tracks {
+	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}}
+}
 
 // trackID is a key of a table or index; the hash 0 is all of it.
 type trackID struct {
@@ -27,43 +45,47 @@ type trackID struct {
 // wholeID returns the id of a table or index as a whole.
 func wholeID(t detect.Target) trackID { return trackID{target: t} }
 
-func (ts tracks) add(id trackID, key sample.Key) *episode.Track {
+func (ts *tracks) add(id trackID, key sample.Key) *episode.Track {
 	t := episode.NewTrack(episode.Subject{Target: id.target, Hash: id.hash, Key: key})
-	ts[id] = t
+	ts.all[id] = t
+	if !t.Subject.IsWhole() {
+		ts.crowd(id.target).tracked++
+	}
 	return t
 }
 
-func (ts tracks) addWhole(id trackID) *episode.Track { return ts.add(id, sample.Key{}) }
-
-// evictLeastLoaded drops the least loaded keys when there are too many.
-func (ts tracks) evictLeastLoaded() {
-	if len(ts) <= maxTracked {
+// drop no longer follows a key, or a table or index.
+func (ts *tracks) drop(id trackID) {
+	t := ts.all[id]
+	delete(ts.all, id)
+	if t.Subject.IsWhole() {
 		return
 	}
-	type loaded struct {
-		id     trackID
-		weight sample.Milli
-	}
-	all := make([]loaded, 0, len(ts))
-	for id, t := range ts {
-		all = append(all, loaded{id, t.Most()})
-	}
-	slices.SortFunc(all, func(x, y loaded) int {
-		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.id.hash, y.id.hash))
-	})
-	for _, l := range all[maxTracked:] {
-		delete(ts, l.id)
+	c := ts.crowds[id.target]
+	if c.tracked--; c.tracked == 0 && c.recurring == nil {
+		delete(ts.crowds, id.target)
 	}
 }
 
+func (ts *tracks) crowd(of detect.Target) *crowd {
+	c := ts.crowds[of]
+	if c == nil {
+		c = &crowd{}
+		ts.crowds[of] = c
+	}
+	return c
+}
+
+func (ts *tracks) addWhole(id trackID) *episode.Track { return ts.add(id, sample.Key{}) }
+
 // warmest returns the three keys of a table or index that had most in one second.
-func (ts tracks) warmest(of detect.Target, second int64) []string {
+func (ts *tracks) warmest(of detect.Target, second int64) []string {
 	type warm struct {
 		key    string
 		weight sample.Milli
 	}
 	var all []warm
-	for id, t := range ts {
+	for id, t := range ts.all {
 		if id.target != of || t.Subject.IsWhole() {
 			continue
 		}

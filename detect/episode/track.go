@@ -51,15 +51,21 @@ type Track struct {
 func NewTrack(of Subject) *Track { return &Track{Subject: of, past: map[detect.Kind]*Episode{}} }
 
 // Observe records what a window has of the track's key, in place of what was known
-// of that second. A second before oldest only raises the peaks.
-func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Largest) {
+// of that second. A second before oldest only raises the peaks. With mayPlace it begins
+// to keep where among the sort keys the load was; once begun, that goes on.
+func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
 		t.Subject.Key = k.Key
 	}
 	t.put(keyPoint(w, k), oldest, l)
 	t.hottest.Add(w.Second, k)
-	t.places.Add(w.Second, k)
+	if mayPlace || t.Placed() {
+		t.places.Add(w.Second, k)
+	}
 }
+
+// Placed reports whether it is kept where among the sort keys the load was.
+func (t *Track) Placed() bool { return !t.places.Empty() }
 
 // ObserveTable records a second of a table or index as a whole.
 func (t *Track) ObserveTable(w *sketch.Window, p *throttling.Pressure, oldest int64) {
@@ -194,10 +200,17 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 	return l, false
 }
 
-// Most returns the highest weight of the seconds that are kept.
-func (t *Track) Most() (most sample.Milli) {
+// HotSeconds returns in how many seconds the key's weight was at least `hot`, and its
+// highest weight.
+func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 	for i := range t.points {
-		most = max(most, detect.WritesInReads*t.points[i].write.Value, t.points[i].read.Value)
+		weight := max(detect.WritesInReads*t.points[i].write.Value, t.points[i].read.Value)
+		if most = max(most, weight); weight >= hot {
+			seconds++
+		}
 	}
-	return most
+	for _, e := range t.past {
+		seconds += int(e.seconds)
+	}
+	return seconds, most
 }

@@ -52,6 +52,9 @@ type item struct {
 	hash, weight uint64
 }
 
+// Empty reports whether nothing is kept.
+func (r *Ring) Empty() bool { return len(r.slots) == 0 }
+
 // Add records what is known of a second, in place of what was known of it. Seconds far
 // from a limit are left out.
 func (r *Ring) Add(at int64, k *sketch.KeyLoad) {

@@ -32,6 +32,7 @@ var kindNames = map[detect.Kind]string{
 	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
 	detect.LargeCollection: "item collection near 10 GB",
 	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
+	detect.TooManyHotKeys: "more hot keys than are followed",
 }
 
 // cloudWatchWords say what CloudWatch says of a finding.
@@ -50,7 +51,7 @@ func kindName(k detect.Kind) string {
 // subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key string) string {
 	switch k {
-	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell:
+	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys:
 		return "All keys"
 	}
 	return keytext(key)
