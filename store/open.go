@@ -43,7 +43,7 @@ func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
 // prepare makes sure that the schema is the one this program knows.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.Ping(ctx); err != nil {
-		return err
+		return explainTLS(err)
 	}
 	inMemory := s.pool == nil && s.path == ""
 	if o.Migrate || inMemory {
@@ -97,7 +97,7 @@ func open(rawURL string) (*Store, error) {
 }
 
 func openPostgres(rawURL string) (*Store, error) {
-	config, err := pgxpool.ParseConfig(rawURL)
+	config, err := parsePostgres(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Store names the database the daemons share.
 type Store struct {
-	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, or sqlite:PATH" flag:"true"`
+	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, which is meant too where a host beyond this machine has no sslmode; or sqlite:PATH" flag:"true"`
 	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`
 }
 

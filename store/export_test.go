@@ -1,0 +1,23 @@
+package store
+
+import "testing"
+
+// TLSOf returns how a connection to a URL is encrypted: the name that is verified,
+// "unverified", "none", or "unverified or none".
+func TLSOf(t *testing.T, url string) string {
+	t.Helper()
+	pool, err := parsePostgres(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &pool.ConnConfig.Config
+	switch {
+	case c.TLSConfig == nil:
+		return "none"
+	case fallsBack(c):
+		return "unverified or none"
+	case c.TLSConfig.InsecureSkipVerify:
+		return "unverified"
+	}
+	return c.TLSConfig.ServerName
+}

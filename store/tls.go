@@ -1,0 +1,81 @@
+package store
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// verified is the sslmode that a URL without one gets when its server is not on this
+// machine.
+const verified = "verify-full"
+
+// parsePostgres reads a URL. A URL that says nothing of TLS would be tried without it
+// when the server refuses it, silently: passwords and keys would cross the network in
+// the clear. Beyond this machine it means verified TLS.
+func parsePostgres(rawURL string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(rawURL)
+	if err != nil || !fallsBack(&config.ConnConfig.Config) {
+		return config, err
+	}
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return config, nil // pgx has understood it
+	}
+	query := u.Query()
+	if query.Has("sslmode") || isLocal(config.ConnConfig.Host) {
+		return config, nil
+	}
+	query.Set("sslmode", verified)
+	u.RawQuery = query.Encode()
+	return pgxpool.ParseConfig(u.String())
+}
+
+// fallsBack reports whether connections are tried with TLS first, and then without.
+func fallsBack(c *pgconn.Config) bool {
+	if c.TLSConfig == nil {
+		return false
+	}
+	for _, f := range c.Fallbacks {
+		if f.TLSConfig == nil && f.Host == c.Host {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocal reports whether a host is this machine: a socket's directory, localhost, or a
+// loopback address.
+func isLocal(host string) bool {
+	if strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// explainTLS adds to an error of TLS what to do about it.
+func explainTLS(err error) error {
+	var (
+		invalid  x509.CertificateInvalidError
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		alert    tls.AlertError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "server refused TLS connection"):
+		return fmt.Errorf("%w: the server does not speak TLS: switch it on there, or, where the network between is trusted, write sslmode=disable into the URL", err)
+	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &hostname), errors.As(err, &alert):
+		return fmt.Errorf("%w: the server's certificate is not trusted for this name: give its authority as sslrootcert=FILE in the URL, or write sslmode=require to encrypt without verifying", err)
+	}
+	return err
+}
