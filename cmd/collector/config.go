@@ -16,7 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/kafka"
-	"github.com/keyheat/keyheat/internal/source/streams"
+	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/tables"
 )
 
@@ -82,7 +82,7 @@ type Admin struct {
 func defaults() *Config {
 	return &Config{
 		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
-		Streams:     Streams{Consumer: "keyheat", Lease: streams.DefaultLease},
+		Streams:     Streams{Consumer: "keyheat", Lease: shards.DefaultLease},
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: collect.DefaultCommitInterval},
 		Collect: Collect{

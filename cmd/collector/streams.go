@@ -18,10 +18,10 @@ import (
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/collect/shards"
+	"github.com/keyheat/keyheat/internal/collect/registry"
 	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/internal/source/shards"
+	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -35,9 +35,9 @@ type Streams struct {
 // rounds is how often a lease is renewed within its duration, at least.
 const rounds = 5
 
-// source returns the configuration of internal/source/streams.
-func (s *Streams) source() streams.Config {
-	return streams.Config{Tables: s.Tables, Lease: s.Lease, Round: min(streams.DefaultRound, s.Lease/rounds)}
+// source returns the configuration of internal/source/shards.
+func (s *Streams) source() shards.Config {
+	return shards.Config{Tables: s.Tables, Lease: s.Lease, Round: min(shards.DefaultRound, s.Lease/rounds)}
 }
 
 func (s *Streams) check(f *config.Faults) {
@@ -79,7 +79,7 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 		return d.Store.PutTableFacts(ctx, of, facts)
 	}
 	tables := catalog.New(dynamodb.NewFromConfig(settings), config.Streams.Tables, config.Tables.Schemas(settings.Region), keep, d.Log)
-	decoder := func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
+	decoder := func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	name := "dynamodb-streams:" + config.Streams.Consumer
 	collector, err := newCollector(ctx, config, name, decoder, d)
 	if err != nil {
@@ -87,8 +87,7 @@ func runStreams(ctx context.Context, config *Config, d cli.Daemon) error {
 	}
 	from := config.Streams.source()
 	from.Known = tables.Known
-	registry := shards.New(d.Store, name, collector.Writer())
-	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry, d.Log)
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry.New(d.Store, name, collector.Writer()), d.Log)
 	if err != nil {
 		return cli.Wrong(err)
 	}
@@ -133,8 +132,8 @@ func (c *Config) tableProbes(settings aws.Config, table string) []cli.Probe {
 			return view(described.Facts)
 		}},
 	}
-	probe := api.NewProbe(api.New(dynamodbstreams.NewFromConfig(settings), streams.DefaultRequestTimeout, nil), table)
-	for _, operation := range api.Operations() {
+	probe := streams.NewProbe(dynamodbstreams.NewFromConfig(settings), table)
+	for _, operation := range streams.Operations() {
 		all = append(all, cli.Probe{Name: table, Run: func(ctx context.Context) (string, error) {
 			return "dynamodb:" + operation + " is allowed", probe.Try(ctx, operation)
 		}})

@@ -1,5 +1,5 @@
 // Package source is the contract between what reads samples and what counts
-// them. A source (source/kafka, source/streams, source/files) knows positions
+// them. A source (source/kafka, source/shards, source/files) knows positions
 // and nothing of what the bytes mean; a Sink takes the batches and returns the
 // position to read from.
 package source
