@@ -112,15 +112,6 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Files reads the files and returns what was found.
-func Files(ctx context.Context, o Options) (*Result, error) {
-	f, err := readFiles(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return f.result(o), nil
-}
-
 // readFiles folds the files.
 func readFiles(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -171,7 +172,7 @@ func (r *reader) recordGap(ctx context.Context, to Position, until time.Time) er
 		From: r.lost.from, To: string(to), Since: r.lost.since, Until: until, Reason: r.lost.reason,
 	}
 	if err := r.handle.Gap(ctx, g); err != nil {
-		return fromSink(fmt.Errorf("record a gap: %w", err))
+		return source.FromSink(fmt.Errorf("record a gap: %w", err))
 	}
 	r.source.gaps.WithLabelValues(r.table).Inc()
 	r.source.log.Error("samples are lost", "shard", r.shard.Name, "from", g.From, "to", g.To,

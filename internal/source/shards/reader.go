@@ -133,7 +133,7 @@ func (r *reader) read(ctx context.Context) error {
 	for {
 		err := r.step(ctx)
 		switch {
-		case isSinkError(err), errors.Is(err, errEnded):
+		case source.IsFromSink(err), errors.Is(err, errEnded):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -203,7 +203,7 @@ func (r *reader) fold(ctx context.Context, p Page) error {
 	fillBatch(&b, p.Records)
 	began := time.Now()
 	if err := r.handle.Fold(ctx, b); err != nil {
-		return fromSink(fmt.Errorf("fold: %w", err))
+		return source.FromSink(fmt.Errorf("fold: %w", err))
 	}
 	r.adaptLimit(time.Since(began))
 	r.at, r.iterator = Position(b.Next), p.Next
@@ -279,21 +279,7 @@ func (r *reader) end(ctx context.Context) error {
 		return err
 	}
 	if err := r.handle.Fold(ctx, source.Batch{Next: string(r.at), End: true, Final: true}); err != nil {
-		return fromSink(fmt.Errorf("fold the end: %w", err))
+		return source.FromSink(fmt.Errorf("fold the end: %w", err))
 	}
 	return errEnded
-}
-
-// sinkError marks an error of the Sink: the handle is dead, where everything
-// else is tried again on it.
-type sinkError struct{ err error }
-
-func (e *sinkError) Error() string { return e.err.Error() }
-func (e *sinkError) Unwrap() error { return e.err }
-
-func fromSink(err error) error { return &sinkError{err} }
-
-func isSinkError(err error) bool {
-	var s *sinkError
-	return errors.As(err, &s)
 }
