@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/lineage", "internal/metrics", "internal/retry", "internal/terminal",
+		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/lineage", "internal/metrics", "internal/redact", "internal/retry", "internal/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},

@@ -82,7 +82,7 @@ func (r *reader) checkMissing(ctx context.Context, cause error) error {
 // Of a shard of which nothing was counted the first records may always go, if
 // they were there before it was known; initialLoss covers those that were not.
 func (r *reader) noteTrimmed() {
-	if r.lost == nil && !r.at.Unread() {
+	if r.lost == nil && !r.at.unread() {
 		r.lost = &loss{from: string(r.at), since: r.lastCounted(), reason: r.after(reasonTrimmed)}
 	}
 }

@@ -29,8 +29,8 @@ const (
 // one: the end of a gap.
 func at(sequence string) Position { return Position(atPrefix + sequence) }
 
-// Unread reports whether nothing of the shard was counted.
-func (p Position) Unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
+// unread reports whether nothing of the shard was counted.
+func (p Position) unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
 
 // Sequence returns the sequence number at which reading begins, or, with after,
 // behind which it does; empty for the oldest record that is left.
@@ -38,7 +38,7 @@ func (p Position) Sequence() (sequence string, after bool) {
 	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
 		return next, false
 	}
-	if p.Unread() {
+	if p.unread() {
 		return "", false
 	}
 	return string(p), true

@@ -1,11 +1,11 @@
-package collect_test
+package redact_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/redact"
 )
 
 func TestRedactKeepsTheStructureOnly(t *testing.T) {
@@ -26,7 +26,7 @@ func TestRedactKeepsTheStructureOnly(t *testing.T) {
 		{"no JSON", `hello, Alice!`, `<5>, <6>`},
 		{"no text", "\xff\x00\x01,", `<3>,`},
 	} {
-		if got := collect.Redact([]byte(c.raw)); got != c.want {
+		if got := redact.Excerpt([]byte(c.raw)); got != c.want {
 			t.Errorf("%s: %q is redacted as %q, want %q", c.name, c.raw, got, c.want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestRedactKeepsTheStructureOnly(t *testing.T) {
 func TestRedactIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"a,", `"`, "0", "{", `"a":`} {
-		if got := collect.Redact([]byte(strings.Repeat(part, 10_000))); len(got) > 512 {
+		if got := redact.Excerpt([]byte(strings.Repeat(part, 10_000))); len(got) > 512 {
 			t.Errorf("a flood of %q is described in %d bytes", part, len(got))
 		}
 	}
@@ -53,7 +53,7 @@ func FuzzRedact(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if got := collect.Redact(raw); !harmless.MatchString(got) {
+		if got := redact.Excerpt(raw); !harmless.MatchString(got) {
 			t.Errorf("%q is redacted as %q", raw, got)
 		}
 	})

@@ -1,4 +1,5 @@
-package collect
+// Package redact shows what is wrong with a bad sample without showing what it holds.
+package redact
 
 import (
 	"bytes"
@@ -26,11 +27,11 @@ func words(all ...string) map[string]bool {
 // maxExcerpt is how many bytes of a bad sample are described.
 const maxExcerpt = 128
 
-// Redact returns the structure of a bad sample's beginning without its content: a
+// Excerpt returns the structure of a bad sample's beginning without its content: a
 // text is replaced by its length in bytes, as in "<12>", a number's digits by
 // zeros. The names of known fields stay; others do not, since they may be keys. It
 // takes any bytes.
-func Redact(raw []byte) string {
+func Excerpt(raw []byte) string {
 	raw = raw[:min(len(raw), maxExcerpt)]
 	var out []byte
 	for len(raw) > 0 {
