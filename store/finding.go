@@ -124,7 +124,7 @@ func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs)
 			document = excluded.document`, rows)
 }
 
-func (t *tx) putTransitions(ctx context.Context, all []Transition) error {
+func (t *tx) putTransitions(ctx context.Context, all []Transition, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, c := range all {
 		rows[i] = []any{c.Fingerprint, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}

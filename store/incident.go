@@ -187,7 +187,7 @@ func (t *tx) putIncidentFindings(ctx context.Context, n Incident) error {
 	return t.insert(ctx, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`, rows)
 }
 
-func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition) error {
+func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, c := range all {
 		rows[i] = []any{c.Incident, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}

@@ -123,7 +123,7 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 	})
 }
 
-func (t *tx) putNotifications(ctx context.Context, all []Notification) error {
+func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, n := range all {
 		if n.ID == "" {

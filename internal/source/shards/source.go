@@ -39,6 +39,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,18 +91,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&c.Round, DefaultRound}, {&c.Lease, DefaultLease}, {&c.Discovery, defaultDiscovery},
-		{&c.RequestTimeout, DefaultRequestTimeout}, {&c.ReleaseTimeout, defaultReleaseTimeout},
-		{&c.Patience, defaultPatience},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
+	c.Round = cmp.Or(c.Round, DefaultRound)
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.Discovery = cmp.Or(c.Discovery, defaultDiscovery)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
+	c.ReleaseTimeout = cmp.Or(c.ReleaseTimeout, defaultReleaseTimeout)
+	c.Patience = cmp.Or(c.Patience, defaultPatience)
 	if c.Known == nil {
 		c.Known = func(string) error { return nil }
 	}
