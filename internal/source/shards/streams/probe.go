@@ -34,28 +34,24 @@ func NewProbe(server DynamoDBStreams, table string) *Probe {
 func (p *Probe) Try(ctx context.Context, operation string) error {
 	ctx, cancel := context.WithTimeout(ctx, shards.DefaultRequestTimeout)
 	defer cancel()
-	missing := func(before string) error {
-		return fmt.Errorf("dynamodb:%s cannot be tried before dynamodb:%s works", operation, before)
+	steps := []struct {
+		operation string
+		ready     bool
+		run       func(context.Context) error
+	}{
+		{operations.Streams, true, p.list},
+		{operations.Describe, p.stream != "", p.describe},
+		{operations.Open, p.shard != "", p.open},
+		{operations.Read, p.iterator != "", p.read},
 	}
-	switch operation {
-	case operations.Streams:
-		return p.list(ctx)
-	case operations.Describe:
-		if p.stream == "" {
-			return missing(operations.Streams)
+	for i, step := range steps {
+		switch {
+		case step.operation != operation:
+			continue
+		case !step.ready:
+			return fmt.Errorf("dynamodb:%s cannot be tried before dynamodb:%s works", operation, steps[i-1].operation)
 		}
-		return p.describe(ctx)
-	case operations.Open:
-		if p.shard == "" {
-			return missing(operations.Describe)
-		}
-		return p.openIterator(ctx)
-	case operations.Read:
-		if p.iterator == "" {
-			return missing(operations.Open)
-		}
-		_, err := p.log.Read(ctx, p.stream, p.iterator, traits.FewRecords, nil)
-		return err
+		return step.run(ctx)
 	}
 	return fmt.Errorf("%s is not an operation of DynamoDB Streams", operation)
 }
@@ -99,7 +95,12 @@ func (p *Probe) describe(ctx context.Context) error {
 	return nil
 }
 
-func (p *Probe) openIterator(ctx context.Context) (err error) {
+func (p *Probe) open(ctx context.Context) (err error) {
 	p.iterator, err = p.log.Open(ctx, p.stream, p.shard, shards.TrimHorizon)
+	return err
+}
+
+func (p *Probe) read(ctx context.Context) error {
+	_, err := p.log.Read(ctx, p.stream, p.iterator, traits.FewRecords, nil)
 	return err
 }
