@@ -94,12 +94,8 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Str
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		rows, err := t.QueryContext(ctx, `
+		l.Names, err = selectAll(ctx, t, func(name *string) []any { return []any{name} }, `
 			SELECT name FROM shards WHERE source = $1 AND stream = $2 ORDER BY name`, source, stream)
-		if err != nil {
-			return err
-		}
-		l.Names, err = collect(rows, func(name *string) []any { return []any{name} })
 		return err
 	})
 	return l, err
@@ -124,8 +120,10 @@ func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Tim
 // only what has ended is forgotten.
 func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard, error) {
 	var all []lineage.Shard
-	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
-		rows, err := t.QueryContext(ctx, `
+	err := s.snapshot(ctx, "read open shards", func(t *tx) (err error) {
+		all, err = selectAll(ctx, t, func(h *lineage.Shard) []any {
+			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
+		}, `
 			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
 				w.watermark, s.found, s.unseen_since
 			FROM shards AS s
@@ -134,12 +132,6 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard,
 			LEFT JOIN positions AS before ON before.source = s.source AND before.name = s.after
 			LEFT JOIN members AS m ON m.source = s.source AND m.member = s.owner AND m.expires > $2
 			WHERE s.source = $1 AND NOT p.ended ORDER BY s.name`, source, t.now)
-		if err != nil {
-			return err
-		}
-		all, err = collect(rows, func(h *lineage.Shard) []any {
-			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
-		})
 		return err
 	})
 	return all, err
