@@ -153,17 +153,25 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"tables": tables, "gaps": gaps(lost)}, nil
 }
 
-// api serves what a function returns as JSON, or its error.
-func (s *Site) api(load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
+// loader loads what a page or an answer of the API shows.
+type loader func(ctx context.Context, r *http.Request) (any, error)
+
+// api serves what is loaded as JSON, or its error.
+func (s *Site) api(load loader) http.HandlerFunc {
+	return serve(load, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+}
+
+// serve loads within [queryTimeout], and shows what was loaded or what failed.
+func serve(load loader, fail func(http.ResponseWriter, *http.Request, error), show func(http.ResponseWriter, *http.Request, any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 		defer cancel()
 		v, err := load(ctx, r)
 		if err != nil {
-			s.apiError(w, r, err)
+			fail(w, r, err)
 			return
 		}
-		s.writeJSON(w, r, http.StatusOK, v)
+		show(w, r, v)
 	}
 }
 

@@ -229,19 +229,9 @@ type errorPage struct {
 	Message string
 }
 
-// page serves the page of a name with what a function returns, or the page of its
-// error.
-func (s *Site) page(name string, load func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
-		defer cancel()
-		page, err := load(ctx, r)
-		if err != nil {
-			s.showError(w, r, err)
-			return
-		}
-		s.render(w, r, http.StatusOK, name, page)
-	}
+// page serves what is loaded as the page of a name, or the page of its error.
+func (s *Site) page(name string, load loader) http.HandlerFunc {
+	return serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
