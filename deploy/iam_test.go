@@ -9,7 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cloudwatch"
-	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
 // TestPoliciesAreWhatTheCodeCalls holds the IAM policies to the operations of the
@@ -19,7 +19,7 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 	for file, calls := range map[string][]string{
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
-			actions("dynamodb", reflect.TypeFor[api.DynamoDBStreams]())...),
+			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -55,28 +55,20 @@ func (s *Store) BadSamples(ctx context.Context, q BadQuery) ([]BadSample, error)
 }
 
 func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {
-	rows, err := t.QueryContext(ctx, `
+	return selectAll(ctx, t, func(b *BadSample) []any {
+		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Count}
+	}, `
 		SELECT writer, hour, source, reason, count FROM bad_samples
 		WHERE ($1 = '' OR source = $1) AND hour >= $2 AND hour <= $3
 		ORDER BY hour DESC, writer, source, reason LIMIT $4`,
 		q.Source, utc(q.From), until(q.To), limit(q.Limit))
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(b *BadSample) []any {
-		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Count}
-	})
 }
 
 func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string, error) {
-	rows, err := t.QueryContext(ctx, `
+	return selectAll(ctx, t, func(excerpt *string) []any { return []any{excerpt} }, `
 		SELECT excerpt FROM bad_excerpts
 		WHERE hour = $1 AND writer = $2 AND source = $3 AND reason = $4 ORDER BY slot`,
 		b.Hour, writer, b.Source, b.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(excerpt *string) []any { return []any{excerpt} })
 }
 
 func (t *tx) putBad(ctx context.Context, writer string, all []BadSample) error {

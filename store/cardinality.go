@@ -30,18 +30,13 @@ type CardinalityQuery struct {
 // Cardinalities returns the minutes that a query chooses, in the order of
 // time.
 func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardinality, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read cardinalities", func(c *Cardinality) []any {
+		return append(targetFields(&c.Target), &c.Minute, &c.Registers)
+	}, `
 		SELECT `+targetColumns+`, minute, registers FROM cardinalities AS c JOIN targets AS t ON t.id = c.target
 		WHERE `+isTarget+` AND minute >= $5 AND minute < $6
 		ORDER BY minute LIMIT $7`,
 		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
-	if err != nil {
-		return nil, wrap(ctx, "read cardinalities", err)
-	}
-	all, err := collect(rows, func(c *Cardinality) []any {
-		return append(targetFields(&c.Target), &c.Minute, &c.Registers)
-	})
-	return all, wrap(ctx, "read cardinalities", err)
 }
 
 func (t *tx) putCardinality(ctx context.Context, all []Cardinality, ids targetIDs) error {

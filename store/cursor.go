@@ -10,20 +10,16 @@ import (
 // to it is wholly in windows that are written. A judge that starts reads on
 // from here.
 func (s *Store) Cursors(ctx context.Context) (map[string]int64, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT writer, seq FROM cursors`)
-	if err != nil {
-		return nil, wrap(ctx, "read cursors", err)
-	}
 	type cursor struct {
 		writer string
 		seq    int64
 	}
-	all, err := collect(rows, func(c *cursor) []any { return []any{&c.writer, &c.seq} })
+	all, err := list(ctx, s, "read cursors", func(c *cursor) []any { return []any{&c.writer, &c.seq} }, `SELECT writer, seq FROM cursors`)
 	cursors := make(map[string]int64, len(all))
 	for _, c := range all {
 		cursors[c.writer] = c.seq
 	}
-	return cursors, wrap(ctx, "read cursors", err)
+	return cursors, err
 }
 
 // putCursors advances cursors; none goes back.

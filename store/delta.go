@@ -31,12 +31,12 @@ type ReadLimit struct {
 
 // The defaults of ReadLimit: at 100 KB a delta some 25 MB in memory.
 const (
-	DefaultReadDeltas = 256
-	DefaultReadBytes  = 64 << 20
+	defaultReadDeltas = 256
+	defaultReadBytes  = 64 << 20
 )
 
 func (l ReadLimit) orDefault() ReadLimit {
-	return ReadLimit{cmp.Or(max(l.Deltas, 0), DefaultReadDeltas), cmp.Or(max(l.Bytes, 0), DefaultReadBytes)}
+	return ReadLimit{cmp.Or(max(l.Deltas, 0), defaultReadDeltas), cmp.Or(max(l.Bytes, 0), defaultReadBytes)}
 }
 
 // Snapshot is one state of what the collectors have written.

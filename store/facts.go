@@ -33,14 +33,9 @@ func (s *Store) PutTableFacts(ctx context.Context, at sample.Target, facts []byt
 
 // TableFacts are those of all tables, in the order of their names.
 func (s *Store) TableFacts(ctx context.Context) ([]TableFacts, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read table facts", func(f *TableFacts) []any {
+		return append(targetFields(&f.Target), &f.JSON, &f.Updated)
+	}, `
 		SELECT `+targetColumns+`, facts, updated FROM table_facts AS f JOIN targets AS t ON t.id = f.target
 		ORDER BY t.table_name, t.account, t.region`)
-	if err != nil {
-		return nil, wrap(ctx, "read table facts", err)
-	}
-	all, err := collect(rows, func(f *TableFacts) []any {
-		return append(targetFields(&f.Target), &f.JSON, &f.Updated)
-	})
-	return all, wrap(ctx, "read table facts", err)
 }

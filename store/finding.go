@@ -62,28 +62,19 @@ func (f *Finding) fields() []any {
 
 // Findings returns the findings that a query chooses, the most utilised first.
 func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read findings", (*Finding).fields, `
 		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
 			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR kind = $4)
 			AND ($5 = '' OR t.account = $5) AND ($6 = '' OR t.region = $6)
 		ORDER BY utilization DESC, fingerprint LIMIT $7`,
 		q.State, q.Severity, clean(q.Table), q.Kind, clean(q.Account), clean(q.Region), limit(q.Limit))
-	if err != nil {
-		return nil, wrap(ctx, "read findings", err)
-	}
-	all, err := collect(rows, (*Finding).fields)
-	return all, wrap(ctx, "read findings", err)
 }
 
 // Finding returns one finding, or ErrNotFound.
 func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	found, err := selectAll(ctx, s.read, (*Finding).fields, `
 		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`, fingerprint)
-	if err != nil {
-		return Finding{}, wrap(ctx, "read a finding", err)
-	}
-	found, err := collect(rows, (*Finding).fields)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -96,16 +87,11 @@ func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error
 // FindingHistory returns a finding's transitions in the order they were
 // written.
 func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Transition, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read a history", func(c *Transition) []any {
+		return []any{&c.Fingerprint, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	}, `
 		SELECT fingerprint, at, from_state, to_state, severity, note
 		FROM finding_history WHERE fingerprint = $1 ORDER BY id`, fingerprint)
-	if err != nil {
-		return nil, wrap(ctx, "read a history", err)
-	}
-	all, err := collect(rows, func(c *Transition) []any {
-		return []any{&c.Fingerprint, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
-	})
-	return all, wrap(ctx, "read a history", err)
 }
 
 func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs) error {
@@ -124,7 +110,7 @@ func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs)
 			document = excluded.document`, rows)
 }
 
-func (t *tx) putTransitions(ctx context.Context, all []Transition) error {
+func (t *tx) putTransitions(ctx context.Context, all []Transition, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, c := range all {
 		rows[i] = []any{c.Fingerprint, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}

@@ -47,20 +47,15 @@ func until(t time.Time) time.Time {
 // Gaps returns the gaps that a query chooses, the newest first.
 func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 	unknown := utc(time.Time{})
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read gaps", func(g *Gap) []any {
+		return []any{&g.Source, &g.Partition, &g.From, &g.To, &g.Since, &g.Until, &g.Reason, &g.Noticed}
+	}, `
 		SELECT source, name, from_pos, to_pos, since, until, reason, noticed
 		FROM gaps
 		WHERE ($1 = '' OR source = $1)
 			AND (until = $2 OR until >= $3) AND since <= $4
 		ORDER BY noticed DESC, id DESC LIMIT $5`,
 		q.Source, unknown, utc(q.From), until(q.To), limit(q.Limit))
-	if err != nil {
-		return nil, wrap(ctx, "read gaps", err)
-	}
-	all, err := collect(rows, func(g *Gap) []any {
-		return []any{&g.Source, &g.Partition, &g.From, &g.To, &g.Since, &g.Until, &g.Reason, &g.Noticed}
-	})
-	return all, wrap(ctx, "read gaps", err)
 }
 
 func (t *tx) putGaps(ctx context.Context, writer string, gaps []Gap) error {

@@ -100,16 +100,11 @@ func (s *Store) Incident(ctx context.Context, id string) (found Incident, err er
 // IncidentHistory returns an incident's transitions in the order they were
 // written.
 func (s *Store) IncidentHistory(ctx context.Context, id string) ([]IncidentTransition, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read an incident's history", func(c *IncidentTransition) []any {
+		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	}, `
 		SELECT incident, at, from_state, to_state, severity, note
 		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
-	if err != nil {
-		return nil, wrap(ctx, "read an incident's history", err)
-	}
-	all, err := collect(rows, func(c *IncidentTransition) []any {
-		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
-	})
-	return all, wrap(ctx, "read an incident's history", err)
 }
 
 // incidents reads incidents with their findings.
@@ -141,12 +136,8 @@ func (t *tx) incidents(ctx context.Context, query string, args ...any) ([]Incide
 }
 
 func (t *tx) incidentFindings(ctx context.Context, id string) ([]string, error) {
-	rows, err := t.QueryContext(ctx, `
+	return selectAll(ctx, t, func(fingerprint *string) []any { return []any{fingerprint} }, `
 		SELECT fingerprint FROM incident_findings WHERE incident = $1 ORDER BY fingerprint`, id)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(fingerprint *string) []any { return []any{fingerprint} })
 }
 
 func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) error {
@@ -187,7 +178,7 @@ func (t *tx) putIncidentFindings(ctx context.Context, n Incident) error {
 	return t.insert(ctx, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`, rows)
 }
 
-func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition) error {
+func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, c := range all {
 		rows[i] = []any{c.Incident, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}

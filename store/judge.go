@@ -40,61 +40,55 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 		if err := t.useLease(ctx, l); err != nil {
 			return err
 		}
-		ids, err := t.targets(ctx, j.targets())
+		parts, targets := j.parts(), make(map[sample.Target]bool)
+		for _, p := range parts {
+			p.addTargets(targets)
+		}
+		ids, err := t.targets(ctx, targets)
 		if err != nil {
 			return err
 		}
-		if err := t.putWindows(ctx, j.Windows, ids); err != nil {
-			return err
-		}
-		if err := t.putCardinality(ctx, j.Cardinality, ids); err != nil {
-			return err
-		}
-		if err := t.putPeaks(ctx, j.Peaks, ids); err != nil {
-			return err
-		}
-		if err := t.putViews(ctx, j.Views, ids); err != nil {
-			return err
-		}
-		if err := t.putFindings(ctx, j.Findings, ids); err != nil {
-			return err
-		}
-		if err := t.putTransitions(ctx, j.Transitions); err != nil {
-			return err
-		}
-		if err := t.putIncidents(ctx, j.Incidents, ids); err != nil {
-			return err
-		}
-		if err := t.putIncidentTransitions(ctx, j.IncidentTransitions); err != nil {
-			return err
-		}
-		if err := t.putNotifications(ctx, j.Notifications); err != nil {
-			return err
+		for _, p := range parts {
+			if err := p.put(ctx, t, ids); err != nil {
+				return err
+			}
 		}
 		return t.putCursors(ctx, j.Cursors)
 	})
 }
 
-// targets returns the targets that a judgement writes for.
-func (j *Judgement) targets() map[sample.Target]bool {
-	all := make(map[sample.Target]bool)
-	for i := range j.Windows {
-		all[j.Windows[i].Target] = true
+// parts are what a judgement writes, in this order, before the cursors.
+func (j *Judgement) parts() []part {
+	return []part{
+		partOf(j.Windows, (*tx).putWindows, func(w *Window) sample.Target { return w.Target }),
+		partOf(j.Cardinality, (*tx).putCardinality, func(c *Cardinality) sample.Target { return c.Target }),
+		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
+		partOf(j.Views, (*tx).putViews, func(v *TableView) sample.Target { return v.Target }),
+		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
+		partOf(j.Transitions, (*tx).putTransitions, nil),
+		partOf(j.Incidents, (*tx).putIncidents, func(i *Incident) sample.Target { return i.Target }),
+		partOf(j.IncidentTransitions, (*tx).putIncidentTransitions, nil),
+		partOf(j.Notifications, (*tx).putNotifications, nil),
 	}
-	for i := range j.Cardinality {
-		all[j.Cardinality[i].Target] = true
+}
+
+// part is the rows of one kind: the targets that they refer to, and how they are
+// written.
+type part struct {
+	addTargets func(map[sample.Target]bool)
+	put        func(context.Context, *tx, targetIDs) error
+}
+
+// partOf returns rows as a part; target is nil where they refer to none.
+func partOf[Row any](rows []Row, put func(*tx, context.Context, []Row, targetIDs) error, target func(*Row) sample.Target) part {
+	return part{
+		addTargets: func(all map[sample.Target]bool) {
+			for i := range rows {
+				if target != nil {
+					all[target(&rows[i])] = true
+				}
+			}
+		},
+		put: func(ctx context.Context, t *tx, ids targetIDs) error { return put(t, ctx, rows, ids) },
 	}
-	for i := range j.Peaks {
-		all[j.Peaks[i].Target] = true
-	}
-	for i := range j.Views {
-		all[j.Views[i].Target] = true
-	}
-	for i := range j.Findings {
-		all[j.Findings[i].Target] = true
-	}
-	for i := range j.Incidents {
-		all[j.Incidents[i].Target] = true
-	}
-	return all
 }

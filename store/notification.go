@@ -51,8 +51,8 @@ func (n *Notification) fields() []any {
 // beginning.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
 	var due []Notification
-	err := s.snapshot(ctx, "read due notifications", func(t *tx) error {
-		rows, err := t.QueryContext(ctx, `
+	err := s.snapshot(ctx, "read due notifications", func(t *tx) (err error) {
+		due, err = selectAll(ctx, t, (*Notification).fields, `
 			SELECT `+notificationColumns+` FROM notifications AS n
 			WHERE route = $1 AND state = 'pending' AND next_attempt <= $2
 				AND NOT EXISTS (
@@ -62,10 +62,6 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 							OR earlier.incident = '' AND earlier.fingerprint = n.fingerprint)
 						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
 			ORDER BY ordinal LIMIT $3`, route, t.now, limit(most))
-		if err != nil {
-			return err
-		}
-		due, err = collect(rows, (*Notification).fields)
 		return err
 	})
 	return due, err
@@ -74,14 +70,9 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 // Notifications returns all notifications of a finding that are kept, in their
 // order.
 func (s *Store) Notifications(ctx context.Context, fingerprint string) ([]Notification, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read notifications", (*Notification).fields, `
 		SELECT `+notificationColumns+` FROM notifications
 		WHERE fingerprint = $1 ORDER BY ordinal`, fingerprint)
-	if err != nil {
-		return nil, wrap(ctx, "read notifications", err)
-	}
-	all, err := collect(rows, (*Notification).fields)
-	return all, wrap(ctx, "read notifications", err)
 }
 
 // MarkDelivered notes that a notification arrived. It fails with ErrNotFound
@@ -123,7 +114,7 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 	})
 }
 
-func (t *tx) putNotifications(ctx context.Context, all []Notification) error {
+func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetIDs) error {
 	rows := make([][]any, len(all))
 	for i, n := range all {
 		if n.ID == "" {

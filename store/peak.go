@@ -38,18 +38,13 @@ func (h *keyHash) Scan(v any) error {
 // HourPeaks returns the stored hours of one key since a time, the zero time for
 // all, in their order.
 func (s *Store) HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]HourPeak, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read hourly peaks", func(p *HourPeak) []any {
+		return append(targetFields(&p.Target), (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli)
+	}, `
 		SELECT `+targetColumns+`, key_hash, key_type, key_text, hour, write_milli, read_milli
 		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
 		WHERE `+isTarget+` AND key_hash = $5 AND hour >= $6
 		ORDER BY hour`, targetArgs(at, int64(hash), utc(since))...)
-	if err != nil {
-		return nil, wrap(ctx, "read hourly peaks", err)
-	}
-	all, err := collect(rows, func(p *HourPeak) []any {
-		return append(targetFields(&p.Target), (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli)
-	})
-	return all, wrap(ctx, "read hourly peaks", err)
 }
 
 // WarmKey is a key of which hourly peaks are stored.
@@ -65,20 +60,15 @@ type WarmKey struct {
 // WarmKeys returns the keys of a table or index with stored hours since a time,
 // the highest first. At most so many, 0 for DefaultLimit.
 func (s *Store) WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]WarmKey, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read warm keys", func(k *WarmKey) []any {
+		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli, &k.Hours}
+	}, `
 		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli), count(*)
 		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
 		WHERE `+isTarget+` AND hour >= $5
 		GROUP BY key_hash
 		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $6`,
 		targetArgs(at, utc(since), limit(most))...)
-	if err != nil {
-		return nil, wrap(ctx, "read warm keys", err)
-	}
-	all, err := collect(rows, func(k *WarmKey) []any {
-		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli, &k.Hours}
-	})
-	return all, wrap(ctx, "read warm keys", err)
 }
 
 // putPeaks raises stored peaks. Where only the beginning of a key's text was
@@ -109,15 +99,10 @@ const DefaultWarmKeys = 1000
 // overfull returns the ids of targets with peaks of more than the most keys. It scans the
 // hours without a lock, which is why it stands apart from the deleting.
 func (s *Store) overfull(ctx context.Context, most int) ([]int64, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "count warm keys", func(target *int64) []any { return []any{target} }, `
 		SELECT target
 		FROM (SELECT DISTINCT target, key_hash FROM hourly_peaks) AS kept
 		GROUP BY target HAVING count(*) > $1`, most)
-	if err != nil {
-		return nil, wrap(ctx, "count warm keys", err)
-	}
-	all, err := collect(rows, func(target *int64) []any { return []any{target} })
-	return all, wrap(ctx, "count warm keys", err)
 }
 
 // pruneKeys deletes hours of the keys beyond the most of a table or index, one

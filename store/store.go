@@ -76,6 +76,27 @@ func (s *Store) HashSeed(ctx context.Context) (uint64, error) {
 // utc is a time as the store keeps it.
 func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
+// list returns all rows of a query; what says what it reads.
+func list[T any](ctx context.Context, s *Store, what string, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	all, err := selectAll(ctx, s.read, fields, query, args...)
+	return all, wrap(ctx, what, err)
+}
+
+// selectAll returns all rows of a query; fields returns where the columns of one row
+// go.
+func selectAll[T any](ctx context.Context, from querier, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, fields)
+}
+
+// querier is a database, or a transaction of it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // collect reads all rows and closes them; fields returns where the columns of
 // one row go.
 func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {

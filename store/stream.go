@@ -7,50 +7,9 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/internal/lineage"
 )
-
-// NewShard is a shard that a stream was found to have.
-type NewShard struct {
-	// Name is the shard's name in its source: that of its position.
-	Name string
-	// First is where reading begins.
-	First string
-	// After is the name of the shard that has to end before this one is read;
-	// empty for none.
-	After string
-	// UnseenSince is, when the parent was trimmed before it was seen, the last
-	// time at which all shards were known; else zero.
-	UnseenSince time.Time
-}
-
-// Shard is a shard that is not counted to its end.
-type Shard struct {
-	Name string
-	// Stream is the stream that it belongs to, as its finder named it.
-	Stream string
-	// After is NewShard's; Ready reports that that shard, if there is one, has ended.
-	After string
-	Ready bool
-	// Owner is the member that reads it; empty when there is none, or when the
-	// owner is no longer alive.
-	Owner string
-	// Watermark is up to where it is counted: Beginning before its first commit.
-	Watermark time.Time
-	// Found is when it was registered.
-	Found time.Time
-	// UnseenSince is NewShard's.
-	UnseenSince time.Time
-}
-
-// Lineage is what is known of one stream.
-type Lineage struct {
-	// Listed is when all its shards were listed last, by the database's clock;
-	// zero before the first time.
-	Listed time.Time
-	// Names are the known shards, ended ones too, in order. Those that ended
-	// longer ago than Retention.Shards are forgotten.
-	Names []string
-}
 
 // RegisterShards records shards of a stream, each with its position at
 // First and its watermark where that of the shard before it is, since what it
@@ -60,9 +19,9 @@ type Lineage struct {
 // second is complete before they were read. listed means that all shards of the
 // stream were listed, which also keeps those that wait to be read from being
 // forgotten.
-func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []NewShard, listed bool) error {
+func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []lineage.NewShard, listed bool) error {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b NewShard) int {
+	slices.SortFunc(all, func(a, b lineage.NewShard) int {
 		return PartitionID{source, a.Name}.compare(PartitionID{source, b.Name})
 	})
 	return s.change(ctx, "register shards of "+stream, func(t *tx) error {
@@ -79,7 +38,7 @@ func (s *Store) RegisterShards(ctx context.Context, source, stream string, all [
 	})
 }
 
-func (t *tx) register(ctx context.Context, source, stream string, all []NewShard) error {
+func (t *tx) register(ctx context.Context, source, stream string, all []lineage.NewShard) error {
 	shards, positions, marks := make([][]any, len(all)), make([][]any, len(all)), make([][]any, len(all))
 	for i, n := range all {
 		shards[i] = []any{source, n.Name, stream, n.After, "", utc(n.UnseenSince), t.now}
@@ -125,21 +84,18 @@ func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
 	return err
 }
 
-// Lineage returns what is known of a stream.
-func (s *Store) Lineage(ctx context.Context, source, stream string) (Lineage, error) {
-	var l Lineage
+// Lineage returns what is known of a stream, by the clock of the database. Shards that
+// ended longer ago than Retention.Shards are forgotten.
+func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Stream, error) {
+	var l lineage.Stream
 	err := s.snapshot(ctx, "read the shards of "+stream, func(t *tx) error {
 		err := t.QueryRowContext(ctx, `SELECT listed FROM streams WHERE source = $1 AND stream = $2`,
 			source, stream).Scan(&l.Listed)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		rows, err := t.QueryContext(ctx, `
+		l.Names, err = selectAll(ctx, t, func(name *string) []any { return []any{name} }, `
 			SELECT name FROM shards WHERE source = $1 AND stream = $2 ORDER BY name`, source, stream)
-		if err != nil {
-			return err
-		}
-		l.Names, err = collect(rows, func(name *string) []any { return []any{name} })
 		return err
 	})
 	return l, err
@@ -162,10 +118,12 @@ func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Tim
 // OpenShards are the shards of a source that are not counted to their end, in
 // the order of their names. One whose predecessor was forgotten is ready:
 // only what has ended is forgotten.
-func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) {
-	var all []Shard
-	err := s.snapshot(ctx, "read open shards", func(t *tx) error {
-		rows, err := t.QueryContext(ctx, `
+func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard, error) {
+	var all []lineage.Shard
+	err := s.snapshot(ctx, "read open shards", func(t *tx) (err error) {
+		all, err = selectAll(ctx, t, func(h *lineage.Shard) []any {
+			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
+		}, `
 			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),
 				w.watermark, s.found, s.unseen_since
 			FROM shards AS s
@@ -174,12 +132,6 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) 
 			LEFT JOIN positions AS before ON before.source = s.source AND before.name = s.after
 			LEFT JOIN members AS m ON m.source = s.source AND m.member = s.owner AND m.expires > $2
 			WHERE s.source = $1 AND NOT p.ended ORDER BY s.name`, source, t.now)
-		if err != nil {
-			return err
-		}
-		all, err = collect(rows, func(h *Shard) []any {
-			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
-		})
 		return err
 	})
 	return all, err

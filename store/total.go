@@ -22,16 +22,11 @@ type Total struct {
 // Totals returns the stored totals by table and index, from the view
 // keyheat_totals, which an operator may query too.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read totals", func(o *Total) []any {
+		return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,
+			&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds)
+	}, `
 		SELECT account, region, table_name, index_name, requests, read_milli, write_milli,
 			throttled_requests, throttled_read_milli, throttled_write_milli, seconds
 		FROM keyheat_totals ORDER BY table_name, index_name, account, region`)
-	if err != nil {
-		return nil, wrap(ctx, "read totals", err)
-	}
-	all, err := collect(rows, func(o *Total) []any {
-		return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,
-			&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds)
-	})
-	return all, wrap(ctx, "read totals", err)
 }

@@ -19,17 +19,12 @@ type TableView struct {
 
 // TableViews returns the views of all tables and indexes, by name.
 func (s *Store) TableViews(ctx context.Context) ([]TableView, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read table views", func(v *TableView) []any {
+		return append(targetFields(&v.Target), &v.Updated, &v.Document)
+	}, `
 		SELECT `+targetColumns+`, updated, document
 		FROM table_views AS v JOIN targets AS t ON t.id = v.target
 		ORDER BY t.table_name, t.index_name, t.account, t.region`)
-	if err != nil {
-		return nil, wrap(ctx, "read table views", err)
-	}
-	all, err := collect(rows, func(v *TableView) []any {
-		return append(targetFields(&v.Target), &v.Updated, &v.Document)
-	})
-	return all, wrap(ctx, "read table views", err)
 }
 
 func (t *tx) putViews(ctx context.Context, views []TableView, ids targetIDs) error {

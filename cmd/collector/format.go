@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/form"
 )
 
@@ -42,4 +43,9 @@ func (t topicForms) of(partition string) form.Form {
 		return f
 	}
 	return t[""]
+}
+
+// decoders returns the decoders of topics by their forms.
+func (t topicForms) decoders(tables form.Tables) func(partition string) collect.Decoder {
+	return func(partition string) collect.Decoder { return form.NewDecoder(t.of(partition), tables) }
 }

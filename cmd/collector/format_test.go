@@ -61,7 +61,7 @@ func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoder := c.kafkaDecoder(forms)
+	decoder := forms.decoders(c.Tables.Decoding())
 	for partition, want := range map[string]string{"changes/0": "orders/ orders/x", "samples/0": "no_op"} {
 		var got found
 		d := decoder(partition)

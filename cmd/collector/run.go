@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,9 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/buildinfo"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/kafka"
 )
 
 func runCommand() *cobra.Command {
@@ -48,31 +45,8 @@ func runCommand() *cobra.Command {
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
 	return cli.Serve(ctx, admin.Options{Address: config.Admin.Listen, Hosts: config.Admin.Hosts}, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
-		if config.Streams.wanted() {
-			return runStreams(ctx, config, d)
-		}
-		return runKafka(ctx, config, d)
+		return config.input().run(ctx, config, d)
 	})
-}
-
-// runKafka reads Kafka until ctx ends.
-func runKafka(ctx context.Context, config *Config, d cli.Daemon) error {
-	forms, err := config.Kafka.forms()
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	collector, err := newCollector(ctx, config, "kafka:"+config.Kafka.Group, config.kafkaDecoder(forms), d)
-	if err != nil {
-		return err
-	}
-	kafka, err := newKafka(config, d.Log)
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	d.Ops.Registry().MustRegister(collector, kafka)
-	d.Ops.Ready("kafka", kafka.Ready)
-	d.Ops.Ready("collect", collector.Ready)
-	return collectFrom(ctx, collector, kafka, nil)
 }
 
 // reader is a source, until its context ends.
@@ -96,14 +70,6 @@ func collectFrom(ctx context.Context, collector *collect.Collector, from reader,
 	return g.Wait()
 }
 
-func newKafka(config *Config, log *slog.Logger) (*kafka.Source, error) {
-	c, err := config.Kafka.source()
-	if err != nil {
-		return nil, err
-	}
-	return kafka.New(c, log)
-}
-
 // newCollector returns the collector of a source, by its name in the store.
 func newCollector(ctx context.Context, config *Config, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
 	seed, err := d.Store.HashSeed(ctx)
@@ -125,13 +91,5 @@ func (c *Config) collector(host string) collect.Config {
 		Host: host, Version: buildinfo.Read().Version, Shards: c.Collect.Shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
-	}
-}
-
-// kafkaDecoder returns the decoders of topics by their forms.
-func (c *Config) kafkaDecoder(forms topicForms) func(partition string) collect.Decoder {
-	tables := c.Tables.Decoding()
-	return func(partition string) collect.Decoder {
-		return form.NewDecoder(forms.of(partition), tables)
 	}
 }

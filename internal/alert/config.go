@@ -13,12 +13,12 @@ import (
 // Defaults of Config.
 const (
 	DefaultRoute    = "webhook"
-	DefaultTimeout  = 10 * time.Second
-	DefaultPoll     = time.Second
-	DefaultMinPause = 5 * time.Second
-	DefaultMaxPause = 15 * time.Minute
-	DefaultRefusals = 5
-	DefaultGiveUp   = 24 * time.Hour
+	defaultTimeout  = 10 * time.Second
+	defaultPoll     = time.Second
+	defaultMinPause = 5 * time.Second
+	defaultMaxPause = 15 * time.Minute
+	defaultRefusals = 5
+	defaultGiveUp   = 24 * time.Hour
 	maxResponse     = 64 << 10
 )
 
@@ -51,12 +51,12 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Route = cmp.Or(c.Route, DefaultRoute)
-	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
-	c.Poll = cmp.Or(c.Poll, DefaultPoll)
-	c.MinPause = cmp.Or(c.MinPause, DefaultMinPause)
-	c.MaxPause = cmp.Or(c.MaxPause, max(DefaultMaxPause, c.MinPause))
-	c.Refusals = cmp.Or(c.Refusals, DefaultRefusals)
-	c.GiveUp = cmp.Or(c.GiveUp, DefaultGiveUp)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Poll = cmp.Or(c.Poll, defaultPoll)
+	c.MinPause = cmp.Or(c.MinPause, defaultMinPause)
+	c.MaxPause = cmp.Or(c.MaxPause, max(defaultMaxPause, c.MinPause))
+	c.Refusals = cmp.Or(c.Refusals, defaultRefusals)
+	c.GiveUp = cmp.Or(c.GiveUp, defaultGiveUp)
 	return c
 }
 

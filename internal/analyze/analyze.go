@@ -66,12 +66,12 @@ type Options struct {
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
-	// DefaultMaxKeys when 0.
+	// defaultMaxKeys when 0.
 	MaxKeys int
 }
 
-// DefaultMaxKeys takes some 300 MB.
-const DefaultMaxKeys = 2 << 20
+// defaultMaxKeys takes some 300 MB.
+const defaultMaxKeys = 2 << 20
 
 // Run reads the files and writes what was found. Bad samples and findings are
 // no error; a file that cannot be read is.
@@ -110,15 +110,6 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	return nil
-}
-
-// Files reads the files and returns what was found.
-func Files(ctx context.Context, o Options) (*Result, error) {
-	f, err := readFiles(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return f.result(o), nil
 }
 
 // readFiles folds the files.

@@ -37,7 +37,7 @@ type candidate struct {
 }
 
 func newFold(o Options) *fold {
-	maxKeys := cmp.Or(o.MaxKeys, DefaultMaxKeys) / (1 + len(o.Candidates))
+	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
 	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64)}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})

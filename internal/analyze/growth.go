@@ -64,8 +64,8 @@ func (g growths) add(w *sketch.Window, k *sketch.KeyLoad) {
 		g.keys[id] = known
 	}
 	hour := growth.HourOf(w.Second)
-	known.hours[hour] = growth.Higher(known.hours[hour], k.Low)
-	known.most = growth.Higher(known.most, k.Low)
+	known.hours[hour] = detect.MaxLoad(known.hours[hour], k.Low)
+	known.most = detect.MaxLoad(known.most, k.Low)
 }
 
 // of is the forecast of one key; nil when the data do not say.

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -86,33 +87,20 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&c.CommitInterval, DefaultCommitInterval}, {&c.CommitTimeout, defaultCommitTimeout},
-		{&c.StopTimeout, DefaultStopTimeout}, {&c.TooOld, DefaultTooOld},
-		{&c.TooFarAhead, DefaultTooFarAhead}, {&c.MaxAhead, defaultMaxAhead},
-		{&c.Patience, DefaultPatience}, {&c.StuckAfter, defaultStuckAfter},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
+	c.CommitInterval = cmp.Or(c.CommitInterval, DefaultCommitInterval)
+	c.CommitTimeout = cmp.Or(c.CommitTimeout, defaultCommitTimeout)
+	c.StopTimeout = cmp.Or(c.StopTimeout, DefaultStopTimeout)
+	c.TooOld = cmp.Or(c.TooOld, DefaultTooOld)
+	c.TooFarAhead = cmp.Or(c.TooFarAhead, DefaultTooFarAhead)
+	c.MaxAhead = cmp.Or(c.MaxAhead, defaultMaxAhead)
+	c.Patience = cmp.Or(c.Patience, DefaultPatience)
+	c.StuckAfter = cmp.Or(c.StuckAfter, defaultStuckAfter)
+	c.Shards = cmp.Or(c.Shards, runtime.GOMAXPROCS(0))
+	c.PendingBytes = cmp.Or(c.PendingBytes, DefaultPendingBytes)
+	c.BadShare = cmp.Or(c.BadShare, defaultBadShare)
+	c.BadSamples = cmp.Or(c.BadSamples, DefaultBadSamples)
 	if c.Decoder == nil {
 		c.Decoder = func(string) Decoder { return keyheatjson.NewDecoder() }
-	}
-	if c.Shards == 0 {
-		c.Shards = runtime.GOMAXPROCS(0)
-	}
-	if c.PendingBytes == 0 {
-		c.PendingBytes = DefaultPendingBytes
-	}
-	if c.BadShare == 0 {
-		c.BadShare = defaultBadShare
-	}
-	if c.BadSamples == 0 {
-		c.BadSamples = DefaultBadSamples
 	}
 	return c
 }

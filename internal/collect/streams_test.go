@@ -16,9 +16,9 @@ import (
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/collect/shards"
-	"github.com/keyheat/keyheat/internal/source/streams"
-	"github.com/keyheat/keyheat/internal/source/streams/api"
+	"github.com/keyheat/keyheat/internal/collect/registry"
+	"github.com/keyheat/keyheat/internal/source/shards"
+	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sample"
@@ -87,7 +87,7 @@ func (s *scenario) write(changes int, apart time.Duration) {
 
 // process is a collector that reads streams, as cmd/collector wires it.
 type process struct {
-	*streams.Source
+	*shards.Source
 	stop func()
 	kill func()
 }
@@ -97,7 +97,7 @@ var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
 type killableStore struct {
-	shards.Store
+	registry.Store
 	dead atomic.Bool
 }
 
@@ -131,11 +131,11 @@ func (s *scenario) start(name string) *process {
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, of sample.Target, facts []byte) error {
 		return s.store.PutTableFacts(ctx, of, facts)
 	}, quiet)
-	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(api.TableOf(shard)) }
+	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
 	killable := &killableStore{Store: s.store}
-	source, err := streams.New(streams.Config{Tables: []string{"orders"}, Known: tables.Known},
-		dynamodbstreams.NewFromConfig(settings), shards.New(killable, config.Source, c.Writer()), quiet)
+	source, err := streams.New(shards.Config{Tables: []string{"orders"}, Known: tables.Known},
+		dynamodbstreams.NewFromConfig(settings), registry.New(killable, config.Source, c.Writer()), quiet)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -29,14 +29,9 @@ func Warm(l sketch.Load) bool {
 // HourOf returns the beginning of a second's hour.
 func HourOf(second int64) int64 { return second - second%3600 }
 
-// Higher returns the higher of reads and of writes, each by itself.
-func Higher(a, b sketch.Load) sketch.Load {
-	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
-}
-
 // Peak returns an hour's highest second in units.
 func Peak(hour time.Time, l sketch.Load) forecast.HourPeak {
-	return forecast.HourPeak{Hour: hour, WCU: units(l.Write), RCU: units(l.Read)}
+	return forecast.HourPeak{Hour: hour, WCU: detect.Units(l.Write), RCU: detect.Units(l.Read)}
 }
 
 // Kind returns the kind of finding that a warm key is nearest to by its highest
@@ -54,8 +49,6 @@ func Kind(index string, most sketch.Load) detect.Kind {
 // Key returns a growing key in a view's form.
 func Key(key sample.Key, most sketch.Load, f *detect.Forecast) detect.GrowingKey {
 	return detect.GrowingKey{
-		Key: key.Text, KeyType: key.Type, Forecast: *f, WCU: units(most.Write), RCU: units(most.Read),
+		Key: key.Text, KeyType: key.Type, Forecast: *f, WCU: detect.Units(most.Write), RCU: detect.Units(most.Read),
 	}
 }
-
-func units(m sample.Milli) float64 { return float64(m) / 1000 }

@@ -45,7 +45,7 @@ func TestAPeakIsInUnitsOfItsHour(t *testing.T) {
 		t.Errorf("second 7300 is of hour %d, want 7200", got)
 	}
 	at := time.Unix(7200, 0).UTC()
-	most := growth.Higher(sketch.Load{Write: 1500, Read: 10}, sketch.Load{Write: 10, Read: 2500})
+	most := detect.MaxLoad(sketch.Load{Write: 1500, Read: 10}, sketch.Load{Write: 10, Read: 2500})
 	if got, want := growth.Peak(at, most), (forecast.HourPeak{Hour: at, WCU: 1.5, RCU: 2.5}); got != want {
 		t.Errorf("peak is %+v, want %+v", got, want)
 	}

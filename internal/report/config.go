@@ -12,16 +12,16 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultLease      = 15 * time.Second
-	DefaultPoll       = time.Second
-	DefaultStall      = 10 * time.Second
-	DefaultForget     = time.Hour
-	DefaultPageWithin = 15 * time.Minute
-	DefaultMaxKeys    = 2 << 20
-	DefaultPeakDelay  = time.Minute
-	DefaultPruneEvery = 5 * time.Minute
-	// DefaultCloudWatchEvery is short: only what was read anew is loaded.
-	DefaultCloudWatchEvery = 10 * time.Second
+	defaultLease      = 15 * time.Second
+	defaultPoll       = time.Second
+	defaultStall      = 10 * time.Second
+	defaultForget     = time.Hour
+	defaultPageWithin = 15 * time.Minute
+	defaultMaxKeys    = 2 << 20
+	defaultPeakDelay  = time.Minute
+	defaultPruneEvery = 5 * time.Minute
+	// defaultCloudWatchEvery is short: only what was read anew is loaded.
+	defaultCloudWatchEvery = 10 * time.Second
 )
 
 // Config is how a Judge judges. A zero field takes its default.
@@ -65,15 +65,15 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Lease = cmp.Or(c.Lease, DefaultLease)
-	c.Poll = cmp.Or(c.Poll, DefaultPoll)
-	c.Stall = cmp.Or(c.Stall, DefaultStall)
-	c.Forget = cmp.Or(c.Forget, DefaultForget)
-	c.PageWithin = cmp.Or(c.PageWithin, DefaultPageWithin)
-	c.MaxKeys = cmp.Or(c.MaxKeys, DefaultMaxKeys)
-	c.PeakDelay = cmp.Or(c.PeakDelay, DefaultPeakDelay)
-	c.PruneEvery = cmp.Or(c.PruneEvery, DefaultPruneEvery)
-	c.CloudWatchEvery = cmp.Or(c.CloudWatchEvery, DefaultCloudWatchEvery)
+	c.Lease = cmp.Or(c.Lease, defaultLease)
+	c.Poll = cmp.Or(c.Poll, defaultPoll)
+	c.Stall = cmp.Or(c.Stall, defaultStall)
+	c.Forget = cmp.Or(c.Forget, defaultForget)
+	c.PageWithin = cmp.Or(c.PageWithin, defaultPageWithin)
+	c.MaxKeys = cmp.Or(c.MaxKeys, defaultMaxKeys)
+	c.PeakDelay = cmp.Or(c.PeakDelay, defaultPeakDelay)
+	c.PruneEvery = cmp.Or(c.PruneEvery, defaultPruneEvery)
+	c.CloudWatchEvery = cmp.Or(c.CloudWatchEvery, defaultCloudWatchEvery)
 	return c
 }
 

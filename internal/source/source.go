@@ -1,5 +1,5 @@
 // Package source is the contract between what reads samples and what counts
-// them. A source (source/kafka, source/streams, source/files) knows positions
+// them. A source (source/kafka, source/shards, source/files) knows positions
 // and nothing of what the bytes mean; a Sink takes the batches and returns the
 // position to read from.
 package source
@@ -17,6 +17,26 @@ import (
 // source reads nothing more on that handle: while it still owns the partition it
 // claims again, and reads on from the position of the new claim.
 var ErrReclaim = errors.New("position lost: claim the partition again")
+
+// sinkError marks an error of the Sink: the handle is dead, where everything
+// else is tried again on it.
+type sinkError struct{ error }
+
+func (e *sinkError) Unwrap() error { return e.error }
+
+// FromSink marks an error, if it is one, as the Sink's.
+func FromSink(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &sinkError{err}
+}
+
+// IsFromSink reports whether an error is the Sink's.
+func IsFromSink(err error) bool {
+	var s *sinkError
+	return errors.As(err, &s)
+}
 
 // Message is one message of a log. Value is valid until Fold returns.
 type Message struct {

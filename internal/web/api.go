@@ -12,24 +12,20 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-func (s *Site) apiFindings(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	q, err := findingQuery(r.URL.Query())
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	rows, err := s.store.Findings(ctx, q)
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	documents := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	s.writeJSON(w, r, http.StatusOK, map[string]any{"findings": documents})
+	return map[string]any{"findings": documents}, nil
 }
 
 // change is one transition in the API's form.
@@ -41,59 +37,48 @@ type change struct {
 	Note     string    `json:"note"`
 }
 
-func (s *Site) apiFinding(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
 	row, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	history, err := s.store.FindingHistory(ctx, row.Fingerprint)
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	changes := make([]change, len(history))
 	for i, t := range history {
 		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
 	}
-	s.writeJSON(w, r, http.StatusOK, map[string]any{"finding": json.RawMessage(row.Document), "history": changes})
+	return map[string]any{"finding": json.RawMessage(row.Document), "history": changes}, nil
 }
 
-func (s *Site) apiIncidents(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	parameters := r.URL.Query()
 	q, err := findingQuery(parameters)
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
 		State: q.State, Severity: q.Severity, Account: q.Account, Region: q.Region, Table: q.Table,
 		Cause: parameters.Get("cause"), Limit: q.Limit,
 	})
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	documents := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	s.writeJSON(w, r, http.StatusOK, map[string]any{"incidents": documents})
+	return map[string]any{"incidents": documents}, nil
 }
 
-func (s *Site) apiCollectors(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) {
 	collectors, err := s.collectors(ctx)
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
-	s.writeJSON(w, r, http.StatusOK, map[string]any{"collectors": collectors})
+	return map[string]any{"collectors": collectors}, nil
 }
 
 // collectors returns the known collectors, the newest first. What one does not
@@ -156,20 +141,38 @@ func gaps(rows []store.Gap) []gap {
 	return all
 }
 
-func (s *Site) apiTables(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	tables, err := s.tables(ctx)
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
 	lost, err := s.store.Gaps(ctx, store.GapQuery{})
 	if err != nil {
-		s.apiError(w, r, err)
-		return
+		return nil, err
 	}
-	s.writeJSON(w, r, http.StatusOK, map[string]any{"tables": tables, "gaps": gaps(lost)})
+	return map[string]any{"tables": tables, "gaps": gaps(lost)}, nil
+}
+
+// loader loads what a page or an answer of the API shows.
+type loader func(ctx context.Context, r *http.Request) (any, error)
+
+// api serves what is loaded as JSON, or its error.
+func (s *Site) api(load loader) http.HandlerFunc {
+	return serve(load, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+}
+
+// serve loads within [queryTimeout], and shows what was loaded or what failed.
+func serve(load loader, fail func(http.ResponseWriter, *http.Request, error), show func(http.ResponseWriter, *http.Request, any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+		defer cancel()
+		v, err := load(ctx, r)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		show(w, r, v)
+	}
 }
 
 func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {

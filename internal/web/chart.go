@@ -7,8 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/sketch"
-	"github.com/keyheat/keyheat/store"
 )
 
 // chart is a key's seconds against the limit, laid out for page/finding.html.
@@ -25,41 +23,6 @@ type tick struct{ X, Y, Text string }
 type second struct {
 	X, Y, Width, Height, Middle, Top string
 	Over, Complete, Whisker          bool
-}
-
-// point is what is known of a key in one second, in units.
-type point struct {
-	at        time.Time
-	low, high float64
-	complete  bool
-}
-
-// points picks a finding's key out of windows.
-func points(f *detect.Finding, rows []store.Window) ([]point, error) {
-	var all []point
-	for _, row := range rows {
-		var w sketch.Window
-		if err := w.UnmarshalBinary(row.Body); err != nil {
-			return nil, fmt.Errorf("stored window of %s at %s: %w", row.Table, row.Second, err)
-		}
-		for i := range w.Keys {
-			k := &w.Keys[i]
-			if k.Key.Text != f.Key || k.Key.Type != f.KeyType {
-				continue
-			}
-			p := point{at: row.Second, low: units(f.Kind, k.Low), high: units(f.Kind, k.High()), complete: row.Complete}
-			all = append(all, p)
-			break
-		}
-	}
-	return all, nil
-}
-
-func units(k detect.Kind, l sketch.Load) float64 {
-	if k == detect.HotKeyRead {
-		return float64(l.Read) / 1000
-	}
-	return float64(l.Write) / 1000
 }
 
 // The chart's geometry, in pixels.

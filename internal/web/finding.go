@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/store"
@@ -24,18 +23,8 @@ type namedFigure struct {
 	detect.Figure
 }
 
-func (s *Site) showFinding(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
-	page, err := s.finding(ctx, r.PathValue("fingerprint"))
-	if err != nil {
-		s.showError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "finding", page)
-}
-
-func (s *Site) finding(ctx context.Context, fingerprint string) (*findingPage, error) {
+func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
+	fingerprint := r.PathValue("fingerprint")
 	stored, err := s.store.Finding(ctx, fingerprint)
 	if err != nil {
 		return nil, err
@@ -59,25 +48,4 @@ func (s *Site) finding(ctx context.Context, fingerprint string) (*findingPage, e
 	}
 	page.Chart, err = s.chart(ctx, &f)
 	return page, err
-}
-
-// chartSpan is how much of a finding's time its chart shows: the end of it.
-const chartSpan = 15 * time.Minute
-
-// chart returns the seconds of an episode with a little before and after.
-func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
-	const around = 30 * time.Second
-	from, to := f.FirstSeen.Add(-around), f.LastSeen.Add(around)
-	if earliest := to.Add(-chartSpan); from.Before(earliest) {
-		from = earliest
-	}
-	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: to})
-	if err != nil {
-		return nil, err
-	}
-	all, err := points(f, rows)
-	if err != nil {
-		return nil, err
-	}
-	return newChart(f, all), nil
 }

@@ -92,18 +92,8 @@ type findingsPage struct {
 	Rows     []row
 }
 
-func (s *Site) showFindings(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
-	page, err := s.findings(ctx, r.URL.Query())
-	if err != nil {
-		s.showError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "findings", page)
-}
-
-func (s *Site) findings(ctx context.Context, values url.Values) (*findingsPage, error) {
+func (s *Site) findings(ctx context.Context, r *http.Request) (any, error) {
+	values := r.URL.Query()
 	q, err := findingQuery(values)
 	if err != nil {
 		return nil, err
@@ -215,18 +205,14 @@ type tableRow struct {
 	Where string
 }
 
-func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
+func (s *Site) tablesPage(ctx context.Context, _ *http.Request) (any, error) {
 	f, err := s.frame(ctx, "Tables", "tables")
 	if err != nil {
-		s.showError(w, r, err)
-		return
+		return nil, err
 	}
 	tables, err := s.tables(ctx)
 	if err != nil {
-		s.showError(w, r, err)
-		return
+		return nil, err
 	}
 	page, targets := tablesPage{frame: f}, make([]detect.Target, len(tables))
 	for i := range tables {
@@ -235,12 +221,17 @@ func (s *Site) showTables(w http.ResponseWriter, r *http.Request) {
 	for i, where := range places(targets) {
 		page.Tables = append(page.Tables, tableRow{tables[i], where})
 	}
-	s.render(w, r, http.StatusOK, "tables", page)
+	return page, nil
 }
 
 type errorPage struct {
 	frame
 	Message string
+}
+
+// page serves what is loaded as the page of a name, or the page of its error.
+func (s *Site) page(name string, load loader) http.HandlerFunc {
+	return serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {

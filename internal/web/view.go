@@ -53,23 +53,11 @@ type topKey struct {
 	Bar string
 }
 
-func (s *Site) showTable(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := bounded(r)
-	defer cancel()
-	q := r.URL.Query()
-	page, err := s.table(ctx, sample.Target{
-		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Index: q.Get("index"),
-	})
-	if err != nil {
-		s.showError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "table", page)
-}
-
 // table returns the page of a table: of the first in order where the account or the
 // Region is not given.
-func (s *Site) table(ctx context.Context, of sample.Target) (*tablePage, error) {
+func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	of := sample.Target{Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Index: q.Get("index")}
 	rows, err := s.store.TableViews(ctx)
 	if err != nil {
 		return nil, err

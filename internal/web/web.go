@@ -36,13 +36,13 @@ import (
 
 // Store is what the pages show; *store.Store has it.
 type Store interface {
+	secondStore
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	Now(ctx context.Context) (time.Time, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 	Totals(ctx context.Context) ([]store.Total, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
@@ -105,15 +105,15 @@ func New(st Store, logger *slog.Logger) (*Site, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.showFindings)
-	mux.HandleFunc("GET /findings/{fingerprint}", s.showFinding)
-	mux.HandleFunc("GET /tables", s.showTables)
-	mux.HandleFunc("GET /table", s.showTable)
-	mux.HandleFunc("GET /api/v1/findings", s.apiFindings)
-	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.apiFinding)
-	mux.HandleFunc("GET /api/v1/incidents", s.apiIncidents)
-	mux.HandleFunc("GET /api/v1/collectors", s.apiCollectors)
-	mux.HandleFunc("GET /api/v1/tables", s.apiTables)
+	mux.HandleFunc("GET /{$}", s.page("findings", s.findings))
+	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
+	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
+	mux.HandleFunc("GET /table", s.page("table", s.table))
+	mux.HandleFunc("GET /api/v1/findings", s.api(s.apiFindings))
+	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.api(s.apiFinding))
+	mux.HandleFunc("GET /api/v1/incidents", s.api(s.apiIncidents))
+	mux.HandleFunc("GET /api/v1/collectors", s.api(s.apiCollectors))
+	mux.HandleFunc("GET /api/v1/tables", s.api(s.apiTables))
 	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
 	s.Handler = guarded(mux)
 	return s, nil
@@ -149,7 +149,3 @@ func cached(h http.Handler) http.Handler {
 
 // queryTimeout bounds the queries of one request.
 const queryTimeout = 10 * time.Second
-
-func bounded(r *http.Request) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(r.Context(), queryTimeout)
-}

@@ -86,12 +86,7 @@ func keytext(key string) string {
 }
 
 // limit returns the limit of one partition that a kind is about, in units per second.
-func limit(k detect.Kind) float64 {
-	if k == detect.HotKeyRead {
-		return float64(detect.PartitionRead) / 1000
-	}
-	return float64(detect.PartitionWrite) / 1000
-}
+func limit(k detect.Kind) float64 { return detect.Units(detect.Limit(k)) }
 
 // unit returns the unit of a kind.
 func unit(k detect.Kind) string {

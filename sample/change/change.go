@@ -47,14 +47,9 @@ type Change struct {
 	Keys, Old, New Item
 }
 
-// Records returns the samples of the change: the table's, and those of the
-// global indexes that the schema names. A reason says why nothing could be made;
-// but ReasonNoImages comes beside the table's own record. The records are not
-// yet checked.
-func (c *Change) Records(s sample.Schema) ([]sample.Record, sample.Reason) {
-	return c.records(s, globalIndexes(s))
-}
-
+// records returns the samples of the change: the table's, and those of these global
+// indexes of the schema. A reason says why nothing could be made; but ReasonNoImages
+// comes beside the table's own record. The records are not yet checked.
 func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.Reason) {
 	keys := make(map[string]sample.Key, len(c.Keys))
 	for name, v := range c.Keys {

@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/metrics", "internal/retry", "internal/terminal",
+		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/lineage", "internal/metrics", "internal/redact", "internal/retry", "internal/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},
@@ -53,7 +53,6 @@ var declared = []edge{
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
-	{"internal/collect/shards", "internal/source/streams", "the store's shard registry implements the interface of the stream reader"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},
 }

@@ -75,7 +75,7 @@ func (h *Peaks) raise(at Instant, k *sketch.KeyLoad) bool {
 		p = &openPeak{keyType: k.Key.Type, key: k.Key.Text}
 		h.peaks[id] = p
 	}
-	higher := growth.Higher(p.load, k.Low)
+	higher := detect.MaxLoad(p.load, k.Low)
 	if higher == p.load {
 		return false
 	}

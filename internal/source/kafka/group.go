@@ -313,22 +313,3 @@ func (d *durablePosition) set(position string) {
 		d.Store(offset)
 	}
 }
-
-// sinkError marks an error of the Sink: the handle is dead, where everything
-// else is tried again on it.
-type sinkError struct{ err error }
-
-func (e *sinkError) Error() string { return e.err.Error() }
-func (e *sinkError) Unwrap() error { return e.err }
-
-func fromSink(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &sinkError{err}
-}
-
-func isSinkError(err error) bool {
-	var s *sinkError
-	return errors.As(err, &s)
-}

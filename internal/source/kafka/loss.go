@@ -8,6 +8,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -84,7 +85,7 @@ func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error 
 		Since: fromMilli(r.newest), Until: fromMilli(r.timeAt(ctx, to)), Reason: reason,
 	}
 	if err := r.handle.Gap(ctx, g); err != nil {
-		return fromSink(fmt.Errorf("record a gap: %w", err))
+		return source.FromSink(fmt.Errorf("record a gap: %w", err))
 	}
 	r.source.gaps.WithLabelValues(r.topic).Inc()
 	r.source.log.Error("samples are lost", "partition", r.name, "from", g.From, "to", g.To, "reason", reason)

@@ -92,7 +92,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 	} else {
 		r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
 	}
-	if !isSinkError(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
+	if !source.IsFromSink(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
 		r.release(ctx)
 	}
 	return err
@@ -125,7 +125,7 @@ func (r *reader) read(ctx context.Context) error {
 			return ctx.Err()
 		case ctx.Err() != nil:
 			return err
-		case isSinkError(err):
+		case source.IsFromSink(err):
 			if !errors.Is(err, source.ErrReclaim) {
 				r.reportUnlessEnded(ctx, failureSink, err)
 			}
@@ -248,7 +248,7 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 	})
 	if err != nil {
-		return fromSink(fmt.Errorf("fold: %w", err))
+		return source.FromSink(fmt.Errorf("fold: %w", err))
 	}
 	r.at = c.Next
 	r.newest = max(r.newest, c.Time)

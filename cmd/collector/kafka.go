@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/source/kafka"
+)
+
+// Kafka is where the samples are.
+type Kafka struct {
+	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
+	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
+	Format  []string `yaml:"format" help:"what the topics hold: keyheat, dynamodb-stream or cloudtrail; topic=format for one of them"`
+	Group   string   `yaml:"group" help:"the consumer group that shares the partitions"`
+	TLS     TLS      `yaml:"tls"`
+	SASL    SASL     `yaml:"sasl"`
+}
+
+// TLS is how connections to Kafka are encrypted.
+type TLS struct {
+	Enabled    bool   `yaml:"enabled" help:"encrypt the connections to Kafka and verify its certificate"`
+	CAFile     string `yaml:"ca_file" help:"PEM certificates of the authorities that may sign Kafka's; the system's when empty"`
+	CertFile   string `yaml:"cert_file" help:"PEM certificate of this client, where Kafka requires one"`
+	KeyFile    string `yaml:"key_file" help:"PEM key of the certificate"`
+	ServerName string `yaml:"server_name" help:"the name in Kafka's certificate, where it differs from the broker's"`
+}
+
+// SASL is how the collector authenticates to Kafka.
+type SASL struct {
+	Mechanism    string        `yaml:"mechanism" help:"PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; empty for no authentication"`
+	User         string        `yaml:"user" help:"the user to authenticate as"`
+	Password     config.Secret `yaml:"password" help:"the user's password"`
+	PasswordFile string        `yaml:"password_file" help:"a file that holds the password"`
+}
+
+// wanted implements input.
+func (k *Kafka) wanted() bool { return len(k.Brokers)+len(k.Topics) > 0 }
+
+// check implements input.
+func (k *Kafka) check(f *config.Faults) {
+	if len(k.Brokers) == 0 {
+		f.Addf("kafka.brokers", "no broker: name at least one as host:port")
+	}
+	for _, b := range k.Brokers {
+		if _, _, err := net.SplitHostPort(b); err != nil {
+			f.Addf("kafka.brokers", "%q: write host:port, such as kafka:9092", b)
+		}
+	}
+	if len(k.Topics) == 0 {
+		f.Addf("kafka.topics", "no topic: name at least one")
+	}
+	if _, err := k.forms(); err != nil {
+		f.Addf("kafka.format", "%w", err)
+	}
+	if strings.TrimSpace(k.Group) == "" {
+		f.Addf("kafka.group", "no consumer group: name one")
+	}
+	if _, err := k.TLS.client(); err != nil {
+		f.Addf("kafka.tls", "%w", err)
+	}
+	if !k.TLS.Enabled && k.TLS != (TLS{}) {
+		f.Addf("kafka.tls.enabled", "the other settings of kafka.tls have no effect without it: write true, or remove them")
+	}
+	if k.SASL.Mechanism == "" {
+		if k.SASL != (SASL{}) {
+			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl have no effect without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
+		}
+	} else if _, err := kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
+		f.Addf("kafka.sasl.mechanism", "%w", err)
+	}
+}
+
+// client returns the TLS of connections to Kafka; nil for none.
+func (t TLS) client() (*tls.Config, error) {
+	if !t.Enabled {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("ca_file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("ca_file: %s holds no PEM certificate", t.CAFile)
+		}
+	}
+	switch {
+	case t.CertFile != "" && t.KeyFile != "":
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("cert_file and key_file: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	case t.CertFile != "" || t.KeyFile != "":
+		return nil, errors.New("cert_file and key_file belong together: give both")
+	}
+	return c, nil
+}
+
+// source returns the configuration of internal/source/kafka.
+func (k *Kafka) source() (kafka.Config, error) {
+	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
+	var err error
+	if c.TLS, err = k.TLS.client(); err != nil {
+		return c, fmt.Errorf("kafka.tls: %w", err)
+	}
+	if k.SASL.Mechanism != "" {
+		c.SASL, err = kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
+	}
+	return c, err
+}
+
+// probes implements input.
+func (k *Kafka) probes(*Config) []cli.Probe {
+	return []cli.Probe{{Name: "kafka", Run: func(ctx context.Context) (string, error) {
+		settings, err := k.source()
+		if err == nil {
+			err = settings.Probe(ctx)
+		}
+		return fmt.Sprintf("%s answers and has %s", strings.Join(settings.Brokers, ", "), strings.Join(settings.Topics, ", ")), err
+	}}}
+}
+
+// run implements input.
+func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
+	forms, err := k.forms()
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	collector, err := newCollector(ctx, config, "kafka:"+k.Group, forms.decoders(config.Tables.Decoding()), d)
+	if err != nil {
+		return err
+	}
+	settings, err := k.source()
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	source, err := kafka.New(settings, d.Log)
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	d.Ops.Registry().MustRegister(collector, source)
+	d.Ops.Ready("kafka", source.Ready)
+	d.Ops.Ready("collect", collector.Ready)
+	return collectFrom(ctx, collector, source, nil)
+}

@@ -1,0 +1,12 @@
+package analyze
+
+import "context"
+
+// Files reads the files and returns what was found.
+func Files(ctx context.Context, o Options) (*Result, error) {
+	f, err := readFiles(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(o), nil
+}

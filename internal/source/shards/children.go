@@ -1,0 +1,154 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/internal/retry"
+)
+
+// childrenPatience is the longest pause between two requests for the children of a
+// closed shard. A listing shows them some time after it was closed.
+const childrenPatience = 15 * time.Second
+
+// childrenState is what is known of the children of a closed shard.
+type childrenState int
+
+const (
+	// childrenUnknown: there must be children, but none is visible yet.
+	childrenUnknown childrenState = iota
+	// childrenRegistered: the Registry has the children.
+	childrenRegistered
+	// noChildren: there are none, because the stream was disabled, or they are
+	// gone too.
+	noChildren
+)
+
+// childrenFound holds, by the name of a closed shard, when the youngest of its
+// known children was found.
+type childrenFound map[string]time.Time
+
+// childrenSettled is how long children have to be known until it is certain that no
+// sibling of theirs is missing. A collector that catches up need not list them.
+const childrenSettled = time.Minute
+
+// noteChildren records the children among the open shards.
+func (s *Source) noteChildren(open []lineage.Shard) {
+	found := make(childrenFound)
+	for _, h := range open {
+		if h.After != "" && h.Found.After(found[h.After]) {
+			found[h.After] = h.Found
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.childrenFound = found
+}
+
+// hasChildren reports whether the Registry has all children of the shard. Those of one
+// that is gone come from a listing, and all at once.
+func (r *reader) hasChildren() bool {
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	found, ok := r.source.childrenFound[r.shard.Name]
+	return ok && (r.gone || time.Since(found) > childrenSettled)
+}
+
+// turnPoll is how often a reader that waits for its turn checks whether it still
+// has to make the request.
+const turnPoll = 200 * time.Millisecond
+
+// awaitChildren waits until the Registry has the children of the shard, which is
+// closed, or until it is certain that there are none. Its end may be folded then,
+// and not before: the watermarks of the children keep their seconds incomplete.
+func (r *reader) awaitChildren(ctx context.Context) error {
+	wait := newBackoff()
+	wait.MaxInterval = childrenPatience
+	for {
+		switch err := r.source.ownership.await(ctx); {
+		case err != nil:
+			return err
+		case r.hasChildren():
+			r.source.health.Heal(r.shard.Name)
+			return nil
+		case !r.source.childrenPacer.try():
+			retry.Pause(ctx, turnPoll)
+			continue
+		}
+		after, err := r.registerChildren(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ErrGone): // the stream was deleted
+			return nil
+		case err != nil:
+			r.source.reportFailure(r.shard.Name, failureChildren, err)
+		case after == childrenUnknown:
+			r.source.reportFailure(r.shard.Name, failureChildren, fmt.Errorf("a closed shard has no children yet: waiting for %s to list them", r.source.client.traits.Operations.Describe))
+		default:
+			r.source.health.Heal(r.shard.Name)
+			return nil
+		}
+		retry.Pause(ctx, wait.NextBackOff())
+	}
+}
+
+// registerChildren lists the children of the shard and registers them. It returns
+// [ErrGone] when there is no such stream.
+func (r *reader) registerChildren(ctx context.Context) (childrenState, error) {
+	children, disabled, err := r.listChildren(ctx)
+	switch {
+	case err != nil:
+		return childrenUnknown, err
+	case len(children) > 0:
+		if err := r.register(ctx, children); err != nil {
+			return childrenUnknown, err
+		}
+		return childrenRegistered, nil
+	case disabled || r.gone:
+		// The children of a shard that is gone are found by a listing, if they
+		// are not gone themselves.
+		return noChildren, nil
+	}
+	return childrenUnknown, nil
+}
+
+// listChildren returns the shards whose parent this one is; its turn has come. A
+// server that does not know the filter returns all shards.
+func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard, disabled bool, err error) {
+	var cursor string
+	for {
+		if cursor != "" {
+			if err := r.source.childrenPacer.wait(ctx); err != nil {
+				return nil, false, err
+			}
+		}
+		d, err := r.source.client.describe(ctx, r.shard.Stream, cursor, r.id)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, h := range d.Shards {
+			if h.Parent == r.id {
+				children = append(children, lineage.NewShard{
+					Name: r.source.client.shardName(r.shard.Stream, h.ID), First: string(TrimHorizon), After: r.shard.Name,
+				})
+			}
+		}
+		disabled = d.Disabled
+		if cursor = d.Next; cursor == "" {
+			return children, disabled, nil
+		}
+	}
+}
+
+func (r *reader) register(ctx context.Context, children []lineage.NewShard) error {
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
+	defer cancel()
+	if err := r.source.registry.Register(ctx, r.shard.Stream, children, false); err != nil {
+		return fmt.Errorf("register the children of a closed shard: %w", err)
+	}
+	return nil
+}

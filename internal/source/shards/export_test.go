@@ -1,0 +1,38 @@
+package shards
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/internal/lineage"
+)
+
+// What follows lets tests reach arithmetic that no server can be made to exercise
+// in every form.
+
+// Share is share.
+func Share(readable []lineage.Shard, me string, members []string) (keep, take []string) {
+	p := share(readable, me, members)
+	return p.keep, p.take
+}
+
+// Readable is readable, for all tables of a log.
+func Readable(open []lineage.Shard, of Log) []lineage.Shard {
+	return readable(open, of.Parts, func(string) bool { return true })
+}
+
+// CompareSequence is compareSequence.
+func CompareSequence(a, b string) int { return compareSequence(a, b) }
+
+// Idle notes pages that were asked for at these times, empty but for those in
+// full, and returns whether the end is reached and of when.
+func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
+	var i idleness
+	for n, at := range asked {
+		p := Page{asked: at}
+		if full[n] {
+			p.Records = make([]Record, 1)
+		}
+		i.add(p)
+	}
+	return i.end()
+}

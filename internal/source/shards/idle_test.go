@@ -1,0 +1,40 @@
+package shards_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source/shards"
+)
+
+// The end of an open shard is believed after ten empty pages that took three
+// seconds, and is one of three seconds and five pages ago.
+func TestTheEndIsBelievedSlowly(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	every := func(n int, d time.Duration) (all []time.Time) {
+		for i := range n {
+			all = append(all, begin.Add(time.Duration(i)*d))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name  string
+		asked []time.Time
+		full  map[int]bool
+		end   time.Duration // after begin; 0 when it is not believed
+	}{
+		{"nothing was asked", nil, nil, 0},
+		{"one empty page proves nothing", every(1, 0), nil, 0},
+		{"a hole of many pages in a second", every(14, 220*time.Millisecond), nil, 0},
+		{"ten pages over three seconds", every(15, 220*time.Millisecond), nil, 80 * time.Millisecond},
+		{"few pages over a long time", every(9, time.Second), nil, 0},
+		{"a record restarts the count", every(20, time.Second), map[int]bool{12: true}, 0},
+		{"and it ends some time after", every(30, time.Second), map[int]bool{12: true}, 25 * time.Second},
+	} {
+		end, at := shards.Idle(c.asked, c.full)
+		if end != (c.end > 0) || end && !at.Equal(begin.Add(c.end)) {
+			t.Errorf("%s: %v at %s, want %s after the beginning", c.name, end, at, c.end)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package shards
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/retry"
+)
+
+// ownership is how long what this collector owns is certainly its own, by its own
+// clock, which was read before the Registry's.
+type ownership struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (t *ownership) extend(until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.until = until
+}
+
+func (t *ownership) holds() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Now().Before(t.until)
+}
+
+// ownershipPoll is how often await checks.
+const ownershipPoll = 100 * time.Millisecond
+
+// await waits until ownership is certain. Until then another collector may be
+// reading.
+func (t *ownership) await(ctx context.Context) error {
+	for !t.holds() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		retry.Pause(ctx, ownershipPoll)
+	}
+	return ctx.Err()
+}

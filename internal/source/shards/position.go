@@ -1,0 +1,84 @@
+package shards
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Position is where reading goes on in a shard: a sequence number, after which
+// to read, or one of these.
+type Position string
+
+const (
+	// TrimHorizon begins with the oldest record that is left.
+	TrimHorizon Position = "TRIM_HORIZON"
+	// orphaned is TrimHorizon for a shard whose parent vanished before anybody saw
+	// it: its records are recorded as a gap before anything is read.
+	orphaned Position = "ORPHAN"
+	// afterGap is TrimHorizon once the loss of what was before that is recorded,
+	// where no record is left to name the position.
+	afterGap Position = "AFTER_GAP"
+	// shardEnd is after the last record.
+	shardEnd Position = "SHARD_END"
+	// atPrefix begins the position at a record; see at.
+	atPrefix = "at:"
+)
+
+// at returns the position at which the record of that sequence number is the next
+// one: the end of a gap.
+func at(sequence string) Position { return Position(atPrefix + sequence) }
+
+// unread reports whether nothing of the shard was counted.
+func (p Position) unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
+
+// Sequence returns the sequence number at which reading begins, or, with after,
+// behind which it does; empty for the oldest record that is left.
+func (p Position) Sequence() (sequence string, after bool) {
+	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
+		return next, false
+	}
+	if p.unread() {
+		return "", false
+	}
+	return string(p), true
+}
+
+// Passed reports whether the record of that sequence number lies before the
+// position.
+func (p Position) Passed(sequence string) bool {
+	begin, after := p.Sequence()
+	switch {
+	case begin == "":
+		return false
+	case after:
+		return p == shardEnd || compareSequence(sequence, begin) <= 0
+	}
+	return compareSequence(sequence, begin) < 0
+}
+
+// compareSequence compares two sequence numbers. They are decimal and have up
+// to 40 digits and more, beyond what any integer holds.
+func compareSequence(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// shardID returns the name that the Log gives a shard, of its name in the Registry.
+func shardID(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// TableOf returns the table of a partition that this source names.
+func TableOf(partition string) string {
+	table, _, _ := strings.Cut(partition, "/")
+	return table
+}
+
+// Ordered returns the streams of a table without repetition, the oldest first.
+func Ordered(streams []string, parts func(stream string) (table, label string)) []string {
+	slices.SortFunc(streams, func(a, b string) int {
+		_, of := parts(a)
+		_, other := parts(b)
+		return cmp.Compare(of, other)
+	})
+	return slices.Compact(streams)
+}

@@ -1,0 +1,285 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// reclaimPause is the middle of the pause before a shard is claimed again after
+// it was lost: long enough for the new owner to be known.
+const reclaimPause = 250 * time.Millisecond
+
+// errEnded: the shard was read to its end, and that is in the Sink.
+var errEnded = errors.New("the shard has ended")
+
+// reader reads one shard as long as it is ours. One goroutine; stop may be
+// called by others.
+//
+// A claim begins at the Sink's position. Each step requests an iterator if there
+// is none, then a page, and folds it; failures are retried, with a new iterator
+// after the last record that was folded. The last page of a closed shard is folded
+// like any other; then the children are registered, and then the end is folded.
+type reader struct {
+	source *Source
+	shard  lineage.Shard
+	table  string
+	id     string // the Log's name of the shard
+	stop   context.CancelFunc
+
+	claimed  bool // once already
+	handle   source.Partition
+	at       Position
+	iterator string // empty when there is none
+	newest   time.Time
+	closed   bool  // the shard was read to its end
+	gone     bool  // the shard does not exist any more
+	lost     *loss // a range that is lost, until its end is known
+	idle     idleness
+	next     time.Time // the earliest time of the next request
+	limit    int32     // records that a page may hold
+	backoff  *backoff.ExponentialBackOff
+	buf      []byte
+}
+
+func newReader(s *Source, h lineage.Shard, stop context.CancelFunc) *reader {
+	table, _ := s.client.log.Parts(h.Stream)
+	return &reader{
+		source: s, shard: h, table: table, id: shardID(h.Name),
+		stop: stop, backoff: newBackoff(),
+		next:  time.Now().Add(s.client.traits.PageEvery), // its last owner may have made a request just now
+		limit: s.client.traits.FewRecords,
+	}
+}
+
+// run owns the shard until ctx ends, and reports whether the shard has ended.
+func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
+	for ctx.Err() == nil {
+		err := r.claimAndRead(ctx, sink)
+		switch {
+		case errors.Is(err, errEnded):
+			return true
+		case ctx.Err() != nil:
+			return false
+		case errors.Is(err, source.ErrReclaim):
+			r.source.reportFailure(r.shard.Name, failureReclaim, err)
+			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+		default:
+			r.source.reportFailure(r.shard.Name, failureSink, err)
+			retry.Pause(ctx, r.backoff.NextBackOff())
+		}
+	}
+	return false
+}
+
+// claimAndRead claims the shard, reads it until that fails or it has ended, and
+// releases it unless the handle is dead.
+func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
+	if err := r.source.ownership.await(ctx); err != nil {
+		return err
+	}
+	handle, err := sink.Claim(ctx, r.shard.Name, string(TrimHorizon))
+	if err != nil {
+		return fmt.Errorf("claim: %w", err)
+	}
+	r.start(handle)
+	err = r.read(ctx)
+	alive := ctx.Err() != nil && !errors.Is(err, source.ErrReclaim)
+	if alive || errors.Is(err, errEnded) {
+		if failed := r.release(ctx); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
+// start resets the state of an earlier claim.
+func (r *reader) start(handle source.Partition) {
+	r.handle, r.at = handle, Position(handle.Position())
+	r.iterator, r.idle = "", idleness{}
+	r.newest = time.Time{} // what was folded since may have been thrown away
+	r.closed, r.gone = r.at == shardEnd, r.at == shardEnd
+	if r.lost = r.initialLoss(); r.lost != nil {
+		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
+	}
+	r.claimed = true
+}
+
+// release releases the shard, in a bounded time. Everything folded is in the Sink
+// then.
+func (r *reader) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
+	defer cancel()
+	err := r.handle.Release(ctx)
+	if err != nil {
+		r.source.errors.WithLabelValues(failureRelease).Inc()
+		r.source.log.Warn("cannot release a shard; its next owner reads the uncommitted part again", "shard", r.shard.Name, "error", err)
+	}
+	return err
+}
+
+// read steps until the Sink fails, the shard has ended, or ctx ends. Failures of
+// AWS are retried without limit.
+func (r *reader) read(ctx context.Context) error {
+	for {
+		err := r.step(ctx)
+		switch {
+		case source.IsFromSink(err), errors.Is(err, errEnded):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.iterator = ""
+			r.source.reportFailure(r.shard.Name, failureRecords, err)
+			retry.Pause(ctx, r.backoff.NextBackOff())
+		default:
+			r.succeeded()
+		}
+	}
+}
+
+// succeeded records that a step succeeded.
+func (r *reader) succeeded() {
+	r.backoff.Reset()
+	if r.source.health.Heal(r.shard.Name) {
+		r.source.log.Debug("samples are read again", "shard", r.shard.Name)
+	}
+}
+
+// step reads one page.
+func (r *reader) step(ctx context.Context) error {
+	if r.closed {
+		return r.end(ctx)
+	}
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	if r.iterator == "" {
+		var err error
+		if r.iterator, err = r.source.client.open(ctx, r.shard.Stream, r.id, r.at); err != nil {
+			return r.handleError(ctx, err)
+		}
+	}
+	p, err := r.source.client.read(ctx, r.shard.Stream, r.iterator, r.limit, r.buf[:0])
+	r.next = p.asked.Add(r.source.client.traits.PageEvery)
+	if err != nil {
+		return r.handleError(ctx, err)
+	}
+	r.buf = p.Buffer
+	return r.fold(ctx, p)
+}
+
+// await waits until the next page may be requested: at the API's rate, and while
+// it is certain that nobody else reads the shard.
+func (r *reader) await(ctx context.Context) error {
+	if d := time.Until(r.next); d > 0 {
+		retry.Pause(ctx, d)
+	}
+	return r.source.ownership.await(ctx)
+}
+
+// fold hands a page to the Sink.
+func (r *reader) fold(ctx context.Context, p Page) error {
+	p.Records = r.uncounted(p.Records)
+	r.idle.add(p)
+	r.next = p.asked.Add(r.idle.interval(r.source.client.traits.PageEvery))
+	end, read := r.idle.end()
+	if err := r.boundLoss(ctx, p, end); err != nil {
+		return err
+	}
+	b := source.Batch{Next: string(r.at)}
+	if end {
+		b.End, b.Read = true, read.UnixMilli()
+	}
+	fillBatch(&b, p.Records)
+	began := time.Now()
+	if err := r.handle.Fold(ctx, b); err != nil {
+		return source.FromSink(fmt.Errorf("fold: %w", err))
+	}
+	r.adaptLimit(time.Since(began))
+	r.at, r.iterator = Position(b.Next), p.Next
+	r.noteFolded(b)
+	r.source.pages.WithLabelValues(r.table).Inc()
+	r.source.records.WithLabelValues(r.table).Add(float64(len(p.Records)))
+	r.source.bytes.WithLabelValues(r.table).Add(float64(b.Bytes))
+	if p.Next == "" {
+		return r.end(ctx)
+	}
+	return nil
+}
+
+// uncounted leaves out the records that were counted already. A log does not
+// return them; a stand-in may begin AT the number when asked to begin AFTER it.
+func (r *reader) uncounted(all []Record) []Record {
+	for i := range all {
+		if !r.at.Passed(all[i].Sequence) {
+			return all[i:]
+		}
+	}
+	return nil
+}
+
+// adaptLimit sets the size of the next page by how long the Sink held this one.
+// Where a backlog is read, many shards wait for the slowest, each with a page in
+// memory.
+func (r *reader) adaptLimit(waited time.Duration) {
+	if waited > time.Second {
+		r.limit = r.source.client.traits.FewRecords
+		return
+	}
+	r.limit = min(2*r.limit, r.source.client.traits.MaxRecords)
+}
+
+// noteFolded records up to when the shard is counted.
+func (r *reader) noteFolded(b source.Batch) {
+	if b.Time > 0 {
+		r.newest = time.UnixMilli(b.Time)
+	}
+	if b.End && r.at != afterGap { // else the gap may not be stored yet
+		r.shard.Watermark = time.UnixMilli(b.Read)
+	}
+}
+
+// fillBatch adds records to a batch.
+func fillBatch(b *source.Batch, records []Record) {
+	if len(records) == 0 {
+		return
+	}
+	for _, r := range records {
+		b.Bytes += len(r.Value)
+		b.Time = max(b.Time, r.Time)
+		b.Next = r.Sequence
+	}
+	b.Messages = messages(records)
+}
+
+func messages(records []Record) iter.Seq[source.Message] {
+	return func(yield func(source.Message) bool) {
+		for _, r := range records {
+			if !yield(source.Message{Value: r.Value, Time: r.Time}) {
+				return
+			}
+		}
+	}
+}
+
+// end folds the end of the shard, once its children are registered.
+func (r *reader) end(ctx context.Context) error {
+	r.closed = true
+	if err := r.awaitChildren(ctx); err != nil {
+		return err
+	}
+	if err := r.handle.Fold(ctx, source.Batch{Next: string(r.at), End: true, Final: true}); err != nil {
+		return source.FromSink(fmt.Errorf("fold the end: %w", err))
+	}
+	return errEnded
+}

@@ -1,0 +1,139 @@
+package shards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// round renews the membership, reads the open shards, and starts and stops readers
+// by this collector's share.
+func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGroup) error {
+	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
+	defer cancel()
+	me, err := s.keepAlive(bounded)
+	if err != nil {
+		return err
+	}
+	open, err := s.registry.OpenShards(bounded)
+	if err != nil {
+		return fmt.Errorf("read the open shards: %w", err)
+	}
+	s.noteChildren(open)
+	readable := readable(open, s.client.log.Parts, s.wanted)
+	p := share(readable, me.name, me.members)
+	s.stopAllBut(p.keep)
+	taken, err := s.take(bounded, p.take)
+	if err != nil {
+		return err
+	}
+	for _, h := range readable {
+		if taken[h.Name] {
+			s.start(ctx, h, sink, all)
+		}
+	}
+	if s.health.Heal(health.Whole) {
+		s.log.Info("joined the collectors that share the shards", "member", me.name, "members", len(me.members))
+	}
+	return nil
+}
+
+// membership is the result of renewing it.
+type membership struct {
+	name    string
+	members []string
+}
+
+func (s *Source) keepAlive(ctx context.Context) (membership, error) {
+	asked := time.Now()
+	me, members, err := s.registry.KeepAlive(ctx, s.config.Lease)
+	if err != nil {
+		return membership{}, fmt.Errorf("renew the membership: %w", err)
+	}
+	newcomer := time.Duration(0)
+	if !s.ownership.holds() {
+		newcomer = s.config.Round
+	}
+	s.childrenPacer.divide(len(members), newcomer)
+	s.ownership.extend(asked.Add(s.config.Lease))
+	return membership{me, members}, nil
+}
+
+// wanted reports whether a table is to be read, and can be.
+func (s *Source) wanted(table string) bool {
+	return slices.Contains(s.config.Tables, table) && s.config.Known(table) == nil
+}
+
+// take requests shards that are not read here yet, and returns those granted.
+func (s *Source) take(ctx context.Context, names []string) (map[string]bool, error) {
+	s.mu.Lock()
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.readers[name] != nil })
+	s.mu.Unlock()
+	if len(names) == 0 {
+		return nil, nil
+	}
+	taken, err := s.registry.Take(ctx, names)
+	if err != nil {
+		return nil, fmt.Errorf("take shards: %w", err)
+	}
+	return set(taken), nil
+}
+
+// start reads a shard that is ours, until ctx ends, which is the source's, or
+// the reader is stopped.
+func (s *Source) start(ctx context.Context, h lineage.Shard, sink source.Sink, all *sync.WaitGroup) {
+	own, stop := context.WithCancel(ctx)
+	r := newReader(s, h, stop)
+	s.mu.Lock()
+	s.readers[h.Name] = r
+	s.mu.Unlock()
+	all.Go(func() {
+		defer stop()
+		s.readerEnded(ctx, r, r.run(own, sink))
+	})
+}
+
+// readerEnded removes a reader, and lets others take a shard that has not ended.
+func (s *Source) readerEnded(ctx context.Context, r *reader, ended bool) {
+	s.health.Heal(r.shard.Name)
+	if ended {
+		s.ended.WithLabelValues(r.table).Inc()
+	} else if ctx.Err() == nil { // else leave does it for all of them
+		ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
+		defer cancel()
+		if err := s.registry.Release(ctx, r.shard.Name); err != nil {
+			s.log.Warn("cannot let others take a shard", "shard", r.shard.Name, "error", err)
+		}
+	}
+	s.mu.Lock()
+	delete(s.readers, r.shard.Name)
+	s.mu.Unlock()
+	s.requestRound()
+}
+
+// stopAllBut stops the readers of other shards, which are beyond the share or
+// somebody else's.
+func (s *Source) stopAllBut(keep []string) {
+	kept := set(keep)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, r := range s.readers {
+		if !kept[name] {
+			r.stop()
+		}
+	}
+}
+
+func set(names []string) map[string]bool {
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[name] = true
+	}
+	return all
+}

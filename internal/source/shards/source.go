@@ -1,0 +1,247 @@
+// Package shards reads sharded logs, such as DynamoDB Streams: logs whose parts open,
+// are closed, and go on in others. What one kind of log says and is called is behind
+// [Log]; source/shards/streams is one.
+//
+// # Shards
+//
+// A stream is a forest of shards. A shard takes records for some time, is
+// closed, and has one child that goes on or two that share its keys; it is gone
+// once its last record is older than the log's retention. All that is known of shards
+// lies in the Registry, which the collectors share: which there are, which of them has
+// to end before another may be read, who reads which, and (through the Sink) up to
+// where. So
+//
+//   - a shard is read by one collector at a time, and taken over when that dies;
+//   - a child is read from its TRIM_HORIZON when its parent has ended: in the
+//     Sink, or because it is gone;
+//   - the shards of an older stream of a table end before those of a newer one
+//     are read;
+//   - the children of a closed shard are in the Registry before its end is in the
+//     Sink, so that no second of which they may have records is called complete.
+//
+// # Positions
+//
+// A position is a word or a sequence number; see [Position]. Reading goes on
+// after the last record that was counted, whatever happened to the iterator.
+// Within one shard the log has neither duplicates nor changes of order, so that
+// positions alone count each record once.
+//
+// # The end of an open shard
+//
+// The log does not say how far behind a reader is, and an empty page may be a hole
+// in the middle of a shard: its iterator has moved past a range without records.
+// See idleness for when the end counts as reached.
+//
+// # What is lost
+//
+// What was trimmed before it was read is a gap, with the bounds that are known.
+// Nothing is promised of the time before the first start.
+package shards
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// Defaults of Config.
+const (
+	DefaultRound          = 2 * time.Second
+	DefaultLease          = 15 * time.Second
+	defaultDiscovery      = 30 * time.Second
+	DefaultRequestTimeout = 10 * time.Second
+	defaultReleaseTimeout = 5 * time.Second
+	defaultPatience       = 10 * time.Second
+)
+
+// Config is which tables to read, and with which timeouts. A zero field takes its
+// default.
+type Config struct {
+	// Tables are the names of the tables, whose streams are read from the oldest
+	// record that is left.
+	Tables []string
+	// Known returns why the records of a table cannot be decoded yet, and nil when
+	// they can: its shards are not read until then. A nil Known knows every table.
+	Known func(table string) error
+
+	// Round is how often a collector renews its membership, and the shards are
+	// divided among those that are alive.
+	Round time.Duration
+	// Lease is how long a silent collector keeps its shards.
+	Lease time.Duration
+	// Discovery is how often one of the collectors lists all shards. The children
+	// of a shard that ends are listed at once.
+	Discovery time.Duration
+	// RequestTimeout bounds a request to AWS, and one to the Registry.
+	RequestTimeout time.Duration
+	// ReleaseTimeout bounds the last commit of a shard that is released.
+	ReleaseTimeout time.Duration
+	// Patience is how long something may fail before the source is not ready: a
+	// throttled request is no outage.
+	Patience time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	c.Round = cmp.Or(c.Round, DefaultRound)
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.Discovery = cmp.Or(c.Discovery, defaultDiscovery)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
+	c.ReleaseTimeout = cmp.Or(c.ReleaseTimeout, defaultReleaseTimeout)
+	c.Patience = cmp.Or(c.Patience, defaultPatience)
+	if c.Known == nil {
+		c.Known = func(string) error { return nil }
+	}
+	return c
+}
+
+// Validate returns every fault of a configuration at once.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(len(c.Tables) == 0, "no table: name at least one")
+	for _, t := range c.Tables {
+		fault(t == "" || strings.ContainsAny(t, "/: "), "%q is no table: write its name alone", t)
+	}
+	tables := slices.Sorted(slices.Values(c.Tables))
+	fault(len(slices.Compact(tables)) < len(c.Tables), "a table is named twice")
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"round", c.Round}, {"lease", c.Lease}, {"discovery", c.Discovery},
+		{"request timeout", c.RequestTimeout}, {"release timeout", c.ReleaseTimeout}, {"patience", c.Patience},
+	} {
+		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
+	}
+	fault(c.Lease < 3*c.Round, "the lease %s is less than three rounds of %s", c.Lease, c.Round)
+	return errors.Join(faults...)
+}
+
+// Source reads the streams of tables as one of the collectors that share them.
+// It is a prometheus.Collector.
+type Source struct {
+	config   Config
+	client   *client
+	registry Registry
+	log      *slog.Logger
+
+	ownership ownership
+	// listingPacer paces the requests that list whole streams, which one collector
+	// does at a time; childrenPacer those that each makes for its own shards.
+	listingPacer, childrenPacer *pacer
+	// roundRequested requests a round before the next tick.
+	roundRequested chan struct{}
+
+	discovery discovery
+
+	mu            sync.Mutex
+	readers       map[string]*reader // by the shard's name
+	childrenFound childrenFound
+
+	health health.Status
+	*meters
+}
+
+// New returns a source that reads a log and has made no request yet. It fails only on a
+// configuration that Validate refuses.
+func New(config Config, api Log, registry Registry, log *slog.Logger) (*Source, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("streams: %w", err)
+	}
+	config = config.withDefaults()
+	traits := api.Traits()
+	s := &Source{
+		config: config, registry: registry, log: log,
+		listingPacer: newPacer(traits.ListingRate), childrenPacer: newPacer(traits.ChildrenRate),
+		roundRequested: make(chan struct{}, 1), readers: make(map[string]*reader),
+		discovery: newDiscovery(),
+	}
+	s.meters = newMeters(s)
+	s.client = &client{log: api, traits: traits, timeout: config.RequestTimeout, observe: s.observe}
+	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
+	return s, nil
+}
+
+// observe counts a request.
+func (s *Source) observe(operation string, err error) {
+	s.requests.WithLabelValues(operation).Inc()
+	if errors.Is(err, ErrThrottled) {
+		s.errors.WithLabelValues(failureThrottled).Inc()
+	}
+}
+
+// Ready returns why no samples are read, a sentence each; empty when all is well.
+// A table may have thousands of shards, which mostly fail for one reason: it is
+// reported once.
+func (s *Source) Ready() []string {
+	return s.health.Lasting(time.Now(), s.config.Patience, TableOf)
+}
+
+// Run reads until ctx ends; every failure is retried. It returns within the
+// release timeout and a few seconds. One Run at a time.
+func (s *Source) Run(ctx context.Context, sink source.Sink) error {
+	var all sync.WaitGroup
+	all.Go(func() { s.discover(ctx) })
+	for ctx.Err() == nil {
+		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
+			s.reportFailure(health.Whole, failureRegistry, err)
+		}
+		waitFor(ctx, s.config.Round, s.roundRequested)
+	}
+	all.Wait()
+	s.leave(ctx)
+	return nil
+}
+
+// leave ends the membership, so that the others need not wait for the lease to
+// expire.
+func (s *Source) leave(ctx context.Context) {
+	s.health.Fail(health.Whole, "stopped")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ReleaseTimeout)
+	defer cancel()
+	if err := s.registry.Leave(ctx); err != nil {
+		s.log.Warn("cannot end the membership; the other collectors wait for the lease to expire", "error", err)
+	}
+}
+
+// requestRound requests a round now. One pending request is enough.
+func (s *Source) requestRound() {
+	select {
+	case s.roundRequested <- struct{}{}:
+	default:
+	}
+}
+
+// reportFailure records, counts and, when it is news, logs what is wrong with a part:
+// a shard, a table, or the membership.
+func (s *Source) reportFailure(part, kind string, err error) {
+	s.errors.WithLabelValues(kind).Inc()
+	if s.health.FailAfter(part, err.Error(), time.Now()) {
+		s.log.Warn("no samples are read", "part", part, "kind", kind, "error", err)
+	}
+}
+
+// waitFor waits for a time, ctx, or a signal, whichever comes first.
+func waitFor(ctx context.Context, d time.Duration, signal <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-signal:
+	case <-timer.C:
+	}
+}

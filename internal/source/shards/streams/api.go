@@ -1,0 +1,224 @@
+// Package streams is DynamoDB Streams as a [shards.Log]: its requests, what their errors
+// mean, the names of its streams, and records as JSON.
+package streams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/internal/source/shards"
+)
+
+// DynamoDBStreams is what is asked of AWS; *dynamodbstreams.Client is one.
+type DynamoDBStreams interface {
+	ListStreams(context.Context, *dynamodbstreams.ListStreamsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// once turns the client's own retries off: they would exceed our rate, and every
+// request here is retried anyway.
+func once(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
+
+// meanings are the error codes that need more than a retry.
+var meanings = []struct {
+	codes   []string
+	meaning error
+}{
+	{[]string{"ExpiredIteratorException"}, shards.ErrExpired},
+	{[]string{"TrimmedDataAccessException"}, shards.ErrTrimmed},
+	{[]string{"ResourceNotFoundException"}, shards.ErrGone},
+	{[]string{
+		"LimitExceededException", "ThrottlingException", "Throttling", "RequestLimitExceeded",
+		"ProvisionedThroughputExceededException", "TooManyRequestsException",
+	}, shards.ErrThrottled},
+	{[]string{"InternalServerError", "InternalFailure", "ServiceUnavailable"}, shards.ErrServer},
+	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, shards.ErrDenied},
+}
+
+// explain makes a sentence of an error, without what differs from request to
+// request, and wraps its meaning.
+func explain(operation string, err error) error {
+	var refused smithy.APIError
+	if !errors.As(err, &refused) {
+		var response *awshttp.ResponseError
+		switch {
+		case errors.As(err, &response) && response.HTTPStatusCode() == 0: // how the SDK reports that there was no response
+			return fmt.Errorf("%s: %w to answer: %w: check the region, the endpoint and the network", operation, shards.ErrServer, cause(err))
+		case response != nil:
+			return fmt.Errorf("%s: %w: %d %s", operation, shards.ErrServer, response.HTTPStatusCode(), http.StatusText(response.HTTPStatusCode()))
+		}
+		return fmt.Errorf("%s: %w", operation, err)
+	}
+	for _, m := range meanings {
+		if !slices.Contains(m.codes, refused.ErrorCode()) {
+			continue
+		}
+		if errors.Is(m.meaning, shards.ErrDenied) {
+			return fmt.Errorf("%s: %w: allow dynamodb:%s on the stream to this role", operation, shards.ErrDenied, operation)
+		}
+		return fmt.Errorf("%s: %w", operation, m.meaning)
+	}
+	return fmt.Errorf("%s: %s: %s", operation, refused.ErrorCode(), refused.ErrorMessage())
+}
+
+// cause returns the innermost error, which names no port that differs from request to
+// request.
+func cause(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+// operations are the requests that reading a stream needs, as IAM names them but for
+// "dynamodb:".
+var operations = shards.Operations{
+	Streams: "ListStreams", Describe: "DescribeStream", Open: "GetShardIterator", Read: "GetRecords",
+}
+
+// traits are those of DynamoDB Streams. AWS allows ten DescribeStream requests a
+// second: what the two rates leave is for seconds in which the requests of several
+// collectors coincide. It allows five pages of a shard a second.
+var traits = shards.Traits{
+	Operations:  operations,
+	Retention:   24 * time.Hour,
+	ListingRate: 4, ChildrenRate: 3,
+	PageEvery:  220 * time.Millisecond,
+	MaxRecords: 1000, FewRecords: 100,
+	NoTable:  errors.New("the table, or its stream, does not exist: create it, or remove it from streams.tables"),
+	NoStream: errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES"),
+	NotHere:  errors.New("its stream does not exist, although records live for 24 hours: check that AWS_REGION and the credentials are of the table's region and account, or remove the table from streams.tables"),
+}
+
+// Log is DynamoDB Streams. It implements [shards.Log].
+type Log struct{ server DynamoDBStreams }
+
+// New returns a source that reads the streams of tables as one of the collectors that
+// share them, and that has made no request yet. It fails only on a configuration that
+// Validate refuses.
+func New(config shards.Config, server DynamoDBStreams, registry shards.Registry, log *slog.Logger) (*shards.Source, error) {
+	return shards.New(config, Log{server}, registry, log)
+}
+
+// Traits implements shards.Log.
+func (Log) Traits() shards.Traits { return traits }
+
+// Parts implements shards.Log. A stream's name is its ARN,
+// arn:aws:dynamodb:region:account:table/NAME/stream/LABEL, and labels are times.
+func (Log) Parts(stream string) (table, label string) { return parts(stream) }
+
+func parts(arn string) (table, label string) {
+	_, rest, _ := strings.Cut(arn, ":table/")
+	table, label, _ = strings.Cut(rest, "/stream/")
+	return table, label
+}
+
+// Streams implements shards.Log.
+func (l Log) Streams(ctx context.Context, table, cursor string) (streams []string, next string, err error) {
+	out, err := l.server.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{
+		TableName: aws.String(table), ExclusiveStartStreamArn: given(cursor),
+	}, once)
+	if err != nil {
+		return nil, "", explain(operations.Streams, err)
+	}
+	for _, found := range out.Streams {
+		arn := aws.ToString(found.StreamArn)
+		if of, _ := parts(arn); of == table {
+			streams = append(streams, arn)
+		}
+	}
+	return streams, aws.ToString(out.LastEvaluatedStreamArn), nil
+}
+
+// Describe implements shards.Log.
+func (l Log) Describe(ctx context.Context, stream, cursor, parent string) (d shards.Description, err error) {
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(stream), ExclusiveStartShardId: given(cursor)}
+	if parent != "" {
+		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}
+	}
+	out, err := l.server.DescribeStream(ctx, in, once)
+	if err != nil {
+		return d, explain(operations.Describe, err)
+	}
+	d.Disabled = out.StreamDescription.StreamStatus == types.StreamStatusDisabled
+	d.Next = aws.ToString(out.StreamDescription.LastEvaluatedShardId)
+	for _, h := range out.StreamDescription.Shards {
+		d.Shards = append(d.Shards, shards.Described{
+			ID: aws.ToString(h.ShardId), Parent: aws.ToString(h.ParentShardId),
+			Open: h.SequenceNumberRange == nil || h.SequenceNumberRange.EndingSequenceNumber == nil,
+		})
+	}
+	return d, nil
+}
+
+// Open implements shards.Log.
+func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) (string, error) {
+	in := &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: aws.String(stream), ShardId: aws.String(shard),
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	}
+	if sequence, after := p.Sequence(); sequence != "" {
+		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAtSequenceNumber, aws.String(sequence)
+		if after {
+			in.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
+		}
+	}
+	out, err := l.server.GetShardIterator(ctx, in, once)
+	if err != nil {
+		return "", explain(operations.Open, err)
+	}
+	return aws.ToString(out.ShardIterator), nil
+}
+
+// Read implements shards.Log. Values are records as JSON, in the buffer.
+func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (p shards.Page, err error) {
+	out, err := l.server.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{
+		ShardIterator: aws.String(iterator), Limit: aws.Int32(limit),
+	}, once)
+	if err != nil {
+		return p, explain(operations.Read, err)
+	}
+	p.Next = aws.ToString(out.NextShardIterator)
+	p.Records = make([]shards.Record, len(out.Records))
+	ends := make([]int, len(out.Records))
+	for i := range out.Records {
+		r := &out.Records[i]
+		buffer = appendRecord(buffer, stream, r)
+		ends[i] = len(buffer)
+		if c := r.Dynamodb; c != nil {
+			p.Records[i].Sequence = aws.ToString(c.SequenceNumber)
+			if t := c.ApproximateCreationDateTime; t != nil {
+				p.Records[i].Time = t.UnixMilli()
+			}
+		}
+	}
+	begin := 0
+	for i, end := range ends { // the buffer stays where it is now
+		p.Records[i].Value = buffer[begin:end]
+		begin = end
+	}
+	p.Buffer = buffer
+	return p, nil
+}
+
+// given returns nil for an empty text.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

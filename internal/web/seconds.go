@@ -1,0 +1,65 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// secondStore is where the load of keys over time is.
+type secondStore interface {
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+}
+
+// chartSpan is how much of a finding's time its chart shows: the end of it.
+const chartSpan = 15 * time.Minute
+
+// chart returns the seconds of an episode with a little before and after.
+func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
+	const around = 30 * time.Second
+	from, to := f.FirstSeen.Add(-around), f.LastSeen.Add(around)
+	if earliest := to.Add(-chartSpan); from.Before(earliest) {
+		from = earliest
+	}
+	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	all, err := points(f, rows)
+	if err != nil {
+		return nil, err
+	}
+	return newChart(f, all), nil
+}
+
+// point is what is known of a key in one second, in units.
+type point struct {
+	at        time.Time
+	low, high float64
+	complete  bool
+}
+
+// points picks a finding's key out of windows.
+func points(f *detect.Finding, rows []store.Window) ([]point, error) {
+	var all []point
+	for _, row := range rows {
+		var w sketch.Window
+		if err := w.UnmarshalBinary(row.Body); err != nil {
+			return nil, fmt.Errorf("stored window of %s at %s: %w", row.Table, row.Second, err)
+		}
+		for i := range w.Keys {
+			k := &w.Keys[i]
+			if k.Key.Text != f.Key || k.Key.Type != f.KeyType {
+				continue
+			}
+			p := point{at: row.Second, low: detect.Units(detect.Amount(f.Kind, k.Low)), high: detect.Units(detect.Amount(f.Kind, k.High())), complete: row.Complete}
+			all = append(all, p)
+			break
+		}
+	}
+	return all, nil
+}
