@@ -11,7 +11,10 @@ const (
 	// as the end of an open shard.
 	emptyPages = 10
 	settleTime = 3 * time.Second
-	// missedPages is how many pages in a row may miss a record that was there.
+	// shownAfter is how long after its write a record is there for pages to show.
+	shownAfter = 2 * time.Second
+	// missedPages is how many pages in a row, one more than may miss a record that is
+	// there.
 	missedPages = 5
 )
 
@@ -22,8 +25,9 @@ const (
 // records. But each page passes its range in one request, so that a hole is
 // crossed at the rate of pages, whatever time it took to write. So the end
 // counts as reached after ten empty pages in a row that took three seconds or more. It is
-// the end as it was three seconds and five pages ago, because a record may be
-// seen that much after it was written. Only then are pages requested less often.
+// the end as it was three seconds ago, and two seconds before the last five pages,
+// because a record is there for pages up to two seconds after it was written, and
+// four in a row may still miss it. Only then are pages requested less often.
 //
 // If that came too early, nothing would be lost: late records are another delta for
 // an older second. But that second may have been called complete.
@@ -56,7 +60,7 @@ func (i *idleness) end() (bool, time.Time) {
 		return false, time.Time{}
 	}
 	read := i.last.Add(-settleTime)
-	if oldest := i.recent[i.pages%missedPages]; oldest.Before(read) {
+	if oldest := i.recent[i.pages%missedPages].Add(-shownAfter); oldest.Before(read) {
 		read = oldest
 	}
 	return true, read

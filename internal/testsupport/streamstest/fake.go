@@ -33,7 +33,7 @@ type Options struct {
 	// DescribeStream; 0 means 1,000 records, 1 MB and 100 shards.
 	PageRecords, PageBytes, PageShards int
 	// EmptyPages, Throttles and Errors are shares of requests: pages that are
-	// empty although there are records, requests refused as too many, and
+	// empty although there are records (four in a row at most), requests refused as too many, and
 	// internal errors with status 500. They concern what reads: the Streams API,
 	// DescribeTable and ListTables.
 	EmptyPages, Throttles, Errors float64

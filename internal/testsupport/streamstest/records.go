@@ -59,7 +59,10 @@ func (f *Fake) page(sh *shard, it iterator, limit int, call *Call) recordsPage {
 	shown := f.now().Add(-f.options.Delay)
 	visible := sort.Search(len(rest), func(i int) bool { return rest[i].at.After(shown) })
 	took, bytes := 0, 0
-	if visible == 0 || !f.chance(f.options.EmptyPages) {
+	if f.misses(sh, visible) {
+		sh.missed++
+	} else {
+		sh.missed = 0
 		// One record is always given, however large.
 		for took < min(limit, visible) && (took == 0 || bytes+rest[took].size <= f.options.PageBytes) {
 			bytes += rest[took].size
@@ -83,6 +86,15 @@ func (f *Fake) page(sh *shard, it iterator, limit int, call *Call) recordsPage {
 	}
 	out.NextShardIterator = f.give(it)
 	return out
+}
+
+// mostMissed is how many pages in a row may be empty though there are records. AWS
+// promises no number; consumers have to rely on some.
+const mostMissed = 4
+
+// misses reports whether a page is to be empty though it could show records.
+func (f *Fake) misses(sh *shard, visible int) bool {
+	return visible > 0 && f.chance(f.options.EmptyPages) && sh.missed < mostMissed
 }
 
 // readersWindow is how long after its last GetRecords a process counts as a

@@ -42,6 +42,8 @@ type shard struct {
 	// readers are the processes that read it, with the time of their last
 	// GetRecords.
 	readers map[string]time.Time
+	// missed is how many pages in a row were empty though there were records.
+	missed int
 }
 
 // record is a change as the stream shows it.
