@@ -26,8 +26,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -115,7 +118,7 @@ func New(st Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /api/v1/collectors", s.api(s.apiCollectors))
 	mux.HandleFunc("GET /api/v1/tables", s.api(s.apiTables))
 	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
-	s.Handler = guarded(mux)
+	s.Handler = guarded(legible(mux))
 	return s, nil
 }
 
@@ -136,6 +139,25 @@ func guarded(h http.Handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		// Keys can be personal data.
 		header.Set("Cache-Control", "no-store")
+		h.ServeHTTP(w, r)
+	})
+}
+
+// legible rejects requests whose path or parameters are no text that a database
+// takes, wherever in the site they would be used: Postgres refuses NUL, and what is not
+// UTF-8.
+func legible(h http.Handler) http.Handler {
+	isText := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		values, err := url.ParseQuery(r.URL.RawQuery)
+		ok := err == nil && isText(r.URL.Path)
+		for name, of := range values {
+			ok = ok && isText(name) && !slices.ContainsFunc(of, func(v string) bool { return !isText(v) })
+		}
+		if !ok {
+			http.Error(w, "the address holds what is no text: write it in UTF-8, without NUL", http.StatusBadRequest)
+			return
+		}
 		h.ServeHTTP(w, r)
 	})
 }

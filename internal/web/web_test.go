@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -526,6 +527,25 @@ func TestAnEmptyStoreIsNoError(t *testing.T) {
 	}
 	must(t, s.Close())
 	get(t, address+"/", http.StatusInternalServerError)
+}
+
+// TestAddressesThatAreNoText are rejected, and no error of the database.
+func TestAddressesThatAreNoText(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), pgtest.Database(t), store.Options{Migrate: true})
+	must(t, err)
+	defer s.Close()
+	address := serve(t, s)
+	for _, path := range []string{
+		"/findings/%00", "/findings/a%00b", "/findings/%ff", "/api/v1/findings/%00", "/?table=%00", "/?table=%ff", "/?%00=1", "/?table=%zz",
+		"/table?table=a%00", "/table?table=a&index=%c3%28", "/api/v1/findings?table=%00", "/api/v1/incidents?cause=%00", "/api/v1/findings?account=%ed%a0%80",
+	} {
+		get(t, address+path, http.StatusBadRequest)
+	}
+	for _, path := range []string{"/findings/x", "/findings/%E2%80%AEx", "/api/v1/findings/%25"} {
+		get(t, address+path, http.StatusNotFound)
+	}
+	get(t, address+"/?table=%E2%80%AE", http.StatusOK)
 }
 
 // TestPagesStandAlone holds every page to a policy under which nothing that is
