@@ -9,9 +9,9 @@ import (
 
 // PartitionID names a partition of a log, or a shard of a stream.
 type PartitionID struct {
-	// Source is where the partition lives, such as "kafka:group/topic".
+	// Source is where the partition lives, such as "kafka:" and a cluster's id.
 	Source string
-	// Name is the partition in that source, such as "7".
+	// Name is the partition in that source, such as "samples/7".
 	Name string
 }
 
@@ -35,6 +35,11 @@ type Position struct {
 	Ended bool
 	// Writer made the newest claim.
 	Writer string
+	// Log is the log that the position is in, and Readers are who share it; empty
+	// where a claim told none.
+	Log, Readers string
+	// Lost are the gaps that a claim has recorded; it alone sets them.
+	Lost []Gap
 }
 
 // Move is the compare-and-swap of one position.
@@ -49,44 +54,17 @@ type Move struct {
 	Ended bool
 }
 
-// Claim makes a writer the owner of a partition: it raises the epoch, so that no
-// writer with an older claim can move the position again, and returns where to
-// read on. A partition that is not known yet begins at first, and its watermark
-// at Beginning: no second is complete before the partition's first commit.
-//
-// Claim only when the right to the partition is certain, after a successful
-// heartbeat of the group's generation for example: a late zombie that claims
-// takes the partition from its rightful owner. After ErrUnavailable, claim
-// again: a response that was lost costs an epoch and nothing else.
-func (s *Store) Claim(ctx context.Context, writer string, id PartitionID, first string) (Position, error) {
-	p := Position{PartitionID: id, Writer: writer}
-	err := s.change(ctx, "claim "+id.String(), func(t *tx) error {
-		row := t.QueryRowContext(ctx, `
-			INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved)
-			VALUES ($1, $2, $3, 1, FALSE, $4, $5)
-			ON CONFLICT (source, name) DO UPDATE
-			SET epoch = positions.epoch + 1, writer = excluded.writer
-			RETURNING next_offset, epoch, ended`,
-			id.Source, id.Name, first, writer, t.now)
-		if err := row.Scan(&p.Next, &p.Epoch, &p.Ended); err != nil {
-			return err
-		}
-		return t.claimWatermark(ctx, p)
-	})
-	return p, err
-}
-
 // Positions are all known partitions of a source, in key order; of all
 // sources when source is empty.
 func (s *Store) Positions(ctx context.Context, source string) ([]Position, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT source, name, next_offset, epoch, ended, writer
+		SELECT source, name, next_offset, epoch, ended, writer, log, readers
 		FROM positions WHERE $1 = '' OR source = $1 ORDER BY source, name`, source)
 	if err != nil {
 		return nil, wrap(ctx, "read positions", err)
 	}
 	all, err := collect(rows, func(p *Position) []any {
-		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer}
+		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Log, &p.Readers}
 	})
 	return all, wrap(ctx, "read positions", err)
 }

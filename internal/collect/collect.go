@@ -38,6 +38,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
@@ -51,7 +53,7 @@ type Store interface {
 	StartWriter(ctx context.Context, w store.Writer) error
 	ReportWriter(ctx context.Context, id string, status store.WriterStatus) error
 	StopWriter(ctx context.Context, id string) error
-	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
+	Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
 	Committed(ctx context.Context, writer string, seq int64) (bool, error)
 }
@@ -183,15 +185,28 @@ func withGrace(parent context.Context, grace time.Duration) (context.Context, co
 }
 
 // Claim implements source.Sink.
-func (c *Collector) Claim(ctx context.Context, name, first string) (source.Partition, error) {
-	id := store.PartitionID{Source: c.config.Source, Name: name}
+func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Partition, error) {
+	wanted := store.Claim{
+		PartitionID: store.PartitionID{Source: c.config.Source, Name: claim.Partition}, First: claim.First,
+		Log: claim.Log.ID, Start: claim.Log.Start, Partitions: claim.Log.Partitions, Readers: claim.Log.Readers,
+	}
+	if claim.Log.Cluster != "" {
+		wanted.Source, wanted.Former = claim.Log.Cluster, c.config.Source
+	}
 	var at store.Position
-	err := c.retry(ctx, "claim "+name, func(ctx context.Context) (err error) {
-		at, err = c.store.Claim(ctx, c.writer, id, first)
+	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {
+		at, err = c.store.Claim(ctx, c.writer, wanted)
+		if errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrFormerLog) {
+			return backoff.Permanent(err)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, g := range at.Lost {
+		c.gaps.Inc()
+		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}, "from", g.From, "to", g.To, "reason", g.Reason)
 	}
 	return c.register(at), nil
 }

@@ -32,7 +32,7 @@ func bubble(t *testing.T, cfg collect.Config, test func(t *testing.T, c *collect
 
 func claim(t *testing.T, c *collect.Collector, name string) source.Partition {
 	t.Helper()
-	p, err := c.Claim(t.Context(), name, "0")
+	p, err := c.Claim(t.Context(), source.Claim{Partition: name, First: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestFencedHandlesClaimAgain(t *testing.T) {
 		a, b := claim(t, c, "a"), claim(t, c, "b")
 		must(t, a.Fold(t.Context(), at(noon, "1")))
 		must(t, b.Fold(t.Context(), at(noon, "1")))
-		if _, err := m.Claim(t.Context(), "thief", partitionID("a"), "0"); err != nil {
+		if _, err := m.Claim(t.Context(), "thief", store.Claim{PartitionID: partitionID("a"), First: "0"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -204,7 +204,7 @@ func TestTheStoreIsWaitedFor(t *testing.T) {
 			t.Errorf("ready says %q while the store is away", r)
 		}
 		claimed := make(chan source.Partition)
-		go func() { q, _ := c.Claim(t.Context(), "q", "0"); claimed <- q }()
+		go func() { q, _ := c.Claim(t.Context(), source.Claim{Partition: "q", First: "0"}); claimed <- q }()
 		time.Sleep(time.Hour)
 		f.heal()
 		if q := <-claimed; q == nil {

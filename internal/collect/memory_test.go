@@ -79,7 +79,8 @@ func (m *memory) StopWriter(_ context.Context, id string) error {
 	return nil
 }
 
-func (m *memory) Claim(_ context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
+func (m *memory) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
+	id, first := c.PartitionID, c.First
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, ok := m.positions[id]

@@ -83,7 +83,7 @@ func collect(t *testing.T, s *store.Store, name string, partition int, start tim
 	must(t, err)
 	c := &collector{t: t, store: s, name: name, start: start, config: sketch.Config{Seed: seed}}
 	c.shard = sketch.NewShard(c.config)
-	c.claim, err = s.Claim(t.Context(), name, store.PartitionID{Source: "test", Name: fmt.Sprint(partition)}, "0")
+	c.claim, err = s.Claim(t.Context(), name, store.Claim{PartitionID: store.PartitionID{Source: "test", Name: fmt.Sprint(partition)}, First: "0"})
 	must(t, err)
 	return c
 }

@@ -100,7 +100,7 @@ func eightWriters(t *testing.T, s *store.Store) {
 	for w := range 8 {
 		all.Go(func() {
 			writer := fmt.Sprint("w", w)
-			p, err := s.Claim(t.Context(), writer, partition(w), "0")
+			p, err := s.Claim(t.Context(), writer, store.Claim{PartitionID: partition(w), First: "0"})
 			for seq := int64(1); seq <= each && err == nil; seq++ {
 				to := strconv.FormatInt(seq, 10)
 				err = s.Commit(t.Context(), store.Commit{

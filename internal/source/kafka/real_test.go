@@ -209,8 +209,8 @@ type counter struct {
 	done       chan time.Duration
 }
 
-func (c *counter) Claim(_ context.Context, _, first string) (source.Partition, error) {
-	c.at = first
+func (c *counter) Claim(_ context.Context, claim source.Claim) (source.Partition, error) {
+	c.at = claim.First
 	return c, nil
 }
 func (c *counter) Position() string                          { return c.at }

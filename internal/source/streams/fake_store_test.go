@@ -248,7 +248,8 @@ type handle struct {
 }
 
 // Claim implements source.Sink.
-func (d *session) Claim(_ context.Context, name, first string) (source.Partition, error) {
+func (d *session) Claim(_ context.Context, claim source.Claim) (source.Partition, error) {
+	name, first := claim.Partition, claim.First
 	defer d.enter()()
 	if d.noStore() {
 		return nil, errDown

@@ -33,7 +33,9 @@ type Recorder struct {
 // Entry is one partition.
 type Entry struct {
 	// Next is the stored position.
-	Next  string
+	Next string
+	// Log is what the newest claim told of the log.
+	Log   source.Log
 	epoch int
 	// Released is how many handles were released.
 	Released int
@@ -52,17 +54,22 @@ func (r *Recorder) Steal(partition string) {
 }
 
 // Claim implements source.Sink.
-func (r *Recorder) Claim(ctx context.Context, partition, first string) (source.Partition, error) {
+func (r *Recorder) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
 	if err := r.reach(ctx); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.Entries[partition]
+	e := r.Entries[c.Partition]
 	if e == nil {
-		e = &Entry{Next: first}
-		r.Entries[partition] = e
+		e = &Entry{Next: c.First}
+		r.Entries[c.Partition] = e
 	}
+	if e.Log.ID != "" && c.Log.ID != "" && e.Log.ID != c.Log.ID {
+		r.gaps = append(r.gaps, sample.Gap{Partition: c.Partition, From: e.Next, To: c.Log.Start, Reason: "created again"})
+		e.Next = c.Log.Start
+	}
+	e.Log = c.Log
 	e.epoch++
 	r.Claims++
 	return &handle{recorder: r, entry: e, epoch: e.epoch, stored: e.Next, at: e.Next, since: time.Now()}, nil
