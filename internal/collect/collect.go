@@ -65,7 +65,9 @@ type Collector struct {
 	store  Store
 	log    *slog.Logger
 	writer string
-	shards []*shard
+	// started is when the collector was made.
+	started time.Time
+	shards  []*shard
 
 	// turn is held by whoever commits: there is one commit at a time.
 	turn chan struct{}
@@ -83,6 +85,7 @@ type Collector struct {
 	mu           sync.Mutex
 	partitions   map[string]*partition
 	seq          int64
+	acknowledged int64              // the newest commit that is stored
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health health.Status
@@ -102,7 +105,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
 	c := &Collector{
-		config: config, store: st, log: logger, writer: rand.Text(),
+		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1),
 		partitions: make(map[string]*partition), cancelCommit: func() {},
 		share: badShare{limit: config.BadShare, least: config.BadSamples},
@@ -147,13 +150,17 @@ func (c *Collector) Run(ctx context.Context) error {
 
 // startWriter makes the writer visible to operators; Commit does not need it.
 func (c *Collector) startWriter(ctx context.Context) error {
-	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
 	return c.retry(ctx, "start writer", func(ctx context.Context) error {
 		if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 			return err
 		}
-		return c.store.StartWriter(ctx, w)
+		return c.store.StartWriter(ctx, c.self())
 	})
+}
+
+// self is this collector as the store knows it.
+func (c *Collector) self() store.Writer {
+	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
 
 // finish commits what is left and marks the writer as stopped.

@@ -296,3 +296,27 @@ func TestACommitThatHadGoneThroughIsNotMadeAgain(t *testing.T) {
 		must(t, stop())
 	})
 }
+
+// TestAStoreThatWentBackIsReadAgain also where nothing new comes that would notice it.
+func TestAStoreThatWentBackIsReadAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		time.Sleep(time.Second)
+		m.goBack()
+		time.Sleep(time.Second) // no sample comes
+		if err := p.Fold(t.Context(), source.Batch{Next: "1"}); !errors.Is(err, source.ErrReclaim) {
+			t.Fatalf("a fold after the store went back returns %v, want ErrReclaim", err)
+		}
+		p = claim(t, c, "p")
+		if p.Position() != "0" {
+			t.Fatalf("it is claimed again at %q, want what the store has, 0", p.Position())
+		}
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		must(t, p.Release(t.Context()))
+		if l := counted(t, m); len(l.requests) != 1 || l.requests[second{"t", noon.Unix()}] != 1 {
+			t.Errorf("%+v are counted, want one sample", l.requests)
+		}
+	})
+}

@@ -188,10 +188,15 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	if err != nil {
 		return err
 	}
+	if back := t.judge.wentBack; back != nil {
+		p.Judgement.Gaps = append(p.Judgement.Gaps, *back)
+	}
 	if !p.Empty() {
 		if err := t.judge.store.Judge(ctx, t.lease, p.Judgement); err != nil {
 			return err
 		}
+		t.lease.Writes++
+		t.judge.wentBack = nil
 	}
 	t.state.Written(p)
 	t.judge.measures.wrote(p.Judgement)
