@@ -86,9 +86,9 @@ func (t *tx) claim(ctx context.Context, writer string, c Claim) (Position, error
 	}
 	_, err = t.exec(ctx, `
 		UPDATE positions
-		SET next_offset = $1, epoch = $2, ended = $3, writer = $4, log = $5, former = $6, readers = $7, superseded = ''
+		SET next_offset = $1, epoch = $2, ended = $3, writer = $4, log = $5, former = $6, readers = $7, superseded = '', mark = $10
 		WHERE source = $8 AND name = $9`,
-		row.Next, row.Epoch, row.Ended, row.Writer, row.Log, row.former, row.Readers, c.Source, c.Name)
+		row.Next, row.Epoch, row.Ended, row.Writer, row.Log, row.former, row.Readers, c.Source, c.Name, row.Mark)
 	if err != nil {
 		return Position{}, err
 	}
@@ -106,9 +106,9 @@ func (t *tx) lockPosition(ctx context.Context, writer string, c Claim) (*claimed
 		INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved)
 		VALUES ($1, $2, $3, 0, FALSE, $4, $5)
 		ON CONFLICT (source, name) DO UPDATE SET epoch = positions.epoch
-		RETURNING next_offset, epoch, ended, writer, log, former, readers`,
+		RETURNING next_offset, epoch, ended, writer, mark, log, former, readers`,
 		c.Source, c.Name, c.First, writer, t.now).Scan(
-		&row.Next, &row.Epoch, &row.Ended, &row.Writer, &row.Log, &row.former, &row.Readers)
+		&row.Next, &row.Epoch, &row.Ended, &row.Writer, &row.Mark, &row.Log, &row.former, &row.Readers)
 	return row, err
 }
 
@@ -185,7 +185,7 @@ func (t *tx) follow(ctx context.Context, c Claim, row *claimed) error {
 	if err := t.leave(ctx, &row.Position, c, c.Start, reasonAnotherLog); err != nil {
 		return err
 	}
-	row.Next, row.Ended = c.Start, false
+	row.Next, row.Mark, row.Ended = c.Start, "", false
 	return t.leaveBeyond(ctx, c, before, row)
 }
 

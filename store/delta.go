@@ -18,7 +18,8 @@ type Delta struct {
 	Version int
 	Body    []byte
 	// Previous is the number of the writer's delta before this one, 0 for its first;
-	// below 0 when it is not known.
+	// below 0 when it is not known. One below that of the delta which was read
+	// before means that the database went back in between.
 	Previous int64
 	// Committed is the database's time shortly before its COMMIT.
 	Committed time.Time
@@ -63,9 +64,8 @@ type Snapshot struct {
 // either read before or in Deltas, unless Behind. Writers that are missing in
 // after are read from their first delta.
 //
-// It fails with ErrWentBack when the database does not hold the newest delta that
-// was read of a writer, or did not when a later one was written: what was read was
-// taken back, and its samples come again.
+// It fails with ErrWentBack when the database does not hold what was read of a
+// writer: its samples come again. Once the writer has written again, Previous tells.
 //
 // Deltas of one writer become visible in the order of their numbers, because a
 // writer has one commit in flight at a time; nothing of the kind holds between
@@ -104,7 +104,7 @@ func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, err
 		s := &all[i]
 		s.after = after[s.writer]
 		if s.last < s.after && s.after < math.MaxInt64 {
-			return nil, wentBack(s.writer, s.after, s.last)
+			return nil, fmt.Errorf("writer %s is at delta %d, of which %d was read: %w", s.writer, s.last, s.after, ErrWentBack)
 		}
 	}
 	return slices.DeleteFunc(all, func(s seqRange) bool { return s.last <= s.after }), err
@@ -121,9 +121,6 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l
 		})
 		if err != nil {
 			return err
-		}
-		if len(deltas) > 0 && deltas[0].Previous >= 0 && deltas[0].Previous < s.after {
-			return wentBack(s.writer, s.after, deltas[0].Previous)
 		}
 		if len(deltas) > 0 && deltas[len(deltas)-1].Seq < s.last {
 			snap.Behind = true
@@ -150,10 +147,6 @@ func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, erro
 		all, bytes = append(all, d), bytes+len(d.Body)
 	}
 	return all, rows.Err()
-}
-
-func wentBack(writer string, read, stored int64) error {
-	return fmt.Errorf("writer %s is at delta %d, of which %d was read: %w", writer, stored, read, ErrWentBack)
 }
 
 // size is how many bytes of bodies deltas hold.

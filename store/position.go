@@ -35,6 +35,8 @@ type Position struct {
 	Ended bool
 	// Writer made the newest claim.
 	Writer string
+	// Mark is the source's own note of what was read last before Next.
+	Mark string
 	// Log is the log that the position is in, and Readers are who share it; empty
 	// where a claim told none.
 	Log, Readers string
@@ -50,6 +52,9 @@ type Move struct {
 	// From is where the caller believes the stored position to be, To where
 	// it goes.
 	From, To string
+	// Mark is the source's own note of what was read last before To; see
+	// [Position].
+	Mark string
 	// Ended marks the partition as counted to its end.
 	Ended bool
 }
@@ -58,13 +63,13 @@ type Move struct {
 // sources when source is empty.
 func (s *Store) Positions(ctx context.Context, source string) ([]Position, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT source, name, next_offset, epoch, ended, writer, log, readers
+		SELECT source, name, next_offset, epoch, ended, writer, mark, log, readers
 		FROM positions WHERE $1 = '' OR source = $1 ORDER BY source, name`, source)
 	if err != nil {
 		return nil, wrap(ctx, "read positions", err)
 	}
 	all, err := collect(rows, func(p *Position) []any {
-		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Log, &p.Readers}
+		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Mark, &p.Log, &p.Readers}
 	})
 	return all, wrap(ctx, "read positions", err)
 }
@@ -78,9 +83,9 @@ func (t *tx) move(ctx context.Context, writer string, moves []Move) error {
 	for _, m := range moves {
 		n, err := t.exec(ctx, `
 			UPDATE positions
-			SET next_offset = $1, ended = $2, writer = $3, moved = $4
+			SET next_offset = $1, ended = $2, writer = $3, moved = $4, mark = $9
 			WHERE source = $5 AND name = $6 AND next_offset = $7 AND epoch = $8`,
-			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch)
+			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch, clean(m.Mark))
 		if err != nil {
 			return fmt.Errorf("move %s: %w", m.PartitionID, err)
 		}

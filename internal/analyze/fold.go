@@ -104,6 +104,9 @@ type file struct {
 // Position implements source.Partition.
 func (f *file) Position() string { return f.position }
 
+// Mark implements source.Partition.
+func (f *file) Mark() string { return "" }
+
 // Committed implements source.Partition: nothing is ever durable here.
 func (f *file) Committed() string { return "" }
 

@@ -213,7 +213,7 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	}
 	for _, g := range at.Lost {
 		c.gaps.Inc()
-		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}, "from", g.From, "to", g.To, "reason", g.Reason)
+		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}.String(), "from", g.From, "to", g.To, "reason", g.Reason)
 	}
 	return c.register(at), nil
 }

@@ -122,7 +122,7 @@ func (f *inFlightCommit) cover(p *partition) {
 	f.covered = append(f.covered, covered{partition: p, to: p.at, ended: p.ended, changes: p.changes})
 	if p.at != p.stored || p.ended != p.endedStored {
 		f.commit.Moves = append(f.commit.Moves, store.Move{
-			PartitionID: p.id, Epoch: p.epoch, From: p.stored, To: p.at, Ended: p.ended,
+			PartitionID: p.id, Epoch: p.epoch, From: p.stored, To: p.at, Mark: p.mark, Ended: p.ended,
 		})
 	}
 	if w, known := p.storedWatermark(); known {

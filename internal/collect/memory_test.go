@@ -153,7 +153,7 @@ func (m *memory) apply(c store.Commit) {
 	m.writers[c.Writer] = c.Seq
 	for _, move := range c.Moves {
 		p := m.positions[move.PartitionID]
-		p.Next, p.Ended, p.Writer = move.To, move.Ended, c.Writer
+		p.Next, p.Mark, p.Ended, p.Writer = move.To, move.Mark, move.Ended, c.Writer
 		m.positions[move.PartitionID] = p
 	}
 	for _, w := range c.Watermarks {

@@ -70,10 +70,19 @@ func uneventful(t *testing.T, start time.Time) sound {
 
 // TestAPostgresThatWentBack is set back under a running judge to a copy of its data
 // that is behind, as by a failover to a standby. The collector reads again what the
-// database lost. Totals, seconds and notifications end up as if nothing had been,
-// and a gap tells of it.
+// database lost, before the judge looks or after. Totals, seconds and notifications
+// end up as if nothing had been, and a gap tells of it.
 func TestAPostgresThatWentBack(t *testing.T) {
 	t.Parallel()
+	for name, late := range map[string]bool{"the judge looks first": false, "the collector writes first": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			setBack(t, late)
+		})
+	}
+}
+
+func setBack(t *testing.T, late bool) {
 	start := begin()
 	want := uneventful(t, start)
 	server := pgtest.Run(t)
@@ -92,10 +101,18 @@ func TestAPostgresThatWentBack(t *testing.T) {
 	if len(told) == 0 {
 		t.Fatal("nothing was told of what will be lost")
 	}
+	p.hold.Lock()
 	must(t, server.Restore(t.Context()))
 	s = open(t, server.URL("postgres"))
 	c.store = s
+	if !late {
+		p.hold.Unlock()
+		await(t, func() bool { return p.acquired.Load() > 1 })
+	}
 	lost(c)
+	if late {
+		p.hold.Unlock()
+	}
 	j.quiet(t)
 	if ids := notificationIDs(t, s); !slices.Equal(ids, told) {
 		t.Errorf("it is told as %v, and was as %v: that is a second page", ids, told)

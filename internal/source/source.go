@@ -38,6 +38,9 @@ type Batch struct {
 	Messages iter.Seq[Message]
 	// Next is the position to read from once the batch is counted.
 	Next string
+	// Mark is the source's own note of what was read last before Next. It is stored
+	// with the position; empty when there is none.
+	Mark string
 	// Time is the newest message time in the batch, Unix milliseconds; 0 when
 	// there is none.
 	Time int64
@@ -98,6 +101,8 @@ type Log struct {
 type Partition interface {
 	// Position returns the position to read from.
 	Position() string
+	// Mark returns the note that was stored with the claimed position.
+	Mark() string
 	// Fold counts a batch. It blocks while memory is full, the store is away,
 	// or this partition is too far ahead of the slowest one. A batch without
 	// messages still moves the position and the watermark. After an error the

@@ -92,13 +92,14 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	r.is, r.checked, r.epoch = is, time.Now(), -1
+	r.is, r.checked = is, time.Now()
 	r.handle, err = sink.Claim(ctx, r.claim(first))
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureClaim, err)
 		return fmt.Errorf("claim: %w", err)
 	}
 	if r.at, err = strconv.ParseInt(r.handle.Position(), 10, 64); err == nil {
+		r.epoch = epochOf(r.handle.Mark())
 		err = r.read(ctx)
 	} else {
 		r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
@@ -107,6 +108,22 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.release(ctx)
 	}
 	return err
+}
+
+// epochOf returns the leader epoch in a position's mark; -1 when there is none.
+func epochOf(mark string) int32 {
+	if epoch, err := strconv.ParseInt(mark, 10, 32); err == nil {
+		return int32(epoch)
+	}
+	return -1
+}
+
+// mark returns the note of a leader epoch beside a position.
+func mark(epoch int32) string {
+	if epoch < 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(epoch), 10)
 }
 
 // claim returns the claim of the partition.
@@ -156,7 +173,7 @@ func (r *reader) read(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case errors.Is(err, errAnotherTopic):
-			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.is.topic)
+			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.is.topic.String())
 			return err
 		case isSinkError(err):
 			if !errors.Is(err, source.ErrReclaim) {
@@ -290,16 +307,18 @@ func (r *reader) growFetch() error {
 
 func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
 	lag := max(res.HighWatermark-c.Next, 0)
+	epoch := r.epoch
+	if c.Next > r.at {
+		epoch = c.Epoch
+	}
 	err := r.handle.Fold(ctx, source.Batch{
-		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10),
+		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10), Mark: mark(epoch),
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 	})
 	if err != nil {
 		return fromSink(fmt.Errorf("fold: %w", err))
 	}
-	if c.Next > r.at {
-		r.at, r.epoch = c.Next, c.Epoch
-	}
+	r.at, r.epoch = c.Next, epoch
 	r.newest = max(r.newest, c.Time)
 	if len(c.Records) > 0 {
 		r.lossCheck.step = 0

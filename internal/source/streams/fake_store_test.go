@@ -268,6 +268,9 @@ func (d *session) Claim(_ context.Context, claim source.Claim) (source.Partition
 	return &handle{session: d, shard: h, epoch: h.epoch, next: h.next, since: time.Now()}, nil
 }
 
+// Mark implements source.Partition.
+func (h *handle) Mark() string { return "" }
+
 func (h *handle) Position() string  { return h.next }
 func (h *handle) Committed() string { return h.next }
 
