@@ -73,6 +73,11 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s; \
 	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
 
+.PHONY: faults
+faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled' -count=1 -v -timeout 40m -args -faults.rounds=3 | grep -v '"level"'
+
 .PHONY: eval
 eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
 	go test ./detect/sampling -run TestIntervalsCover -v -count=1 | grep -v '^=== '

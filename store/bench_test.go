@@ -20,7 +20,7 @@ func BenchmarkCommit(b *testing.B) {
 		c := store.Commit{Writer: "a", Body: make([]byte, 100<<10)}
 		_, _ = rand.Read(c.Body)
 		for n := range partitions {
-			p, err := s.Claim(b.Context(), "a", store.PartitionID{Source: "kafka:g/t", Name: fmt.Sprint(n)}, "0")
+			p, err := s.Claim(b.Context(), "a", store.Claim{PartitionID: store.PartitionID{Source: "kafka:g/t", Name: fmt.Sprint(n)}, First: "0"})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -13,6 +13,9 @@ type Commit struct {
 	// whether or not it has a body; the first is 1.
 	Writer string
 	Seq    int64
+	// After is the newest commit of the writer that the caller knows to be stored; 0
+	// for none.
+	After int64
 	// Version is the form of Body; Body the delta itself, already compressed.
 	// A nil Body writes no delta and only moves positions and watermarks.
 	Version int
@@ -33,7 +36,9 @@ type Commit struct {
 // caller believed or not the caller's: nothing is stored then, for no
 // partition, and what was folded has to be discarded and read again. It
 // fails with ErrDuplicate when the writer has committed this Seq or a later
-// one already. With ErrAmbiguous, ask Committed before anything else.
+// one already, and with ErrWentBack when the database does not hold the commit After
+// any more: it was set back to an earlier state, so that every position has to be
+// read again. With ErrAmbiguous, ask Committed before anything else.
 func (s *Store) Commit(ctx context.Context, c Commit) error {
 	if err := c.check(); err != nil {
 		return err
@@ -72,7 +77,8 @@ func (c Commit) check() error {
 }
 
 func (t *tx) commit(ctx context.Context, c Commit) error {
-	if err := t.advanceWriter(ctx, c); err != nil {
+	previous, err := t.advanceWriter(ctx, c)
+	if err != nil {
 		return err
 	}
 	if err := t.move(ctx, c.Writer, c.Moves); err != nil {
@@ -81,7 +87,7 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 	if err := t.putWatermarks(ctx, c.Writer, c.Watermarks); err != nil {
 		return err
 	}
-	if err := t.putDelta(ctx, c); err != nil {
+	if err := t.putDelta(ctx, c, previous); err != nil {
 		return err
 	}
 	if err := t.putGaps(ctx, c.Writer, c.Gaps); err != nil {
@@ -91,33 +97,38 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 }
 
 // advanceWriter records the commit's number: once, and never below an earlier one. The
-// writer's row is locked from here to the end of the transaction.
-func (t *tx) advanceWriter(ctx context.Context, c Commit) error {
-	var delta int64
+// writer's row is locked from here to the end of the transaction. It returns the
+// number of the writer's delta before.
+func (t *tx) advanceWriter(ctx context.Context, c Commit) (previous int64, err error) {
+	var last int64
+	err = t.QueryRowContext(ctx, `
+		INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
+		VALUES ($1, '', $2, $3, $2, 0, 0)
+		ON CONFLICT (writer) DO UPDATE SET seen = excluded.seen
+		RETURNING last_seq, last_delta`,
+		c.Writer, t.now, utc(time.Time{})).Scan(&last, &previous)
+	switch {
+	case err != nil:
+		return 0, err
+	case last >= c.Seq:
+		return 0, ErrDuplicate
+	case last < c.After:
+		return 0, fmt.Errorf("commit %d is the newest, after %d: %w", last, c.After, ErrWentBack)
+	}
+	delta := previous
 	if c.Body != nil {
 		delta = c.Seq
 	}
-	n, err := t.exec(ctx, `
-		INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
-		VALUES ($1, '', $2, $3, $2, $4, $5)
-		ON CONFLICT (writer) DO UPDATE
-		SET seen = excluded.seen, last_seq = excluded.last_seq,
-			last_delta = CASE WHEN excluded.last_delta > 0
-				THEN excluded.last_delta ELSE writers.last_delta END
-		WHERE writers.last_seq < excluded.last_seq`,
-		c.Writer, t.now, utc(time.Time{}), c.Seq, delta)
-	if err == nil && n == 0 {
-		return ErrDuplicate
-	}
-	return err
+	_, err = t.exec(ctx, `UPDATE writers SET last_seq = $1, last_delta = $2 WHERE writer = $3`, c.Seq, delta, c.Writer)
+	return previous, err
 }
 
-func (t *tx) putDelta(ctx context.Context, c Commit) error {
+func (t *tx) putDelta(ctx context.Context, c Commit, previous int64) error {
 	if c.Body == nil {
 		return nil
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO deltas (writer, seq, version, body, committed)
-		VALUES ($1, $2, $3, $4, $5)`, c.Writer, c.Seq, c.Version, c.Body, t.now)
+		INSERT INTO deltas (writer, seq, version, body, committed, previous)
+		VALUES ($1, $2, $3, $4, $5, $6)`, c.Writer, c.Seq, c.Version, c.Body, t.now, previous)
 	return err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -15,6 +17,10 @@ type Delta struct {
 	// Version is the form of Body.
 	Version int
 	Body    []byte
+	// Previous is the number of the writer's delta before this one, 0 for its first;
+	// below 0 when it is not known. One below that of the delta which was read
+	// before means that the database went back in between.
+	Previous int64
 	// Committed is the database's time shortly before its COMMIT.
 	Committed time.Time
 }
@@ -58,6 +64,9 @@ type Snapshot struct {
 // either read before or in Deltas, unless Behind. Writers that are missing in
 // after are read from their first delta.
 //
+// It fails with ErrWentBack when the database does not hold what was read of a
+// writer: its samples come again. Once the writer has written again, Previous tells.
+//
 // Deltas of one writer become visible in the order of their numbers, because a
 // writer has one commit in flight at a time; nothing of the kind holds between
 // writers, and nothing here relies on it.
@@ -92,7 +101,11 @@ func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, err
 	}
 	all, err := collect(rows, func(s *seqRange) []any { return []any{&s.writer, &s.last} })
 	for i := range all {
-		all[i].after = after[all[i].writer]
+		s := &all[i]
+		s.after = after[s.writer]
+		if s.last < s.after && s.after < math.MaxInt64 {
+			return nil, fmt.Errorf("writer %s is at delta %d, of which %d was read: %w", s.writer, s.last, s.after, ErrWentBack)
+		}
 	}
 	return slices.DeleteFunc(all, func(s seqRange) bool { return s.last <= s.after }), err
 }
@@ -119,7 +132,7 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l
 
 func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, error) {
 	rows, err := t.QueryContext(ctx, `
-		SELECT writer, seq, version, body, committed FROM deltas
+		SELECT writer, seq, version, body, committed, coalesce(previous, -1) FROM deltas
 		WHERE writer = $1 AND seq > $2 ORDER BY seq LIMIT $3`, s.writer, s.after, l.Deltas)
 	if err != nil {
 		return nil, err
@@ -128,7 +141,7 @@ func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, erro
 	var all []Delta
 	for bytes := 0; bytes < l.Bytes && rows.Next(); {
 		var d Delta
-		if err := rows.Scan(&d.Writer, &d.Seq, &d.Version, &d.Body, &d.Committed); err != nil {
+		if err := rows.Scan(&d.Writer, &d.Seq, &d.Version, &d.Body, &d.Committed, &d.Previous); err != nil {
 			return nil, err
 		}
 		all, bytes = append(all, d), bytes+len(d.Body)

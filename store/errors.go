@@ -26,6 +26,13 @@ var (
 	ErrDuplicate = errors.New("this commit is already stored")
 	// ErrLeaseLost: the lease was taken by another holder.
 	ErrLeaseLost = errors.New("the lease is held by another")
+	// ErrWentBack: the database was set back to an earlier state, by a failover or a
+	// restore: what the caller knows of it is of no use any more.
+	ErrWentBack = errors.New("the database went back to an earlier state")
+	// ErrHeld: other readers have the partition. The error is a *HeldError.
+	ErrHeld = errors.New("other readers have the partition")
+	// ErrFormerLog: the log was replaced by another one of its name before.
+	ErrFormerLog = errors.New("this log was replaced before: the answer that named it is out of date")
 	// ErrSchemaNewer: the database was migrated by a newer version of Keyheat.
 	ErrSchemaNewer = errors.New("the database's schema is newer than this program")
 	// ErrSchemaOlder: the database has not been migrated yet.
@@ -61,6 +68,22 @@ func (e *FencedError) Error() string {
 // Is makes errors.Is(err, ErrFenced) hold.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
+// HeldError is a partition that others read.
+type HeldError struct {
+	PartitionID
+	// Readers have it, one of them on Host; Refused wanted it.
+	Readers, Refused, Host string
+}
+
+// Error says who has the partition, and what to do.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s is read by the group %q, of which a collector runs on host %q: a second group, %q, would count the same samples again; stop the collectors of one, or let all use the same group",
+		e.PartitionID, e.Readers, e.Host, e.Refused)
+}
+
+// Is makes errors.Is(err, ErrHeld) hold.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
 // wrap adds what was being done, and why it failed when the statement is not the
 // cause: the caller stopped, or the database is unavailable, which a deadline that
 // passed means too.
@@ -81,7 +104,7 @@ func wrap(ctx context.Context, doing string, err error) error {
 // classified reports whether an error is one of this package's sentinels already.
 func classified(err error) bool {
 	return slices.ContainsFunc([]error{
-		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrSchemaNewer, ErrSchemaOlder,
+		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrWentBack, ErrHeld, ErrFormerLog, ErrSchemaNewer, ErrSchemaOlder,
 		ErrUnavailable, ErrNotFound, sql.ErrNoRows,
 	}, func(own error) bool { return errors.Is(err, own) })
 }

@@ -34,7 +34,7 @@ func TestAmbiguousCommitIsResolved(t *testing.T) {
 				if writer == "known" {
 					check(t, s.StartWriter(t.Context(), store.Writer{ID: writer, Started: time.Now()}))
 				}
-				p, err := s.Claim(t.Context(), writer, shard, "0")
+				p, err := s.Claim(t.Context(), writer, store.Claim{PartitionID: shard, First: "0"})
 				check(t, err)
 				delta := store.Commit{Writer: writer, Seq: 1, Body: []byte("delta"),
 					Moves: []store.Move{{PartitionID: shard, Epoch: p.Epoch, From: "0", To: "7"}}}
@@ -177,7 +177,7 @@ func TestKilledServerIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Run(t)
 	s := open(t, server.URL("postgres"))
-	p, err := s.Claim(t.Context(), "a", shard, "0")
+	p, err := s.Claim(t.Context(), "a", store.Claim{PartitionID: shard, First: "0"})
 	check(t, err)
 	wake := s.Listen(t.Context())
 	const kills, last = 3, 300

@@ -26,18 +26,22 @@ type Judgement struct {
 	IncidentTransitions []IncidentTransition
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
+	// Gaps are what the judge itself finds to be lost.
+	Gaps []Gap
 	// Cursors advance, writer to sequence number: every delta up to it must be
 	// wholly in windows that are written now or were before.
 	Cursors map[string]int64
 }
 
 // Judge writes a judgement in one transaction that begins with a
-// compare-and-swap on the lease's token. It fails with ErrLeaseLost, and
-// writes nothing, when another has taken the lease. After ErrAmbiguous the
-// caller takes the lease again and starts from what is stored.
+// compare-and-swap on the lease's token and on the number of its writes, which the
+// caller raises in its own lease after each one. It fails with ErrLeaseLost, and
+// writes nothing, when another has taken the lease, and with ErrWentBack when the
+// database does not hold what was written under it before. After these, and after
+// ErrAmbiguous, the caller takes the lease again and starts from what is stored.
 func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 	return s.change(ctx, "write the judgement", func(t *tx) error {
-		if err := t.useLease(ctx, l); err != nil {
+		if err := t.writeUnderLease(ctx, l); err != nil {
 			return err
 		}
 		parts, targets := j.parts(), make(map[sample.Target]bool)
@@ -52,6 +56,9 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 			if err := p.put(ctx, t, ids); err != nil {
 				return err
 			}
+		}
+		if err := t.putGaps(ctx, l.Holder, j.Gaps); err != nil {
+			return err
 		}
 		return t.putCursors(ctx, j.Cursors)
 	})

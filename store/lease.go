@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -17,6 +18,19 @@ type Lease struct {
 	Token int64
 	// Expires is when another may take it.
 	Expires time.Time
+	// Writes is how often what the lease guards was written, by all its holders.
+	// Judge compares and raises it; the caller raises its own after each Judge. A
+	// lower one in the database than one that was seen before means that the
+	// database went back to an earlier state.
+	Writes int64
+	// Used is when the lease was used before it was taken; zero for a new one.
+	Used time.Time
+}
+
+// Behind reports whether a lease that was taken later shows that the database went
+// back since this one was used: tokens and writes only rise.
+func (l Lease) Behind(later Lease) bool {
+	return later.Token <= l.Token || later.Writes < l.Writes
 }
 
 // AcquireLease takes a lease that is free or expired, or takes one's own
@@ -25,7 +39,11 @@ type Lease struct {
 func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (Lease, bool, error) {
 	l := Lease{Name: name, Holder: holder}
 	err := s.change(ctx, "take lease "+name, func(t *tx) error {
-		l.Expires = utc(t.now.Add(ttl))
+		l.Expires, l.Used = utc(t.now.Add(ttl)), time.Time{}
+		err := t.QueryRowContext(ctx, `SELECT used FROM leases WHERE name = $1`, name).Scan(&l.Used)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
 		return t.QueryRowContext(ctx, `
 			INSERT INTO leases (name, holder, token, expires, used)
 			VALUES ($1, $2, 1, $3, $4)
@@ -33,8 +51,8 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 			SET holder = excluded.holder, token = leases.token + 1,
 				expires = excluded.expires, used = excluded.used
 			WHERE leases.expires <= excluded.used OR leases.holder = excluded.holder
-			RETURNING token`,
-			name, holder, l.Expires, t.now).Scan(&l.Token)
+			RETURNING token, writes`,
+			name, holder, l.Expires, t.now).Scan(&l.Token, &l.Writes)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return Lease{}, false, nil
@@ -43,7 +61,7 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 }
 
 // RenewLease prolongs a lease by ttl from now. It fails with ErrLeaseLost when
-// another has taken it; an expired lease that was not taken is renewed.
+// another has taken it, and with ErrWentBack when the database went back since; an expired lease that was not taken is renewed.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
 		l.Expires = utc(t.now.Add(ttl))
@@ -58,7 +76,7 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 	err := s.change(ctx, "release lease "+l.Name, func(t *tx) error {
 		return t.endLease(ctx, l, t.now)
 	})
-	if errors.Is(err, ErrLeaseLost) {
+	if errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrWentBack) {
 		return nil
 	}
 	return err
@@ -71,9 +89,36 @@ func (t *tx) useLease(ctx context.Context, l Lease) error {
 		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4`,
 		t.now, l.Name, l.Holder, l.Token)
 	if err == nil && n == 0 {
-		return ErrLeaseLost
+		return t.lostLease(ctx, l)
 	}
 	return err
+}
+
+// writeUnderLease is useLease with a compare-and-swap on the number of writes too.
+func (t *tx) writeUnderLease(ctx context.Context, l Lease) error {
+	n, err := t.exec(ctx, `
+		UPDATE leases SET used = $1, writes = writes + 1 WHERE name = $2 AND holder = $3 AND token = $4 AND writes = $5`,
+		t.now, l.Name, l.Holder, l.Token, l.Writes)
+	if err == nil && n == 0 {
+		return t.lostLease(ctx, l)
+	}
+	return err
+}
+
+// lostLease returns why a lease cannot be used.
+func (t *tx) lostLease(ctx context.Context, l Lease) error {
+	var stored Lease
+	err := t.QueryRowContext(ctx, `SELECT holder, token, writes FROM leases WHERE name = $1`, l.Name).
+		Scan(&stored.Holder, &stored.Token, &stored.Writes)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("the lease is unknown: %w", ErrWentBack)
+	case err != nil:
+		return err
+	case stored.Token < l.Token || stored.Writes < l.Writes || stored.Token == l.Token && stored.Holder != l.Holder:
+		return fmt.Errorf("the lease is at write %d of token %d, after %d of %d: %w", stored.Writes, stored.Token, l.Writes, l.Token, ErrWentBack)
+	}
+	return ErrLeaseLost
 }
 
 // endLease sets when a lease that is still held ends.

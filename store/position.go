@@ -9,9 +9,9 @@ import (
 
 // PartitionID names a partition of a log, or a shard of a stream.
 type PartitionID struct {
-	// Source is where the partition lives, such as "kafka:group/topic".
+	// Source is where the partition lives, such as "kafka:" and a cluster's id.
 	Source string
-	// Name is the partition in that source, such as "7".
+	// Name is the partition in that source, such as "samples/7".
 	Name string
 }
 
@@ -35,6 +35,13 @@ type Position struct {
 	Ended bool
 	// Writer made the newest claim.
 	Writer string
+	// Mark is the source's own note of what was read last before Next.
+	Mark string
+	// Log is the log that the position is in, and Readers are who share it; empty
+	// where a claim told none.
+	Log, Readers string
+	// Lost are the gaps that a claim has recorded; it alone sets them.
+	Lost []Gap
 }
 
 // Move is the compare-and-swap of one position.
@@ -45,48 +52,24 @@ type Move struct {
 	// From is where the caller believes the stored position to be, To where
 	// it goes.
 	From, To string
+	// Mark is the source's own note of what was read last before To; see
+	// [Position].
+	Mark string
 	// Ended marks the partition as counted to its end.
 	Ended bool
-}
-
-// Claim makes a writer the owner of a partition: it raises the epoch, so that no
-// writer with an older claim can move the position again, and returns where to
-// read on. A partition that is not known yet begins at first, and its watermark
-// at Beginning: no second is complete before the partition's first commit.
-//
-// Claim only when the right to the partition is certain, after a successful
-// heartbeat of the group's generation for example: a late zombie that claims
-// takes the partition from its rightful owner. After ErrUnavailable, claim
-// again: a response that was lost costs an epoch and nothing else.
-func (s *Store) Claim(ctx context.Context, writer string, id PartitionID, first string) (Position, error) {
-	p := Position{PartitionID: id, Writer: writer}
-	err := s.change(ctx, "claim "+id.String(), func(t *tx) error {
-		row := t.QueryRowContext(ctx, `
-			INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved)
-			VALUES ($1, $2, $3, 1, FALSE, $4, $5)
-			ON CONFLICT (source, name) DO UPDATE
-			SET epoch = positions.epoch + 1, writer = excluded.writer
-			RETURNING next_offset, epoch, ended`,
-			id.Source, id.Name, first, writer, t.now)
-		if err := row.Scan(&p.Next, &p.Epoch, &p.Ended); err != nil {
-			return err
-		}
-		return t.claimWatermark(ctx, p)
-	})
-	return p, err
 }
 
 // Positions are all known partitions of a source, in key order; of all
 // sources when source is empty.
 func (s *Store) Positions(ctx context.Context, source string) ([]Position, error) {
 	rows, err := s.read.QueryContext(ctx, `
-		SELECT source, name, next_offset, epoch, ended, writer
+		SELECT source, name, next_offset, epoch, ended, writer, mark, log, readers
 		FROM positions WHERE $1 = '' OR source = $1 ORDER BY source, name`, source)
 	if err != nil {
 		return nil, wrap(ctx, "read positions", err)
 	}
 	all, err := collect(rows, func(p *Position) []any {
-		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer}
+		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Mark, &p.Log, &p.Readers}
 	})
 	return all, wrap(ctx, "read positions", err)
 }
@@ -100,9 +83,9 @@ func (t *tx) move(ctx context.Context, writer string, moves []Move) error {
 	for _, m := range moves {
 		n, err := t.exec(ctx, `
 			UPDATE positions
-			SET next_offset = $1, ended = $2, writer = $3, moved = $4
+			SET next_offset = $1, ended = $2, writer = $3, moved = $4, mark = $9
 			WHERE source = $5 AND name = $6 AND next_offset = $7 AND epoch = $8`,
-			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch)
+			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch, clean(m.Mark))
 		if err != nil {
 			return fmt.Errorf("move %s: %w", m.PartitionID, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/tables"
 )
@@ -47,7 +48,7 @@ type Admin struct {
 // defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
 	return &Config{
-		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}},
+		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
 		Streams:     Streams{Consumer: "keyheat", Lease: shards.DefaultLease},
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: collect.DefaultCommitInterval},

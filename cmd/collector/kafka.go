@@ -20,9 +20,11 @@ type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
 	Format  []string `yaml:"format" help:"what the topics hold: keyheat, dynamodb-stream or cloudtrail; topic=format for one of them"`
-	Group   string   `yaml:"group" help:"the consumer group that shares the partitions"`
-	TLS     TLS      `yaml:"tls"`
-	SASL    SASL     `yaml:"sasl"`
+	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; a renamed one reads on where the old one stopped"`
+	// MaxBatch bounds a partition's memory.
+	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold, compressed and not; a compressed one above it is recorded as a gap"`
+	TLS      TLS          `yaml:"tls"`
+	SASL     SASL         `yaml:"sasl"`
 }
 
 // TLS is how connections to Kafka are encrypted.
@@ -63,6 +65,9 @@ func (k *Kafka) check(f *config.Faults) {
 	}
 	if strings.TrimSpace(k.Group) == "" {
 		f.Addf("kafka.group", "no consumer group: name one")
+	}
+	if k.MaxBatch < 1<<20 || k.MaxBatch >= 1<<30 {
+		f.Addf("kafka.max_batch", "%d bytes: give at least 1MiB and less than 1GiB", k.MaxBatch)
 	}
 	if _, err := k.TLS.client(); err != nil {
 		f.Addf("kafka.tls", "%w", err)
@@ -110,7 +115,7 @@ func (t TLS) client() (*tls.Config, error) {
 
 // source returns the configuration of internal/source/kafka.
 func (k *Kafka) source() (kafka.Config, error) {
-	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group}
+	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
 	var err error
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
@@ -125,10 +130,15 @@ func (k *Kafka) source() (kafka.Config, error) {
 func (k *Kafka) probes(*Config) []cli.Probe {
 	return []cli.Probe{{Name: "kafka", Run: func(ctx context.Context) (string, error) {
 		settings, err := k.source()
-		if err == nil {
-			err = settings.Probe(ctx)
+		if err != nil {
+			return "", err
 		}
-		return fmt.Sprintf("%s answers and has %s", strings.Join(settings.Brokers, ", "), strings.Join(settings.Topics, ", ")), err
+		limits, err := settings.Probe(ctx)
+		found := fmt.Sprintf("%s answers and has %s", strings.Join(settings.Brokers, ", "), strings.Join(settings.Topics, ", "))
+		if limits != "" {
+			found += "; " + limits
+		}
+		return found, err
 	}}}
 }
 

@@ -91,8 +91,8 @@ func (f *fold) message(m source.Message) {
 }
 
 // Claim implements source.Sink.
-func (f *fold) Claim(_ context.Context, path, first string) (source.Partition, error) {
-	return &file{into: f, path: path, position: first}, nil
+func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
+	return &file{into: f, path: c.Partition, position: c.First}, nil
 }
 
 // file is one file while it is read.
@@ -103,6 +103,9 @@ type file struct {
 
 // Position implements source.Partition.
 func (f *file) Position() string { return f.position }
+
+// Mark implements source.Partition.
+func (f *file) Mark() string { return "" }
 
 // Committed implements source.Partition: nothing is ever durable here.
 func (f *file) Committed() string { return "" }

@@ -46,8 +46,8 @@ func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { r
 func (*null) StopWriter(context.Context, string) error                       { return nil }
 func (*null) Committed(context.Context, string, int64) (bool, error)         { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
-func (*null) Claim(_ context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
-	return store.Position{PartitionID: id, Next: first, Epoch: 1, Writer: writer}, nil
+func (*null) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
+	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil
 }
 
 // naive is what one would write first: encoding/json, and a map.
@@ -95,7 +95,7 @@ func timeCollector(b *testing.B, messages []source.Message, size int) (time.Dura
 	b.Helper()
 	c := newCollector(b, collect.Config{Source: "bench"}, new(null))
 	stop := running(b, c)
-	p, err := c.Claim(b.Context(), "p", "0")
+	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func timeNaive(b *testing.B, messages []source.Message) time.Duration {
 func BenchmarkFold(b *testing.B) {
 	c := newCollector(b, collect.Config{Source: "bench", CommitInterval: time.Hour}, new(null))
 	stop := running(b, c)
-	p, err := c.Claim(b.Context(), "p", "0")
+	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0"})
 	if err != nil {
 		b.Fatal(err)
 	}

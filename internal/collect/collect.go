@@ -38,6 +38,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
@@ -51,7 +53,7 @@ type Store interface {
 	StartWriter(ctx context.Context, w store.Writer) error
 	ReportWriter(ctx context.Context, id string, status store.WriterStatus) error
 	StopWriter(ctx context.Context, id string) error
-	Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error)
+	Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
 	Committed(ctx context.Context, writer string, seq int64) (bool, error)
 }
@@ -63,7 +65,9 @@ type Collector struct {
 	store  Store
 	log    *slog.Logger
 	writer string
-	shards []*shard
+	// started is when the collector was made.
+	started time.Time
+	shards  []*shard
 
 	// turn is held by whoever commits: there is one commit at a time.
 	turn chan struct{}
@@ -81,6 +85,7 @@ type Collector struct {
 	mu           sync.Mutex
 	partitions   map[string]*partition
 	seq          int64
+	acknowledged int64              // the newest commit that is stored
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health health.Status
@@ -102,7 +107,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
 	c := &Collector{
-		config: config, store: st, log: logger, writer: rand.Text(),
+		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1),
 		partitions: make(map[string]*partition), cancelCommit: func() {},
 		share: badShare{limit: config.BadShare, least: config.BadSamples},
@@ -147,13 +152,17 @@ func (c *Collector) Run(ctx context.Context) error {
 
 // startWriter makes the writer visible to operators; Commit does not need it.
 func (c *Collector) startWriter(ctx context.Context) error {
-	w := store.Writer{ID: c.writer, Host: c.config.Host, Started: time.Now()}
 	return c.retry(ctx, "start writer", func(ctx context.Context) error {
 		if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 			return err
 		}
-		return c.store.StartWriter(ctx, w)
+		return c.store.StartWriter(ctx, c.self())
 	})
+}
+
+// self is this collector as the store knows it.
+func (c *Collector) self() store.Writer {
+	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
 
 // finish commits what is left and marks the writer as stopped.
@@ -185,15 +194,28 @@ func withGrace(parent context.Context, grace time.Duration) (context.Context, co
 }
 
 // Claim implements source.Sink.
-func (c *Collector) Claim(ctx context.Context, name, first string) (source.Partition, error) {
-	id := store.PartitionID{Source: c.config.Source, Name: name}
+func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Partition, error) {
+	wanted := store.Claim{
+		PartitionID: store.PartitionID{Source: c.config.Source, Name: claim.Partition}, First: claim.First,
+		Log: claim.Log.ID, Start: claim.Log.Start, Partitions: claim.Log.Partitions, Readers: claim.Log.Readers,
+	}
+	if claim.Log.Cluster != "" {
+		wanted.Source, wanted.Former = claim.Log.Cluster, c.config.Source
+	}
 	var at store.Position
-	err := c.retry(ctx, "claim "+name, func(ctx context.Context) (err error) {
-		at, err = c.store.Claim(ctx, c.writer, id, first)
+	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {
+		at, err = c.store.Claim(ctx, c.writer, wanted)
+		if errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrFormerLog) {
+			return backoff.Permanent(err)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, g := range at.Lost {
+		c.gaps.Inc()
+		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}.String(), "from", g.From, "to", g.To, "reason", g.Reason)
 	}
 	return c.register(at), nil
 }

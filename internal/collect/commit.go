@@ -89,7 +89,7 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 		return nil
 	}
 	c.seq++
-	f.commit.Writer, f.commit.Seq = c.writer, c.seq
+	f.commit.Writer, f.commit.Seq, f.commit.After = c.writer, c.seq, c.acknowledged
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	c.cancelCommit = f.cancel
 	c.inFlight.Store(f.bytes)
@@ -123,7 +123,7 @@ func (f *inFlightCommit) cover(p *partition) {
 	f.covered = append(f.covered, covered{partition: p, to: p.at, ended: p.ended, changes: p.changes})
 	if p.at != p.stored || p.ended != p.endedStored {
 		f.commit.Moves = append(f.commit.Moves, store.Move{
-			PartitionID: p.id, Epoch: p.epoch, From: p.stored, To: p.at, Ended: p.ended,
+			PartitionID: p.id, Epoch: p.epoch, From: p.stored, To: p.at, Mark: p.mark, Ended: p.ended,
 		})
 	}
 	if w, known := p.storedWatermark(); known {
@@ -164,14 +164,30 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 		case errors.Is(err, store.ErrFenced):
 			c.fenced.Inc()
 			return backoff.Permanent(err)
+		case errors.Is(err, store.ErrWentBack):
+			// Also where nothing is pending: what was counted is not any more, and
+			// perhaps this writer neither.
+			c.setAcknowledged(0)
+			if err := c.store.StartWriter(ctx, c.self()); err != nil {
+				c.log.Debug("make this collector known again", "error", err)
+			}
+			return backoff.Permanent(err)
 		}
 		ambiguous = errors.Is(err, store.ErrAmbiguous)
 		return err
 	})
 }
 
+// setAcknowledged sets which commit the store is known to hold.
+func (c *Collector) setAcknowledged(seq int64) {
+	c.mu.Lock()
+	c.acknowledged = seq
+	c.mu.Unlock()
+}
+
 // acknowledge records what is stored.
 func (c *Collector) acknowledge(f *inFlightCommit) {
+	c.setAcknowledged(f.commit.Seq)
 	for _, at := range f.covered {
 		p := at.partition
 		p.shard.mu.Lock()

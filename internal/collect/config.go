@@ -42,8 +42,9 @@ type Decoder interface {
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
 	// Source names where the partitions live in the store, such as
-	// "kafka:keyheat". It is part of every position's key: another name begins
-	// from the first record again.
+	// "kafka:keyheat". It is part of every position's key, so that another name
+	// begins from the first record again, unless a claim tells of a cluster: then
+	// that is, and what was kept under Source moves there.
 	Source string
 	// Host says where the collector runs and Version which build it is, for a
 	// person.

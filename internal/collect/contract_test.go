@@ -37,7 +37,7 @@ func transcript(t *testing.T, st testStore) []string {
 	}
 	a, b := partitionID("a"), partitionID("b")
 	claim := func(writer string, id store.PartitionID) store.Position {
-		p, err := st.Claim(t.Context(), writer, id, "0")
+		p, err := st.Claim(t.Context(), writer, store.Claim{PartitionID: id, First: "0"})
 		note(err)
 		all = append(all, p.Next, p.Writer, time.Duration(p.Epoch).String())
 		return p

@@ -66,17 +66,17 @@ func (f *flaky) fault(kinds ...string) string {
 
 var errConnection = errors.New("the connection was cut")
 
-func (f *flaky) Claim(ctx context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
+func (f *flaky) Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error) {
 	switch f.fault("before", "after", "away", "odd") {
 	case "before":
 		return store.Position{}, fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	case "odd":
 		return store.Position{}, errors.New("an error that nobody has thought of")
 	case "after":
-		_, err := f.Store.Claim(ctx, writer, id, first)
+		_, err := f.Store.Claim(ctx, writer, c)
 		return store.Position{}, fmt.Errorf("%w: %w: %w", store.ErrUnavailable, errConnection, err)
 	}
-	return f.Store.Claim(ctx, writer, id, first)
+	return f.Store.Claim(ctx, writer, c)
 }
 
 func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
@@ -99,7 +99,7 @@ func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	case "steal":
 		if len(c.Moves) > 0 {
-			if _, err := f.Store.Claim(ctx, "thief", c.Moves[0].PartitionID, "0"); err != nil {
+			if _, err := f.Store.Claim(ctx, "thief", store.Claim{PartitionID: c.Moves[0].PartitionID, First: "0"}); err != nil {
 				return err
 			}
 		}

@@ -32,7 +32,7 @@ func bubble(t *testing.T, cfg collect.Config, test func(t *testing.T, c *collect
 
 func claim(t *testing.T, c *collect.Collector, name string) source.Partition {
 	t.Helper()
-	p, err := c.Claim(t.Context(), name, "0")
+	p, err := c.Claim(t.Context(), source.Claim{Partition: name, First: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestFencedHandlesClaimAgain(t *testing.T) {
 		a, b := claim(t, c, "a"), claim(t, c, "b")
 		must(t, a.Fold(t.Context(), at(noon, "1")))
 		must(t, b.Fold(t.Context(), at(noon, "1")))
-		if _, err := m.Claim(t.Context(), "thief", partitionID("a"), "0"); err != nil {
+		if _, err := m.Claim(t.Context(), "thief", store.Claim{PartitionID: partitionID("a"), First: "0"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -204,7 +204,7 @@ func TestTheStoreIsWaitedFor(t *testing.T) {
 			t.Errorf("ready says %q while the store is away", r)
 		}
 		claimed := make(chan source.Partition)
-		go func() { q, _ := c.Claim(t.Context(), "q", "0"); claimed <- q }()
+		go func() { q, _ := c.Claim(t.Context(), source.Claim{Partition: "q", First: "0"}); claimed <- q }()
 		time.Sleep(time.Hour)
 		f.heal()
 		if q := <-claimed; q == nil {
@@ -294,5 +294,29 @@ func TestACommitThatHadGoneThroughIsNotMadeAgain(t *testing.T) {
 		}
 		must(t, p.Release(t.Context()))
 		must(t, stop())
+	})
+}
+
+// TestAStoreThatWentBackIsReadAgain also where nothing new comes that would notice it.
+func TestAStoreThatWentBackIsReadAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		time.Sleep(time.Second)
+		m.goBack()
+		time.Sleep(time.Second) // no sample comes
+		if err := p.Fold(t.Context(), source.Batch{Next: "1"}); !errors.Is(err, source.ErrReclaim) {
+			t.Fatalf("a fold after the store went back returns %v, want ErrReclaim", err)
+		}
+		p = claim(t, c, "p")
+		if p.Position() != "0" {
+			t.Fatalf("it is claimed again at %q, want what the store has, 0", p.Position())
+		}
+		must(t, p.Fold(t.Context(), at(noon, "1")))
+		must(t, p.Release(t.Context()))
+		if l := counted(t, m); len(l.requests) != 1 || l.requests[second{"t", noon.Unix()}] != 1 {
+			t.Errorf("%+v are counted, want one sample", l.requests)
+		}
 	})
 }

@@ -60,6 +60,20 @@ func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus
 	return nil
 }
 
+// goBack sets the store back to before the first commit, under claims that stand.
+func (m *memory) goBack() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for writer := range m.writers {
+		m.writers[writer] = 0
+	}
+	for id, p := range m.positions {
+		p.Next = "0"
+		m.positions[id] = p
+	}
+	m.deltas, m.gaps, m.bad, m.commits = nil, nil, nil, nil
+}
+
 func (m *memory) mark(name string) store.Watermark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +93,8 @@ func (m *memory) StopWriter(_ context.Context, id string) error {
 	return nil
 }
 
-func (m *memory) Claim(_ context.Context, writer string, id store.PartitionID, first string) (store.Position, error) {
+func (m *memory) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
+	id, first := c.PartitionID, c.First
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, ok := m.positions[id]
@@ -115,8 +130,11 @@ func (m *memory) Commit(ctx context.Context, c store.Commit) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.writers[c.Writer] >= c.Seq {
+	switch last := m.writers[c.Writer]; {
+	case last >= c.Seq:
 		return store.ErrDuplicate
+	case last < c.After:
+		return store.ErrWentBack
 	}
 	var lost []store.PartitionID
 	for _, move := range c.Moves {
@@ -135,7 +153,7 @@ func (m *memory) apply(c store.Commit) {
 	m.writers[c.Writer] = c.Seq
 	for _, move := range c.Moves {
 		p := m.positions[move.PartitionID]
-		p.Next, p.Ended, p.Writer = move.To, move.Ended, c.Writer
+		p.Next, p.Mark, p.Ended, p.Writer = move.To, move.Mark, move.Ended, c.Writer
 		m.positions[move.PartitionID] = p
 	}
 	for _, w := range c.Watermarks {

@@ -34,6 +34,7 @@ type partition struct {
 	// at is the position behind everything folded, stored the one in the
 	// store. They and ended are moved by compare-and-swap.
 	at, stored         string
+	mark               string // the source's note of at
 	ended, endedStored bool
 	// watermark is Unix milliseconds; 0 before anything is known.
 	watermark int64
@@ -49,7 +50,7 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 	now := time.Now()
 	p := &partition{
 		collector: c, id: at.PartitionID, epoch: at.Epoch, resets: c.resets.Load(), shard: s,
-		at: at.Next, stored: at.Next, ended: at.Ended, endedStored: at.Ended, moved: now,
+		at: at.Next, stored: at.Next, mark: at.Mark, ended: at.Ended, endedStored: at.Ended, moved: now,
 		handler: recordHandler{
 			shard: s, decoder: c.config.Decoder(at.Name),
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
@@ -72,6 +73,13 @@ func (p *partition) Position() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	return p.at
+}
+
+// Mark implements source.Partition.
+func (p *partition) Mark() string {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	return p.mark
 }
 
 // Committed implements source.Partition.
@@ -107,7 +115,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 		return err
 	}
 	p.handler.handle(b.Messages)
-	p.at, p.lag, p.read, p.ended = b.Next, b.Lag, true, b.Final
+	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
 	return nil
@@ -161,7 +169,7 @@ func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
 	})
 	p.shard.updatePending()
 	if g.To != "" {
-		p.at = g.To
+		p.at, p.mark = g.To, ""
 	}
 	p.changes++
 	return nil

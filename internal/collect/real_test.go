@@ -134,8 +134,8 @@ type stopwatch struct {
 	began, ended time.Time
 }
 
-func (w *stopwatch) Claim(ctx context.Context, name, first string) (source.Partition, error) {
-	p, err := w.Sink.Claim(ctx, name, first)
+func (w *stopwatch) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
+	p, err := w.Sink.Claim(ctx, c)
 	return &timed{Partition: p, watch: w}, err
 }
 

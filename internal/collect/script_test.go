@@ -281,7 +281,7 @@ type reader struct {
 
 func (r *reader) run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		p, err := r.sink.Claim(ctx, r.script.name, "0")
+		p, err := r.sink.Claim(ctx, source.Claim{Partition: r.script.name, First: "0"})
 		if err != nil {
 			return fmt.Errorf("claim: %w", err)
 		}

@@ -36,7 +36,7 @@ type traffic struct{ backlog time.Duration }
 func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	start := time.Now().Add(-t.backlog).Truncate(time.Second)
 	for ctx.Err() == nil {
-		p, err := sink.Claim(ctx, partition, strconv.FormatInt(start.UnixMilli(), 10))
+		p, err := sink.Claim(ctx, source.Claim{Partition: partition, First: strconv.FormatInt(start.UnixMilli(), 10)})
 		if err != nil {
 			return unlessEnded(ctx, err)
 		}

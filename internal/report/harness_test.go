@@ -83,7 +83,7 @@ func collect(t *testing.T, s *store.Store, name string, partition int, start tim
 	must(t, err)
 	c := &collector{t: t, store: s, name: name, start: start, config: sketch.Config{Seed: seed}}
 	c.shard = sketch.NewShard(c.config)
-	c.claim, err = s.Claim(t.Context(), name, store.PartitionID{Source: "test", Name: fmt.Sprint(partition)}, "0")
+	c.claim, err = s.Claim(t.Context(), name, store.Claim{PartitionID: store.PartitionID{Source: "test", Name: fmt.Sprint(partition)}, First: "0"})
 	must(t, err)
 	return c
 }
@@ -150,7 +150,11 @@ type probe struct {
 	// whether it is carried out all the same.
 	fault func(n int64) (err error, carried bool)
 	dead  atomic.Bool
-	idle  atomic.Int64
+	// acquired is how often the lease was asked for and had.
+	acquired atomic.Int64
+	// hold, while locked, keeps the judge from reading.
+	hold sync.Mutex
+	idle atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
 }
@@ -174,6 +178,8 @@ func (p *probe) call(f func() error) error {
 }
 
 func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (snap store.Snapshot, err error) {
+	p.hold.Lock()
+	defer p.hold.Unlock()
 	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
 	if err == nil && len(snap.Deltas) == 0 {
 		p.idle.Add(1)
@@ -201,6 +207,9 @@ func (p *probe) Judge(ctx context.Context, l store.Lease, j store.Judgement) err
 
 func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (l store.Lease, ok bool, err error) {
 	err = p.call(func() error { l, ok, err = p.Store.AcquireLease(ctx, name, holder, ttl); return err })
+	if err == nil && ok && name == "judge" {
+		p.acquired.Add(1)
+	}
 	return l, ok, err
 }
 

@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -41,6 +42,7 @@ import (
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/metrics"
 	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -91,6 +93,11 @@ type Judge struct {
 	logger   *slog.Logger
 	health   health.Status
 	measures *measures
+
+	// last is the newest lease that this judge used; wentBack, when not nil, says
+	// that the database was set back since, which the next judgement records.
+	last     store.Lease
+	wentBack *store.Gap
 }
 
 // New returns a judge that is ready to Run. The holder names this process for
@@ -146,6 +153,7 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		if err != nil || !leads {
 			return nil, err
 		}
+		j.compare(lease)
 		if t, err = j.begin(ctx, lease); err != nil {
 			return nil, fmt.Errorf("begin to judge: %w", err)
 		}
@@ -153,12 +161,31 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		j.measures.leader.Set(1)
 	}
 	err := t.pass(ctx)
-	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) {
+	j.last = t.lease
+	if errors.Is(err, store.ErrWentBack) {
+		j.last.Writes = math.MaxInt64 // whatever the lease's row says
+	}
+	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) || errors.Is(err, store.ErrWentBack) {
 		j.measures.leader.Set(0)
 		j.logger.Warn("restarting from what is stored", "cause", err)
 		return nil, nil
 	}
 	return t, err
+}
+
+// reasonWentBack is the reason of the gap over the time that a database lost.
+const reasonWentBack = "the database was set back to an earlier state, by a failover or a restore: what was judged in between is lost and judged again; " +
+	"samples are counted again from their logs, as far as these still hold them"
+
+// compare looks whether the database went back since this judge used its lease last.
+func (j *Judge) compare(lease store.Lease) {
+	if j.last.Token == 0 || !j.last.Behind(lease) {
+		return
+	}
+	j.wentBack = &store.Gap{Gap: sample.Gap{
+		Source: "store", From: lease.Used.Format(time.RFC3339), Since: lease.Used, Until: time.Now().UTC(), Reason: reasonWentBack,
+	}}
+	j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", lease.Used)
 }
 
 // sleep waits for new deltas: a wake-up, or the poll interval, or not at all while

@@ -28,6 +28,8 @@ type term struct {
 	// Nothing after that delta is read of them either: the cursor could not
 	// express that one was left out.
 	unreadable map[string]error
+	// newest is the newest delta that this term has read of each writer.
+	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
 	// witness is what CloudWatch says.
@@ -62,7 +64,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	s.Views.Restore(views)
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
-		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), witness: newWitness(),
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(),
 	}, s.Restore(findings, windows)
 }
 
@@ -107,6 +109,9 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	if err != nil {
 		return snap, err
 	}
+	if err := t.chained(snap.Deltas); err != nil {
+		return snap, err
+	}
 	deltas := t.decode(snap.Deltas)
 	if err := loadOpen(ctx, st, t.state, deltas); err != nil {
 		return snap, err
@@ -122,6 +127,18 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 		return snap, err
 	}
 	return snap, t.loadFacts(ctx, snap.Now)
+}
+
+// chained fails with store.ErrWentBack when a writer's delta was written without
+// the one that was read before it.
+func (t *term) chained(deltas []store.Delta) error {
+	for _, d := range deltas {
+		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
+			return fmt.Errorf("delta %d of writer %s follows on %d, and not on %d, which was read: %w", d.Seq, d.Writer, d.Previous, read, store.ErrWentBack)
+		}
+		t.newest[d.Writer] = d.Seq
+	}
+	return nil
 }
 
 // after returns from where each writer is read.
@@ -193,10 +210,15 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	if err != nil {
 		return err
 	}
+	if back := t.judge.wentBack; back != nil {
+		p.Judgement.Gaps = append(p.Judgement.Gaps, *back)
+	}
 	if !p.Empty() {
 		if err := t.judge.store.Judge(ctx, t.lease, p.Judgement); err != nil {
 			return err
 		}
+		t.lease.Writes++
+		t.judge.wentBack = nil
 	}
 	t.state.Written(p)
 	t.judge.measures.wrote(p.Judgement)

@@ -58,6 +58,9 @@ type Batch struct {
 	Messages iter.Seq[Message]
 	// Next is the position to read from once the batch is counted.
 	Next string
+	// Mark is the source's own note of what was read last before Next. It is stored
+	// with the position; empty when there is none.
+	Mark string
 	// Time is the newest message time in the batch, Unix milliseconds; 0 when
 	// there is none.
 	Time int64
@@ -79,15 +82,47 @@ type Batch struct {
 // Sink takes what a source reads. It is implemented by internal/collect.
 type Sink interface {
 	// Claim makes this process the owner of a partition, raises its epoch and
-	// returns a handle at the stored position, or at first when nothing is stored.
-	// It waits, and does not fail, while the store is unreachable.
-	Claim(ctx context.Context, partition, first string) (Partition, error)
+	// returns a handle at the stored position, or at First when nothing is stored.
+	// Where the stored position is one in another log of the same name, what was
+	// left there is recorded as a gap, and the handle is at the new log's Start.
+	// It waits, and does not fail, while the store is unreachable; it fails while
+	// other readers have the partition.
+	Claim(ctx context.Context, c Claim) (Partition, error)
+}
+
+// Claim says which partition to claim.
+type Claim struct {
+	// Partition is its name in the source, such as "samples/0".
+	Partition string
+	// First is the position to begin at when nothing is stored.
+	First string
+	// Log says which log the name stands for now; zero where a name is enough.
+	Log Log
+}
+
+// Log is a log behind names that can come to mean another one: a topic that is
+// deleted and created again, a new cluster at an old address.
+type Log struct {
+	// Cluster is where the log is. Positions belong to it and not to who reads:
+	// under another Cluster a partition is another one. Empty when nothing tells it.
+	Cluster string
+	// ID is the log's own; empty when nothing tells it.
+	ID string
+	// Start is where a log begins.
+	Start string
+	// Partitions is how many partitions the log has; 0 when not known.
+	Partitions int
+	// Readers are those who share its partitions, such as a consumer group. While
+	// some attend, others are refused.
+	Readers string
 }
 
 // Partition is one claimed partition. It is used by one goroutine at a time.
 type Partition interface {
 	// Position returns the position to read from.
 	Position() string
+	// Mark returns the note that was stored with the claimed position.
+	Mark() string
 	// Fold counts a batch. It blocks while memory is full, the store is away,
 	// or this partition is too far ahead of the slowest one. A batch without
 	// messages still moves the position and the watermark. After an error the

@@ -354,7 +354,7 @@ func TestTheAPIReturnsCollectors(t *testing.T) {
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "open", Host: "host-2", Started: time.Now()}))
 	lag, share := int64(0), 0.25
 	must(t, s.ReportWriter(t.Context(), "open", store.WriterStatus{Version: "v1", State: "failing", Reason: "no brokers", Lag: &lag, BadShare: &share}))
-	claim, err := s.Claim(t.Context(), "open", store.PartitionID{Source: "kafka", Name: "samples/0"}, "0")
+	claim, err := s.Claim(t.Context(), "open", store.Claim{PartitionID: store.PartitionID{Source: "kafka", Name: "samples/0"}, First: "0"})
 	must(t, err)
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "open", Seq: 1, Watermarks: []store.Watermark{{PartitionID: claim.PartitionID, Epoch: claim.Epoch, Time: time.Now()}}}))
 	text, _ := get(t, address+"/api/v1/collectors", http.StatusOK)
@@ -467,7 +467,7 @@ func TestGapsAndLagAreShownOnEveryPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	id := store.PartitionID{Source: "kafka:g/samples", Name: "3"}
-	p, err := s.Claim(t.Context(), "w", id, "0")
+	p, err := s.Claim(t.Context(), "w", store.Claim{PartitionID: id, First: "0"})
 	must(t, err)
 	must(t, s.Commit(t.Context(), store.Commit{
 		Writer: "w", Seq: 1,

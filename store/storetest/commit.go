@@ -20,7 +20,22 @@ var commits = []obligation{
 	{"fighters for the same partitions count each step once", fighters},
 	{"writers are known from start to stop", writers},
 	{"a writer's report is kept, and unknown is not 0", writerReports},
+	{"a commit after one that is lost is refused", commitWentBack},
 	{"the hash seed stays the same", hashSeed},
+}
+
+// commitWentBack makes a writer know of a commit that the database does not have: a
+// partition that is idle would never notice.
+func commitWentBack(t *testing.T, s *store.Store) {
+	p := claim(t, s, "a", 1)
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 3, Moves: []store.Move{move(p, "7")}}))
+	err := s.Commit(t.Context(), store.Commit{
+		Writer: "a", Seq: 6, After: 5, Watermarks: []store.Watermark{{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: noon}},
+	})
+	if !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("a commit after one that is not there returns %v, want ErrWentBack", err)
+	}
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 7, After: 3}))
 }
 
 func commitOnce(t *testing.T, s *store.Store) {
@@ -100,7 +115,7 @@ func eightWriters(t *testing.T, s *store.Store) {
 	for w := range 8 {
 		all.Go(func() {
 			writer := fmt.Sprint("w", w)
-			p, err := s.Claim(t.Context(), writer, partition(w), "0")
+			p, err := s.Claim(t.Context(), writer, store.Claim{PartitionID: partition(w), First: "0"})
 			for seq := int64(1); seq <= each && err == nil; seq++ {
 				to := strconv.FormatInt(seq, 10)
 				err = s.Commit(t.Context(), store.Commit{

@@ -15,6 +15,8 @@ var leases = []obligation{
 	{"one holder at a time", leaseExclusive},
 	{"an expired lease is taken, and its holder fenced", leaseExpires},
 	{"a lease that was not taken is renewed after its end", leaseRenewedLate},
+	{"a judgement that the database lost is told", leaseWentBack},
+	{"a lease shows whether it was set back", leaseBehind},
 	{"of eight that try at once one gets the lease", leaseRace},
 }
 
@@ -68,6 +70,45 @@ func leaseRenewedLate(t *testing.T, s *store.Store) {
 	equal(t, "another gets the renewed lease", ok, false)
 	// The same name after a restart is a new holder.
 	equal(t, "token of the restarted", lead(t, s, "a").Token, l.Token+1)
+}
+
+// leaseWentBack makes a holder know of more than the database does, as after a
+// failover to a standby that is behind.
+func leaseWentBack(t *testing.T, s *store.Store) {
+	l := lead(t, s, "a")
+	must(t, s.Judge(t.Context(), l, store.Judgement{Cursors: map[string]int64{"w": 1}}))
+	l.Writes++
+	must(t, s.Judge(t.Context(), l, store.Judgement{Cursors: map[string]int64{"w": 2}}))
+	ahead := l
+	ahead.Writes += 2
+	if err := s.Judge(t.Context(), ahead, store.Judgement{Cursors: map[string]int64{"w": 9}}); !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("a judgement after one that is lost returns %v, want ErrWentBack", err)
+	}
+	ahead.Token++
+	if _, err := s.RenewLease(t.Context(), ahead, time.Minute); !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("renewing a lease that was not taken yet returns %v, want ErrWentBack", err)
+	}
+	// One that it does not know of is no reason to write over it either.
+	if err := s.Judge(t.Context(), l, store.Judgement{Cursors: map[string]int64{"w": 9}}); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("a judgement that does not know of the newest returns %v, want ErrLeaseLost", err)
+	}
+	equal(t, "cursors", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{"w": 2})
+}
+
+func leaseBehind(t *testing.T, s *store.Store) {
+	first := lead(t, s, "a")
+	if !first.Used.IsZero() {
+		t.Errorf("a new lease was used at %s", first.Used)
+	}
+	must(t, s.Judge(t.Context(), first, store.Judgement{}))
+	first.Writes++
+	next := lead(t, s, "a")
+	near(t, "used", next.Used)
+	equal(t, "writes", next.Writes, 1)
+	equal(t, "an older one is behind", next.Behind(first), true)
+	equal(t, "the next is behind", first.Behind(next), false)
+	next.Writes = 0
+	equal(t, "one of fewer writes is behind", first.Behind(next), true)
 }
 
 func leaseRace(t *testing.T, s *store.Store) {

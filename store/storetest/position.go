@@ -2,7 +2,10 @@ package storetest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -18,7 +21,7 @@ var positions = []obligation{
 }
 
 func firstClaim(t *testing.T, s *store.Store) {
-	got := value[store.Position](t)(s.Claim(t.Context(), "a", partition(1), "42"))
+	got := value[store.Position](t)(s.Claim(t.Context(), "a", store.Claim{PartitionID: partition(1), First: "42"}))
 	want := store.Position{PartitionID: partition(1), Next: "42", Epoch: 1, Writer: "a"}
 	equal(t, "position", got, want)
 	equal(t, "stored", value[[]store.Position](t)(s.Positions(t.Context(), "")), []store.Position{want})
@@ -103,5 +106,198 @@ func ended(t *testing.T, s *store.Store) {
 	again := claim(t, s, "b", 1)
 	if !again.Ended || again.Next != "99" {
 		t.Errorf("claimed again it is %+v, want ended at 99", again)
+	}
+}
+
+var claims = []obligation{
+	{"another log under a name begins at its start, and what was left is a gap", anotherLog},
+	{"an answer that names a former log is refused", formerLog},
+	{"partitions that another log does not have are left, with a gap", fewerPartitions},
+	{"a log that becomes known keeps the position", logBecomesKnown},
+	{"a renamed group goes on where the old one stopped", renamedReaders},
+	{"a second group is refused while the first attends, by name", secondReaders},
+	{"a position that an older version kept moves, and is none there any more", formerSource},
+	{"a cluster that another took the place of is left, once, with a gap", anotherCluster},
+	{"two clusters that are both read have positions of their own", twoClusters},
+}
+
+// topicClaim is a claim of a topic's partition by a group.
+func topicClaim(cluster, name, log, readers string) store.Claim {
+	return store.Claim{
+		PartitionID: store.PartitionID{Source: "kafka:" + cluster, Name: name}, First: "5",
+		Log: log, Start: "0", Partitions: 4, Readers: readers, Former: "kafka:" + readers,
+	}
+}
+
+func claimTopic(t *testing.T, s *store.Store, writer string, c store.Claim) store.Position {
+	t.Helper()
+	return value[store.Position](t)(s.Claim(t.Context(), writer, c))
+}
+
+// readTo claims a partition and moves it, with what is left behind it.
+func readTo(t *testing.T, s *store.Store, writer string, c store.Claim, to string, lag int64) {
+	t.Helper()
+	p := claimTopic(t, s, writer, c)
+	must(t, s.Commit(t.Context(), store.Commit{
+		Writer: writer, Seq: p.Epoch, Moves: []store.Move{move(p, to)},
+		Watermarks: []store.Watermark{{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: noon, Lag: lag}},
+	}))
+}
+
+// theGap returns the one stored gap, and fails when it is not the one the claim told.
+func theGap(t *testing.T, s *store.Store, p store.Position) store.Gap {
+	t.Helper()
+	all := value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{}))
+	if len(all) != 1 || len(p.Lost) != 1 || p.Lost[0].From != all[0].From || p.Lost[0].Reason != all[0].Reason {
+		t.Fatalf("stored gaps %+v, the claim told %+v: want one, the same", all, p.Lost)
+	}
+	return all[0]
+}
+
+func anotherLog(t *testing.T, s *store.Store) {
+	readTo(t, s, "a", topicClaim("c", "t/1", "one", "g"), "70", 3)
+	p := claimTopic(t, s, "a", topicClaim("c", "t/1", "two", "g"))
+	if p.Next != "0" || p.Epoch != 2 || p.Log != "two" {
+		t.Errorf("the claim of another log returned %+v, want its start", p)
+	}
+	g := theGap(t, s, p)
+	if g.Source != "kafka:c" || g.Partition != "t/1" || g.From != "70" || g.To != "0" || !g.Since.Equal(noon) || !strings.Contains(g.Reason, "3 messages") {
+		t.Errorf("the gap is %+v, want 70 to 0 with three messages", g)
+	}
+	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "two", "g")); p.Next != "0" || len(p.Lost) != 0 {
+		t.Errorf("the next claim returned %+v: the same log again", p)
+	}
+	// Nothing was read of that log, and nothing left: there is nothing to lose.
+	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "three", "g")); len(p.Lost) != 1 {
+		t.Errorf("what was left of a log with a lag is no gap: %+v", p)
+	}
+}
+
+func formerLog(t *testing.T, s *store.Store) {
+	for _, log := range []string{"one", "two", "three"} {
+		readTo(t, s, "a", topicClaim("c", "t/1", log, "g"), "9", 0)
+	}
+	before := value[[]store.Position](t)(s.Positions(t.Context(), ""))
+	for _, log := range []string{"one", "two"} {
+		if _, err := s.Claim(t.Context(), "b", topicClaim("c", "t/1", log, "g")); !errors.Is(err, store.ErrFormerLog) {
+			t.Errorf("a claim of the former log %s: %v, want ErrFormerLog", log, err)
+		}
+	}
+	equal(t, "positions", value[[]store.Position](t)(s.Positions(t.Context(), "")), before)
+}
+
+func fewerPartitions(t *testing.T, s *store.Store) {
+	for _, name := range []string{"t/0", "t/7", "u/7"} {
+		readTo(t, s, "of "+name, topicClaim("c", name, "one", "g"), "70", 0)
+	}
+	p := claimTopic(t, s, "a", topicClaim("c", "t/0", "two", "g"))
+	var left []string
+	for _, g := range p.Lost {
+		left = append(left, g.Partition)
+	}
+	equal(t, "left", left, []string{"t/0", "t/7"})
+	for _, p := range value[[]store.Position](t)(s.Positions(t.Context(), "")) {
+		if p.Name == "t/7" {
+			t.Error("a partition that is no more keeps its position")
+		}
+	}
+	for _, w := range read(t, s, nil).Watermarks {
+		if w.Name == "t/7" {
+			t.Error("a partition that is no more is waited for")
+		}
+	}
+}
+
+func logBecomesKnown(t *testing.T, s *store.Store) {
+	readTo(t, s, "a", topicClaim("c", "t/1", "", "g"), "70", 3)
+	for _, log := range []string{"one", "", "one"} {
+		p := claimTopic(t, s, "a", topicClaim("c", "t/1", log, "g"))
+		if p.Next != "70" || len(p.Lost) != 0 {
+			t.Errorf("a claim with log %q returned %+v, want the position", log, p)
+		}
+	}
+}
+
+func renamedReaders(t *testing.T, s *store.Store) {
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "here", Started: noon}))
+	readTo(t, s, "a", topicClaim("c", "t/1", "one", "old"), "70", 3)
+	must(t, s.StopWriter(t.Context(), "a"))
+	p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "new"))
+	if p.Next != "70" || p.Readers != "new" || len(p.Lost) != 0 {
+		t.Errorf("the renamed group's claim returned %+v, want 70", p)
+	}
+}
+
+func secondReaders(t *testing.T, s *store.Store) {
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "here", Started: noon}))
+	readTo(t, s, "a", topicClaim("c", "t/1", "one", "first"), "70", 3)
+	_, err := s.Claim(t.Context(), "b", topicClaim("c", "t/1", "one", "second"))
+	if !errors.Is(err, store.ErrHeld) {
+		t.Fatalf("a second group's claim: %v, want ErrHeld", err)
+	}
+	for _, part := range []string{`"first"`, `"second"`, `"here"`, "t/1"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not name %s", err, part)
+		}
+	}
+	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "first")); p.Next != "70" {
+		t.Errorf("the group's own next member is at %s, want 70", p.Next)
+	}
+}
+
+func formerSource(t *testing.T, s *store.Store) {
+	old := store.Claim{PartitionID: store.PartitionID{Source: "kafka:g", Name: "t/1"}, First: "5"}
+	readTo(t, s, "a", old, "70", 3)
+	p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "g"))
+	if p.Next != "70" || p.Epoch != 1 || len(p.Lost) != 0 {
+		t.Errorf("the claim returned %+v, want the older version's position", p)
+	}
+	marks := read(t, s, nil).Watermarks
+	if slices.ContainsFunc(marks, func(w store.Watermark) bool { return w.Source == "kafka:g" }) {
+		t.Error("the partition is waited for under its old name")
+	}
+	if p := value[store.Position](t)(s.Claim(t.Context(), "a", old)); p.Next != "moved to kafka:c" {
+		t.Errorf("the older version's next claim is at %q: it would read from there", p.Next)
+	}
+	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "g")); p.Next != "70" || p.Epoch != 2 {
+		t.Errorf("the second claim returned %+v", p)
+	}
+	if p := claimTopic(t, s, "b", topicClaim("other", "t/1", "six", "g")); p.Next != "5" {
+		t.Errorf("another cluster's claim is at %q: it took the moved position", p.Next)
+	}
+}
+
+func anotherCluster(t *testing.T, s *store.Store) {
+	readTo(t, s, "a", topicClaim("old", "t/1", "one", "g"), "70", 3)
+	p := claimTopic(t, s, "a", topicClaim("new", "t/1", "two", "g"))
+	if p.Next != "5" {
+		t.Errorf("the new cluster is read from %s, want its first offset", p.Next)
+	}
+	g := theGap(t, s, p)
+	if g.Source != "kafka:old" || g.From != "70" || g.To != "" || !strings.Contains(g.Reason, "another cluster") {
+		t.Errorf("the gap is %+v", g)
+	}
+	if p := claimTopic(t, s, "a", topicClaim("new", "t/1", "two", "g")); len(p.Lost) != 0 {
+		t.Errorf("it is left again: %+v", p.Lost)
+	}
+	for _, w := range read(t, s, nil).Watermarks {
+		if w.Source == "kafka:old" {
+			t.Error("the old cluster's partition is waited for")
+		}
+	}
+	if p := claimTopic(t, s, "a", topicClaim("old", "t/1", "one", "g")); p.Next != "70" {
+		t.Errorf("the old cluster is read again from %s, want 70", p.Next)
+	}
+}
+
+func twoClusters(t *testing.T, s *store.Store) {
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "here", Started: time.Now()}))
+	readTo(t, s, "a", topicClaim("one", "t/1", "x", "g"), "70", 3)
+	p := claimTopic(t, s, "b", topicClaim("two", "t/1", "y", "g"))
+	if p.Next != "5" || len(p.Lost) != 0 {
+		t.Errorf("the second cluster's claim returned %+v, want its own beginning and no gap", p)
+	}
+	if p := claimTopic(t, s, "a", topicClaim("one", "t/1", "x", "g")); p.Next != "70" {
+		t.Errorf("the first cluster's position is %s, want 70", p.Next)
 	}
 }

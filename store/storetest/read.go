@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ var reading = []obligation{
 	{"a small limit reads everything in the end", readInParts},
 	{"a long backlog does not hide the other writers", fairShare},
 	{"watermarks and deltas are of one state", oneState},
+	{"deltas that the database lost are told", deltasWentBack},
 	{"a limit in bytes stops the reading", readBytes},
 	{"a listener hears of a commit", listen},
 }
@@ -30,6 +33,26 @@ func cursorPerWriter(t *testing.T, s *store.Store) {
 	commit(t, s, "c", 1)
 	commit(t, s, "b", 5)
 	equal(t, "a new writer, a hole", names(read(t, s, map[string]int64{"a": 2, "b": 1})), []string{"b/5", "c/1"})
+}
+
+// deltasWentBack reads on from deltas that the database does not have: before their
+// writer has written again, and after.
+func deltasWentBack(t *testing.T, s *store.Store) {
+	commit(t, s, "a", 1)
+	commit(t, s, "a", 4)
+	commit(t, s, "a", 6)
+	equal(t, "beyond a delta that is there", names(read(t, s, map[string]int64{"a": 4})), []string{"a/6"})
+	if snap, err := s.Read(t.Context(), map[string]int64{"a": 7}, store.ReadLimit{}); !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("reading on after a/7: %v, %v, want ErrWentBack", names(snap), err)
+	}
+	// A cursor need not be a delta's number.
+	equal(t, "beyond a cursor in between", names(read(t, s, map[string]int64{"a": 5})), []string{"a/6"})
+	for _, d := range read(t, s, nil).Deltas {
+		equal(t, "previous", d.Previous, map[int64]int64{1: 0, 4: 1, 6: 4}[d.Seq])
+	}
+	if _, err := s.Read(t.Context(), map[string]int64{"a": math.MaxInt64}, store.ReadLimit{}); err != nil {
+		t.Errorf("a writer that is not read: %v", err)
+	}
 }
 
 func readInParts(t *testing.T, s *store.Store) {

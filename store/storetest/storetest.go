@@ -25,7 +25,7 @@ type obligation struct {
 // Run tests the contract, every obligation on a store of its own.
 func Run(t *testing.T, open Open) {
 	for _, contract := range [][]obligation{
-		positions, commits, badSamples, gaps, reading, judging, peaks, findings, incidents, outbox, leases, streams, tableFacts, cloudWatch, targets, retention, text,
+		positions, claims, commits, badSamples, gaps, reading, judging, peaks, findings, incidents, outbox, leases, streams, tableFacts, cloudWatch, targets, retention, text,
 	} {
 		for _, o := range contract {
 			t.Run(o.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func partition(n int) store.PartitionID {
 
 func claim(t *testing.T, s *store.Store, writer string, n int) store.Position {
 	t.Helper()
-	return value[store.Position](t)(s.Claim(t.Context(), writer, partition(n), "0"))
+	return value[store.Position](t)(s.Claim(t.Context(), writer, store.Claim{PartitionID: partition(n), First: "0"}))
 }
 
 // commit is a delta of a writer that moves nothing.

@@ -56,7 +56,7 @@ func take(t *testing.T, s *store.Store, member string, names ...string) []string
 // finish counts a shard to its end.
 func finish(t *testing.T, s *store.Store, writer, name string) {
 	t.Helper()
-	p := value[store.Position](t)(s.Claim(t.Context(), writer, store.PartitionID{Source: streamSource, Name: name}, "elsewhere"))
+	p := value[store.Position](t)(s.Claim(t.Context(), writer, store.Claim{PartitionID: store.PartitionID{Source: streamSource, Name: name}, First: "elsewhere"}))
 	must(t, s.Commit(t.Context(), store.Commit{Writer: writer, Seq: p.Epoch + time.Now().UnixNano(),
 		Moves: []store.Move{{PartitionID: p.PartitionID, Epoch: p.Epoch, From: p.Next, To: "9", Ended: true}},
 		Watermarks: []store.Watermark{
@@ -86,7 +86,7 @@ func registerHolds(t *testing.T, s *store.Store) {
 			t.Errorf("the watermark of %s is %s before it was read", m.Name, m.Time)
 		}
 	}
-	p := value[store.Position](t)(s.Claim(t.Context(), "w", store.PartitionID{Source: streamSource, Name: "t/1/a"}, "elsewhere"))
+	p := value[store.Position](t)(s.Claim(t.Context(), "w", store.Claim{PartitionID: store.PartitionID{Source: streamSource, Name: "t/1/a"}, First: "elsewhere"}))
 	equal(t, "the claimed position", p.Next, "TRIM_HORIZON")
 }
 
@@ -120,7 +120,7 @@ func childReady(t *testing.T, s *store.Store) {
 func childMark(t *testing.T, s *store.Store) {
 	register(t, s, child("t/1/a", ""), child("t/1/z", ""))
 	id := store.PartitionID{Source: streamSource, Name: "t/1/a"}
-	p := value[store.Position](t)(s.Claim(t.Context(), "w", id, ""))
+	p := value[store.Position](t)(s.Claim(t.Context(), "w", store.Claim{PartitionID: id, First: ""}))
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: 1, Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: noon}}}))
 	finish(t, s, "w", "t/1/z")
 	register(t, s, child("t/1/b", "t/1/a"), child("t/1/d", "t/1/z"), child("t/1/e", ""))
@@ -198,11 +198,11 @@ func freeKeeps(t *testing.T, s *store.Store) {
 	attend(t, s, "n", time.Minute)
 	take(t, s, "m", "t/1/a")
 	id := store.PartitionID{Source: streamSource, Name: "t/1/a"}
-	p := value[store.Position](t)(s.Claim(t.Context(), "m", id, ""))
+	p := value[store.Position](t)(s.Claim(t.Context(), "m", store.Claim{PartitionID: id, First: ""}))
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "m", Seq: 1, Moves: []store.Move{move(p, "17")}}))
 	must(t, s.FreeShard(t.Context(), streamSource, "m", "t/1/a"))
 	equal(t, "taken by the next", take(t, s, "n", "t/1/a"), []string{"t/1/a"})
-	equal(t, "position", value[store.Position](t)(s.Claim(t.Context(), "n", id, "")).Next, "17")
+	equal(t, "position", value[store.Position](t)(s.Claim(t.Context(), "n", store.Claim{PartitionID: id, First: ""})).Next, "17")
 }
 
 func leaveFrees(t *testing.T, s *store.Store) {

@@ -119,7 +119,7 @@ func (f *file) Close() error {
 
 // Run reads the file to its end, and releases it.
 func (f *file) Run(ctx context.Context, sink source.Sink) (err error) {
-	p, err := sink.Claim(ctx, f.path, "0")
+	p, err := sink.Claim(ctx, source.Claim{Partition: f.path, First: "0"})
 	if err != nil {
 		return err
 	}

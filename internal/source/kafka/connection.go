@@ -25,12 +25,14 @@ const dialTimeout = 3 * time.Second
 // its consumer group, over network connections that we can close.
 type connection struct {
 	conns     conns
+	versions  brokerVersions
 	transport *kafka.Transport
 	client    *kafka.Client
 }
 
 func newConnection(c Config) *connection {
 	l := &connection{}
+	l.conns.closedOne = l.versions.forget
 	l.transport = &kafka.Transport{
 		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
 		MetadataTTL: metadataAge, MetadataTopics: c.Topics,
@@ -101,6 +103,8 @@ type conns struct {
 	mu     sync.Mutex
 	open   map[*conn]struct{}
 	closed bool
+	// closedOne, when set, is told of each connection that its user closes.
+	closedOne func(net.Conn)
 }
 
 type conn struct {
@@ -113,6 +117,9 @@ func (c *conn) Close() error {
 	c.owner.mu.Lock()
 	delete(c.owner.open, c)
 	c.owner.mu.Unlock()
+	if c.owner.closedOne != nil {
+		c.owner.closedOne(c.Conn)
+	}
 	return c.Conn.Close()
 }
 

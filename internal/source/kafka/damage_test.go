@@ -41,7 +41,7 @@ func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(ra
 		}
 		res := req.ResponseKind().(*kmsg.FetchResponse)
 		rt := kmsg.NewFetchResponseTopic()
-		rt.Topic = topic
+		rt.Topic, rt.TopicID = topic, req.Topics[0].TopicID
 		rp := kmsg.NewFetchResponseTopicPartition()
 		rp.HighWatermark, rp.LastStableOffset, rp.RecordBatches = high, high, records
 		rt.Partitions = append(rt.Partitions, rp)

@@ -1,68 +1,64 @@
 package kafka
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
-// The supported versions of the Fetch API. Version 4 (Kafka 0.11)
-// added the list of aborted transactions, which is needed; 11
-// is the last that kafka-go negotiates, and Kafka 4 still serves 4 to 11.
+// The supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list
+// of aborted transactions, which is needed; 13 (Kafka 3.1) names topics by their
+// ids, so that a topic which was made anew is an error and not another's records.
+// Kafka 4 still serves all of them.
 const (
 	fetchOldest = 4
-	fetchNewest = 11
+	fetchByID   = 13
+	fetchNewest = 13
 )
 
 // readCommitted requests records up to the last stable offset, and for the
 // aborted transactions among them.
 const readCommitted = 1
 
-// fetchRequest is one Fetch exchange for one partition. kafka-go gives it a
-// connection to the partition's leader (pooled, with TLS and SASL done) and
-// leaves the bytes to it, so that a response lies whole in one reused buffer.
+// fetchRequest is one Fetch exchange for one partition with its leader. The
+// response lies whole in one reused buffer.
 //
 // A request is used once: when its context ends, the exchange goes on in the
 // background until its deadline, and still owns the buffer.
 type fetchRequest struct {
+	versions  *brokerVersions
 	topic     string
+	id        topicID // zero when it is not known: the topic is fetched by name
 	partition int32
 	offset    int64
-	maxWait   time.Duration
-	maxBytes  int32
+	// epoch is the leader epoch of the record before offset, -1 when it is not
+	// known: the leader says so when its log diverged before offset (KIP-595).
+	epoch    int32
+	maxWait  time.Duration
+	maxBytes int32
 	// limit is the most bytes of a response that are taken.
 	limit    int
 	clientID string
 	// buf is the buffer to read into; the response returns it.
 	buf []byte
-
-	version int16
 }
 
 // fetchResponse is the leader's response for the one partition.
 type fetchResponse struct {
-	err error // the partition's error; nil, or a kafka.Error
-	// highWatermark is the end of the replicated log, stable that of the
-	// decided transactions, logStart the first offset that is still there;
-	// each -1 when not given.
-	highWatermark, stable, logStart int64
-	aborted                         []recordbatch.Aborted
-	records                         []byte // points into buf
-	buf                             []byte
-	asked                           time.Time // before the request was sent
+	kmsg.FetchResponseTopicPartition       // its records point into buf
+	err                              error // the partition's error; nil, or a kafka.Error
+	version                          int16
+	buf                              []byte
+	asked                            time.Time // before the request was sent
 }
-
-var (
-	_ protocol.BrokerMessage = (*fetchRequest)(nil)
-	_ protocol.RawExchanger  = (*fetchRequest)(nil)
-)
 
 // ApiKey names the API; kafka-go's spelling.
 func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
@@ -79,86 +75,97 @@ func (r *fetchRequest) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	return route.Broker(c)
 }
 
-// Required takes every exchange over, at the version that was negotiated.
-func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
-	r.version = versions[protocol.Fetch]
-	return true
-}
+// Required takes every exchange over.
+func (r *fetchRequest) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange writes the request and reads the response. After an error
 // kafka-go closes the connection.
 func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if r.version < fetchOldest || r.version > fetchNewest {
-		return nil, fmt.Errorf("the broker offers fetch version %d; versions %d to %d are supported: use Kafka 0.11 or later", r.version, fetchOldest, fetchNewest)
+	version, err := r.version(rw)
+	if err != nil {
+		return nil, err
 	}
-	r.buf = r.appendTo(r.buf[:0])
-	if _, err := rw.Write(r.buf); err != nil {
-		return nil, fmt.Errorf("send fetch request: %w", err)
+	response, buf, err := exchange(rw, r.clientID, r.request(version), r.buf, r.limit)
+	if large := (*tooLargeError)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.offset, err)
 	}
-	if err := r.readInto(rw); err != nil {
-		return nil, fmt.Errorf("read fetch response: %w", err)
+	if err != nil {
+		return nil, err
 	}
-	return parseFetch(r.buf, r.version, r.topic, r.partition)
+	return r.answer(response.(*kmsg.FetchResponse), buf)
 }
 
-// correlation is the id of every request: a connection carries one exchange at
-// a time, so that any constant identifies a stray response.
-const correlation = 0x6b68 // "kh"
-
-func (r *fetchRequest) appendTo(b []byte) []byte {
-	be := binary.BigEndian
-	b = append(b, 0, 0, 0, 0) // size, at the end
-	b = be.AppendUint16(b, uint16(protocol.Fetch))
-	b = be.AppendUint16(b, uint16(r.version))
-	b = be.AppendUint32(b, correlation)
-	b = appendString(b, r.clientID)
-	b = be.AppendUint32(b, ^uint32(0)) // replica: a consumer
-	b = be.AppendUint32(b, uint32(r.maxWait.Milliseconds()))
-	b = be.AppendUint32(b, 1) // least bytes to wait for
-	b = be.AppendUint32(b, uint32(r.maxBytes))
-	b = append(b, readCommitted)
-	if r.version >= 7 { // no fetch session: id 0, epoch -1
-		b = be.AppendUint32(b, 0)
-		b = be.AppendUint32(b, ^uint32(0))
+// version returns the version to fetch with.
+func (r *fetchRequest) version(rw io.ReadWriter) (int16, error) {
+	version, err := r.versions.newest(rw, r.clientID, kmsg.Fetch.Int16())
+	if err != nil {
+		return 0, err
 	}
-	b = be.AppendUint32(b, 1) // topics
-	b = appendString(b, r.topic)
-	b = be.AppendUint32(b, 1) // partitions
-	b = be.AppendUint32(b, uint32(r.partition))
-	if r.version >= 9 {
-		b = be.AppendUint32(b, ^uint32(0)) // leader epoch: not known
+	if version < fetchOldest {
+		return 0, fmt.Errorf("the broker offers fetch version %d; versions %d to %d are supported: use Kafka 0.11 or later", version, fetchOldest, fetchNewest)
 	}
-	b = be.AppendUint64(b, uint64(r.offset))
-	if r.version >= 5 {
-		b = be.AppendUint64(b, ^uint64(0)) // log start: for followers only
+	version = min(version, fetchNewest)
+	if r.id == (topicID{}) {
+		version = min(version, fetchByID-1)
 	}
-	b = be.AppendUint32(b, uint32(r.maxBytes))
-	if r.version >= 7 {
-		b = be.AppendUint32(b, 0) // topics to forget
-	}
-	if r.version >= 11 {
-		b = appendString(b, "") // rack: read from the leader
-	}
-	be.PutUint32(b, uint32(len(b)-4))
-	return b
+	return version, nil
 }
 
-func appendString(b []byte, s string) []byte {
-	b = binary.BigEndian.AppendUint16(b, uint16(len(s)))
-	return append(b, s...)
+// request returns the request, without a fetch session.
+func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
+	p := kmsg.NewFetchRequestTopicPartition()
+	p.Partition, p.FetchOffset, p.LastFetchedEpoch, p.PartitionMaxBytes = r.partition, r.offset, r.epoch, r.maxBytes
+	t := kmsg.NewFetchRequestTopic()
+	t.Topic, t.TopicID, t.Partitions = r.topic, r.id, []kmsg.FetchRequestTopicPartition{p}
+	q := kmsg.NewPtrFetchRequest()
+	q.Version, q.MaxWaitMillis, q.MinBytes, q.MaxBytes = version, int32(r.maxWait.Milliseconds()), 1, r.maxBytes
+	q.IsolationLevel, q.SessionID, q.SessionEpoch = readCommitted, 0, -1
+	q.Topics = []kmsg.FetchRequestTopic{t}
+	return q
 }
 
-// readInto reads one whole response into the buffer.
-func (r *fetchRequest) readInto(rw io.Reader) error {
-	var size [4]byte
-	if _, err := io.ReadFull(rw, size[:]); err != nil {
-		return err
+// answer checks that a response is of the one partition, and takes it out.
+func (r *fetchRequest) answer(f *kmsg.FetchResponse, buf []byte) (*fetchResponse, error) {
+	if f.ErrorCode != 0 {
+		return nil, kafka.Error(f.ErrorCode)
 	}
-	n := int(binary.BigEndian.Uint32(size[:]))
-	if n > r.limit {
-		return fmt.Errorf("%d bytes exceed the limit of %d: raise the largest batch size to the topic's max.message.bytes", n, r.limit)
+	if len(f.Topics) != 1 {
+		return nil, fmt.Errorf("fetch response holds %d topics, asked for 1", len(f.Topics))
 	}
-	r.buf = slices.Grow(r.buf[:0], n)[:n]
-	_, err := io.ReadFull(rw, r.buf)
-	return err
+	t := &f.Topics[0]
+	if len(t.Partitions) != 1 {
+		return nil, fmt.Errorf("fetch response holds %d partitions, asked for 1", len(t.Partitions))
+	}
+	same := t.Topic == r.topic
+	if f.Version >= fetchByID {
+		same = t.TopicID == r.id
+	}
+	p := t.Partitions[0]
+	if !same || p.Partition != r.partition {
+		return nil, fmt.Errorf("fetch response is of %s %s/%d, asked for %s %s/%d",
+			t.Topic, topicID(t.TopicID), p.Partition, r.topic, r.id, r.partition)
+	}
+	response := &fetchResponse{FetchResponseTopicPartition: p, version: f.Version, buf: buf}
+	if p.ErrorCode != 0 {
+		response.err = kafka.Error(p.ErrorCode)
+	}
+	return response, nil
+}
+
+// aborted returns the transactions among the records that were aborted.
+func (r *fetchResponse) aborted() []recordbatch.Aborted {
+	all := make([]recordbatch.Aborted, len(r.AbortedTransactions))
+	for i, a := range r.AbortedTransactions {
+		all[i] = recordbatch.Aborted{ProducerID: a.ProducerID, FirstOffset: a.FirstOffset}
+	}
+	return all
+}
+
+// end returns the offset after the last record that may be read: with transactions
+// in the log the last stable offset, and else the high watermark.
+func (r *fetchResponse) end() int64 {
+	if r.LastStableOffset >= 0 && r.LastStableOffset < r.HighWatermark {
+		return r.LastStableOffset
+	}
+	return r.HighWatermark
 }

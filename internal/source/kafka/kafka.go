@@ -30,7 +30,7 @@ const (
 	defaultRequestTimeout    = 10 * time.Second
 	defaultMaxWait           = 500 * time.Millisecond
 	defaultFetchBytes        = 1 << 20
-	defaultMaxBatchBytes     = recordbatch.DefaultLimit
+	DefaultMaxBatchBytes     = recordbatch.DefaultLimit
 	defaultReleaseTimeout    = 5 * time.Second
 	defaultCommitInterval    = 5 * time.Second
 )
@@ -116,7 +116,7 @@ func (c Config) withDefaults() Config {
 		c.FetchBytes = defaultFetchBytes
 	}
 	if c.MaxBatchBytes == 0 {
-		c.MaxBatchBytes = defaultMaxBatchBytes
+		c.MaxBatchBytes = DefaultMaxBatchBytes
 	}
 	return c
 }

@@ -255,29 +255,6 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 	}
 }
 
-func TestKafkaRecordsATopicMadeAnew(t *testing.T) {
-	t.Parallel()
-	c := cluster(t, 1)
-	l := sinktest.New()
-	_, stop := run(t, config(c.ListenAddrs()), l)
-	produce(t, producer(t, c.ListenAddrs()), 0, 10)
-	l.Expect(t, 10)
-	stop()
-	if err := c.DeleteTopic(topic); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.CreateTopic(topic, 1, nil); err != nil {
-		t.Fatal(err)
-	}
-	produce(t, producer(t, c.ListenAddrs()), 10, 14)
-	run(t, config(c.ListenAddrs()), l)
-	l.Expect(t, 14)
-	gap := l.OnlyGap(t)
-	if gap.From != "10" || gap.To != "0" || !strings.Contains(gap.Reason, "created again") {
-		t.Errorf("gap %+v, want 10 to 0, created again", gap)
-	}
-}
-
 func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
@@ -451,7 +428,7 @@ func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
 
 func TestKafkaSpeaksEveryFetchVersion(t *testing.T) {
 	t.Parallel()
-	for version := int16(4); version <= 11; version++ {
+	for version := int16(4); version <= 13; version++ {
 		t.Run(fmt.Sprint("v", version), func(t *testing.T) {
 			t.Parallel()
 			versions := kversion.Stable()

@@ -16,7 +16,8 @@ import (
 // Reasons of a gap, for a person.
 const (
 	reasonRetention = "the log starts behind the position: its retention removed records before they were read"
-	reasonRecreated = "the log ends before the position: the topic was deleted and created again, or an unclean election lost records; reading from its start"
+	reasonCut       = "the log was cut before the position, as an unclean election or a loss of power does: what was read behind that is in it no more; reading on there"
+	reasonShorter   = "the log ends before the position, and the cluster tells no topic ids: the topic was deleted and created again, or the log was cut; reading on at its end, so that nothing counts twice"
 	reasonCorrupt   = "the log is corrupt here: "
 )
 
@@ -29,6 +30,7 @@ const lossConfirmations = 3
 type lossCheck struct {
 	offset int64 // where
 	seen   int
+	end    int64 // of the log, when it ends before offset
 	step   int64 // length of the last range that was skipped unread; 0 none
 }
 
@@ -50,10 +52,53 @@ func (r *reader) outOfRange(ctx context.Context) error {
 		return err
 	case r.at < first:
 		return r.recordLoss(ctx, first, reasonRetention)
-	case r.at > end && r.lossCheck.confirmed(r.at):
-		return r.recordLoss(ctx, first, reasonRecreated)
+	case r.at > end:
+		return r.beyond(ctx, first, end)
+	case r.epoch >= 0: // the leader does not know the epoch any more
+		r.epoch = -1
+		return nil
 	}
 	return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
+}
+
+// beyond goes on at the end of a log that ends before the position. Reading it from
+// its start would count it twice; a topic that was made anew has another id, and
+// begins at its start under another claim.
+func (r *reader) beyond(ctx context.Context, first, end int64) error {
+	if err := r.sameTopic(ctx); err != nil {
+		return err
+	}
+	if r.lossCheck.end != end { // still moving: after an election it may lag behind the log
+		r.lossCheck = lossCheck{end: end}
+	}
+	switch {
+	case !r.lossCheck.confirmed(r.at):
+		return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
+	case r.is.topic == (topicID{}):
+		return r.recordLoss(ctx, end, reasonShorter)
+	}
+	return r.recordLoss(ctx, end, reasonCut)
+}
+
+// cut goes on where the leader says that its log and what was read part.
+func (r *reader) cut(ctx context.Context, at int64) error {
+	if !r.lossCheck.confirmed(r.at) {
+		return fmt.Errorf("offset %d: the log was cut at %d", r.at, at)
+	}
+	return r.recordLoss(ctx, at, reasonCut)
+}
+
+// sameTopic returns errAnotherTopic when the topic is not the claimed one any more.
+func (r *reader) sameTopic(ctx context.Context) error {
+	is, err := r.identity(ctx)
+	if err != nil {
+		return err
+	}
+	r.checked = time.Now()
+	if is.cluster != r.is.cluster || is.topic != r.is.topic {
+		return errAnotherTopic
+	}
+	return nil
 }
 
 func (r *reader) bounds(ctx context.Context) (first, end int64, err error) {
@@ -89,7 +134,7 @@ func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error 
 	}
 	r.source.gaps.WithLabelValues(r.topic).Inc()
 	r.source.log.Error("samples are lost", "partition", r.name, "from", g.From, "to", g.To, "reason", reason)
-	r.at = to
+	r.at, r.epoch = to, -1
 	return nil
 }
 
@@ -100,7 +145,7 @@ func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	if err != nil || res.err != nil {
 		return 0
 	}
-	r.decoder.Reset(offset, res.records, res.aborted)
+	r.decoder.Reset(offset, res.RecordBatches, res.aborted())
 	for {
 		c, err := r.decoder.Next()
 		if err != nil {

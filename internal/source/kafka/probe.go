@@ -3,13 +3,24 @@ package kafka
 import (
 	"context"
 	"fmt"
+
+	"github.com/segmentio/kafka-go"
 )
 
-// Probe checks once that the cluster answers and has every topic. Its error is a
-// sentence about what is wrong and what to do.
-func (c Config) Probe(ctx context.Context) error {
+// What goes unseen where brokers are older, for a person.
+const (
+	unseenWithoutIDs = "its brokers tell no topic ids (Kafka 2.8 and later do): a topic that is deleted, created again " +
+		"and already longer than what was read of the one before is read on from there, which goes unseen"
+	unseenWithoutFetch = "its brokers do not fetch by topic id (Kafka 3.1 and later do): a topic that is deleted and created again " +
+		"while it is read is noticed within %s, and what was read of it until then counts although its beginning was not read"
+)
+
+// Probe checks once that the cluster answers and has every topic. It returns what
+// goes unseen on this cluster, a sentence, or nothing. Its error is a sentence about
+// what is wrong and what to do.
+func (c Config) Probe(ctx context.Context) (limits string, err error) {
 	if err := c.Validate(); err != nil {
-		return err
+		return "", err
 	}
 	c = c.withDefaults()
 	conn := newConnection(c)
@@ -19,9 +30,30 @@ func (c Config) Probe(ctx context.Context) error {
 	missing, err := conn.missingTopics(ctx, c.Topics)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case len(missing) > 0:
-		return fmt.Errorf("the cluster has no topic %q: create it, or correct the name", missing[0])
+		return "", fmt.Errorf("the cluster has no topic %q: create it, or correct the name", missing[0])
 	}
-	return nil
+	return conn.limits(ctx, c.Topics[0])
+}
+
+// limits returns what goes unseen on this cluster.
+func (l *connection) limits(ctx context.Context, topic string) (string, error) {
+	is, err := l.identity(ctx, topic)
+	if err != nil {
+		return "", err
+	}
+	if is.topic == (topicID{}) {
+		return unseenWithoutIDs, nil
+	}
+	offered, err := l.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{})
+	if err != nil {
+		return "", fmt.Errorf("look up what the brokers offer: %w", err)
+	}
+	for _, k := range offered.ApiKeys {
+		if k.ApiName == "Fetch" && k.MaxVersion < fetchByID {
+			return fmt.Sprintf(unseenWithoutFetch, metadataAge), nil
+		}
+	}
+	return "", nil
 }

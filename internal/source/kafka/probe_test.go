@@ -34,7 +34,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 		"nobody there":   {nobody, "no broker answers"},
 		"no topic named": {config("right"), "name at least one"},
 	} {
-		err := row.config.Probe(t.Context())
+		_, err := row.config.Probe(t.Context())
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: got %v, want %q", name, err, row.want)
 		}

@@ -34,9 +34,12 @@ type reader struct {
 	polled  time.Time // when durable was last taken from the Sink
 
 	handle     source.Partition
-	at         int64 // the next offset to read
-	newest     int64 // time of the newest message folded, Unix ms; 0 when none
-	fetchBytes int   // that a fetch requests
+	is         identity
+	checked    time.Time // when it was checked that the topic is what it was
+	at         int64     // the next offset to read
+	epoch      int32     // the leader epoch of what was read before it; -1 not known
+	newest     int64     // time of the newest message folded, Unix ms; 0 when none
+	fetchBytes int       // that a fetch requests
 	buf        []byte
 	decoder    *recordbatch.Decoder
 	backoff    *backoff.ExponentialBackOff
@@ -77,17 +80,26 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
+	is, err := r.identity(ctx)
+	if err != nil {
+		r.reportUnlessEnded(ctx, failureOffsets, err)
+		return err
+	}
+	// After the identity: of a topic that is made anew in between, the first offset
+	// is the new one's, and the first fetch says so.
 	first, _, err := r.bounds(ctx)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	r.handle, err = sink.Claim(ctx, r.name, strconv.FormatInt(first, 10))
+	r.is, r.checked = is, time.Now()
+	r.handle, err = sink.Claim(ctx, r.claim(first))
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureClaim, err)
 		return fmt.Errorf("claim: %w", err)
 	}
 	if r.at, err = strconv.ParseInt(r.handle.Position(), 10, 64); err == nil {
+		r.epoch = epochOf(r.handle.Mark())
 		err = r.read(ctx)
 	} else {
 		r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
@@ -96,6 +108,41 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.release(ctx)
 	}
 	return err
+}
+
+// epochOf returns the leader epoch in a position's mark; -1 when there is none.
+func epochOf(mark string) int32 {
+	if epoch, err := strconv.ParseInt(mark, 10, 32); err == nil {
+		return int32(epoch)
+	}
+	return -1
+}
+
+// mark returns the note of a leader epoch beside a position.
+func mark(epoch int32) string {
+	if epoch < 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(epoch), 10)
+}
+
+// claim returns the claim of the partition.
+func (r *reader) claim(first int64) source.Claim {
+	c := source.Claim{
+		Partition: r.name, First: strconv.FormatInt(first, 10),
+		Log: source.Log{ID: r.is.topic.String(), Start: "0", Partitions: r.is.partitions, Readers: r.gen.GroupID},
+	}
+	if r.is.cluster != "" {
+		c.Log.Cluster = "kafka:" + r.is.cluster
+	}
+	return c
+}
+
+// identity asks what the topic is now.
+func (r *reader) identity(ctx context.Context) (identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
+	defer cancel()
+	return r.connection.identity(ctx, r.topic)
 }
 
 // release releases the partition, in a bounded time after the generation's end.
@@ -124,6 +171,9 @@ func (r *reader) read(ctx context.Context) error {
 		case ctx.Err() != nil && err == nil:
 			return ctx.Err()
 		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, errAnotherTopic):
+			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.is.topic.String())
 			return err
 		case source.IsFromSink(err):
 			if !errors.Is(err, source.ErrReclaim) {
@@ -165,12 +215,22 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	switch {
 	case errors.Is(res.err, kafka.OffsetOutOfRange):
 		return r.outOfRange(ctx)
+	case errors.Is(res.err, errUnknownTopicID), errors.Is(res.err, errInconsistentTopicID):
+		return errors.Join(r.sameTopic(ctx), fmt.Errorf("fetch at offset %d: the broker does not know the topic's id: %w", r.at, res.err))
 	case res.err != nil:
 		return fmt.Errorf("fetch at offset %d: %w", r.at, res.err)
 	}
+	if res.version < fetchByID && time.Since(r.checked) >= metadataAge {
+		if err := r.sameTopic(ctx); err != nil {
+			return err
+		}
+	}
 	r.source.fetches.WithLabelValues(r.topic).Inc()
-	if res.logStart > r.at {
-		return r.recordLoss(ctx, res.logStart, reasonRetention)
+	switch {
+	case res.LogStartOffset > r.at:
+		return r.recordLoss(ctx, res.LogStartOffset, reasonRetention)
+	case res.DivergingEpoch.EndOffset >= 0 && res.DivergingEpoch.EndOffset < r.at:
+		return r.cut(ctx, res.DivergingEpoch.EndOffset)
 	}
 	return r.fold(ctx, res)
 }
@@ -183,11 +243,15 @@ func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*
 	buf := r.buf
 	r.buf = nil // the exchange keeps it when ctx ends
 	asked := time.Now()
-	res, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, &fetchRequest{
-		topic: r.topic, partition: int32(r.id), offset: offset,
+	request := &fetchRequest{
+		versions: &r.connection.versions, topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: -1,
 		maxWait: wait, maxBytes: int32(r.fetchBytes), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
 		clientID: r.source.config.ClientID, buf: buf,
-	})
+	}
+	if offset == r.at {
+		request.epoch = r.epoch
+	}
+	res, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, request)
 	if err != nil {
 		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
 	}
@@ -202,7 +266,7 @@ func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*
 // fold hands a response to the Sink, a chunk of records at a time.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
-	r.decoder.Reset(r.at, res.records, res.aborted)
+	r.decoder.Reset(r.at, res.RecordBatches, res.aborted())
 	for {
 		c, err := r.decoder.Next()
 		if err != nil {
@@ -225,7 +289,7 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 	case r.at > began:
 		r.fetchBytes = r.source.config.FetchBytes
 		return nil
-	case len(res.records) > 0:
+	case len(res.RecordBatches) > 0:
 		return r.growFetch()
 	}
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
@@ -235,22 +299,26 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 // brokers before Kafka 0.10.1's fetch version 3 did.
 func (r *reader) growFetch() error {
 	if r.fetchBytes >= r.source.config.MaxBatchBytes {
-		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise it to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
+		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise kafka.max_batch to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)
 	}
 	r.fetchBytes = min(2*r.fetchBytes, r.source.config.MaxBatchBytes)
 	return nil
 }
 
 func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
-	lag := max(res.highWatermark-c.Next, 0)
+	lag := max(res.HighWatermark-c.Next, 0)
+	epoch := r.epoch
+	if c.Next > r.at {
+		epoch = c.Epoch
+	}
 	err := r.handle.Fold(ctx, source.Batch{
-		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10),
+		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10), Mark: mark(epoch),
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 	})
 	if err != nil {
 		return source.FromSink(fmt.Errorf("fold: %w", err))
 	}
-	r.at = c.Next
+	r.at, r.epoch = c.Next, epoch
 	r.newest = max(r.newest, c.Time)
 	if len(c.Records) > 0 {
 		r.lossCheck.step = 0

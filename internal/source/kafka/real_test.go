@@ -209,11 +209,12 @@ type counter struct {
 	done       chan time.Duration
 }
 
-func (c *counter) Claim(_ context.Context, _, first string) (source.Partition, error) {
-	c.at = first
+func (c *counter) Claim(_ context.Context, claim source.Claim) (source.Partition, error) {
+	c.at = claim.First
 	return c, nil
 }
 func (c *counter) Position() string                          { return c.at }
+func (c *counter) Mark() string                              { return "" }
 func (c *counter) Committed() string                         { return "" }
 func (c *counter) Gap(_ context.Context, g sample.Gap) error { return fmt.Errorf("a gap: %+v", g) }
 func (c *counter) Release(context.Context) error             { return nil }

@@ -248,7 +248,8 @@ type handle struct {
 }
 
 // Claim implements source.Sink.
-func (d *session) Claim(_ context.Context, name, first string) (source.Partition, error) {
+func (d *session) Claim(_ context.Context, claim source.Claim) (source.Partition, error) {
+	name, first := claim.Partition, claim.First
 	defer d.enter()()
 	if d.noStore() {
 		return nil, errDown
@@ -266,6 +267,9 @@ func (d *session) Claim(_ context.Context, name, first string) (source.Partition
 	d.store.claims++
 	return &handle{session: d, shard: h, epoch: h.epoch, next: h.next, since: time.Now()}, nil
 }
+
+// Mark implements source.Partition.
+func (h *handle) Mark() string { return "" }
 
 func (h *handle) Position() string  { return h.next }
 func (h *handle) Committed() string { return h.next }

@@ -48,6 +48,9 @@ func (s *Server) Kill(t testing.TB) {
 	s.script(t, "kill")
 }
 
+// Data is where the logs of its partitions are.
+func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
+
 // CreateTopic makes a topic and waits until it has its leaders.
 func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	t.Helper()

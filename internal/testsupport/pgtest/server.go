@@ -169,6 +169,34 @@ func (s *Server) Kill() error {
 	return err
 }
 
+// Save kills the server, copies its data as they are then, and starts it again.
+func (s *Server) Save(ctx context.Context) error {
+	return s.exchange(ctx, s.data(), s.saved())
+}
+
+// Restore kills the server, and starts it on the data of the last Save, as a
+// failover to a standby that is behind does, or a restored backup.
+func (s *Server) Restore(ctx context.Context) error {
+	return s.exchange(ctx, s.saved(), s.data())
+}
+
+func (s *Server) saved() string { return filepath.Join(s.dir, "saved") }
+
+// exchange copies a data directory over another while the server is down.
+func (s *Server) exchange(ctx context.Context, from, to string) error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	// cp keeps owners and modes, without which Postgres does not start.
+	if out, err := exec.CommandContext(ctx, "cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the data: %w: %s", err, out)
+	}
+	return s.Start(ctx)
+}
+
 // pid is the postmaster's, from the first line of its own file.
 func (s *Server) pid() (int, error) {
 	file, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))

@@ -33,7 +33,11 @@ type Recorder struct {
 // Entry is one partition.
 type Entry struct {
 	// Next is the stored position.
-	Next  string
+	Next string
+	// Mark is the source's note that is stored with it.
+	Mark string
+	// Log is what the newest claim told of the log.
+	Log   source.Log
 	epoch int
 	// Released is how many handles were released.
 	Released int
@@ -52,20 +56,25 @@ func (r *Recorder) Steal(partition string) {
 }
 
 // Claim implements source.Sink.
-func (r *Recorder) Claim(ctx context.Context, partition, first string) (source.Partition, error) {
+func (r *Recorder) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
 	if err := r.reach(ctx); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.Entries[partition]
+	e := r.Entries[c.Partition]
 	if e == nil {
-		e = &Entry{Next: first}
-		r.Entries[partition] = e
+		e = &Entry{Next: c.First}
+		r.Entries[c.Partition] = e
 	}
+	if e.Log.ID != "" && c.Log.ID != "" && e.Log.ID != c.Log.ID {
+		r.gaps = append(r.gaps, sample.Gap{Partition: c.Partition, From: e.Next, To: c.Log.Start, Reason: "created again"})
+		e.Next, e.Mark = c.Log.Start, ""
+	}
+	e.Log = c.Log
 	e.epoch++
 	r.Claims++
-	return &handle{recorder: r, entry: e, epoch: e.epoch, stored: e.Next, at: e.Next, since: time.Now()}, nil
+	return &handle{recorder: r, entry: e, epoch: e.epoch, stored: e.Next, at: e.Next, mark: e.Mark, since: time.Now()}, nil
 }
 
 // reach waits while the store is away.
@@ -91,6 +100,7 @@ type handle struct {
 	entry      *Entry
 	epoch      int
 	stored, at string
+	mark       string
 	pending    []string
 	gaps       []sample.Gap
 	since      time.Time
@@ -98,6 +108,9 @@ type handle struct {
 
 // Position implements source.Partition.
 func (h *handle) Position() string { return h.at }
+
+// Mark implements source.Partition.
+func (h *handle) Mark() string { return h.mark }
 
 // Committed implements source.Partition.
 func (h *handle) Committed() string { return h.stored }
@@ -116,7 +129,7 @@ func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 			h.pending = append(h.pending, string(m.Value))
 		}
 	}
-	h.at = b.Next
+	h.at, h.mark = b.Next, b.Mark
 	b.Messages = nil
 	h.recorder.mu.Lock()
 	h.recorder.Folded = append(h.recorder.Folded, b)
@@ -130,7 +143,7 @@ func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 // Gap implements source.Partition. A gap is counted at once.
 func (h *handle) Gap(_ context.Context, g sample.Gap) error {
 	h.gaps = append(h.gaps, g)
-	h.at = g.To
+	h.at, h.mark = g.To, ""
 	return h.commit()
 }
 
@@ -155,7 +168,7 @@ func (h *handle) commit() error {
 	}
 	r.gaps = append(r.gaps, h.gaps...)
 	h.pending, h.gaps, h.since = nil, nil, time.Now()
-	h.entry.Next, h.stored = h.at, h.at
+	h.entry.Next, h.entry.Mark, h.stored = h.at, h.mark, h.at
 	return nil
 }
 

@@ -32,6 +32,7 @@ type Decoder struct {
 	dead     map[int64]struct{} // producers whose current transaction aborts
 	err      error              // what ends the response, returned after the good part
 
+	epoch   int32 // of the leader that wrote the batch begun last
 	batch   header
 	body    []byte // records of the batch in progress, not yet read
 	left    int32  // how many records the body still holds
@@ -64,13 +65,16 @@ func (d *Decoder) Next() (Chunk, error) {
 	if d.left == 0 {
 		d.inflate.reset()
 	}
-	c := Chunk{Next: d.position}
+	c := Chunk{Next: d.position, Epoch: -1}
 	d.records = d.records[:0]
 	for d.err == nil && len(d.records) < MaxChunk {
 		if d.left == 0 && d.inflate.full() {
 			break
 		}
 		d.err = d.step(&c)
+	}
+	if d.position > c.Next {
+		c.Epoch = d.epoch
 	}
 	c.Records, c.Next = d.records, d.position
 	if len(d.records) == 0 && d.err != nil && !c.moved {
@@ -134,6 +138,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	if h.next <= d.position {
 		return nil
 	}
+	d.epoch = h.epoch
 	if d.skipped(h, raw[headerSize:]) {
 		d.position = h.next
 		c.moved = true
@@ -154,6 +159,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 func parseHeader(raw []byte) header {
 	h := header{
 		base:       int64(binary.BigEndian.Uint64(raw)),
+		epoch:      int32(binary.BigEndian.Uint32(raw[12:])),
 		attributes: int16(binary.BigEndian.Uint16(raw[21:])),
 		baseTime:   int64(binary.BigEndian.Uint64(raw[27:])),
 		maxTime:    int64(binary.BigEndian.Uint64(raw[35:])),

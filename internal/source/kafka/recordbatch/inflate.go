@@ -31,7 +31,7 @@ const (
 	keepBytes = 8 << 20
 )
 
-var errTooLarge = errors.New("more decompressed bytes than the limit")
+var errTooLarge = errors.New("more decompressed bytes than the limit, kafka.max_batch")
 
 // inflater decompresses batches, one behind the other, into one reused buffer.
 // Values of earlier batches stay valid when it grows: they keep the old array.

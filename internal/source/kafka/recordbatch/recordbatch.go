@@ -83,6 +83,9 @@ type Chunk struct {
 	// Next is the offset to go on from. It may lie more than one behind the
 	// last record: compaction leaves holes, which are no loss.
 	Next int64
+	// Epoch is the leader epoch under which the batch before Next was written; -1
+	// when the chunk passed none.
+	Epoch int32
 	// Time is the newest record time, in Unix milliseconds; 0 without records.
 	Time int64
 	// Bytes is how many bytes of values the records hold.
@@ -95,6 +98,7 @@ type Chunk struct {
 type header struct {
 	base, last, next int64 // first offset, last offset, last offset + 1
 	attributes       int16
+	epoch            int32 // of the leader that wrote it
 	baseTime         int64
 	maxTime          int64
 	producer         int64

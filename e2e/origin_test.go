@@ -1,0 +1,280 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+)
+
+// origin is a scenario that counts what it produces itself: the topic of the end
+// does not hold what a test deletes.
+type origin struct {
+	*scenario
+	topic string
+	group string // of the collectors
+	next  int    // the next sample's number
+	want  int64  // samples that have to be counted, each once
+	gaps  map[string]bool
+}
+
+var rounds = flag.Int("faults.rounds", 1, "how often TestFaultsOfTheLog runs each fault")
+
+// TestFaultsOfTheLog runs one fault after another on one topic, with collectors that
+// run or are stopped. Everything that was read counts once; what was not is a gap.
+func TestFaultsOfTheLog(t *testing.T) {
+	o := &origin{scenario: newScenario(t, "origin"), topic: "origin", group: "keyheat", gaps: map[string]bool{}}
+	o.produce(t, 3000)
+	o.startCollectors(t)
+	o.counted(t)
+	for range *rounds {
+		o.round(t)
+	}
+}
+
+// round runs every fault once.
+func (o *origin) round(t *testing.T) {
+	for _, fault := range []struct {
+		name, gap string
+		inject    func(*testing.T)
+	}{
+		{"a topic made anew and larger, under running collectors", "created again", o.recreateRunning},
+		{"a topic made anew and larger, under stopped collectors", "created again", o.recreateStopped},
+		{"a renamed group", "", o.renameGroup},
+		{"a second group", "", o.secondGroup},
+		{"a log that is cut and filled again", "was cut", o.cutLog},
+		{"a database that goes back", "set back to an earlier state", o.databaseBack},
+		{"a new cluster under the old names", "another cluster", o.newCluster},
+	} {
+		began := time.Now()
+		if !t.Run(fault.name, func(t *testing.T) {
+			fault.inject(t)
+			o.counted(t)
+			o.toldBy(t, fault.gap)
+		}) {
+			t.FailNow()
+		}
+		t.Logf("%s: %d samples counted once, %s", fault.name, o.want, time.Since(began).Round(time.Second))
+	}
+}
+
+// produce sends samples of one request, all acknowledged, in messages of their own.
+func (o *origin) produce(t *testing.T, n int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr), kgo.DefaultProduceTopic(o.topic), kgo.ProducerLinger(time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	now := time.Now()
+	var records []*kgo.Record
+	for range n {
+		records = append(records, &kgo.Record{Key: fmt.Append(nil, o.next), Timestamp: now, Value: fmt.Appendf(nil,
+			`{"ts":%d,"table":"orm","pk":"k%d","op":"UpdateItem","wcu":1}`, now.UnixMilli(), o.next%100)})
+		o.next++
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	o.want += int64(n)
+}
+
+// counted waits until all are counted, and looks that it stays so.
+func (o *origin) counted(t *testing.T) {
+	t.Helper()
+	check := func() error {
+		got, err := o.totals()
+		if err == nil && got.requests != o.want {
+			err = fmt.Errorf("%d samples are counted, want %d", got.requests, o.want)
+		}
+		return err
+	}
+	within(t, time.Minute, "every sample is counted", check)
+	time.Sleep(3 * time.Second)
+	if err := check(); err != nil {
+		t.Errorf("after a while: %v", err)
+	}
+}
+
+// newGaps returns the gaps that were not there before this fault.
+func (o *origin) newGaps() (found []string, err error) {
+	rows, err := o.database.Query(`SELECT source, name, from_pos, to_pos, reason FROM gaps`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var source, name, from, to, why string
+		if err := rows.Scan(&source, &name, &from, &to, &why); err != nil {
+			return nil, err
+		}
+		if gap := fmt.Sprintf("%s/%s %s to %s: %s", source, name, from, to, why); !o.gaps[gap] {
+			found = append(found, gap)
+		}
+	}
+	return found, rows.Err()
+}
+
+// toldBy expects gaps since the last fault, all of them for this reason.
+func (o *origin) toldBy(t *testing.T, reason string) {
+	t.Helper()
+	found, err := o.newGaps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gap := range found {
+		o.gaps[gap] = true
+		if reason == "" || !strings.Contains(gap, reason) {
+			t.Errorf("a gap that was not expected: %s", gap)
+		}
+	}
+	if reason != "" && len(found) == 0 {
+		t.Errorf("no gap says %q", reason)
+	}
+	if len(found) > 0 {
+		t.Logf("%d gaps, such as %s", len(found), found[0])
+	}
+}
+
+func (o *origin) stopCollectors(t *testing.T) {
+	t.Helper()
+	for _, c := range o.collectors {
+		c.stop(t)
+	}
+}
+
+// recreate deletes the topic and makes it again, and refills it at once with more
+// than it held.
+func (o *origin) recreate(t *testing.T, refill int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	if _, err := admin.DeleteTopic(t.Context(), o.topic); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 30*time.Second, "the topic is made again", func() error {
+		_, err := admin.CreateTopic(t.Context(), partitions, 1, nil, o.topic)
+		return err
+	})
+	o.produce(t, refill)
+}
+
+func (o *origin) recreateRunning(t *testing.T) {
+	o.recreate(t, 6000)
+}
+
+func (o *origin) recreateStopped(t *testing.T) {
+	o.stopCollectors(t)
+	o.recreate(t, 9000)
+	o.startCollectors(t)
+}
+
+// rewrite changes a daemon's configuration, for when it is started next.
+func (p *process) rewrite(t *testing.T, from, to string) {
+	t.Helper()
+	config, err := os.ReadFile(p.config)
+	if err == nil {
+		err = os.WriteFile(p.config, []byte(strings.ReplaceAll(string(config), from, to)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *origin) renameGroup(t *testing.T) {
+	o.stopCollectors(t)
+	o.produce(t, 500)
+	before := o.group
+	o.group = fmt.Sprint("renamed-", o.next)
+	for _, c := range o.collectors {
+		c.rewrite(t, "group: "+before, "group: "+o.group)
+	}
+	o.startCollectors(t)
+	o.produce(t, 500)
+}
+
+func (o *origin) secondGroup(t *testing.T) {
+	config, err := os.ReadFile(o.collectors[0].config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(config), o.collectors[0].address, "%listen%")
+	second := newProcess(t, "second", "collector run", strings.ReplaceAll(text, "group: "+o.group, "group: second"))
+	second.start(t)
+	within(t, time.Minute, "the second group is refused by name", func() error {
+		_, err := second.get("/-/ready")
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`read by the group \"%s\"`, o.group)) {
+			return fmt.Errorf("it says %v", err)
+		}
+		return nil
+	})
+	o.produce(t, 500)
+	o.counted(t)
+	second.stop(t)
+}
+
+// cutLog kills the broker, cuts a tail off the partitions' files, as a loss of power
+// does, and starts it again; what is produced then takes the offsets of what was cut.
+func (o *origin) cutLog(t *testing.T) {
+	o.counted(t)
+	o.kafka.Kill(t)
+	files, err := filepath.Glob(filepath.Join(o.kafka.Data(), o.topic+"-*", "*.log"))
+	if err != nil || len(files) < partitions {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err == nil {
+			err = os.Truncate(file, info.Size()*9/10)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.kafka.Restart(t)
+	o.produce(t, 8000)
+}
+
+// databaseBack sets Postgres back under the running daemons, to before some samples
+// were counted.
+func (o *origin) databaseBack(t *testing.T) {
+	if err := o.postgres.Save(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.produce(t, 4000)
+	o.counted(t)
+	if err := o.postgres.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newCluster starts the collectors on another cluster that has the topic.
+func (o *origin) newCluster(t *testing.T) {
+	o.stopCollectors(t)
+	before := o.kafka.Addr
+	o.kafka.Kill(t)
+	o.kafka = kafkatest.Start(t)
+	o.kafka.CreateTopic(t, o.topic, partitions)
+	o.produce(t, 20_000)
+	for _, c := range o.collectors {
+		c.rewrite(t, before, o.kafka.Addr)
+	}
+	o.startCollectors(t)
+}

@@ -1,0 +1,140 @@
+package kafka
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// kafka-go ends at Metadata 8 and Fetch 11, which know topics by name only. The
+// requests that need ids are kmsg's, at the version that the broker itself offers,
+// over kafka-go's connections: pooled, with TLS and SASL done.
+
+// correlation is the id of every request: a connection carries one exchange at
+// a time, so that any constant identifies a stray response.
+const correlation = 0x6b68 // "kh"
+
+// smallResponse bounds responses that are no fetch.
+const smallResponse = 16 << 20
+
+// exchange sends one request on a connection that nothing else uses, and reads its
+// response into buf, which is returned for the next. The response points into it.
+func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, buf []byte, limit int) (kmsg.Response, []byte, error) {
+	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
+	name := kmsg.NameForKey(request.Key())
+	buf = format.AppendRequest(buf[:0], request, correlation)
+	if _, err := rw.Write(buf); err != nil {
+		return nil, nil, fmt.Errorf("send %s request: %w", name, err)
+	}
+	buf, err := readResponse(rw, buf, limit)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s response: %w", name, err)
+	}
+	response := request.ResponseKind()
+	body, err := responseBody(buf, response)
+	if err == nil {
+		err = response.ReadFrom(body)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s response: %w", name, err)
+	}
+	return response, buf, nil
+}
+
+// readResponse reads one whole response, without its size.
+func readResponse(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint32(size[:]))
+	if n > limit {
+		return nil, &tooLargeError{n, limit}
+	}
+	buf = slices.Grow(buf[:0], n)[:n]
+	_, err := io.ReadFull(r, buf)
+	return buf, err
+}
+
+// tooLargeError is a response over its limit.
+type tooLargeError struct{ size, limit int }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("%d bytes exceed the limit of %d", e.size, e.limit)
+}
+
+// responseBody checks a response's header and cuts it off. The response to
+// ApiVersions never has tags in it: who asks does not know the versions yet.
+func responseBody(buf []byte, response kmsg.Response) ([]byte, error) {
+	if len(buf) < 4 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if id := binary.BigEndian.Uint32(buf); id != correlation {
+		return nil, fmt.Errorf("it is of another request (id %d)", int32(id))
+	}
+	buf = buf[4:]
+	if !response.IsFlexible() || response.Key() == kmsg.ApiVersions.Int16() {
+		return buf, nil
+	}
+	tags, n := binary.Uvarint(buf)
+	if n <= 0 || tags != 0 {
+		return nil, fmt.Errorf("its header has %d tags, want none", tags)
+	}
+	return buf[n:], nil
+}
+
+// brokerVersions are the versions that brokers offer, learned once a connection:
+// a broker that was upgraded ends its connections. The connection's own address
+// names it.
+type brokerVersions struct {
+	mu    sync.Mutex
+	known map[string]map[int16]int16 // connection to the newest version of each API
+}
+
+// newest returns the newest version of an API that the broker at the other end
+// offers; negative when it has none.
+func (v *brokerVersions) newest(rw io.ReadWriter, clientID string, key int16) (int16, error) {
+	name := rw.(net.Conn).LocalAddr().String() // kafka-go's, which is a net.Conn
+	v.mu.Lock()
+	versions := v.known[name]
+	v.mu.Unlock()
+	if versions == nil {
+		response, _, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), nil, smallResponse)
+		if err != nil {
+			return 0, err
+		}
+		versions = make(map[int16]int16)
+		for _, k := range response.(*kmsg.ApiVersionsResponse).ApiKeys {
+			versions[k.ApiKey] = k.MaxVersion
+		}
+		v.mu.Lock()
+		if v.known == nil {
+			v.known = make(map[string]map[int16]int16)
+		}
+		v.known[name] = versions
+		v.mu.Unlock()
+	}
+	if newest, ok := versions[key]; ok {
+		return newest, nil
+	}
+	return -1, nil
+}
+
+// forget drops what is known of a connection that is closed: the next one may have
+// the same address.
+func (v *brokerVersions) forget(c net.Conn) {
+	v.mu.Lock()
+	delete(v.known, c.LocalAddr().String())
+	v.mu.Unlock()
+}
+
+var (
+	_ protocol.RawExchanger = (*fetchRequest)(nil)
+	_ protocol.RawExchanger = (*metadataRequest)(nil)
+)
