@@ -2,9 +2,9 @@ package advice
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
@@ -63,17 +63,14 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 
 // ForTable returns what to do about a table or index as a whole.
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
-	var retry []detect.Step
-	if text := retryAdvice(f); text != "" {
-		retry = []detect.Step{{Action: detect.ActionRetry, Text: strings.Replace(text, "requests on the key", "requests", 1)}}
-	}
+	retry := fixes.Retries(f)
 	switch {
 	case f.Kind == detect.TableStarvation:
-		return append([]detect.Step{{Action: detect.ActionCapacity, Text: starvationAdvice(s, peak)}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Guide: "capacity", Text: starvationAdvice(s, peak)}}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
-		return append([]detect.Step{{Action: detect.ActionIndex, Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
 	case f.Reason == detect.Scanned:
-		return append(retry, detect.Step{Action: detect.ActionScan, Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
+		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
 	return append([]detect.Step{
 		{Action: detect.ActionWait, Text: "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."},

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/advice"
 	"github.com/keyheat/keyheat/detect/causes"
 	"github.com/keyheat/keyheat/detect/episode"
+	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
 	"github.com/keyheat/keyheat/detect/throttling"
@@ -39,7 +40,7 @@ type Board struct {
 	patterns rolling.Patterns // hot keys that are named after a time
 	views    views            // what tables' keys look like as a whole
 	related  related          // related findings, as they were last returned
-	adviser  *advice.Adviser
+	adviser  *fixes.Adviser
 }
 
 // New returns an empty board.
@@ -52,7 +53,7 @@ func New(o Options) *Board {
 	}
 	return &Board{
 		options: o, tracks: tracks{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
-		views: views{}, related: related{}, adviser: advice.New(),
+		views: views{}, related: related{}, adviser: fixes.New(),
 	}
 }
 
@@ -126,7 +127,9 @@ func (b *Board) evict() {
 		if !t.Done(c) {
 			continue
 		}
-		for _, f := range b.judge(t) { // a pattern outlives its keys
+		found := b.judge(t)
+		b.advise(found, nil)
+		for _, f := range found { // a pattern outlives its keys
 			b.patterns.Observe(&f)
 		}
 		delete(b.tracks, id)
@@ -144,10 +147,11 @@ func (b *Board) Findings() []detect.Finding {
 	for _, t := range b.tracks {
 		found = append(found, b.judge(t)...)
 	}
+	callers := b.callersOf(found)
+	b.advise(found, callers)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
 	also = append(also, b.views.findings(b.options.Policy)...)
-	callers := b.callersOf(found)
 	for i := range found {
 		if found[i].Kind.OfKey() {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
@@ -225,8 +229,26 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
 		f.Why += " " + replicated
 	}
-	f.Advice = b.adviser.Steps(&f, e.Sustained(r.Kind).Value, r.Policy)
 	return f
+}
+
+// advise writes what to do about hot keys. callers are the shares of the callers of
+// their targets, where they are known.
+func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64) {
+	for i := range found {
+		f := &found[i]
+		if !f.Kind.OfKey() {
+			continue
+		}
+		load := f.Peak.WCU.Value
+		if f.Kind == detect.HotKeyRead {
+			load = f.Peak.RCU.Value
+		}
+		f.Advice = b.adviser.Steps(&fixes.Case{
+			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
+			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
+		})
+	}
 }
 
 // tableFinding returns the finding about an episode of a table or index as a

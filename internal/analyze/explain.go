@@ -163,13 +163,15 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 			wording.Seconds(f.OverSeconds), wording.Count(int64(f.PossibleSeconds)), wording.Count(int64(f.SaturatedSeconds)))
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
-		p.fact("share", "%s of the load of %s", wording.Percent(f.Share), target(f.Target))
+		p.fact("share", "%s of the load of %s in the seconds in which it was seen", wording.Percent(f.Share), target(f.Target))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
 	}
-	e.chart(p, f, m)
-	requests(p, f.Evidence)
+	p.heading("What to do, in order")
+	for i := range f.Advice {
+		step(p, i+1, &f.Advice[i])
+	}
 
 	if isLoad(f.Kind) || f.Reason != detect.Undetermined {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
@@ -178,11 +180,42 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	}
 	p.paragraph(2, "  ", f.Why)
 
-	p.heading("What to do, in order")
-	for i, step := range f.Advice {
-		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), step.Text)
-	}
+	e.chart(p, f, m)
+	requests(p, f.Evidence)
 	e.confidence(p, f, m)
+}
+
+// efforts says of each effort what it takes.
+var efforts = map[detect.Effort]string{
+	detect.EffortNone:      "nothing to change",
+	detect.EffortSetting:   "a setting",
+	detect.EffortCode:      "a change of the callers' code",
+	detect.EffortComponent: "a new component",
+	detect.EffortItems:     "items or an index made anew",
+	detect.EffortKeys:      "new keys, and a migration",
+}
+
+// step writes one piece of advice, with what it takes and what it leaves.
+func step(p *page, n int, s *detect.Step) {
+	p.paragraph(5, fmt.Sprintf("  %d. ", n), s.Text)
+	if s.Effort == "" {
+		return
+	}
+	text := "Takes: " + efforts[s.Effort] + "."
+	if s.After != nil {
+		text += " Leaves: " + leaves(s.After) + "."
+	}
+	p.paragraph(5, "     ", text)
+}
+
+// leaves writes the load after a step.
+func leaves(a *detect.After) string {
+	unit := strings.ToUpper(a.Unit)
+	low, high := wording.About(a.Low), wording.About(a.High)
+	if low == high {
+		return fmt.Sprintf("%s %s on the fullest part, %s of the limit", high, unit, wording.Percent(a.HighUtilization))
+	}
+	return fmt.Sprintf("%s to %s %s on the fullest part, %s to %s of the limit", low, high, unit, wording.Percent(a.LowUtilization), wording.Percent(a.HighUtilization))
 }
 
 // measure is the unit in which a finding is nearer to a limit, and its figures.
