@@ -133,6 +133,9 @@ const (
 	// A partition that is split after two minutes of heat, again and again, has healed
 	// after a quarter of an hour what splits can heal.
 	HealSeconds = 15 * 60
+	// HealShare is the share of a longer time's seconds in which a partition must
+	// throttle for splits not to have healed it.
+	HealShare = 0.25
 	// CallerShare is the share of a key's load from which a caller alone makes
 	// it hot.
 	CallerShare = 0.8

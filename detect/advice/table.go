@@ -62,7 +62,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 }
 
 // ForTable returns what to do about a table or index as a whole.
-func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
+func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	retry := fixes.Retries(f)
 	switch {
 	case f.Kind == detect.TableStarvation:
@@ -72,9 +72,30 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []det
 	case f.Reason == detect.Scanned:
 		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
-	return append([]detect.Step{
-		{Action: detect.ActionWait, Text: "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."},
-	}, retry...)
+	return append(warmKeysAdvice(f, peak, facts), retry...)
+}
+
+// warmKeysAdvice returns what to do about keys that are too much for their partition
+// only together.
+func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
+	const prewarm = "If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."
+	step := func(action string, effort detect.Effort, guide, text string) []detect.Step {
+		return []detect.Step{{Action: action, Effort: effort, Guide: guide, Text: text}}
+	}
+	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
+	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
+	switch {
+	case !provisioned && (write > detect.OnDemandWrite || read > detect.OnDemandRead):
+		what, least, asked := "write", float64(detect.OnDemandWrite), write
+		if write <= detect.OnDemandWrite {
+			what, least, asked = "read", detect.OnDemandRead, read
+		}
+		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table takes %s until it has grown, so that its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
+			wording.About(asked*detect.DefaultHeadroom), what, wording.About(asked), detect.DefaultHeadroom, wording.About(asked), wording.About(least)))
+	case f.Severity == detect.Critical:
+		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits take, and DynamoDB did not heal it.")
+	}
+	return step(detect.ActionWait, detect.EffortNone, "waiting", "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. "+prewarm)
 }
 
 func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {

@@ -266,7 +266,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
 	}
 	f.Evidence = t.Evidence(e)
-	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad())
+	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f
 }
 

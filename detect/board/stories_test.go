@@ -213,7 +213,7 @@ var relatedStories = []story{
 func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads []workload, says ...string) story {
 	return story{
 		name: name, workloads: workloads, share: 1, reason: reason, says: says,
-		kind: kind, severity: detect.Critical, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
+		kind: kind, severity: detect.Warning, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
 	}
 }
 
@@ -222,9 +222,27 @@ func warm(cause string) []workload {
 	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
 }
 
+// freshTable returns 5,000 writes a second of many keys, of which a partition throttles
+// some.
+func freshTable() []workload {
+	return append(keysLike("u%d", 49, workload{units: 100}), workload{key: "v", units: 100, cause: keyRangeCause, throttled: 50})
+}
+
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "did not heal it").with(func(s *story) {
+		s.lasts, s.over, s.severity = 900, 900, detect.Critical
+	}),
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "See whether it ends by itself").with(func(s *story) {
+		s.lasts, s.over = 899, 899
+	}),
+	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
+		s.severity = detect.Critical
+	}),
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second").with(func(s *story) {
+		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
+	}),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
 	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys"),
 	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),

@@ -156,3 +156,20 @@ func TestAQuotaIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestStrongReadsPassThrough counts only what is read eventually as answered by a cache.
+func TestStrongReadsPassThrough(t *testing.T) {
+	t.Parallel()
+	c := hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 5000, 0.8))
+	c.Evidence.StrongReads, c.Evidence.SortKeys.Repeated = 0.25, 0.9
+	for _, s := range fixes.New().Steps(c) {
+		if s.Action != detect.ActionCache {
+			continue
+		}
+		if !strings.Contains(s.Text, "passes strongly consistent reads through") || math.Abs(s.After.Low-1000) > 0.01 || math.Abs(s.After.High-1300) > 0.01 {
+			t.Errorf("it leaves %+v: %s", s.After, s.Text)
+		}
+		return
+	}
+	t.Error("no cache is advised")
+}

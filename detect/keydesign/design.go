@@ -25,6 +25,9 @@ type traits struct {
 	burst float64
 	// template is what the keys have in common.
 	template string
+	// index reports whether it is that of an index, or of a table that the policy
+	// says is sharded by numbers: there, bare numbers are shards.
+	index bool
 	// newest reports whether keys are numbered and requests are for the newest.
 	newest bool
 }
@@ -87,20 +90,25 @@ func constantKey(t traits) (detect.Design, bool) {
 	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: the table carries %s write and %s read units a second, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
-// timeKey judges a key that is nothing but a time.
-func timeKey(t traits) (detect.Design, bool) {
-	placeholders := 0
-	for _, part := range token.FindAllString(t.template, -1) {
+// isTime reports whether keys of a template are nothing but a time, and words.
+func isTime(template string) bool {
+	times := 0
+	for _, part := range token.FindAllString(template, -1) {
 		switch part {
 		case partTime, partHour, partDate, partMonth:
-			placeholders++
+			times++
 		default:
 			if !isWord(part) {
-				return detect.Design{}, false
+				return false
 			}
 		}
 	}
-	if placeholders == 0 || t.effective >= 2 {
+	return times > 0
+}
+
+// timeKey judges a key that is nothing but a time.
+func timeKey(t traits) (detect.Design, bool) {
+	if !isTime(t.template) || t.effective >= 2 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
@@ -109,7 +117,7 @@ func timeKey(t traits) (detect.Design, bool) {
 
 // shardKey judges a key that is already spread over numbered shards.
 func shardKey(t traits) (detect.Design, bool) {
-	bare := t.template == partNumber && t.distinct > 2
+	bare := t.template == partNumber && t.distinct > 2 && t.index
 	if t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
 		return detect.Design{}, false
 	}
@@ -127,8 +135,8 @@ func fewValues(t traits) (detect.Design, bool) {
 	for _, part := range token.FindAllString(t.template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.distinct <= 2.5 && t.template == partNumber
-	if !words && !boolean {
+	numbers := t.distinct <= veryFewKeys && t.template == partNumber
+	if !words && !numbers {
 		return detect.Design{}, false
 	}
 	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.capacityOf(t.distinct))

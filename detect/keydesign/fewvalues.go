@@ -16,7 +16,9 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	switch v.Design.Verdict {
 	case detect.DesignVeryPoor, detect.DesignCatastrophic:
 	default:
-		return detect.Finding{}, false
+		if t.Index != "" || !boundNow(v) {
+			return detect.Finding{}, false
+		}
 	}
 	if v.To.Sub(v.From) < detect.FewValuesSeconds*time.Second {
 		return detect.Finding{}, false // these may be the first of many
@@ -39,6 +41,14 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Advice = moreValues(v, t.Index)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
+}
+
+// boundNow reports whether ids, of which there may be more one day, are so few that one
+// of them is over a limit: until then they are as good as a list of values. Of an index that is no news: its
+// keys may be few, and the one that is hot wants shards.
+func boundNow(v *detect.View) bool {
+	return v.Design.Verdict == detect.DesignPoor && v.DistinctKeys.Value <= veryFewKeys && v.Hottest.Utilization > 1 &&
+		!isTime(v.Template.Pattern)
 }
 
 // moreValues returns the steps that give a key more values.

@@ -40,7 +40,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
 		distinct: v.DistinctKeys.Value, effective: v.EffectiveKeys, share: largest, reads: readMostly(v), burst: v.Hottest.Utilization,
-		template: v.Template.Pattern, newest: t.newest(),
+		template: v.Template.Pattern, newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
 }
