@@ -34,6 +34,12 @@ func WhySaturated(f *detect.Finding) string {
 		wording.Seconds(f.SaturatedSeconds), wording.PerSecond(detect.Limit(f.Kind), f.Kind))
 }
 
+// WhyCombined says what reads and writes are together, where each is below its limit:
+// AWS's own texts differ on what a partition makes of that.
+func WhyCombined(f *detect.Finding) string {
+	return fmt.Sprintf("Reads and writes are each below their limit, and their shares of it add up to %.0f%%. By the Developer Guide a partition throttles the two independently of each other, so that nothing is refused; an article of AWS re:Post says that both share its throughput. Throttling is possible, and does not page.", 100*f.Combined)
+}
+
 // WhyStarved returns what capacity a table or index lacks.
 func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, index string) string {
 	what := "table"

@@ -226,6 +226,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if open := e.Shards(r); open != "" {
 		f.Why += " " + open
 	}
+	if f.Combined > 1 && f.Utilization <= 1 {
+		f.Why += " " + advice.WhyCombined(&f)
+	}
 	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
 		f.Why += " " + replicated
 	}

@@ -95,6 +95,7 @@ var arithmetic = []story{
 		says: []string{"warm throughput to at least 7,500 write units a second (5,000 × 1.5)", "8 names are not 8 partitions", "“k#SHARD_0” to “k#SHARD_7”", "copy the old key's items"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
+		says: []string{"add up to 137%", "By the Developer Guide a partition throttles the two independently", "re:Post says that both share"},
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 700, possible: 3, shards: 2, utilization: 0.7},
 	{name: "or not", workloads: []workload{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
 	{name: "two sampling rates in one second", workloads: []workload{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,

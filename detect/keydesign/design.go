@@ -20,6 +20,8 @@ type traits struct {
 	// when none stands out. It is of reads where reads says that these have more
 	// of the throughput, otherwise of writes.
 	share float64
+	// used is in how many seconds that key was there; 0 throughout.
+	used  int64
 	reads bool
 	// burst is the highest second of any key, as a share of a partition's limit.
 	burst float64
@@ -167,6 +169,10 @@ func dominantKey(t traits) (detect.Design, bool) {
 	verdict := detect.DesignWatch
 	if t.share >= majorityShare {
 		verdict = detect.DesignPoor
+	}
+	if t.used > 0 {
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s had %s of the %s in the %s in which it was used: the table carried %s at most then.",
+			wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share))}, true
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
 		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true

@@ -134,7 +134,7 @@ func headline(f *detect.Finding) string {
 	case f.Kind == detect.TableStarvation:
 		return "requests exceed the capacity of the table as a whole"
 	case f.Kind == detect.HotPartition:
-		return "a partition throttles requests, though no key is near a limit"
+		return "a partition throttles requests, and no single key has more than one serves"
 	case f.Severity == detect.Critical && f.OverSeconds > 0:
 		return "requests exceed what one partition serves"
 	case f.Severity == detect.Critical:
