@@ -17,7 +17,36 @@ type Step struct {
 	Basis string `json:"basis"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`
+	// Names are those of the shards that the step makes; null where it makes none.
+	Names *ShardNames `json:"names"`
 }
+
+// ShardNames are the partition keys of shards: the base with a number, 0 to Shards-1,
+// between Before and After, behind the base or, where Prefix holds, before it. Where
+// Alone does the number is all of the key, and the base is in the sort key.
+type ShardNames struct {
+	Base   string `json:"base"`
+	Shards int    `json:"shards"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Prefix bool   `json:"prefix"`
+	Alone  bool   `json:"alone"`
+	// Suffix is how the number of an item is chosen.
+	Suffix Suffix `json:"suffix"`
+}
+
+// Suffix is how an item finds its shard.
+type Suffix string
+
+// The ways to choose a shard.
+const (
+	// SuffixRandom is for items that are read all together.
+	SuffixRandom Suffix = "random"
+	// SuffixCalculated is for items that are read back or changed one by one.
+	SuffixCalculated Suffix = "calculated"
+	// SuffixCounter is random, of items that are added to and summed.
+	SuffixCounter Suffix = "counter"
+)
 
 // After is the load on what is fullest once a step is done, in the peak's second: on
 // the key, or on the fullest of the shards or parts that it becomes. Where the evidence

@@ -86,6 +86,7 @@ func dividedItem(_ *Adviser, c *Case) (fix, bool) {
 		text = fmt.Sprintf("Divide the counter, if it is one: add to one of %d items (%s) chosen at random%s, and sum all of them on reading by BatchGetItem, which costs %s RCU for each sum. Sharding will not help an item that cannot be divided: write it less often then, and gather changes for a second in each process.",
 			c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards)*detect.QueryMinimum))
 		f.basis = "small items that are updated"
+		f.names = names.of(c, detect.SuffixCounter)
 	}
 	f.text = text + names.typed
 	return f, true
@@ -122,6 +123,10 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	}
 	text += names.typed + oneItem(c) + " A later change of the number is a change of the application."
 	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
+	f.names = names.of(c, detect.SuffixRandom)
+	if ReadBack(c.Finding) >= worthShare {
+		f.names.Suffix = detect.SuffixCalculated
+	}
 	if warm := prewarm(c); warm != "" {
 		f.with = append(f.with, detect.Step{Action: detect.ActionPrewarm, Text: warm, Effort: detect.EffortSetting, Guide: "capacity"})
 	}

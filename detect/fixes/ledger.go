@@ -26,6 +26,7 @@ type Case struct {
 type fix struct {
 	text, basis string
 	after       *detect.After
+	names       *detect.ShardNames
 	place       place
 	with        []detect.Step // what belongs to the fix
 }
@@ -98,7 +99,7 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
 	steps := []detect.Step{}
 	for _, f := range all {
-		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide})
+		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide, Names: f.names})
 		steps = append(steps, f.with...)
 	}
 	return append(steps, remarks(c)...)

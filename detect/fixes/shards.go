@@ -74,6 +74,13 @@ func (n names) named() string {
 	return fmt.Sprintf(", named %s to %s", wording.Quote(n.first), wording.Quote(n.last))
 }
 
+// of returns the names as a step has them.
+func (n names) of(c *Case, how detect.Suffix) *detect.ShardNames {
+	return &detect.ShardNames{
+		Base: n.base, Shards: c.Shards, Before: n.form.Before, After: n.form.After, Prefix: n.form.Prefix, Alone: n.form.Alone, Suffix: how,
+	}
+}
+
 // single are the operations that name single items.
 var single = []sample.Op{sample.GetItem, sample.BatchGetItem, sample.TransactGetItems, sample.UpdateItem, sample.DeleteItem}
 

@@ -143,7 +143,7 @@ func adviseSharding(f *detect.Finding) {
 	f.Advice = slices.Clone(f.Advice)
 	for i := range f.Advice {
 		if step := &f.Advice[i]; step.Action == detect.ActionShard {
-			step.After, step.Basis = nil, "the load of all shards together"
+			step.After, step.Names, step.Basis = nil, nil, "the load of all shards together"
 			step.Text = fmt.Sprintf("The key is one of %d shards of %s: judged as one key it needs %d. Change the number of shards, not this shard's own.", s.Shards, wording.Quote(s.Base), s.Needed)
 			if s.Deviation > detect.UnevenShare {
 				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f%% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
@@ -65,6 +66,8 @@ type explanation struct {
 	tables      map[detect.Target]detect.Table
 	suggestions []string
 	samplesRead string
+	code        []recipe.Language
+	facts       func(detect.Target) *detect.TableFacts
 }
 
 // maxSuggestions is how many other keys are named when the key is not in the
@@ -72,8 +75,8 @@ type explanation struct {
 const maxSuggestions = 10
 
 // explain gathers what is known of a key.
-func (f *fold) explain(key string, r *Result) *explanation {
-	e := &explanation{key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
+func (f *fold) explain(key string, r *Result, o Options) *explanation {
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if found.Key == key {
@@ -116,8 +119,41 @@ func (e *explanation) write(out io.Writer) error {
 			e.withoutFinding(p, s)
 		}
 	}
+	for _, l := range e.code {
+		e.recipe(p, l)
+	}
 	_, err := io.WriteString(out, p.String())
 	return err
+}
+
+// recipe writes the code of the key's shards, of the first finding that has some.
+func (e *explanation) recipe(p *page, l recipe.Language) {
+	for i := range e.found {
+		f := &e.found[i]
+		text, known := recipe.For(f, attributes(f, e.facts), l)
+		if known {
+			p.line("\n%s\n", strings.Repeat("─", pageWidth))
+			p.WriteString(text)
+			return
+		}
+	}
+	p.line("\nThere is no code in %s: no step makes shards with names of text.", l)
+}
+
+// attributes returns the names of the key's attributes, as far as they are known.
+func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts) (a recipe.Attributes) {
+	if facts == nil {
+		return a
+	}
+	known := facts(f.Target)
+	if known == nil {
+		return a
+	}
+	keys := known.KeySchema
+	if f.Index != "" {
+		keys = known.Indexes[f.Index].KeySchema
+	}
+	return recipe.AttributesOf(keys)
 }
 
 func notInSamples(key string) string {
@@ -185,37 +221,17 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	e.confidence(p, f, m)
 }
 
-// efforts says of each effort what it takes.
-var efforts = map[detect.Effort]string{
-	detect.EffortNone:      "nothing to change",
-	detect.EffortSetting:   "a setting",
-	detect.EffortCode:      "a change of the callers' code",
-	detect.EffortComponent: "a new component",
-	detect.EffortItems:     "items or an index made anew",
-	detect.EffortKeys:      "new keys, and a migration",
-}
-
 // step writes one piece of advice, with what it takes and what it leaves.
 func step(p *page, n int, s *detect.Step) {
 	p.paragraph(5, fmt.Sprintf("  %d. ", n), s.Text)
 	if s.Effort == "" {
 		return
 	}
-	text := "Takes: " + efforts[s.Effort] + "."
+	text := "Takes: " + wording.Effort(s.Effort) + "."
 	if s.After != nil {
-		text += " Leaves: " + leaves(s.After) + "."
+		text += " Leaves: " + wording.After(s.After) + "."
 	}
 	p.paragraph(5, "     ", text)
-}
-
-// leaves writes the load after a step.
-func leaves(a *detect.After) string {
-	unit := strings.ToUpper(a.Unit)
-	low, high := wording.About(a.Low), wording.About(a.High)
-	if low == high {
-		return fmt.Sprintf("%s %s on the fullest part, %s of the limit", high, unit, wording.Percent(a.HighUtilization))
-	}
-	return fmt.Sprintf("%s to %s %s on the fullest part, %s to %s of the limit", low, high, unit, wording.Percent(a.LowUtilization), wording.Percent(a.HighUtilization))
 }
 
 // measure is the unit in which a finding is nearer to a limit, and its figures.
