@@ -73,9 +73,7 @@ func TestGo(t *testing.T) {
 		code(t, indexed, recipe.Attributes{}, recipe.Go),
 	}
 	for i, how := range suffixes {
-		for _, without := range []bool{false, true} {
-			all = append(all, code(t, finding("S", keys[i+1], named(keys[i+1], forms[i], how)), recipe.Attributes{WithoutSort: without}, recipe.Go))
-		}
+		all = append(all, code(t, finding("S", keys[i+1], named(keys[i+1], forms[i], how)), recipe.Attributes{WithoutSort: i > 0}, recipe.Go))
 	}
 	args := []string{"build"}
 	dir := t.TempDir()
@@ -124,7 +122,10 @@ func TestPythonAndNode(t *testing.T) {
 				t.Skipf("there is no %s here", p.program)
 			}
 			for i, key := range keys {
-				for _, how := range suffixes {
+				for j, how := range suffixes {
+					if i > 0 && i%len(suffixes) != j {
+						continue // the first key goes through all of them
+					}
 					form := forms[i%len(forms)]
 					dir := t.TempDir()
 					for name, text := range p.fakes {
