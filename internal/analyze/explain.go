@@ -208,6 +208,9 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	for i := range f.Advice {
 		step(p, i+1, &f.Advice[i])
 	}
+	if sections := guides(f.Advice); sections != "" {
+		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
+	}
 
 	if isLoad(f.Kind) || f.Reason != detect.Undetermined {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
@@ -219,6 +222,17 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	e.chart(p, f, m)
 	requests(p, f.Evidence)
 	e.confidence(p, f, m)
+}
+
+// guides lists the sections that steps name, each once.
+func guides(steps []detect.Step) string {
+	var all []string
+	for _, s := range steps {
+		if name := "#" + s.Guide; s.Guide != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // step writes one piece of advice, with what it takes and what it leaves.
