@@ -148,7 +148,7 @@ var reasonStories = []story{
 	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "would have healed the last 2 minutes").with(lasting),
 	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(lasting),
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would have healed").with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes").with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "seen for 3 seconds", "It takes 120 seconds"),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),

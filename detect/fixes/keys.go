@@ -29,10 +29,24 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 		f.after = detect.NewAfter(c.Kind, s.Residual, s.Residual)
 		f.basis = fmt.Sprintf("the load of the last %s, split as DynamoDB likely would", wording.Seconds(s.Seconds))
 	}
-	if c.reads() || c.Index != "" || c.Share >= detect.WholeShare {
+	if why := c.notToWait(); why != "" {
 		f.place = last
+		f.text = fmt.Sprintf("Meanwhile adaptive capacity can split this, if the load lasts for some minutes. Do not wait for it: %s.", why)
 	}
 	return f, true
+}
+
+// notToWait returns why waiting does not come first; empty where it may.
+func (c *Case) notToWait() string {
+	switch {
+	case c.reads():
+		return "a cache answers sooner"
+	case c.Index != "":
+		return "while a key of an index fills its partition, writes to the table itself are held back"
+	case c.Share >= detect.WholeShare:
+		return "all load of the table is on this one key, and grows with it"
+	}
+	return ""
 }
 
 // overdue reports whether the key has been hot for longer than splits take.
@@ -58,7 +72,7 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 	if c.Rolling == nil {
 		return fix{}, false
 	}
-	return fix{text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
+	return fix{place: first, text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
 		c.Rolling.Template, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period)}, true
 }
 

@@ -106,10 +106,11 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 }
 
 // withoutNeedless leaves new keys out where a fix that leaves keys as they are suffices
-// for certain: what waits for DynamoDB, or stops a caller, is not that.
+// for certain: what waits for DynamoDB, stops a caller, or leaves out what nobody asked
+// for so far, is not that.
 func withoutNeedless(all []applied, c *Case) []applied {
 	if !slices.ContainsFunc(all, func(f applied) bool {
-		return f.place == byEffect && f.effort != detect.EffortNone && rank(f.effort) < rank(detect.EffortItems) && c.suffices(f.after)
+		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
 	}) {
 		return all
 	}

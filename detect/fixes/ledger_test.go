@@ -74,10 +74,10 @@ func TestLedger(t *testing.T) {
 		{"queries of 100 KB want fewer bytes", hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 280, 12.5)), "query cache shard migrate capacity", 140, 3500},
 		{"little changes of large items", with(hot(detect.HotKeyWrite, 1080, op(sample.UpdateItem, 1, 90, 12)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 12*1024, changed(0.01)
-		}), "vertical shard migrate capacity", 90, 90},
+		}), "vertical capacity", 90, 90},
 		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
-		}), "compress object shard migrate capacity", 5, 1500},
+		}), "compress object capacity", 5, 1500},
 		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index capacity", 2000 / 3.0, 2000 / 3.0},
 		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index capacity", 0, 0},
 		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index capacity", 550, 550},

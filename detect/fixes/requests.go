@@ -36,7 +36,11 @@ func singleCaller(_ *Adviser, c *Case) (fix, bool) {
 	if share := c.refusedShare(); share >= worthShare {
 		text = fmt.Sprintf("Look at %s first: it makes %s of the key's load, and %.0f%% of the attempts are throttled and made again. Let it back off exponentially, with jitter and a limit on attempts, and look for a loop: that is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who), 100*share)
 	}
-	return fix{text: text, basis: fmt.Sprintf("it makes %.0f%% of the load of all other keys", 100*ShareOfRest(c.Finding, c.Callers)), place: first, after: c.withoutCaller()}, true
+	return fix{
+		text:  text,
+		basis: fmt.Sprintf("it makes %.0f%% of the load of all other keys; how much of this key's load is needless is not known", 100*ShareOfRest(c.Finding, c.Callers)),
+		place: first, after: c.after(1-who.High, 1),
+	}, true
 }
 
 // ForCaller returns what to do about the caller that makes a key hot; false where none

@@ -28,6 +28,7 @@ type names struct {
 	base        string
 	form        shardkey.Form
 	first, last string // empty where there are none in this form
+	period      string // of a key that is named after a time
 	// typed says what the key's type means for them; empty of text.
 	typed string
 }
@@ -36,6 +37,9 @@ type names struct {
 // policy's, and the base that they share.
 func namesOf(c *Case) names {
 	n := names{base: c.Key, form: shardkey.HashShardUnderscore()}
+	if c.Rolling != nil {
+		n.period = c.Rolling.Period
+	}
 	if parsed, is := shardkey.Parse(c.Key); is && len(parsed.Form.Before) > 1 && parsed.Tail == "" {
 		n.form, n.base = parsed.Form, parsed.Base
 	}
@@ -66,10 +70,14 @@ func namesOf(c *Case) names {
 	return n
 }
 
-// named returns the first and last name, as a part of a sentence.
+// named returns the first and last name, as a part of a sentence. Of a key that is named
+// after a time they are those of one time.
 func (n names) named() string {
 	if n.first == "" {
 		return ""
+	}
+	if n.period != "" {
+		return fmt.Sprintf(", named for this %s %s to %s, and so for each", n.period, wording.Quote(n.first), wording.Quote(n.last))
 	}
 	return fmt.Sprintf(", named %s to %s", wording.Quote(n.first), wording.Quote(n.last))
 }

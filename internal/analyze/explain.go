@@ -68,6 +68,7 @@ type explanation struct {
 	samplesRead string
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
+	roots       map[string]*detect.Finding // what incidents are about, by their IDs
 }
 
 // maxSuggestions is how many other keys are named when the key is not in the
@@ -84,6 +85,10 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
 		}
+	}
+	e.roots = map[string]*detect.Finding{}
+	for _, g := range detect.Roots(r.Findings) {
+		e.roots[g[0].Incident] = g[0]
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -162,7 +167,9 @@ func notInSamples(key string) string {
 
 // isLoad reports whether a kind is about a load that is too high now, and not about
 // how a key is made or used.
-func isLoad(k detect.Kind) bool { return k.OfKey() || k.OfTable() || k == detect.RollingHotKey }
+func isLoad(k detect.Kind) bool {
+	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
+}
 
 // headline returns what a finding means to a reader who sees one for the first time.
 func headline(f *detect.Finding) string {
@@ -173,6 +180,8 @@ func headline(f *detect.Finding) string {
 		return "a partition throttles requests, and no single key has more than one serves"
 	case f.Severity == detect.Critical && f.OverSeconds > 0:
 		return "requests exceed what one partition serves"
+	case f.Severity == detect.Critical && f.Kind == detect.HotGSIKey && f.SaturatedSeconds == 0:
+		return "the key fills its partition of the index, and writes to the table are throttled for it"
 	case f.Severity == detect.Critical:
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Warning:
@@ -204,6 +213,11 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
 	}
+	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
+		p.heading("What it is a part of")
+		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
+		p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
+	}
 	p.heading("What to do, in order")
 	for i := range f.Advice {
 		step(p, i+1, &f.Advice[i])
@@ -212,7 +226,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
 
-	if isLoad(f.Kind) || f.Reason != detect.Undetermined {
+	if isLoad(f.Kind) {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
 	} else {
 		p.heading("Reason")
