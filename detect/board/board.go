@@ -62,6 +62,9 @@ func New(o Options) *Board {
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.totals.observe(w, b.timeline.Settled)
+	if b.options.Facts(w.Target).IsVector(w.Index) {
+		return // no limit of a partition holds for its units
+	}
 	b.observeTable(w)
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target))
 	largest := b.totals.largest(w.Target)
@@ -286,6 +289,9 @@ func unique(found []detect.Finding) []detect.Finding {
 // which Findings concludes that there are too few of them. A nil view is no longer
 // known.
 func (b *Board) SetView(of detect.Target, v *detect.View) {
+	if b.options.Facts(of).IsVector(of.Index) {
+		v = nil
+	}
 	b.views.set(of, v)
 }
 

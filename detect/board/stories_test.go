@@ -252,6 +252,11 @@ var tableStories = []story{
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
 	}),
+	{name: "a vector index has units of its own", workloads: []workload{{key: "v", units: 5000, index: "by-embedding", cause: keyRangeCause, throttled: 500}}, index: "by-embedding", withCensus: true, lasts: 60,
+		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}}},
+	{name: "another index of that table has not", workloads: []workload{{key: "v", units: 1500, index: "by-status"}}, index: "by-status", share: 1,
+		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}},
+		kind:  detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a throttled request without a reason decides nothing", workloads: warm("ProvisionedThroughputExceededException")},
 	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }
