@@ -314,7 +314,7 @@ func (w *fieldWorld) write(t *testing.T, path string) {
 	out := bufio.NewWriter(file)
 	w.Records(7, func(_ int64, all []sample.Record) {
 		for i := range all {
-			out.Write(append(all[i].AppendJSON(nil), '\n'))
+			_, _ = out.Write(append(all[i].AppendJSON(nil), '\n')) // Flush returns the error
 		}
 	})
 	if err := cmp.Or(out.Flush(), file.Close()); err != nil {

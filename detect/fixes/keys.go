@@ -144,6 +144,9 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	if warm := prewarm(c); warm != "" {
 		f.with = append(f.with, detect.Step{Action: detect.ActionPrewarm, Text: warm, Effort: detect.EffortSetting, Guide: "capacity"})
 	}
+	if more := capacityForCopies(c); more != "" {
+		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, Guide: "capacity"})
+	}
 	f.with = append(f.with, detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Guide: "migration"})
 	return f
 }
@@ -169,6 +172,22 @@ func prewarm(c *Case) string {
 		text += fmt.Sprintf(" That is more than the default quota of a table, %s: ask AWS to raise it first.", wording.About(quota))
 	}
 	return text
+}
+
+// capacityForCopies returns what a provisioned table needs while the key's writes are made
+// to the old key and to its shards.
+func capacityForCopies(c *Case) string {
+	wcu, _ := c.Facts.Provisioned(c.Index)
+	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 {
+		return ""
+	}
+	now := c.peak() / c.Share
+	need := now + c.peak() + detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
+	if need <= wcu {
+		return ""
+	}
+	return fmt.Sprintf("While both the old key and its shards are written, provision at least %s write units a second: the %s that the whole takes now, the key's %s a second time, and what is copied. It is provisioned with %s.",
+		wording.About(math.Ceil(need)), wording.About(now), wording.About(c.peak()), wording.About(wcu))
 }
 
 // tableMean returns about the demand on the whole table or index while the key was

@@ -157,6 +157,25 @@ func TestAQuotaIsNamed(t *testing.T) {
 	}
 }
 
+// TestCapacityForCopies says what a provisioned table needs while both keys are written:
+// 2,200 for the whole, 1,100 again, and 100 to copy.
+func TestCapacityForCopies(t *testing.T) {
+	t.Parallel()
+	for wcu, want := range map[float64]bool{3399: true, 3400: false, 0: false} {
+		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: wcu}
+		said := ""
+		for _, s := range fixes.New().Steps(c) {
+			if s.Action == detect.ActionCapacity && s.Effort == detect.EffortSetting {
+				said = s.Text
+			}
+		}
+		if (said != "") != want || want && !strings.Contains(said, "at least 3,400 write units a second: the 2,200") {
+			t.Errorf("provisioned with %v it says %q", wcu, said)
+		}
+	}
+}
+
 // TestStrongReadsPassThrough counts only what is read eventually as answered by a cache.
 func TestStrongReadsPassThrough(t *testing.T) {
 	t.Parallel()
