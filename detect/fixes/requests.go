@@ -98,7 +98,7 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 	}
 	share := c.refusedShare()
 	return fix{
-		text:  fmt.Sprintf("%s requests on the key were throttled in the seconds looked at. Let clients back off exponentially, with jitter and a limit on attempts: retries at once are load on the same partition.", wording.Count(n)),
+		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
 		basis: fmt.Sprintf("%.0f%% of the attempts in the peak's second were throttled, and how many of these were retries is not known", 100*share),
 		after: c.after(1-share, 1),
 	}, true
@@ -114,7 +114,7 @@ func Retries(f *detect.Finding) []detect.Step {
 	}
 	return []detect.Step{{
 		Action: detect.ActionRetry, Effort: detect.EffortCode, Guide: "retries",
-		Text: fmt.Sprintf("%s requests were throttled in the seconds looked at. Let clients back off exponentially, with jitter and a limit on attempts: retries at once are load on the same partitions.", wording.Count(n)),
+		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests were throttled in the seconds looked at, and retries at once are load on the same partitions.", wording.Count(n)),
 	}}
 }
 
