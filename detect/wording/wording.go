@@ -52,7 +52,7 @@ func Figure(f detect.Figure) string {
 // efforts say of each effort what it takes.
 var efforts = map[detect.Effort]string{
 	detect.EffortNone:      "nothing to change",
-	detect.EffortSetting:   "a setting",
+	detect.EffortSetting:   "a setting, or a change to a job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",
 	detect.EffortItems:     "items or an index made anew",
