@@ -29,15 +29,17 @@
 //  5. evidence: what the requests of its hottest seconds were like.
 //  6. split: whether splits of its partition would help, by where among its sort
 //     keys the load was and is.
-//  7. advice: why the table does not heal by itself, and what to do. The numbers of
-//     shards on partitions come from whatif, the texts' figures from wording.
+//  7. advice: why the table does not heal by itself; fixes: what to do, what that
+//     leaves and what it takes. The numbers of shards on partitions come from whatif,
+//     the texts' figures from wording.
 //  8. sharding: keys that are shards of one key, judged as one; rolling: keys that
 //     are named after a time, judged as a pattern.
-//  8. causes: which findings have one cause, and are one incident.
+//  9. causes: which findings have one cause, and are one incident.
 //
 // Beside the judge, keydesign describes the keys of a table as a whole: the caller
 // feeds its census and gives the view to the judge. forecast follows the growth of
-// keys over weeks, and whatif answers questions about other numbers of shards.
+// keys over weeks, whatif answers questions about other numbers of shards, and recipe
+// writes the application code of shards.
 //
 // The packages depend on each other only downwards: this one on none of them, board
 // on all that judge.

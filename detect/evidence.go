@@ -32,11 +32,13 @@ type Evidence struct {
 	GrowthBytes *float64 `json:"growth_bytes"`
 }
 
-// Operation is one operation's share of the load. Requests are per second.
+// Operation is one operation's share of the load. Requests are per second, Units what
+// one of them costs on average: read units of a read, write units of a write.
 type Operation struct {
 	Op       string  `json:"op"`
 	Share    float64 `json:"share"`
 	Requests float64 `json:"requests"`
+	Units    float64 `json:"units"`
 }
 
 // SortKeys is what is known of sort keys.
@@ -49,6 +51,9 @@ type SortKeys struct {
 	// Rising the share of them that rose.
 	Steps  int64   `json:"steps"`
 	Rising float64 `json:"rising"`
+	// Repeated is the least share of the requests of the hottest second whose sort key
+	// an earlier one of that second had.
+	Repeated float64 `json:"repeated"`
 }
 
 // Part is one item's, caller's or attribute's share of the load: Low decides,

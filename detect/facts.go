@@ -2,6 +2,7 @@ package detect
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -18,6 +19,9 @@ type TableFacts struct {
 	// item collection. Nil is "not known"; a list without names says that there
 	// are none.
 	LSIs []string `json:"lsis"`
+	// VectorIndexes are the table's vector indexes. They have units of their own, which
+	// a partition's limits say nothing of.
+	VectorIndexes []string `json:"vector_indexes,omitempty"`
 	// The key's attributes. A table without a sort key has one item a key.
 	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
@@ -53,6 +57,11 @@ func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
 	return f.WCU, f.RCU
 }
 
+// IsVector reports whether an index is known to be a vector index.
+func (f *TableFacts) IsVector(index string) bool {
+	return f != nil && index != "" && slices.Contains(f.VectorIndexes, index)
+}
+
 // Over returns the facts with what is not known in them taken from others. Both
 // may be nil, and neither is changed.
 func (f *TableFacts) Over(others *TableFacts) *TableFacts {
@@ -71,6 +80,9 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 	}
 	if f.LSIs != nil {
 		all.LSIs = f.LSIs
+	}
+	if f.VectorIndexes != nil {
+		all.VectorIndexes = f.VectorIndexes
 	}
 	all.KeySchema = f.KeySchema.Over(others.KeySchema)
 	if f.Stream != "" {

@@ -77,10 +77,12 @@ type Severity string
 // The severities, the worst first.
 const (
 	// Critical means that some second's lower bound is above the limit, or that
-	// the key is saturated.
+	// the key is saturated: requests are refused that no setting brings back. Of a
+	// table as a whole it means that its partitions throttle for longer than splits
+	// take, or that an index holds its writes back.
 	Critical Severity = "critical"
 	// Warning means that some second's lower bound is above the policy's share
-	// of the limit.
+	// of the limit, or that a table as a whole throttles, which a setting mends.
 	Warning Severity = "warning"
 	// Info means that it is worth knowing. It never pages.
 	Info Severity = "info"

@@ -22,6 +22,11 @@ const (
 	OnDemandWrite = 4000
 	// OnDemandRead is the same for reads.
 	OnDemandRead = 12000
+	// TableQuotaWrite is the default quota of a table in write units a second,
+	// provisioned or on demand. Source: Guide, "Quotas in Amazon DynamoDB".
+	TableQuotaWrite = 40_000
+	// TableQuotaRead is the same for reads.
+	TableQuotaRead = 40_000
 	// QueryMinimum is what the smallest eventually consistent query costs, in read
 	// units. Source: Guide, "DynamoDB read and write operations".
 	QueryMinimum = 0.5
@@ -131,6 +136,9 @@ const (
 	// A partition that is split after two minutes of heat, again and again, has healed
 	// after a quarter of an hour what splits can heal.
 	HealSeconds = 15 * 60
+	// HealShare is the share of a longer time's seconds in which a partition must
+	// throttle for splits not to have healed it.
+	HealShare = 0.25
 	// CallerShare is the share of a key's load from which a caller alone makes
 	// it hot.
 	CallerShare = 0.8
@@ -149,6 +157,9 @@ const (
 	// CeilingShare is the share of a table's load from which it is worth saying
 	// how a key bounds the table.
 	CeilingShare = 0.05
+	// CeilingSeconds is for how long a key must have been seen before its share is said
+	// to bound the table: a burst of a second has all of its second.
+	CeilingSeconds = 60
 	// LargeItemBytes is the size from which an item is large.
 	LargeItemBytes = 4096
 	// LittleChangeShare is the share of an item's bytes below which writes change

@@ -1,32 +1,125 @@
 package detect
 
-// Step is one piece of advice, with its arithmetic.
+// Step is one piece of advice, with its arithmetic. The first step of a finding is
+// something to do.
 type Step struct {
 	// Action is one word for programs: see ActionCaller and the others.
 	Action string `json:"action"`
 	// Text says what to do, and why, with the numbers of the case at hand.
 	Text string `json:"text"`
+	// Effort is what it takes; empty of a remark, which is nothing to do, and of a
+	// step that belongs to the one before it.
+	Effort Effort `json:"effort"`
+	// After is the load that it leaves; null where the evidence does not tell.
+	After *After `json:"after"`
+	// Basis is what of the evidence After, or the step itself, rests on; empty where
+	// that is only what the finding is.
+	Basis string `json:"basis"`
+	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
+	Guide string `json:"guide"`
+	// Names are those of the shards that the step makes; null where it makes none.
+	Names *ShardNames `json:"names"`
 }
 
-// The actions of advice, in the order in which they are given: what costs least
-// and helps soonest comes first. Source of the order: the steps that AWS's
-// support gives for throttled tables, retries and callers, then capacity, then
-// warm throughput, then cheaper reads, then the key.
+// ShardNames are the partition keys of shards: the base with a number, 0 to Shards-1,
+// between Before and After, behind the base or, where Prefix holds, before it. Where
+// Alone does the number is all of the key, and the base is in the sort key.
+type ShardNames struct {
+	Base   string `json:"base"`
+	Shards int    `json:"shards"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Prefix bool   `json:"prefix"`
+	Alone  bool   `json:"alone"`
+	// Suffix is how the number of an item is chosen.
+	Suffix Suffix `json:"suffix"`
+}
+
+// Suffix is how an item finds its shard.
+type Suffix string
+
+// The ways to choose a shard.
 const (
-	ActionCaller   = "caller"   // fix the caller
-	ActionShuffle  = "shuffle"  // change the order of the input
-	ActionRetry    = "retry"    // fix how it retries
-	ActionCapacity = "capacity" // whether capacity helps
-	ActionWait     = "wait"     // DynamoDB can help by itself
-	ActionPrewarm  = "prewarm"  // make room ahead of time
-	ActionRead     = "read"     // read cheaper
-	ActionCache    = "cache"    // read less
-	ActionScan     = "scan"     // slow a Scan down
-	ActionVertical = "vertical" // write smaller items
-	ActionIndex    = "index"    // change the index
-	ActionRename   = "rename"   // change what the key is made of
-	ActionCopies   = "copies"   // several copies of one item
-	ActionSplit    = "split"    // divide one item's value
-	ActionShard    = "shard"    // shard the key
-	ActionMigrate  = "migrate"  // get there
+	// SuffixRandom is for items that are read all together.
+	SuffixRandom Suffix = "random"
+	// SuffixCalculated is for items that are read back or changed one by one.
+	SuffixCalculated Suffix = "calculated"
+	// SuffixCounter is random, of items that are added to and summed.
+	SuffixCounter Suffix = "counter"
+)
+
+// After is the load on what is fullest once a step is done, in the peak's second: on
+// the key, or on the fullest of the shards or parts that it becomes. Where the evidence
+// leaves it open it is between Low and High.
+type After struct {
+	// Unit is wcu or rcu.
+	Unit string  `json:"unit"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// LowUtilization and HighUtilization are the same as shares of the limit.
+	LowUtilization  float64 `json:"low_utilization"`
+	HighUtilization float64 `json:"high_utilization"`
+}
+
+// NewAfter returns a load between two amounts, in units a second, of what a kind is
+// about.
+func NewAfter(k Kind, low, high float64) *After {
+	limit, unit := Units(Limit(k)), "wcu"
+	if k == HotKeyRead {
+		unit = "rcu"
+	}
+	return &After{Unit: unit, Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
+}
+
+// Effort is what a step takes.
+type Effort string
+
+// The efforts, the least first.
+const (
+	// EffortNone is to wait.
+	EffortNone Effort = "none"
+	// EffortSetting is a setting of the table, of a client or of a job that runs:
+	// minutes, by whoever is on call.
+	EffortSetting Effort = "setting"
+	// EffortCode is another way to make the same requests: a release of the callers,
+	// and nothing that is stored changes.
+	EffortCode Effort = "code"
+	// EffortComponent is something new beside the table, such as a cache.
+	EffortComponent Effort = "component"
+	// EffortItems is that stored items, or an index, are made anew; keys stay.
+	EffortItems Effort = "items"
+	// EffortKeys is that keys change: all that writes or reads them, and a migration.
+	EffortKeys Effort = "keys"
+)
+
+// Efforts lists every effort, the least first.
+func Efforts() []Effort {
+	return []Effort{EffortNone, EffortSetting, EffortCode, EffortComponent, EffortItems, EffortKeys}
+}
+
+// The actions of advice. In which order steps come follows from their effect and
+// effort: see detect/fixes.
+const (
+	ActionCaller      = "caller"      // fix the caller
+	ActionShuffle     = "shuffle"     // change the order of the input
+	ActionRetry       = "retry"       // fix how it retries
+	ActionCapacity    = "capacity"    // whether capacity helps
+	ActionWait        = "wait"        // DynamoDB can help by itself
+	ActionPrewarm     = "prewarm"     // make room ahead of time
+	ActionTransaction = "transaction" // write with a condition, not in a transaction
+	ActionRead        = "read"        // read cheaper
+	ActionQuery       = "query"       // read fewer bytes a query
+	ActionCache       = "cache"       // read less
+	ActionScan        = "scan"        // slow a Scan down
+	ActionVertical    = "vertical"    // divide items by what changes, or is read
+	ActionCompress    = "compress"    // store items compressed
+	ActionObject      = "object"      // store large values in S3
+	ActionProject     = "project"     // project fewer attributes into an index
+	ActionSparse      = "sparse"      // leave items out of an index
+	ActionIndex       = "index"       // change the index
+	ActionRename      = "rename"      // change what the key is made of
+	ActionCopies      = "copies"      // several copies of one item
+	ActionSplit       = "split"       // divide one item's value
+	ActionShard       = "shard"       // shard the key
+	ActionMigrate     = "migrate"     // get there
 )

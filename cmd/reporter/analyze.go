@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
@@ -24,6 +26,7 @@ func analyzeCommand() *cobra.Command {
 			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
 			"recognized; the last two need --tables for the keys and indexes of tables.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
+			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
 			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
@@ -42,6 +45,7 @@ func analyzeCommand() *cobra.Command {
 	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: all its figures, in words and with the arithmetic; repeatable")
+	code := c.Flags().StringArray("code", nil, "with --explain: the application code of the key's shards, in a `language`: "+languages()+"; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards, and F times the load: `KEY=N[,xF]`; repeatable")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -70,6 +74,13 @@ func analyzeCommand() *cobra.Command {
 		if err != nil {
 			return cli.Wrong(err)
 		}
+		written, err := languagesOf(*code)
+		if err != nil {
+			return cli.Wrong(err)
+		}
+		if len(written) > 0 && len(*explain) == 0 {
+			return cli.Wrong(errors.New("--code: give the key with --explain"))
+		}
 		var candidates []analyze.Candidate
 		for _, text := range *proposed {
 			candidate, err := analyze.ParseCandidate(text)
@@ -81,7 +92,7 @@ func analyzeCommand() *cobra.Command {
 		return analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: section.Tables.Decoding(),
-			Candidates: candidates, Explain: *explain, WhatIf: questions,
+			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts,
 		})
 	}
@@ -98,6 +109,25 @@ func questionsOf(texts []string) (all []whatif.Question, err error) {
 		all = append(all, q)
 	}
 	return all, nil
+}
+
+// languagesOf reads the values of --code.
+func languagesOf(texts []string) (all []recipe.Language, err error) {
+	for _, text := range texts {
+		if !slices.Contains(recipe.Languages(), recipe.Language(text)) {
+			return nil, fmt.Errorf("--code %q: give one of %s", text, languages())
+		}
+		all = append(all, recipe.Language(text))
+	}
+	return all, nil
+}
+
+func languages() string {
+	var names []string
+	for _, l := range recipe.Languages() {
+		names = append(names, string(l))
+	}
+	return strings.Join(names, ", ")
 }
 
 func formatNames() (names []string) {

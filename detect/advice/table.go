@@ -2,9 +2,9 @@ package advice
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
@@ -32,6 +32,12 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Re
 func WhySaturated(f *detect.Finding) string {
 	return fmt.Sprintf(" In %s it levels off just at %s: a partition that serves no more looks like this, and what it throttles may not be seen.",
 		wording.Seconds(f.SaturatedSeconds), wording.PerSecond(detect.Limit(f.Kind), f.Kind))
+}
+
+// WhyCombined says what reads and writes are together, where each is below its limit:
+// AWS's own texts differ on what a partition makes of that.
+func WhyCombined(f *detect.Finding) string {
+	return fmt.Sprintf("Reads and writes are each below their limit, and their shares of it add up to %.0f%%. By the Developer Guide a partition throttles the two independently of each other, so that nothing is refused; an article of AWS re:Post says that both share its throughput. Throttling is possible, and does not page.", 100*f.Combined)
 }
 
 // WhyStarved returns what capacity a table or index lacks.
@@ -62,22 +68,40 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 }
 
 // ForTable returns what to do about a table or index as a whole.
-func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load) []detect.Step {
-	var retry []detect.Step
-	if text := retryAdvice(f); text != "" {
-		retry = []detect.Step{{Action: detect.ActionRetry, Text: strings.Replace(text, "requests on the key", "requests", 1)}}
-	}
+func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
+	retry := fixes.Retries(f)
 	switch {
 	case f.Kind == detect.TableStarvation:
-		return append([]detect.Step{{Action: detect.ActionCapacity, Text: starvationAdvice(s, peak)}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Guide: "capacity", Text: starvationAdvice(s, peak)}}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
-		return append([]detect.Step{{Action: detect.ActionIndex, Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
 	case f.Reason == detect.Scanned:
-		return append(retry, detect.Step{Action: detect.ActionScan, Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
+		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
-	return append([]detect.Step{
-		{Action: detect.ActionWait, Text: "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."},
-	}, retry...)
+	return append(warmKeysAdvice(f, peak, facts), retry...)
+}
+
+// warmKeysAdvice returns what to do about keys that are too much for their partition
+// only together.
+func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
+	const prewarm = "If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."
+	step := func(action string, effort detect.Effort, guide, text string) []detect.Step {
+		return []detect.Step{{Action: action, Effort: effort, Guide: guide, Text: text}}
+	}
+	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
+	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
+	switch {
+	case !provisioned && (write > detect.OnDemandWrite || read > detect.OnDemandRead):
+		what, least, asked := "write", float64(detect.OnDemandWrite), write
+		if write <= detect.OnDemandWrite {
+			what, least, asked = "read", detect.OnDemandRead, read
+		}
+		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table takes %s until it has grown, so that its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
+			wording.About(asked*detect.DefaultHeadroom), what, wording.About(asked), detect.DefaultHeadroom, wording.About(asked), wording.About(least)))
+	case f.Severity == detect.Critical:
+		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits take, and DynamoDB did not heal it.")
+	}
+	return step(detect.ActionWait, detect.EffortNone, "waiting", "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. "+prewarm)
 }
 
 func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/advice"
 	"github.com/keyheat/keyheat/detect/causes"
 	"github.com/keyheat/keyheat/detect/episode"
+	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
 	"github.com/keyheat/keyheat/detect/throttling"
@@ -39,7 +40,7 @@ type Board struct {
 	patterns rolling.Patterns // hot keys that are named after a time
 	views    views            // what tables' keys look like as a whole
 	related  related          // related findings, as they were last returned
-	adviser  *advice.Adviser
+	adviser  *fixes.Adviser
 	// shown are the keys that had a finding when Findings was called last, evicted the
 	// findings of keys that are not followed any more.
 	shown   map[trackID]bool
@@ -56,7 +57,7 @@ func New(o Options) *Board {
 	}
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
-		views: views{}, related: related{}, adviser: advice.New(),
+		views: views{}, related: related{}, adviser: fixes.New(),
 	}
 }
 
@@ -65,6 +66,9 @@ func New(o Options) *Board {
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.totals.observe(w, b.timeline.Settled)
+	if b.options.Facts(w.Target).IsVector(w.Index) {
+		return // no limit of a partition holds for its units
+	}
 	b.observeTable(w)
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target))
 	largest := b.totals.largest(w.Target)
@@ -135,7 +139,9 @@ func (b *Board) evict() {
 		if !t.Done(c) {
 			continue
 		}
-		for _, f := range b.judge(t) { // a pattern outlives its keys
+		found := b.judge(t)
+		b.advise(found, nil)
+		for _, f := range found { // a pattern outlives its keys
 			b.patterns.Observe(&f)
 		}
 		b.tracks.drop(id)
@@ -157,11 +163,12 @@ func (b *Board) Findings() []detect.Finding {
 		b.shown[id] = len(of) > 0
 		found = append(found, of...)
 	}
+	callers := b.callersOf(found)
+	b.advise(found, callers)
 	found = b.withEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
 	also = append(also, b.views.findings(b.options.Policy)...)
-	callers := b.callersOf(found)
 	for i := range found {
 		if found[i].Kind.OfKey() {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
@@ -237,11 +244,32 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if open := e.Shards(r); open != "" {
 		f.Why += " " + open
 	}
+	if f.Combined > 1 && f.Utilization <= 1 {
+		f.Why += " " + advice.WhyCombined(&f)
+	}
 	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
 		f.Why += " " + replicated
 	}
-	f.Advice = b.adviser.Steps(&f, e.Sustained(r.Kind).Value, r.Policy)
 	return f
+}
+
+// advise writes what to do about hot keys. callers are the shares of the callers of
+// their targets, where they are known.
+func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64) {
+	for i := range found {
+		f := &found[i]
+		if !f.Kind.OfKey() {
+			continue
+		}
+		load := f.Peak.WCU.Value
+		if f.Kind == detect.HotKeyRead {
+			load = f.Peak.RCU.Value
+		}
+		f.Advice = b.adviser.Steps(&fixes.Case{
+			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
+			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
+		})
+	}
 }
 
 // tableFinding returns the finding about an episode of a table or index as a
@@ -259,7 +287,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
 	}
 	f.Evidence = t.Evidence(e)
-	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad())
+	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f
 }
 
@@ -276,6 +304,9 @@ func unique(found []detect.Finding) []detect.Finding {
 // which Findings concludes that there are too few of them. A nil view is no longer
 // known.
 func (b *Board) SetView(of detect.Target, v *detect.View) {
+	if b.options.Facts(of).IsVector(of.Index) {
+		v = nil
+	}
 	b.views.set(of, v)
 }
 

@@ -126,7 +126,9 @@ func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
 func (b *Board) evictKey(s standing) {
 	t, c := b.tracks.all[s.id], b.tracks.crowds[s.id.target]
 	if s.shown {
-		for _, f := range b.judge(t) {
+		found := b.judge(t)
+		b.advise(found, nil)
+		for _, f := range found {
 			f.State = detect.Resolved
 			b.evicted[f.Fingerprint] = relatedFinding{Finding: f, resolvedAt: max(b.timeline.Settled, 1)}
 		}
@@ -164,8 +166,8 @@ func (b *Board) crowded() (all []detect.Finding) {
 		f.Why = fmt.Sprintf("More keys are hot than Keyheat follows: the %s that are hot for longest have findings, and %s hot keys of these %s have none.",
 			wording.Count(int64(c.tracked)), wording.Count(c.evicted), wording.Seconds(int(f.Seconds)))
 		f.Advice = []detect.Step{
-			{Action: detect.ActionCaller, Text: "Look whether the samples are right: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key hot."},
-			{Action: detect.ActionCapacity, Text: "If they are, many keys share this load evenly, and the table needs capacity, or to be pre-warmed, more than it needs another key."},
+			{Action: detect.ActionCaller, Effort: detect.EffortCode, Text: "Look whether the samples are right: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key hot."},
+			{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Text: "If they are, many keys share this load evenly, and the table needs capacity, or to be pre-warmed, more than it needs another key."},
 		}
 		all = append(all, f)
 	}

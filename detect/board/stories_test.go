@@ -82,9 +82,9 @@ var arithmetic = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 15, utilization: 10},
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
-	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open",
+	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
 		says: []string{"With 80% of the load on this key the table as a whole can take 1,250 write units a second, as long as"},
-		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 3, shards: 3, utilization: 2},
+		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 60, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
@@ -95,6 +95,7 @@ var arithmetic = []story{
 		says: []string{"warm throughput to at least 7,500 write units a second (5,000 × 1.5)", "8 names are not 8 partitions", "“k#SHARD_0” to “k#SHARD_7”", "copy the old key's items"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
+		says: []string{"add up to 137%", "By the Developer Guide a partition throttles the two independently", "re:Post says that both share"},
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 700, possible: 3, shards: 2, utilization: 0.7},
 	{name: "or not", workloads: []workload{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
 	{name: "two sampling rates in one second", workloads: []workload{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,
@@ -147,7 +148,7 @@ var reasonStories = []story{
 	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "would have healed the last 2 minutes").with(lasting),
 	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(lasting),
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would have healed").with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Wait some minutes").with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "seen for 3 seconds", "It takes 120 seconds"),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
@@ -169,7 +170,7 @@ var reasonStories = []story{
 	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
 	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
 	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
-		says: []string{"Sharding will not help, because one item has the load", "cache them (DAX", "keep 2 copies"},
+		says: []string{"Sharding will not help, because one item has the load", "Cache the reads, in DAX", "keep 2 copies"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"the fullest part still has 4,000 read units a second"},
@@ -213,7 +214,7 @@ var relatedStories = []story{
 func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads []workload, says ...string) story {
 	return story{
 		name: name, workloads: workloads, share: 1, reason: reason, says: says,
-		kind: kind, severity: detect.Critical, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
+		kind: kind, severity: detect.Warning, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
 	}
 }
 
@@ -222,9 +223,27 @@ func warm(cause string) []workload {
 	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
 }
 
+// freshTable returns 5,000 writes a second of many keys, of which a partition throttles
+// some.
+func freshTable() []workload {
+	return append(keysLike("u%d", 49, workload{units: 100}), workload{key: "v", units: 100, cause: keyRangeCause, throttled: 50})
+}
+
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "did not heal it").with(func(s *story) {
+		s.lasts, s.over, s.severity = 900, 900, detect.Critical
+	}),
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "See whether it ends by itself").with(func(s *story) {
+		s.lasts, s.over = 899, 899
+	}),
+	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
+		s.severity = detect.Critical
+	}),
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second").with(func(s *story) {
+		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
+	}),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
 	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys"),
 	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
@@ -233,6 +252,11 @@ var tableStories = []story{
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
 	}),
+	{name: "a vector index has units of its own", workloads: []workload{{key: "v", units: 5000, index: "by-embedding", cause: keyRangeCause, throttled: 500}}, index: "by-embedding", withCensus: true, lasts: 60,
+		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}}},
+	{name: "another index of that table has not", workloads: []workload{{key: "v", units: 1500, index: "by-status"}}, index: "by-status", share: 1,
+		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}},
+		kind:  detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a throttled request without a reason decides nothing", workloads: warm("ProvisionedThroughputExceededException")},
 	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }

@@ -84,6 +84,14 @@ func (t totals) largest(of detect.Target) episode.Largest {
 	return episode.Largest{}
 }
 
+// reads returns the read units of a table or index.
+func (t totals) reads(of detect.Target) float64 {
+	if s := t.sums[of]; s != nil {
+		return detect.Units(s.total.Read)
+	}
+	return 0
+}
+
 // inOrder returns the chosen ones of the open seconds, the oldest first: sums of callers
 // are bounded, and so depend on the order in which they are made.
 func (t totals) inOrder(chosen func(windowID) bool) (all []windowID) {

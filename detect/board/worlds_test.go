@@ -1,9 +1,12 @@
 package board_test
 
 import (
+	"bufio"
 	"cmp"
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +22,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
+
+// worldsDir is where TestWorlds writes the samples of each world, for a look at what
+// `reporter analyze --explain` says of them; empty writes none.
+var worldsDir = flag.String("worlds", "", "write each field world's samples into this `directory`, as NDJSON")
 
 // fieldWorld is one of testdata/worlds.yaml: what a specialist expects of traffic.
 type fieldWorld struct {
@@ -281,6 +288,9 @@ func TestWorlds(t *testing.T) {
 		w := &all[n]
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
+			if *worldsDir != "" {
+				w.write(t, filepath.Join(*worldsDir, w.Name+".ndjson"))
+			}
 			j := w.judge()
 			wrong := w.disagreements(&j)
 			rows[n] = table.Row{w.Name, w.expected(), j.summary(), agreement(wrong, w.Open)}
@@ -291,6 +301,24 @@ func TestWorlds(t *testing.T) {
 				t.Errorf("it agrees, but is open: %s", w.Open)
 			}
 		})
+	}
+}
+
+// write writes the world's samples.
+func (w *fieldWorld) write(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(file)
+	w.Records(7, func(_ int64, all []sample.Record) {
+		for i := range all {
+			_, _ = out.Write(append(all[i].AppendJSON(nil), '\n')) // Flush returns the error
+		}
+	})
+	if err := cmp.Or(out.Flush(), file.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

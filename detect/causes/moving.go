@@ -166,9 +166,9 @@ func (s succession) finding() detect.Finding {
 		what = "reads"
 	}
 	f.Advice = []detect.Step{
-		{Action: detect.ActionShuffle, Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as a sorted import, backfill or export does. In random order, or from many places of the file at once, the same %s go to all partitions together.", map[bool]string{true: "reads", false: "writes"}[worst.Kind == detect.HotKeyRead], what)},
-		{Action: detect.ActionRetry, Text: "If the order cannot be changed, bound the rate to below one partition's limit, and let the client back off exponentially, with jitter, when it is throttled."},
-		{Action: detect.ActionCapacity, Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
+		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as a sorted import, backfill or export does; a bulk import of sorted input is the textbook case. In random order, or from many places of the file at once, the same %s go to all partitions together.", map[bool]string{true: "reads", false: "writes"}[worst.Kind == detect.HotKeyRead], what)},
+		{Action: detect.ActionRetry, Effort: detect.EffortSetting, Guide: "retries", Text: "If the order cannot be changed, bound the rate to below one partition's limit, and let the client back off exponentially, with jitter, when it is throttled."},
+		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
 	}
 	return f
 }

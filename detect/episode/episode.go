@@ -50,6 +50,10 @@ type Episode struct {
 	plateaus    [detect.SaturatedOf]int64 // seconds of a plateau, newest first
 	hottest     [detect.FireOf]int64      // seconds above the share, newest first
 
+	// kind is that of an episode of a table or index as a whole, empty of a key's;
+	// escalated reports that it does not mend itself.
+	kind      detect.Kind
+	escalated bool
 	// Pressure is that of a table or index as a whole.
 	Pressure throttling.Pressure
 	// restoredEvidence is what the judge before this one left.
@@ -263,9 +267,16 @@ func (e *Episode) settle(second int64, t Timeline) {
 	}
 }
 
-// Severity returns the worst of the episode; empty when there is no finding.
+// Severity returns the worst of the episode; empty when there is no finding. What a
+// table as a whole throttles is a warning, since a setting or a split mends it: but not
+// what splits have not mended in the time that they take, nor an index that holds back
+// its table's writes.
 func (e *Episode) Severity() detect.Severity {
 	switch {
+	case e.escalated:
+		return detect.Critical
+	case e.kind.OfTable() && e.warned:
+		return detect.Warning
 	case e.Over > 0 || e.isSaturated || e.sustained:
 		return detect.Critical
 	case e.warned:
@@ -286,6 +297,7 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	if e.state == detect.Resolved && !r.oneEpisode {
 		*e = Episode{through: p.second}
 	}
+	e.kind = r.Kind
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumed()
 	}
@@ -301,4 +313,12 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	}
 	e.Over++
 	e.addHot(p.second)
+	e.escalated = e.escalated || r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
+}
+
+// lasts reports whether a partition has throttled for longer than splits take, and not
+// only at the ends of that time.
+func (e *Episode) lasts() bool {
+	span := e.last - e.first + 1
+	return span >= detect.HealSeconds && float64(e.Over) >= detect.HealShare*float64(span)
 }

@@ -143,6 +143,9 @@ func restored(f *detect.Finding) *Episode {
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
+	if f.Kind.OfTable() {
+		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical && f.Kind == detect.HotPartition
+	}
 	e.restoreQuality(f)
 	e.hottest[0] = e.last
 	switch f.Quality.Source {

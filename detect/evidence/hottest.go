@@ -14,6 +14,10 @@ import (
 // secondsKept bounds the memory of one key: its hottest seconds are kept.
 const secondsKept = 16
 
+// distinctError is by how much an estimate of distinct sort keys may be too low: two of
+// its standard deviations.
+const distinctError = 0.13
+
 // gathered is the evidence of one second.
 type gathered struct {
 	second   int64
@@ -79,7 +83,9 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 	}
 	summary := Of(sum, len(within), float64(detect.Weight(load)))
 	if summary.SortKeys != nil {
-		summary.SortKeys.Distinct = math.Round(hottest.evidence.SortKeys.Estimate())
+		distinct := hottest.evidence.SortKeys.Estimate()
+		summary.SortKeys.Distinct = math.Round(distinct)
+		summary.SortKeys.Repeated = max(0, 1-distinct*(1+distinctError)/float64(max(1, hottest.evidence.Sorted)))
 	}
 	return summary
 }
@@ -108,7 +114,7 @@ func Of(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	for _, o := range e.Ops {
 		summary.Operations = append(summary.Operations, detect.Operation{
 			Op: cmp.Or(o.Op.String(), "unknown"), Share: detect.Ratio(float64(detect.Weight(o.Load)), sampled),
-			Requests: float64(o.Requests) * scale / float64(seconds),
+			Requests: float64(o.Requests) * scale / float64(seconds), Units: detect.Ratio(detect.Units(max(o.Write, o.Read)), float64(o.Requests)),
 		})
 	}
 	slices.SortStableFunc(summary.Operations, func(a, b detect.Operation) int { return cmp.Compare(b.Share, a.Share) })

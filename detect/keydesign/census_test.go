@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -303,6 +304,36 @@ func TestManyTables(t *testing.T) {
 			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
 				t.Errorf("%s of %s has %.5f, found in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
 			}
+		}
+	}
+}
+
+// TestABurstIsNoCeiling lets one of many keys have all load of a single second, and then
+// of two minutes of an hour: the first bounds nothing, and the second one its own time.
+func TestABurstIsNoCeiling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		seconds  int64
+		ceilings bool
+		says     string
+	}{
+		{1, false, "but not within seconds: one had 110% of a partition's limit"},
+		{120, true, "in the 120 seconds in which it was used: the table carried"},
+	} {
+		w := newRecorder(1024)
+		for second := range int64(1200) {
+			for i := range 100 {
+				w.write(t, second, fmt.Sprint("user#", second*7%50*100+int64(i)), 1)
+			}
+			for range 1100 {
+				if second >= 600 && second < 600+c.seconds {
+					w.write(t, second, "user#7777", 1)
+				}
+			}
+		}
+		v := w.view(t)
+		if (v.Ceiling.WCU != nil && *v.Ceiling.WCU < 2000) != c.ceilings || !strings.Contains(v.Design.Why, c.says) {
+			t.Errorf("of %d seconds: ceiling %v, %+v", c.seconds, v.Ceiling.WCU, v.Design)
 		}
 	}
 }

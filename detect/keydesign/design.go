@@ -20,11 +20,16 @@ type traits struct {
 	// when none stands out. It is of reads where reads says that these have more
 	// of the throughput, otherwise of writes.
 	share float64
+	// used is in how many seconds that key was there; 0 throughout.
+	used  int64
 	reads bool
 	// burst is the highest second of any key, as a share of a partition's limit.
 	burst float64
 	// template is what the keys have in common.
 	template string
+	// index reports whether it is that of an index, or of a table that the policy
+	// says is sharded by numbers: there, bare numbers are shards.
+	index bool
 	// newest reports whether keys are numbered and requests are for the newest.
 	newest bool
 }
@@ -87,20 +92,25 @@ func constantKey(t traits) (detect.Design, bool) {
 	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: the table carries %s write and %s read units a second, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
-// timeKey judges a key that is nothing but a time.
-func timeKey(t traits) (detect.Design, bool) {
-	placeholders := 0
-	for _, part := range token.FindAllString(t.template, -1) {
+// isTime reports whether keys of a template are nothing but a time, and words.
+func isTime(template string) bool {
+	times := 0
+	for _, part := range token.FindAllString(template, -1) {
 		switch part {
 		case partTime, partHour, partDate, partMonth:
-			placeholders++
+			times++
 		default:
 			if !isWord(part) {
-				return detect.Design{}, false
+				return false
 			}
 		}
 	}
-	if placeholders == 0 || t.effective >= 2 {
+	return times > 0
+}
+
+// timeKey judges a key that is nothing but a time.
+func timeKey(t traits) (detect.Design, bool) {
+	if !isTime(t.template) || t.effective >= 2 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
@@ -109,7 +119,7 @@ func timeKey(t traits) (detect.Design, bool) {
 
 // shardKey judges a key that is already spread over numbered shards.
 func shardKey(t traits) (detect.Design, bool) {
-	bare := t.template == partNumber && t.distinct > 2
+	bare := t.template == partNumber && t.distinct > 2 && t.index
 	if t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
 		return detect.Design{}, false
 	}
@@ -127,8 +137,8 @@ func fewValues(t traits) (detect.Design, bool) {
 	for _, part := range token.FindAllString(t.template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	boolean := t.distinct <= 2.5 && t.template == partNumber
-	if !words && !boolean {
+	numbers := t.distinct <= veryFewKeys && t.template == partNumber
+	if !words && !numbers {
 		return detect.Design{}, false
 	}
 	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.capacityOf(t.distinct))
@@ -159,6 +169,10 @@ func dominantKey(t traits) (detect.Design, bool) {
 	verdict := detect.DesignWatch
 	if t.share >= majorityShare {
 		verdict = detect.DesignPoor
+	}
+	if t.used > 0 {
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s had %s of the %s in the %s in which it was used: the table carried %s at most then.",
+			wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share))}, true
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
 		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true

@@ -16,7 +16,7 @@ func TestDesigns(t *testing.T) {
 		distinct, effective, share float64
 		burst                      float64
 		template                   string
-		newest, reads              bool
+		newest, reads, index       bool
 		peak                       float64 // write units; 1,000 when 0
 		want                       detect.DesignVerdict
 		says                       string
@@ -69,8 +69,10 @@ func TestDesigns(t *testing.T) {
 			want: detect.DesignGood, says: "has 7 parts: a query must know all of them"},
 		{name: "no delimiter", distinct: 90_000, effective: 50_000, template: "user<id>order<id>",
 			want: detect.DesignGood, says: "without a delimiter"},
-		{name: "a sharded index: 0 to 9, the real key in the sort key", distinct: 10, effective: 9.9, share: 0.105, template: "<number>",
+		{name: "a sharded index: 0 to 9, the real key in the sort key", distinct: 10, effective: 9.9, share: 0.105, template: "<number>", index: true,
 			want: detect.DesignGood, says: "10 shards, evenly used, carry at most 10,000 write units"},
+		{name: "ten numbers in a table, whose keys say what they are", distinct: 10, effective: 9.9, share: 0.105, template: "<number>",
+			want: detect.DesignVeryPoor, says: "Only 10 values"},
 		{name: "uneven shards", distinct: 8, effective: 5, share: 0.3, template: "OPEN#SHARD_<shard>",
 			want: detect.DesignWatch, says: "the fullest has 2.4 times its part"},
 		{name: "three tenants so far", distinct: 3, effective: 3, share: 0.35, template: "tenant#<id>",
@@ -88,7 +90,7 @@ func TestDesigns(t *testing.T) {
 			}
 			got := judgeDesign(traits{
 				peakWCU: c.peak, minUnits: detect.DefaultMinUnits, distinct: c.distinct, effective: c.effective,
-				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads,
+				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads, index: c.index,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)

@@ -16,7 +16,9 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	switch v.Design.Verdict {
 	case detect.DesignVeryPoor, detect.DesignCatastrophic:
 	default:
-		return detect.Finding{}, false
+		if t.Index != "" || !boundNow(v) {
+			return detect.Finding{}, false
+		}
 	}
 	if v.To.Sub(v.From) < detect.FewValuesSeconds*time.Second {
 		return detect.Finding{}, false // these may be the first of many
@@ -41,11 +43,19 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	return f, true
 }
 
+// boundNow reports whether ids, of which there may be more one day, are so few that one
+// of them is over a limit: until then they are as good as a list of values. Of an index that is no news: its
+// keys may be few, and the one that is hot wants shards.
+func boundNow(v *detect.View) bool {
+	return v.Design.Verdict == detect.DesignPoor && v.DistinctKeys.Value <= veryFewKeys && v.Hottest.Utilization > 1 &&
+		!isTime(v.Template.Pattern)
+}
+
 // moreValues returns the steps that give a key more values.
 func moreValues(v *detect.View, index string) []detect.Step {
-	capacity := detect.Step{Action: detect.ActionCapacity, Text: fmt.Sprintf("Raising the table's capacity will not help: the number of key values bounds it, at %s write and %s read units a second each.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
+	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the table's capacity will not help: the number of key values bounds it, at %s write and %s read units a second each.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
 	if index != "" {
-		return []detect.Step{capacity, {Action: detect.ActionIndex, Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}}
+		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}, capacity}
 	}
-	return []detect.Step{capacity, {Action: detect.ActionRename, Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}}
+	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
 }

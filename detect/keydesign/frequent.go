@@ -47,6 +47,7 @@ type keyCounters struct {
 	// before and through are all keys' load before the first second that lists
 	// the key, and through the last: a date's key is judged by its own day.
 	before, through sketch.Load
+	first, last     int64 // those seconds
 }
 
 func newFrequentKeys() frequentKeys { return frequentKeys{keys: map[uint64]*keyCounters{}} }
@@ -59,7 +60,7 @@ func (f *frequentKeys) add(w *sketch.Window, room int) {
 		k := &w.Keys[i]
 		c := f.keys[k.Hash]
 		if c == nil {
-			c = &keyCounters{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before}
+			c = &keyCounters{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before, first: w.Second}
 			f.keys[k.Hash] = c
 		}
 		if c.cut && !k.Cut {
@@ -68,6 +69,7 @@ func (f *frequentKeys) add(w *sketch.Window, room int) {
 		c.err = c.err.Plus(detect.Sub(f.unlisted, c.unlisted)).Plus(k.Err)
 		c.low, c.unlisted, c.through = c.low.Plus(k.Low), unlisted, f.total
 		c.requests += k.Requests
+		c.first, c.last = min(c.first, w.Second), max(c.last, w.Second)
 	}
 	f.most, f.unlisted = f.most.Plus(w.Unseen), unlisted
 	if len(f.keys) > 2*room {

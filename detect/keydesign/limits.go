@@ -15,6 +15,9 @@ const (
 	// dominantShare is the share of a key that stands out, majorityShare that of one
 	// with more than all others.
 	dominantShare, majorityShare = 0.1, 0.5
+	// throughout is the part of the time in which a key was there, for its share to
+	// be one of all of it.
+	throughout = 0.9
 	// evenShards is by how much the hottest of even shards is above the mean:
 	// the sources warn from 20% on.
 	evenShards = 1.2

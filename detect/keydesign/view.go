@@ -27,10 +27,13 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	if all := detect.Weight(total); all > 0 {
 		v.WriteShare = float64(detect.WritesInReads*total.Write) / float64(all)
 	}
-	share := t.shares()
-	largest := share.write
+	share := t.shares(isTime(v.Template.Pattern))
+	largest, used := share.write, share.writeSeconds
 	if readMostly(v) {
-		largest = share.read
+		largest, used = share.read, share.readSeconds
+	}
+	if float64(used) >= throughout*v.To.Sub(v.From).Seconds() {
+		used = 0
 	}
 	v.EffectivePartitions = inverse(1, largest)
 	v.Ceiling = detect.Ceiling{
@@ -39,8 +42,8 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	}
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
-		distinct: v.DistinctKeys.Value, effective: v.EffectiveKeys, share: largest, reads: readMostly(v), burst: v.Hottest.Utilization,
-		template: v.Template.Pattern, newest: t.newest(),
+		distinct: v.DistinctKeys.Value, effective: v.EffectiveKeys, share: largest, used: used, reads: readMostly(v), burst: v.Hottest.Utilization,
+		template: v.Template.Pattern, newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
 }
@@ -105,18 +108,30 @@ func (h hottestSecond) view() detect.HottestSecond {
 }
 
 // shares are the largest part of any key in the load of the time in which it
-// was there, by writes and by reads.
-type shares struct{ write, read float64 }
+// was there, by writes and by reads, and how many seconds that time is.
+type shares struct {
+	write, read               float64
+	writeSeconds, readSeconds int64
+}
 
-func (t *counters) shares() (s shares) {
+// shares returns those of keys that were there for a minute, or a quarter of a shorter
+// time: a burst has all of its second, and bounds nothing. Where keys are times each is
+// there for its own time only, and the next one follows.
+func (t *counters) shares(times bool) (s shares) {
 	alone := t.count().High == 1
-	for _, c := range t.frequent.keys {
-		if c.requests < shareRequests && !alone {
+	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
+	for _, c := range t.frequent.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
+		seconds := c.last - c.first + 1
+		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
 		}
 		all := detect.Sub(c.through, c.before)
-		s.write = max(s.write, shareOf(c.low.Write, all.Write))
-		s.read = max(s.read, shareOf(c.low.Read, all.Read))
+		if of := shareOf(c.low.Write, all.Write); of > s.write {
+			s.write, s.writeSeconds = of, seconds
+		}
+		if of := shareOf(c.low.Read, all.Read); of > s.read {
+			s.read, s.readSeconds = of, seconds
+		}
 	}
 	return s
 }

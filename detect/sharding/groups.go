@@ -214,7 +214,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 		return groupID{}, 0, false
 	}
 	p, is := shardkey.Parse(k.Key.Text)
-	if !is || light && !namesShards(p.Form) {
+	if !is || light && !namesShards(p.Form) || p.Form.Alone && w.Index == "" {
 		return groupID{}, 0, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form

@@ -143,6 +143,7 @@ func adviseSharding(f *detect.Finding) {
 	f.Advice = slices.Clone(f.Advice)
 	for i := range f.Advice {
 		if step := &f.Advice[i]; step.Action == detect.ActionShard {
+			step.After, step.Names, step.Basis = nil, nil, "the load of all shards together"
 			step.Text = fmt.Sprintf("The key is one of %d shards of %s: judged as one key it needs %d. Change the number of shards, not this shard's own.", s.Shards, wording.Quote(s.Base), s.Needed)
 			if s.Deviation > detect.UnevenShare {
 				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f%% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)
@@ -192,10 +193,11 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
 		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
-			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Basis: "the peak of all shards, divided evenly",
+				After: detect.NewAfter(kind, detect.Units(peak.Value)/float64(needed), detect.Units(peak.Value)/float64(needed)), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
 	case shards > detect.TooManyFactor*ever:
 		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
-			detect.Step{Action: detect.ActionShard, Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -205,7 +207,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		}
 		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Above %.0f%% the number of shards does not show what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}
 	return s, all
 }

@@ -51,6 +51,10 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
+// HoldsWritesBack reports whether writes to the table were throttled because of a
+// partition of one of its indexes.
+func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
+
 // Of returns the pressure on a table or index in a second. warning is the policy's
 // share of a limit: a key above it may be what a partition throttles for.
 func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {

@@ -58,6 +58,9 @@ type Answer struct {
 	// divide items, and so no number of them helps a hot item.
 	Reason detect.Reason `json:"reason"`
 	Item   float64       `json:"item"`
+	// Instead is what the key's finding advises in place of shards, because it
+	// suffices; empty where shards are among its advice.
+	Instead string `json:"instead"`
 }
 
 // Agree gives the answer what the key's finding says of it, so that both say the same.
@@ -67,12 +70,20 @@ func (w *Answer) Agree(f *detect.Finding) {
 		return
 	}
 	w.Reason = f.Reason
+	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
+		w.Instead = f.Advice[0].Text
+	}
 	switch {
 	case f.Reason == detect.HotItem && (f.Evidence == nil || f.Evidence.Split == nil || f.Evidence.Split.Item == 0):
 		w.Item = w.Peak // the table has no sort key: the key is one item
 	case f.Evidence != nil && f.Evidence.Split != nil:
 		w.Item = f.Evidence.Split.Item * w.Factor
 	}
+}
+
+// makesShards reports whether a step divides the key, or its item.
+func makesShards(s detect.Step) bool {
+	return s.Action == detect.ActionShard || s.Action == detect.ActionSplit || s.Action == detect.ActionCopies
 }
 
 // Undivided reports whether one item alone has more than a partition serves: then no

@@ -66,6 +66,29 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestNamesTheCheaperFix says what is advised in place of shards, where no step makes
+// some, and nothing where one does.
+func TestNamesTheCheaperFix(t *testing.T) {
+	t.Parallel()
+	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
+	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 1_200_000}, Requests: 600}}
+	for actions, want := range map[[2]string]string{
+		{detect.ActionTransaction, detect.ActionCapacity}: "do transaction", {detect.ActionTransaction, detect.ActionShard}: "",
+		{detect.ActionWait, detect.ActionSplit}: "", {}: "",
+	} {
+		f := detect.NewFinding(detect.HotKeyWrite, target, key)
+		for _, a := range actions {
+			if a != "" {
+				f.Advice = append(f.Advice, detect.Step{Action: a, Text: "do " + a})
+			}
+		}
+		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 2, Factor: 1}, target, seconds, detect.DefaultPolicy())
+		if w.Agree(&f); w.Instead != want {
+			t.Errorf("of %q it advises %q, want %q", actions, w.Instead, want)
+		}
+	}
+}
+
 // TestAgreesWithTheVerdict says of a hot item that no number of shards carries it, also
 // where each of them would have a small part of the load, and of others that it does.
 func TestAgreesWithTheVerdict(t *testing.T) {

@@ -49,6 +49,29 @@ func Figure(f detect.Figure) string {
 	return fmt.Sprintf("%s (%s to %s)", About(f.Value), About(f.Low), About(f.High))
 }
 
+// efforts say of each effort what it takes.
+var efforts = map[detect.Effort]string{
+	detect.EffortNone:      "nothing to change",
+	detect.EffortSetting:   "a setting, or a change to a job",
+	detect.EffortCode:      "a change of the callers' code",
+	detect.EffortComponent: "a new component",
+	detect.EffortItems:     "items or an index made anew",
+	detect.EffortKeys:      "new keys, and a migration",
+}
+
+// Effort says what a step takes; empty of none.
+func Effort(e detect.Effort) string { return efforts[e] }
+
+// After writes the load after a step: 550 WCU on the fullest part, 55% of the limit.
+func After(a *detect.After) string {
+	unit := strings.ToUpper(a.Unit)
+	low, high := About(a.Low), About(a.High)
+	if low == high {
+		return fmt.Sprintf("%s %s on the fullest part, %s of the limit", high, unit, Percent(a.HighUtilization))
+	}
+	return fmt.Sprintf("%s to %s %s on the fullest part, %s to %s of the limit", low, high, unit, Percent(a.LowUtilization), Percent(a.HighUtilization))
+}
+
 // Seconds writes a number of seconds.
 func Seconds(n int) string {
 	if n == 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/files"
@@ -63,6 +64,8 @@ type Options struct {
 	Candidates []Candidate
 	// Explain are keys, or the patterns of several, to explain in full.
 	Explain []string
+	// Code are the languages in which the code of explained keys' shards is written.
+	Code []recipe.Language
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
@@ -97,7 +100,7 @@ func Run(ctx context.Context, o Options) error {
 		if i > 0 {
 			_, _ = io.WriteString(o.Out, "\n\n") // the next write returns the error
 		}
-		if err := f.explain(key, result).write(o.Out); err != nil {
+		if err := f.explain(key, result, o).write(o.Out); err != nil {
 			return fmt.Errorf("write the explanation: %w", err)
 		}
 	}

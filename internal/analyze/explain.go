@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
@@ -65,6 +66,9 @@ type explanation struct {
 	tables      map[detect.Target]detect.Table
 	suggestions []string
 	samplesRead string
+	code        []recipe.Language
+	facts       func(detect.Target) *detect.TableFacts
+	roots       map[string]*detect.Finding // what incidents are about, by their IDs
 }
 
 // maxSuggestions is how many other keys are named when the key is not in the
@@ -72,8 +76,8 @@ type explanation struct {
 const maxSuggestions = 10
 
 // explain gathers what is known of a key.
-func (f *fold) explain(key string, r *Result) *explanation {
-	e := &explanation{key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
+func (f *fold) explain(key string, r *Result, o Options) *explanation {
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if found.Key == key {
@@ -81,6 +85,10 @@ func (f *fold) explain(key string, r *Result) *explanation {
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
 		}
+	}
+	e.roots = map[string]*detect.Finding{}
+	for _, g := range detect.Roots(r.Findings) {
+		e.roots[g[0].Incident] = g[0]
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -116,8 +124,41 @@ func (e *explanation) write(out io.Writer) error {
 			e.withoutFinding(p, s)
 		}
 	}
+	for _, l := range e.code {
+		e.recipe(p, l)
+	}
 	_, err := io.WriteString(out, p.String())
 	return err
+}
+
+// recipe writes the code of the key's shards, of the first finding that has some.
+func (e *explanation) recipe(p *page, l recipe.Language) {
+	for i := range e.found {
+		f := &e.found[i]
+		text, known := recipe.For(f, attributes(f, e.facts), l)
+		if known {
+			p.line("\n%s\n", strings.Repeat("─", pageWidth))
+			p.WriteString(text)
+			return
+		}
+	}
+	p.line("\nThere is no code in %s: no step makes shards with names of text.", l)
+}
+
+// attributes returns the names of the key's attributes, as far as they are known.
+func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts) (a recipe.Attributes) {
+	if facts == nil {
+		return a
+	}
+	known := facts(f.Target)
+	if known == nil {
+		return a
+	}
+	keys := known.KeySchema
+	if f.Index != "" {
+		keys = known.Indexes[f.Index].KeySchema
+	}
+	return recipe.AttributesOf(keys)
 }
 
 func notInSamples(key string) string {
@@ -126,7 +167,9 @@ func notInSamples(key string) string {
 
 // isLoad reports whether a kind is about a load that is too high now, and not about
 // how a key is made or used.
-func isLoad(k detect.Kind) bool { return k.OfKey() || k.OfTable() || k == detect.RollingHotKey }
+func isLoad(k detect.Kind) bool {
+	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
+}
 
 // headline returns what a finding means to a reader who sees one for the first time.
 func headline(f *detect.Finding) string {
@@ -134,9 +177,11 @@ func headline(f *detect.Finding) string {
 	case f.Kind == detect.TableStarvation:
 		return "requests exceed the capacity of the table as a whole"
 	case f.Kind == detect.HotPartition:
-		return "a partition throttles requests, though no key is near a limit"
+		return "a partition throttles requests, and no single key has more than one serves"
 	case f.Severity == detect.Critical && f.OverSeconds > 0:
 		return "requests exceed what one partition serves"
+	case f.Severity == detect.Critical && f.Kind == detect.HotGSIKey && f.SaturatedSeconds == 0:
+		return "the key fills its partition of the index, and writes to the table are throttled for it"
 	case f.Severity == detect.Critical:
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Warning:
@@ -163,26 +208,58 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 			wording.Seconds(f.OverSeconds), wording.Count(int64(f.PossibleSeconds)), wording.Count(int64(f.SaturatedSeconds)))
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
-		p.fact("share", "%s of the load of %s", wording.Percent(f.Share), target(f.Target))
+		p.fact("share", "%s of the load of %s in the seconds in which it was seen", wording.Percent(f.Share), target(f.Target))
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
 	}
-	e.chart(p, f, m)
-	requests(p, f.Evidence)
+	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
+		p.heading("What it is a part of")
+		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
+		p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
+	}
+	p.heading("What to do, in order")
+	for i := range f.Advice {
+		step(p, i+1, &f.Advice[i])
+	}
+	if sections := guides(f.Advice); sections != "" {
+		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
+	}
 
-	if isLoad(f.Kind) || f.Reason != detect.Undetermined {
+	if isLoad(f.Kind) {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
 	} else {
 		p.heading("Reason")
 	}
 	p.paragraph(2, "  ", f.Why)
 
-	p.heading("What to do, in order")
-	for i, step := range f.Advice {
-		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), step.Text)
-	}
+	e.chart(p, f, m)
+	requests(p, f.Evidence)
 	e.confidence(p, f, m)
+}
+
+// guides lists the sections that steps name, each once.
+func guides(steps []detect.Step) string {
+	var all []string
+	for _, s := range steps {
+		if name := "#" + s.Guide; s.Guide != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// step writes one piece of advice, with what it takes and what it leaves.
+func step(p *page, n int, s *detect.Step) {
+	p.paragraph(5, fmt.Sprintf("  %d. ", n), s.Text)
+	if s.Effort == "" {
+		return
+	}
+	text := "Takes: " + wording.Effort(s.Effort) + "."
+	if s.After != nil {
+		text += " Leaves: " + wording.After(s.After) + "."
+	}
+	p.paragraph(5, "     ", text)
 }
 
 // measure is the unit in which a finding is nearer to a limit, and its figures.

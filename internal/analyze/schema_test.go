@@ -107,6 +107,11 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"verdicts":         {s.Defs["cloudwatch"].Properties["verdict"].Enum, constants(t, "Corroborated", "")},
 		"severity":         {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":            {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
+		"step":             {finding.Properties["advice"].Items.Required, fields(reflect.TypeFor[detect.Step]())},
+		"after":            {s.Defs["after"].Required, fields(reflect.TypeFor[detect.After]())},
+		"names":            {s.Defs["shard_names"].Required, fields(reflect.TypeFor[detect.ShardNames]())},
+		"suffixes":         {s.Defs["shard_names"].Properties["suffix"].Enum, constants(t, "Suffix", "")},
+		"efforts":          {finding.Properties["advice"].Items.Properties["effort"].Enum, append(constants(t, "Effort", ""), "")},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
 			texts(append(form.Reasons(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},
 	} {

@@ -74,6 +74,9 @@ func whatIf(p *page, w *whatif.Answer) {
 	}
 	p.heading("Summary")
 	p.paragraph(2, "  ", summary(w))
+	if w.Instead != "" && w.Shards > 1 {
+		p.paragraph(2, "  ", "Shards are not what is advised, since less suffices. "+w.Instead)
+	}
 }
 
 // sharedOften is from which chance of a full partition the summary mentions it.

@@ -81,6 +81,10 @@ func read(d *types.TableDescription) Table {
 		t.Facts.LSIs = append(t.Facts.LSIs, aws.ToString(x.IndexName))
 	}
 	slices.Sort(t.Facts.LSIs)
+	for _, x := range d.VectorIndexes {
+		t.Facts.VectorIndexes = append(t.Facts.VectorIndexes, aws.ToString(x.IndexName))
+	}
+	slices.Sort(t.Facts.VectorIndexes)
 	for i := range d.GlobalSecondaryIndexes {
 		t.add(&d.GlobalSecondaryIndexes[i])
 	}

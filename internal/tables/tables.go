@@ -52,6 +52,7 @@ type Table struct {
 	Billing      string           `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
 	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
 	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
+	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes: their units are no partition's, and are not judged"`
 	Replicas     []string         `yaml:"replicas" help:"the other Regions of a global table, to which its writes are replicated"`
 	Rate         float64          `yaml:"rate" help:"the share of requests that is sampled, for samples in Keyheat JSON without a rate of their own; 1 when 0"`
 	Policy
@@ -183,11 +184,11 @@ func (t Tables) entry(name string) Table {
 // nothing is.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
 	w, _ := t.of(of)
-	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
+	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}
 	schema := w.schema()
-	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, KeySchema: schema.KeySchema}
+	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
 	for name, x := range w.Indexes {
 		if facts.Indexes == nil {
 			facts.Indexes = make(map[string]detect.IndexFacts, len(w.Indexes))

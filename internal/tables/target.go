@@ -84,6 +84,9 @@ func (t Table) over(other Table) Table {
 	if t.RCU == 0 {
 		t.RCU = other.RCU
 	}
+	if t.Vectors == nil {
+		t.Vectors = other.Vectors
+	}
 	if t.Replicas == nil {
 		t.Replicas = other.Replicas
 	}

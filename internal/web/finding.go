@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -16,6 +17,21 @@ type findingPage struct {
 	Figures []namedFigure
 	Chart   *chart
 	History []store.Transition
+	Code    []code
+}
+
+// code is what an application may copy, in one language.
+type code struct{ Language, Text string }
+
+// codeOf returns the code of a finding's shards; nothing where no step makes some.
+func codeOf(f *detect.Finding) (all []code) {
+	names := map[recipe.Language]string{recipe.Go: "Go", recipe.Python: "Python", recipe.Node: "Node"}
+	for _, l := range recipe.Languages() {
+		if text, known := recipe.For(f, recipe.Attributes{}, l); known {
+			all = append(all, code{names[l], text})
+		}
+	}
+	return all
 }
 
 type namedFigure struct {
@@ -34,7 +50,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page := &findingPage{
-		F: f, Main: figure(f.Kind, f.Peak.Loads), Unit: unit(f.Kind),
+		F: f, Code: codeOf(&f), Main: figure(f.Kind, f.Peak.Loads), Unit: unit(f.Kind),
 		Figures: []namedFigure{
 			{"Peak, writes", f.Peak.WCU}, {"Peak, reads", f.Peak.RCU},
 			{"Mean, writes", f.Mean.WCU}, {"Mean, reads", f.Mean.RCU},

@@ -133,11 +133,11 @@ func decode(row store.Finding) (detect.Finding, error) {
 	return f, nil
 }
 
-// todo returns the first sentence of the advice that changes something: that
-// capacity does not help belongs on the finding's own page.
+// todo returns the first sentence of the first step that is something to do. Findings
+// that were stored before steps had an effort begin with what does not help.
 func todo(f detect.Finding) string {
 	for _, step := range f.Advice {
-		if step.Action != "capacity" {
+		if step.Effort != "" || step.Action != detect.ActionCapacity {
 			sentence, _, cut := strings.Cut(step.Text, ". ")
 			if cut {
 				sentence += "."

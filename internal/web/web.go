@@ -91,6 +91,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys,
+	"effort":   wording.Effort, "leaves": wording.After,
 }
 
 // New returns the site over a store.

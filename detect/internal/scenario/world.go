@@ -57,19 +57,9 @@ const randomKeys = 20_000
 // Windows calls each with every second's windows of the world, whole and in order.
 // The same world and seed give the same windows.
 func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window)) {
-	r := rand.New(rand.NewPCG(seed, 1))
-	senders := make([]*sender, len(w.Load))
-	for i := range w.Load {
-		senders[i] = newSender(w, &w.Load[i], r)
-	}
 	config := sketch.Config{Seed: Seed}
 	shard := sketch.NewShard(config)
-	for s := range w.Seconds {
-		var records []sample.Record
-		for _, from := range senders {
-			records = append(records, from.second(s)...)
-		}
-		slices.SortStableFunc(records, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
+	w.Records(seed, func(second int64, records []sample.Record) {
 		for i := range records {
 			if err := shard.Add(&records[i]); err != nil {
 				panic(err)
@@ -77,7 +67,24 @@ func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window
 		}
 		d := sketch.NewDelta(config)
 		shard.Seal(d)
-		each(w.Start.Unix()+int64(s), d.Windows)
+		each(second, d.Windows)
+	})
+}
+
+// Records calls each with every second's samples of the world, in order.
+func (w *World) Records(seed uint64, each func(second int64, all []sample.Record)) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	senders := make([]*sender, len(w.Load))
+	for i := range w.Load {
+		senders[i] = newSender(w, &w.Load[i], r)
+	}
+	for s := range w.Seconds {
+		var records []sample.Record
+		for _, from := range senders {
+			records = append(records, from.second(s)...)
+		}
+		slices.SortStableFunc(records, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
+		each(w.Start.Unix()+int64(s), records)
 	}
 }
 

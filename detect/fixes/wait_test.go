@@ -1,4 +1,4 @@
-package advice_test
+package fixes_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/advice"
+	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -37,7 +37,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 			f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(c.seconds-1)*time.Second)
 			f.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): c.refused}}
 			text := ""
-			for _, s := range advice.New().Steps(&f, 1_500_000, detect.DefaultPolicy()) {
+			for _, s := range fixes.New().Steps(&fixes.Case{Finding: &f, Load: 1_500_000, Policy: detect.DefaultPolicy()}) {
 				if s.Action == detect.ActionWait {
 					text += s.Text
 				}

@@ -1,0 +1,131 @@
+package fixes
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// blocks returns how many units a request of an item of so many bytes is rounded up to,
+// before the price of its consistency.
+func (c *Case) blocks(bytes float64) float64 {
+	block := float64(sample.WriteUnitBytes)
+	if c.reads() {
+		block = sample.ReadUnitBytes
+	}
+	return max(1, math.Ceil(bytes/block))
+}
+
+// hasLargeItems reports whether the load is that of single items that are large.
+func (c *Case) hasLargeItems() bool {
+	return c.Index == "" && c.Evidence != nil && c.Evidence.Records >= detect.MinRecords && c.Evidence.ItemBytes > detect.LargeItemBytes &&
+		c.part(sample.Query) < worthShare
+}
+
+// LittleChanges reports whether writes pay mostly for bytes that stay as they are.
+func LittleChanges(f *detect.Finding) bool {
+	e := f.Evidence
+	return f.Kind != detect.HotKeyRead && f.Index == "" && e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil &&
+		e.ItemBytes >= detect.LargeItemBytes && *e.ChangedShare <= detect.LittleChangeShare
+}
+
+// smallItemOfChanges is vertical partitioning for writes.
+func smallItemOfChanges(_ *Adviser, c *Case) (fix, bool) {
+	if !LittleChanges(c.Finding) {
+		return fix{}, false
+	}
+	e := c.Evidence
+	left := c.blocks(e.ItemBytes**e.ChangedShare) / c.blocks(e.ItemBytes)
+	text := fmt.Sprintf("Items are of %s KB, of which a write changes %.1f%%: put what changes into an item of its own (vertical partitioning). A write of it costs %s instead of %.0f, and the peak is about %s a second instead of %s.",
+		wording.About(e.ItemBytes/1024), 100**e.ChangedShare, unitWord(c.blocks(e.ItemBytes**e.ChangedShare)), c.blocks(e.ItemBytes),
+		wording.PerSecond(detect.Milli(left*c.peak()), c.Kind), wording.About(c.peak()))
+	if len(e.Attributes) > 0 {
+		text += fmt.Sprintf(" The attribute that changes most often is %s.", wording.Quote(e.Attributes[0].Text))
+	}
+	return fix{text: text, basis: "the images of written items", after: c.after(left, left)}, true
+}
+
+// LargeItem returns what to do about large items of which writes change little.
+func LargeItem(f *detect.Finding) detect.Step {
+	peak := f.Peak.WCU.Value
+	c := &Case{Finding: f, Load: detect.Milli(peak)}
+	s, _ := smallItemOfChanges(nil, c)
+	return detect.Step{Action: detect.ActionVertical, Text: s.text, Effort: detect.EffortItems, After: s.after, Basis: s.basis, Guide: "large-items"}
+}
+
+func unitWord(n float64) string {
+	if n == 1 {
+		return "1 unit"
+	}
+	return fmt.Sprintf("%.0f units", n)
+}
+
+// smallItemOfReads is vertical partitioning for reads of large items.
+func smallItemOfReads(_ *Adviser, c *Case) (fix, bool) {
+	if !c.reads() || !c.hasLargeItems() {
+		return fix{}, false
+	}
+	blocks := c.blocks(c.Evidence.ItemBytes)
+	return fix{
+		text: fmt.Sprintf("Items are of %s KB, and a read pays for all of an item whatever it asks for: put what is read often into an item of its own, of up to 4 KB (vertical partitioning). A read of it costs one where it costs %.0f now.",
+			wording.About(c.Evidence.ItemBytes/1024), blocks),
+		basis: "the size of the items; how much of them readers need is not known", after: c.after(1/blocks, 1),
+	}, true
+}
+
+// compression is for large items that change as a whole, or of which that is not known.
+func compression(_ *Adviser, c *Case) (fix, bool) {
+	if !c.hasLargeItems() || LittleChanges(c.Finding) {
+		return fix{}, false
+	}
+	blocks := c.blocks(c.Evidence.ItemBytes)
+	what := "write"
+	if c.reads() {
+		what = "read"
+	}
+	return fix{
+		text:  fmt.Sprintf("Compress large attributes before they are stored: items are of %s KB, so that each %s costs %.0f times the smallest. Half of the bytes are half of the load.", wording.About(c.Evidence.ItemBytes/1024), what, blocks),
+		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(1/blocks, 1),
+	}, true
+}
+
+// objectStore is for values that DynamoDB is a costly place for.
+func objectStore(_ *Adviser, c *Case) (fix, bool) {
+	if !c.hasLargeItems() || c.Evidence.ItemBytes < largeValueBytes || LittleChanges(c.Finding) {
+		return fix{}, false
+	}
+	blocks := c.blocks(c.Evidence.ItemBytes)
+	return fix{
+		text: fmt.Sprintf("Store the large value in S3 and its address in the item: it is the size of %s KB that makes the key hot, not the number of requests. The peak is then about %s a second.",
+			wording.About(c.Evidence.ItemBytes/1024), wording.PerSecond(detect.Milli(c.peak()/blocks), c.Kind)),
+		basis: "the size of the items", after: c.after(1/blocks, 1/blocks),
+	}, true
+}
+
+// sparseIndex is for a key of an index that nobody asks for, while others are.
+func sparseIndex(_ *Adviser, c *Case) (fix, bool) {
+	if c.Kind != detect.HotGSIKey || c.Mean.RCU.High > 0 || c.TargetRCU <= 0 || c.Quality.Source != detect.SourceRequests {
+		return fix{}, false
+	}
+	return fix{
+		text: fmt.Sprintf("Leave items with %s out of the index (a sparse index): in %s no query asked for them, while other values of the index were read. Remove the index's key attribute from such items, or do not write it.",
+			wording.Quote(c.Key), wording.Seconds(int(c.Seconds))),
+		basis: "the reads of the index that were seen", after: c.after(0, 0),
+	}, true
+}
+
+// smallerProjection is for an index whose entries are larger than a unit.
+func smallerProjection(_ *Adviser, c *Case) (fix, bool) {
+	if c.Kind != detect.HotGSIKey || c.Evidence == nil || c.Evidence.Records < detect.MinRecords || c.Evidence.ItemBytes <= sample.WriteUnitBytes {
+		return fix{}, false
+	}
+	blocks := c.blocks(c.Evidence.ItemBytes)
+	return fix{
+		text: fmt.Sprintf("Project fewer attributes: an index entry is of %s KB, and a write of it costs %s instead of 1. An attribute that is not projected does not write to the index when it changes. The projection of an index is fixed, so that takes a new one.",
+			wording.About(c.Evidence.ItemBytes/1024), unitWord(blocks)),
+		basis: "the size of the index entries", after: c.after(1/blocks, 1),
+	}, true
+}

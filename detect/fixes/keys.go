@@ -1,0 +1,252 @@
+package fixes
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// splitOf returns the verdict on splits; nil where there is none.
+func splitOf(c *Case) *detect.Split {
+	if c.Evidence == nil {
+		return nil
+	}
+	return c.Evidence.Split
+}
+
+// splitForHeat is to wait while DynamoDB may split the key's items. Nobody waits for it
+// where a partition holds back the writes of a whole table, where the key is all there
+// is of one, or where reads can be answered elsewhere sooner.
+func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.Splittable || c.overdue() {
+		return fix{}, false
+	}
+	f := fix{text: "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."}
+	if s := splitOf(c); s != nil && s.Splits > 0 {
+		f.after = detect.NewAfter(c.Kind, s.Residual, s.Residual)
+		f.basis = fmt.Sprintf("the load of the last %s, split as DynamoDB likely would", wording.Seconds(s.Seconds))
+	}
+	if why := c.notToWait(); why != "" {
+		f.place = last
+		f.text = fmt.Sprintf("Meanwhile adaptive capacity can split this, if the load lasts for some minutes. Do not wait for it: %s.", why)
+	}
+	return f, true
+}
+
+// notToWait returns why waiting does not come first; empty where it may.
+func (c *Case) notToWait() string {
+	switch {
+	case c.reads():
+		return "a cache answers sooner"
+	case c.Index != "":
+		return "while a key of an index fills its partition, writes to the table itself are held back"
+	case c.Share >= detect.WholeShare:
+		return "all load of the table is on this one key, and grows with it"
+	}
+	return ""
+}
+
+// overdue reports whether the key has been hot for longer than splits take.
+func (c *Case) overdue() bool { return c.hotSeconds() >= detect.HealSeconds && c.Utilization > 1 }
+
+func (c *Case) hotSeconds() float64 { return c.LastSeen.Sub(c.FirstSeen).Seconds() + 1 }
+
+// oneShard is for a key that needs no more of them yet.
+func oneShard(_ *Adviser, c *Case) (fix, bool) {
+	if c.Shards > 1 {
+		return fix{}, false
+	}
+	return fix{text: fmt.Sprintf("One shard still carries it: %s. Watch its growth.", c.sum()), after: c.after(1, 1)}, true
+}
+
+// sum is the arithmetic of a shard count.
+func (c *Case) sum() string {
+	return fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(c.Load), wording.Amount(detect.Limit(c.Kind)), c.Policy.Headroom, c.Shards)
+}
+
+// renamedKey is for a key that is named after a time.
+func renamedKey(_ *Adviser, c *Case) (fix, bool) {
+	if c.Rolling == nil {
+		return fix{}, false
+	}
+	return fix{place: first, text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
+		c.Rolling.Template, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period)}, true
+}
+
+// copies are for an item that is read much.
+func copies(_ *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.HotItem || !c.reads() || c.Shards < 2 {
+		return fix{}, false
+	}
+	return fix{
+		text:  fmt.Sprintf("Sharding will not help, because one item has the load: shards divide items. Where a cache does not do, keep %d copies of the item under keys of their own (%s), and read one at random; a write then writes all of them.", c.Shards, c.sum()),
+		after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
+	}, true
+}
+
+// dividedItem is for an item that is written much: a counter, or another value that can
+// be divided.
+func dividedItem(_ *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 {
+		return fix{}, false
+	}
+	f := fix{after: c.after(1/float64(c.Shards), 1/float64(c.Shards))}
+	names := namesOf(c)
+	text := fmt.Sprintf("Sharding will not help as the item is, because shards divide items and this is one. If its value can be divided (a counter, a set, a list), make it %d items (%s), write one of them at random, and put them together on reading; else write it less often: gather changes for a second.", c.Shards, c.sum())
+	if c.isCounter() {
+		text = fmt.Sprintf("Divide the counter, if it is one: add to one of %d items (%s) chosen at random%s, and sum all of them on reading by BatchGetItem, which costs %s RCU for each sum. Sharding will not help an item that cannot be divided: write it less often then, and gather changes for a second in each process.",
+			c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards)*detect.QueryMinimum))
+		f.basis = "small items that are updated"
+		f.names = names.of(c, detect.SuffixCounter)
+	}
+	f.text = text + names.typed
+	return f, true
+}
+
+// isCounter reports whether the load is updates of a small item.
+func (c *Case) isCounter() bool {
+	return c.part(sample.UpdateItem) >= mostShare && c.Evidence.ItemBytes > 0 && c.Evidence.ItemBytes <= counterBytes
+}
+
+// shardedKey spreads a key of a table.
+func shardedKey(a *Adviser, c *Case) (fix, bool) {
+	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index != "" {
+		return fix{}, false
+	}
+	return a.shards(c, "Spread the key over %d shards: %s, about %s a second each"), true
+}
+
+// shardedIndex spreads a key of an index, of which the table's keys know nothing.
+func shardedIndex(a *Adviser, c *Case) (fix, bool) {
+	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index == "" {
+		return fix{}, false
+	}
+	f := a.shards(c, "Spread the key over %d shards in the key of the index alone (the table's keys need not change): %s, about %s a second each")
+	return f, true
+}
+
+func (a *Adviser) shards(c *Case, format string) fix {
+	load := c.Load / sample.Milli(c.Shards)
+	names := namesOf(c)
+	text := fmt.Sprintf(format, c.Shards, c.sum(), wording.PerSecond(load, c.Kind)) + names.named() + ". " + suffixKind(c) + " " + fanOut(c)
+	if chance := a.sharedPartition(c.Shards, load, c.Kind); chance != "" {
+		text += " " + chance
+	}
+	text += names.typed + oneItem(c) + " A later change of the number is a change of the application."
+	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
+	f.names = names.of(c, detect.SuffixRandom)
+	if ReadBack(c.Finding) >= worthShare {
+		f.names.Suffix = detect.SuffixCalculated
+	}
+	if warm := prewarm(c); warm != "" {
+		f.with = append(f.with, detect.Step{Action: detect.ActionPrewarm, Text: warm, Effort: detect.EffortSetting, Guide: "capacity"})
+	}
+	if more := capacityForCopies(c); more != "" {
+		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, Guide: "capacity"})
+	}
+	f.with = append(f.with, detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Guide: "migration"})
+	return f
+}
+
+// prewarm returns the warm throughput to raise to: shards are new keys, and their
+// partitions are made by load or by warm throughput.
+func prewarm(c *Case) string {
+	what, least, quota := "write", float64(detect.OnDemandWrite), float64(detect.TableQuotaWrite)
+	if c.reads() {
+		what, least, quota = "read", detect.OnDemandRead, detect.TableQuotaRead
+	}
+	need := c.peak() * c.Policy.Headroom
+	if need <= least || need <= c.tableMean() {
+		return ""
+	}
+	where := "table's"
+	if c.Index != "" {
+		where = "index's"
+	}
+	text := fmt.Sprintf("Before the shards go live raise the %s warm throughput to at least %s %s units a second (%s × %g): a new on-demand table takes %s, and partitions for new keys are otherwise made only as the load grows. It is charged once for what it is raised by, and cannot be lowered.",
+		where, wording.About(math.Ceil(need)), what, wording.About(c.peak()), c.Policy.Headroom, wording.About(least))
+	if need > quota {
+		text += fmt.Sprintf(" That is more than the default quota of a table, %s: ask AWS to raise it first.", wording.About(quota))
+	}
+	return text
+}
+
+// capacityForCopies returns what a provisioned table needs while the key's writes are made
+// to the old key and to its shards.
+func capacityForCopies(c *Case) string {
+	wcu, _ := c.Facts.Provisioned(c.Index)
+	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 {
+		return ""
+	}
+	now := c.peak() / c.Share
+	need := now + c.peak() + detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
+	if need <= wcu {
+		return ""
+	}
+	return fmt.Sprintf("While both the old key and its shards are written, provision at least %s write units a second: the %s that the whole takes now, the key's %s a second time, and what is copied. It is provisioned with %s.",
+		wording.About(math.Ceil(need)), wording.About(now), wording.About(c.peak()), wording.About(wcu))
+}
+
+// tableMean returns about the demand on the whole table or index while the key was
+// seen: what its partitions carry already.
+func (c *Case) tableMean() float64 {
+	if c.reads() {
+		return detect.Ratio(c.Mean.RCU.Value, c.Share)
+	}
+	return detect.Ratio(c.Mean.WCU.Value, c.Share)
+}
+
+// remarks are what is worth knowing beside what can be done.
+func remarks(c *Case) (all []detect.Step) {
+	add := func(action, guide, text string) {
+		if text != "" {
+			all = append(all, detect.Step{Action: action, Text: text, Guide: guide})
+		}
+	}
+	add(detect.ActionWait, "waiting", waitedEnough(c))
+	if c.Kind == detect.HotGSIKey {
+		add(detect.ActionIndex, "indexes", "The key is one of an index: while its partition is full, DynamoDB throttles writes to the table itself, whatever their own keys. An index holds only items that have its key: a sparse index is one that leaves out what no query wants.")
+	}
+	if _, starved := starvedTable(nil, c); !starved {
+		add(detect.ActionCapacity, "capacity", capacityRemark(c))
+	}
+	return all
+}
+
+// waitedEnough says that splits have not helped in the time that they take.
+func waitedEnough(c *Case) string {
+	if c.Reason != detect.Splittable || !c.overdue() {
+		return ""
+	}
+	minutes := wording.Count(int64(c.hotSeconds() / 60))
+	if c.Evidence != nil && c.Evidence.Refused[sample.KeyRange.String()] > 0 || c.SaturatedSeconds > 0 {
+		return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", minutes)
+	}
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles, and then DynamoDB did not heal it. The table's metric WriteKeyRangeThroughputThrottleEvents, or the one of reads, tells which.", minutes)
+}
+
+// capacityRemark says what the table's own capacity has to do with the key: one
+// partition serves what it serves, and a key has more than one only once DynamoDB has
+// split its items.
+func capacityRemark(c *Case) string {
+	limit := wording.PerSecond(detect.Limit(c.Kind), c.Kind)
+	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in one until DynamoDB splits them.", limit)
+	switch c.Reason {
+	case detect.HotItem:
+		text = fmt.Sprintf("Raising the table's capacity will not help: one item is held to %s a second whatever the table is provisioned for.", limit)
+	case detect.LSIBlocked:
+		text = fmt.Sprintf("Raising the table's capacity will not help: the key's items stay in one partition, which serves %s a second whatever the table is provisioned for.", limit)
+	}
+	if c.Share >= detect.CeilingShare && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the table as a whole can take %s a second, as long as the shares stay as they were while it was hot",
+			100*c.Share, wording.PerSecond(sample.Milli(float64(detect.Limit(c.Kind))/c.Share), c.Kind))
+		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
+			text += " and the key in one partition"
+		}
+		text += "."
+	}
+	return text
+}

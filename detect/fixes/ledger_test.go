@@ -1,0 +1,194 @@
+package fixes_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/fixes"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// hot returns a hot key, of so many units a second at its peak, with operations.
+func hot(k detect.Kind, units float64, ops ...detect.Operation) *fixes.Case {
+	f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f.Severity, f.Share, f.Seconds, f.Reason = detect.Critical, 0.5, 180, detect.Undetermined
+	f.FirstSeen = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
+	f.LastSeen = f.FirstSeen.Add(3 * time.Minute)
+	load := detect.Figure{Value: units, Low: units, High: units}
+	if k == detect.HotKeyRead {
+		f.Peak.RCU, f.Mean.RCU, f.Consumed.RCU = load, load, units
+	} else {
+		f.Peak.WCU, f.Mean.WCU, f.Consumed.WCU = load, load, units
+	}
+	p := detect.DefaultPolicy()
+	f.Utilization = units / detect.Units(detect.Limit(k))
+	f.Shards = detect.Shards(detect.Milli(units), detect.Limit(k), p.Headroom)
+	f.Evidence = &detect.Evidence{Records: 1000, Seconds: 16, Operations: ops, Refused: map[string]int64{}, SortKeys: &detect.SortKeys{Known: 1, Distinct: 200}}
+	return &fixes.Case{Finding: &f, Load: detect.Milli(units), Policy: p}
+}
+
+func op(of sample.Op, share, requests, units float64) detect.Operation {
+	return detect.Operation{Op: of.String(), Share: share, Requests: requests, Units: units}
+}
+
+func with(c *fixes.Case, change func(*fixes.Case)) *fixes.Case {
+	change(c)
+	return c
+}
+
+func changed(share float64) *float64 { return &share }
+
+// TestLedger holds each fix to when it applies and to what it leaves, and their order.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	puts, gets := op(sample.PutItem, 1, 1100, 1), op(sample.GetItem, 1, 7000, 0.5)
+	for _, c := range []struct {
+		name string
+		of   *fixes.Case
+		// actions are those of all steps, in order.
+		actions string
+		// low and high are the load that the first fix with one leaves.
+		low, high float64
+	}{
+		{"a hot key of puts wants shards", hot(detect.HotKeyWrite, 1100, puts), "shard migrate capacity", 550, 550},
+		{"transactions want conditions instead, and no shards", hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), "transaction capacity", 550, 550},
+		{"half of them save a quarter, which is not enough", hot(detect.HotKeyWrite, 1200, op(sample.TransactWriteItems, 0.5, 300, 2), op(sample.PutItem, 0.5, 600, 1)), "shard migrate transaction capacity", 600, 600},
+		{"an index does not know transactions", with(hot(detect.HotGSIKey, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index capacity", 550, 550},
+		{"strong reads want eventual ones", with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 3400, 1)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache capacity", 1700, 1700},
+		{"transactional reads save three quarters", with(hot(detect.HotKeyRead, 4000, op(sample.TransactGetItems, 1, 2000, 2)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache capacity", 1000, 1000},
+		{"eventual reads save nothing", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }), "cache capacity", 0, 340},
+		{"a global index is never read strongly", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
+			c.Index, c.Evidence.StrongReads = "by-status", 1
+		}), "cache shard migrate capacity", 1700, 1700},
+		{"a local one may be", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
+			c.Index, c.Evidence.StrongReads, c.Facts = "by-date", 1, &detect.TableFacts{LSIs: []string{"by-date"}}
+		}), "read cache capacity", 1700, 1700},
+		{"reads that do not repeat leave shards", hot(detect.HotKeyRead, 3400, gets), "cache shard migrate capacity", 0, 3400},
+		{"one item's reads all repeat", with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
+			c.Reason, c.Facts = detect.HotItem, &detect.TableFacts{KeySchema: sample.Keys("pk")}
+		}), "cache copies capacity", 0, 0.5},
+		{"queries of 100 KB want fewer bytes", hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 280, 12.5)), "query cache shard migrate capacity", 140, 3500},
+		{"little changes of large items", with(hot(detect.HotKeyWrite, 1080, op(sample.UpdateItem, 1, 90, 12)), func(c *fixes.Case) {
+			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 12*1024, changed(0.01)
+		}), "vertical capacity", 90, 90},
+		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
+			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
+		}), "compress object capacity", 5, 1500},
+		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index capacity", 2000 / 3.0, 2000 / 3.0},
+		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index capacity", 0, 0},
+		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index capacity", 550, 550},
+		{"a stream shows no reads", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) {
+			c.Index, c.TargetRCU, c.Quality = "by-status", 500, detect.NewQuality(detect.SourceChanges)
+		}), "shard migrate index capacity", 550, 550},
+		{"what is throttled and tried again", with(hot(detect.HotKeyWrite, 1700, puts), func(c *fixes.Case) {
+			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 700, 1000
+		}), "retry shard migrate capacity", 700, 1700},
+		{"throttled above the limit, a back-off alone does not do", with(hot(detect.HotKeyWrite, 1700, puts), func(c *fixes.Case) {
+			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 1000, 700
+		}), "shard migrate retry capacity", 1700 / 3.0, 1700 / 3.0},
+		{"a counter", with(hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
+			c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
+		}), "split capacity", 550, 550},
+		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+		}), "wait shard migrate capacity", 620, 620},
+		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
+			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+		}), "shard migrate wait index capacity", 600, 600},
+		{"many shards want room ahead", with(hot(detect.HotKeyWrite, 5000, puts), func(c *fixes.Case) { c.Share = 0.9 }), "shard prewarm migrate capacity", 625, 625},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			steps := fixes.New().Steps(c.of)
+			var actions []string
+			for i, s := range steps {
+				actions = append(actions, s.Action)
+				if s.Text == "" || s.Guide == "" || s.Effort != "" && !slices.Contains(detect.Efforts(), s.Effort) {
+					t.Errorf("step %d is %+v", i, s)
+				}
+			}
+			if got := strings.Join(actions, " "); got != c.actions {
+				t.Errorf("the steps are %s, want %s", got, c.actions)
+			}
+			if steps[0].Effort == "" {
+				t.Errorf("the first step is nothing to do: %s", steps[0].Text)
+			}
+			i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.After != nil })
+			if i < 0 {
+				t.Fatalf("no step tells what it leaves: %+v", steps)
+			}
+			limit := detect.Units(detect.Limit(c.of.Kind))
+			if a := steps[i].After; math.Abs(a.Low-c.low) > 0.01 || math.Abs(a.High-c.high) > 0.01 ||
+				math.Abs(a.LowUtilization-a.Low/limit) > 1e-9 || math.Abs(a.HighUtilization-a.High/limit) > 1e-9 {
+				t.Errorf("%s leaves %+v, want %v to %v", steps[i].Action, a, c.low, c.high)
+			}
+		})
+	}
+}
+
+// TestNamesFollowTheKeysType says that a key that is a number needs a new attribute.
+func TestNamesFollowTheKeysType(t *testing.T) {
+	t.Parallel()
+	for keyType, says := range map[string]string{
+		"S": "named “k#SHARD_0” to “k#SHARD_1”", "N": "a new attribute of type S", "B": "one or two bytes before it", "SN": "made of several attributes",
+	} {
+		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		c.KeyType = keyType
+		if text := fixes.New().Steps(c)[0].Text; !strings.Contains(text, says) {
+			t.Errorf("of type %s it says %s", keyType, text)
+		}
+	}
+}
+
+// TestAQuotaIsNamed says that more than a table's default quota has to be asked for.
+func TestAQuotaIsNamed(t *testing.T) {
+	t.Parallel()
+	for units, want := range map[float64]bool{20_000: false, 30_000: true} {
+		c := hot(detect.HotKeyWrite, units, op(sample.PutItem, 1, units, 1))
+		c.Share = 0.9
+		step := fixes.New().Steps(c)[1]
+		if step.Action != detect.ActionPrewarm || strings.Contains(step.Text, "default quota of a table, 40,000") != want {
+			t.Errorf("at %v units it says %s", units, step.Text)
+		}
+	}
+}
+
+// TestCapacityForCopies says what a provisioned table needs while both keys are written:
+// 2,200 for the whole, 1,100 again, and 100 to copy.
+func TestCapacityForCopies(t *testing.T) {
+	t.Parallel()
+	for wcu, want := range map[float64]bool{3399: true, 3400: false, 0: false} {
+		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: wcu}
+		said := ""
+		for _, s := range fixes.New().Steps(c) {
+			if s.Action == detect.ActionCapacity && s.Effort == detect.EffortSetting {
+				said = s.Text
+			}
+		}
+		if (said != "") != want || want && !strings.Contains(said, "at least 3,400 write units a second: the 2,200") {
+			t.Errorf("provisioned with %v it says %q", wcu, said)
+		}
+	}
+}
+
+// TestStrongReadsPassThrough counts only what is read eventually as answered by a cache.
+func TestStrongReadsPassThrough(t *testing.T) {
+	t.Parallel()
+	c := hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 5000, 0.8))
+	c.Evidence.StrongReads, c.Evidence.SortKeys.Repeated = 0.25, 0.9
+	for _, s := range fixes.New().Steps(c) {
+		if s.Action != detect.ActionCache {
+			continue
+		}
+		if !strings.Contains(s.Text, "passes strongly consistent reads through") || math.Abs(s.After.Low-1000) > 0.01 || math.Abs(s.After.High-1300) > 0.01 {
+			t.Errorf("it leaves %+v: %s", s.After, s.Text)
+		}
+		return
+	}
+	t.Error("no cache is advised")
+}

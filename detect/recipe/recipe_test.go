@@ -1,0 +1,220 @@
+package recipe_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+// finding returns one with a step that makes shards.
+func finding(keyType, key string, n detect.ShardNames) *detect.Finding {
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Type: keyType, Text: key})
+	f.Advice = []detect.Step{{Action: detect.ActionWait}, {Action: detect.ActionShard, Names: &n}}
+	return &f
+}
+
+func named(base string, form shardkey.Form, how detect.Suffix) detect.ShardNames {
+	return detect.ShardNames{Base: base, Shards: 37, Before: form.Before, After: form.After, Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+}
+
+// keys are bases that code may break on: they come from whoever writes to the table.
+var keys = []string{"user#42", `a"b\c$'{{.}}` + "`", "größe 数 😀", "x\x1b[31m\u202e\n\u2028y"}
+
+// forms are those that the cases go through.
+var forms = []shardkey.Form{shardkey.HashShardUnderscore(), shardkey.DotNumber(), shardkey.NumberHash()}
+
+var suffixes = []detect.Suffix{detect.SuffixRandom, detect.SuffixCalculated, detect.SuffixCounter}
+
+func code(t *testing.T, f *detect.Finding, a recipe.Attributes, l recipe.Language) string {
+	t.Helper()
+	text, known := recipe.For(f, a, l)
+	if !known {
+		t.Fatalf("no code of %s for %q", l, f.Key)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+		t.Errorf("%s holds %q", l, text[i:])
+	}
+	return text
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGo compiles every kind of code, against the client that this module has.
+func TestGo(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexed := finding("S", "OPEN", named("OPEN", forms[0], detect.SuffixRandom))
+	indexed.Index = "by-status"
+	all := []string{
+		code(t, finding("N", "42", named("42", forms[0], detect.SuffixCalculated)), recipe.Attributes{Partition: "id", Sort: "at"}, recipe.Go),
+		code(t, indexed, recipe.Attributes{}, recipe.Go),
+	}
+	for i, how := range suffixes {
+		all = append(all, code(t, finding("S", keys[i+1], named(keys[i+1], forms[i], how)), recipe.Attributes{WithoutSort: i > 0}, recipe.Go))
+	}
+	args := []string{"build"}
+	dir := t.TempDir()
+	for i, text := range all {
+		if _, err := format.Source([]byte(text)); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		write(t, dir, fmt.Sprintf("p%d/code.go", i), text)
+	}
+	for i := range all { // files outside the module are built as it would build them
+		c := exec.CommandContext(t.Context(), "go", append(slices.Clone(args), "-o", os.DevNull, filepath.Join(dir, fmt.Sprintf("p%d", i), "code.go"))...)
+		c.Dir = root
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s\n%s", err, out, all[i])
+		}
+	}
+}
+
+// ran is what a program of the other languages prints of its code.
+type ran struct {
+	Names  []string // of all shards
+	Chosen []int    // of the ids
+	Read   []string // sort keys, in the order of reading
+	Copied []string
+	Keys   []string // that were written to
+	Total  int
+}
+
+// TestPythonAndNode runs the code against a DynamoDB of a few lines, and holds it to
+// package shardkey.
+func TestPythonAndNode(t *testing.T) {
+	t.Parallel()
+	for _, p := range []struct {
+		language           recipe.Language
+		program, extension string
+		items, counter     string
+		fakes              map[string]string
+	}{
+		{recipe.Python, "python3", "shards.py", pythonItems, pythonCounter, pythonFakes},
+		{recipe.Node, "node", "shards.mjs", nodeItems, nodeCounter, nodeFakes},
+	} {
+		t.Run(string(p.language), func(t *testing.T) {
+			t.Parallel()
+			path, err := exec.LookPath(p.program)
+			if err != nil {
+				t.Skipf("there is no %s here", p.program)
+			}
+			for i, key := range keys {
+				for j, how := range suffixes {
+					if i > 0 && i%len(suffixes) != j {
+						continue // the first key goes through all of them
+					}
+					form := forms[i%len(forms)]
+					dir := t.TempDir()
+					for name, text := range p.fakes {
+						write(t, dir, name, text)
+					}
+					write(t, dir, p.extension, code(t, finding("S", key, named(key, form, how)), recipe.Attributes{Partition: "id", Sort: "at"}, p.language))
+					main := p.items
+					if how == detect.SuffixCounter {
+						main = p.counter
+					}
+					write(t, dir, "main"+filepath.Ext(p.extension), main)
+					c := exec.CommandContext(t.Context(), path, "main"+filepath.Ext(p.extension))
+					c.Dir = dir
+					c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8")
+					out, err := c.Output()
+					if err != nil {
+						t.Fatalf("%s of %q: %v %s", how, key, err, stderr(err))
+					}
+					var r ran
+					if err := json.Unmarshal(out, &r); err != nil {
+						t.Fatalf("%v: %s", err, out)
+					}
+					check(t, key, form, how, &r)
+				}
+			}
+		})
+	}
+}
+
+func stderr(err error) string {
+	if exit, is := err.(*exec.ExitError); is { //nolint:errorlint // Output returns it as it is
+		return string(exit.Stderr)
+	}
+	return ""
+}
+
+// check holds what was printed to shardkey.
+func check(t *testing.T, key string, form shardkey.Form, how detect.Suffix, r *ran) {
+	t.Helper()
+	s, err := shardkey.New(37, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := s.All(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.Names, names) {
+		t.Fatalf("names of %q are %q", key, r.Names)
+	}
+	for _, k := range r.Keys {
+		if !slices.Contains(names, k) && k != key {
+			t.Errorf("%q was written to", k)
+		}
+	}
+	if how == detect.SuffixCounter {
+		if r.Total != 1200+300*2 { // the old item's, and 300 times 2
+			t.Errorf("the sum of %q is %d", key, r.Total)
+		}
+		return
+	}
+	for i, shard := range r.Chosen {
+		if name, err := s.For(key, fmt.Sprintf("id-%d-ß", i)); err != nil || name != names[shard] {
+			t.Fatalf("id %d of %q goes to %d, want %s (%v)", i, key, shard, name, err)
+		}
+	}
+	want := make([]string, 300)
+	for i := range want {
+		want[i] = fmt.Sprintf("%04d", i)
+	}
+	if !slices.Equal(r.Read, want) {
+		t.Errorf("all of %q is %q", key, r.Read)
+	}
+	if len(r.Chosen) != 300 || !slices.Equal(r.Copied, []string{"newer", "old"}) {
+		t.Errorf("copied of %q: %q", key, r.Copied)
+	}
+}
+
+// TestNoCode is for steps and names that none is written for.
+func TestNoCode(t *testing.T) {
+	t.Parallel()
+	waits := finding("S", "k", detect.ShardNames{})
+	waits.Advice = waits.Advice[:1]
+	for name, f := range map[string]*detect.Finding{
+		"no shards": waits, "numbers alone": finding("S", "7", named("7", shardkey.NumberOnly(), detect.SuffixRandom)),
+		"several attributes": finding("SN", "k", named("k", forms[0], detect.SuffixRandom)),
+	} {
+		if text, known := recipe.For(f, recipe.Attributes{}, recipe.Go); known {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package analyze_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/internal/analyze"
+)
+
+// explained returns what --explain says of a key.
+func explained(t *testing.T, text, key string, code ...recipe.Language) string {
+	t.Helper()
+	var out bytes.Buffer
+	must(t, analyze.Run(t.Context(), analyze.Options{
+		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Code: code,
+	}))
+	return out.String()
+}
+
+// screen is how many lines a terminal shows.
+const screen = 24
+
+// TestTheFirstFixIsOnTheFirstScreen explains keys of several kinds: what to do first
+// stands where on-call sees it, however much there is to say.
+func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
+	t.Parallel()
+	request := func(second int, rest string) string {
+		return fmt.Sprintf(`{"ts":%d,"table":"orders",%s}`+"\n", 1763692032000+1000*second, rest)
+	}
+	for name, c := range map[string]struct{ request, key, first string }{
+		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", "clients back off"},
+		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", "1. Replace transactions"},
+		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", "strongly consistent or transactional"},
+		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", "1. Spread the key over"},
+		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", "1. Spread the key over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var text strings.Builder
+			for s := range 5 {
+				for i := range 200 {
+					text.WriteString(request(s, strings.Replace(c.request, "%d", fmt.Sprint(i%97), 1)))
+				}
+			}
+			out := explained(t, text.String(), c.key)
+			lines := strings.Split(out, "\n")
+			head := strings.Join(lines[:min(screen, len(lines))], "\n")
+			if !strings.Contains(head, c.first) || !strings.Contains(head, "What to do, in order") {
+				t.Errorf("the first screen does not say %q:\n%s", c.first, out)
+			}
+			for _, line := range lines {
+				if n := len([]rune(line)); n > 80 {
+					t.Errorf("a line of %d characters: %s", n, line)
+				}
+			}
+		})
+	}
+}
+
+// TestAKeyOfAnIncidentNamesItsRoot explains one of a few values: what explains it, and
+// its first fix, come before the key's own.
+func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for s := range 90 {
+		for i := range 22 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"tasks","pk":"OPEN","sk":"%d","op":"PutItem","wcu":50}`+"\n", 1763692032000+1000*s, i)
+			fmt.Fprintf(&text, `{"ts":%d,"table":"tasks","pk":"DONE","sk":"%d","op":"PutItem","wcu":20}`+"\n", 1763692032000+1000*s, i)
+		}
+	}
+	out := explained(t, text.String(), "OPEN")
+	root, own := strings.Index(out, "low_cardinality_key of (whole table) explains it"), strings.Index(out, "What to do, in order")
+	if root < 0 || own < root || !strings.Contains(out[root:own], "Do this first: Make the key of something") {
+		t.Errorf("it says\n%s", out)
+	}
+}
