@@ -221,7 +221,7 @@ func (o *origin) secondGroup(t *testing.T) {
 	within(t, time.Minute, "the second group is refused by name", func() error {
 		_, err := second.get("/-/ready")
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`read by the group \"%s\"`, o.group)) {
-			return fmt.Errorf("it says %v", err)
+			return fmt.Errorf("it says %w", err)
 		}
 		return nil
 	})
