@@ -91,6 +91,9 @@ func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.T
 
 // causeKey is what an incident of the kind's usual cause is about, beside its target.
 func (f *Finding) causeKey() string {
+	if causeOf[f.Kind] == CausePipeline {
+		return string(f.Kind) // each is a matter of its own
+	}
 	if f.Key == "" {
 		return ""
 	}

@@ -17,10 +17,11 @@ import (
 
 // Config is everything that an operator can configure of a reporter.
 type Config struct {
-	Store   cli.Store `yaml:"store"`
-	Listen  string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
-	Hosts   []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
-	Webhook Webhook   `yaml:"webhook"`
+	Store       cli.Store `yaml:"store"`
+	Listen      string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
+	Hosts       []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
+	ExternalURL string    `yaml:"external_url" help:"the address at which people reach the pages, for links in notifications, such as https://keyheat.example.com"`
+	Webhook     Webhook   `yaml:"webhook"`
 	tables.Section
 	CloudWatch CloudWatch `yaml:"cloudwatch"`
 	Retention  Retention  `yaml:"retention"`
@@ -74,6 +75,9 @@ func (c *Config) Check(f *config.Faults) {
 		f.Addf("listen", "%q: write host:port, such as 127.0.0.1:9460", c.Listen)
 	}
 	c.Webhook.check(f)
+	if err := alert.ValidatePages(c.ExternalURL); err != nil {
+		f.Addf("external_url", "%w", err)
+	}
 	c.Section.Check(f)
 	c.CloudWatch.check(f)
 	c.Retention.check(f)
@@ -127,7 +131,7 @@ func (c *Config) probes() []cli.Probe {
 
 // alert is the configuration of internal/alert.
 func (c *Config) alert() alert.Config {
-	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)}
+	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret), Pages: c.ExternalURL}
 }
 
 // judge is the configuration of internal/report.

@@ -46,6 +46,12 @@ type Message struct {
 	Event string `json:"event"`
 	// At is when the notification was put into the outbox.
 	At time.Time `json:"at"`
+	// Title says in one line what it is about, FirstFix what to do first.
+	Title    string `json:"title"`
+	FirstFix string `json:"first_fix"`
+	// URL is the finding's page; empty where it is not known under which address
+	// people reach the pages.
+	URL string `json:"url"`
 	// Finding is the finding's document as it was then.
 	Finding json.RawMessage `json:"finding"`
 }

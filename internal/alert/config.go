@@ -32,6 +32,8 @@ type Config struct {
 	// Secret signs every message: "whsec_" and 24 to 64 bytes in base64, as
 	// Standard Webhooks writes it. Empty for none.
 	Secret string
+	// Pages is the address at which people reach the pages, for links; empty for none.
+	Pages string
 	// Timeout bounds one attempt, from dialling to the end of the response.
 	Timeout time.Duration
 	// Poll is how often the outbox is read.
@@ -69,6 +71,9 @@ func (c Config) Validate() error {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		wrong = append(wrong, errors.New(`webhook url: give a whole one, as in "https://hooks.example.com/keyheat"`))
 	}
+	if err := ValidatePages(c.Pages); err != nil {
+		wrong = append(wrong, err)
+	}
 	if _, err := key(c.Secret); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -79,6 +84,16 @@ func (c Config) Validate() error {
 		wrong = append(wrong, fmt.Errorf("webhook max pause %s: give at least the min pause, %s", c.MaxPause, c.MinPause))
 	}
 	return errors.Join(wrong...)
+}
+
+// ValidatePages returns what is wrong with the address of the pages; nil for none.
+func ValidatePages(address string) error {
+	u, err := url.Parse(address)
+	sound := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	if address != "" && !sound {
+		return fmt.Errorf("%q is no address of the pages: write it as https://keyheat.example.com", address)
+	}
+	return nil
 }
 
 // key is the secret's bytes; none for no secret.

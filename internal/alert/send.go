@@ -14,8 +14,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -27,6 +30,7 @@ type sender struct {
 	url     string
 	key     []byte
 	timeout time.Duration
+	pages   string // the address of the pages, without a slash at its end
 	client  *http.Client
 }
 
@@ -44,7 +48,7 @@ func newSender(c Config) (*sender, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: c.Timeout, Control: refuseMetadata}
-	return &sender{url: c.URL, key: k, timeout: c.Timeout, client: &http.Client{
+	return &sender{url: c.URL, key: k, timeout: c.Timeout, pages: strings.TrimSuffix(c.Pages, "/"), client: &http.Client{
 		// No proxy: the address that is dialled has to be the receiver's own,
 		// or its check proves nothing.
 		Transport: &http.Transport{
@@ -84,7 +88,7 @@ func (s *sender) send(ctx context.Context, n store.Notification) response {
 }
 
 func (s *sender) request(ctx context.Context, n store.Notification, now time.Time) (*http.Request, error) {
-	body, err := json.Marshal(Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload})
+	body, err := json.Marshal(s.message(n))
 	if err != nil {
 		return nil, fmt.Errorf("write the message: %w", err)
 	}
@@ -101,6 +105,23 @@ func (s *sender) request(ctx context.Context, n store.Notification, now time.Tim
 		r.Header.Set("webhook-signature", "v1,"+sign(s.key, n.ID, at, body))
 	}
 	return r, nil
+}
+
+// message returns what is sent of a notification. Of a finding that cannot be read,
+// as one of a later version, only the document is sent.
+func (s *sender) message(n store.Notification) Message {
+	m := Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload}
+	if s.pages != "" {
+		m.URL = s.pages + "/findings/" + n.Fingerprint
+	}
+	f, err := detect.ReadFinding(n.Payload)
+	if err != nil || f.Kind == "" {
+		return m
+	}
+	if m.Title = wording.Title(&f); len(f.Advice) > 0 {
+		m.FirstFix = f.Advice[0].Text
+	}
+	return m
 }
 
 // sign is Standard Webhooks' symmetric signature, version 1.

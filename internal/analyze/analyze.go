@@ -21,6 +21,7 @@ import (
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/terminal"
@@ -195,6 +196,7 @@ func (f *fold) result(o Options) *Result {
 		forecast.Apply(found, grown.ofFinding(found), policy(found.Target).Headroom)
 	}
 	r.Incidents = detect.Incidents(r.Findings)
+	wording.SetTitles(r.Incidents, r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	return r

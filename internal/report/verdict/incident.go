@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -33,6 +34,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 		present[found[i].Incident] = true
 	}
 	all := detect.Incidents(found)
+	wording.SetTitles(all, found)
 	for i := range all {
 		before, has := s.incident(all[i].ID)
 		left, was := s.leftFor(&all[i], present), before.State

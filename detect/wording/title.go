@@ -1,0 +1,137 @@
+package wording
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// longestKey is how many characters of a key a title shows: it is read on a phone.
+const longestKey = 60
+
+// Title says in one line what an incident is about, by its root finding: where, what,
+// how much, and for how long. Keys are quoted, since others wrote them.
+func Title(f *detect.Finding) string {
+	return Printable(f.Name()) + ": " + about(f) + lasting(f)
+}
+
+// SetTitles gives incidents the titles of their root findings, which are among these.
+func SetTitles(incidents []detect.Incident, found []detect.Finding) {
+	roots := make(map[string]*detect.Finding, len(found))
+	for i := range found {
+		roots[found[i].Fingerprint] = &found[i]
+	}
+	for i := range incidents {
+		if root := roots[incidents[i].Root]; root != nil {
+			incidents[i].Title = Title(root)
+		}
+	}
+}
+
+// about says what a finding is about.
+func about(f *detect.Finding) string {
+	key := Quote(Shorten(f.Key, longestKey))
+	switch f.Kind {
+	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
+		return "key " + key + needs(f)
+	case detect.HotPartition:
+		return "a partition throttles requests, and no key of it is known to be hot"
+	case detect.TableStarvation:
+		return "requests are throttled for lack of capacity, whatever the key"
+	case detect.RollingHotKey:
+		if f.Rolling != nil {
+			return fmt.Sprintf("a new key is hot each %s, the last %s", f.Rolling.Period, key)
+		}
+	case detect.MovingHotSpot:
+		return "keys are hot one after another, as in a sorted import"
+	case detect.LowCardinalityKey:
+		return "so few key values that they bound the table"
+	case detect.TooFewShards, detect.TooManyShards, detect.UnevenShards:
+		if s := f.Sharding; s != nil {
+			return shards(f.Kind, s)
+		}
+	case detect.SingleCaller:
+		return "one caller alone makes key " + key + " hot"
+	case detect.TestKey:
+		return "key " + key + " is hot, and looks like a test's"
+	case detect.LargeItem:
+		return "key " + key + " has large items of which writes change little"
+	case detect.LargeCollection:
+		return "the items of key " + key + " grow towards the 10 GB of an item collection"
+	case detect.CoverageFell:
+		return "the samples show less of the load than before"
+	case detect.TooManyHotKeys:
+		return "more keys are hot than are followed"
+	}
+	return string(f.Kind)
+}
+
+// needs says how much of what one partition serves a key needs.
+func needs(f *detect.Finding) string {
+	peak, unit := f.Peak.WCU.Value, "WCU"
+	if f.Kind == detect.HotKeyRead {
+		peak, unit = f.Peak.RCU.Value, "RCU"
+	}
+	return fmt.Sprintf(" needs %s %s/s, %s what one partition serves", About(peak), unit, times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))))
+}
+
+// times writes a ratio: below two as a share, 96% of, and else as a multiple, 2.6 times.
+func times(ratio float64) string {
+	if ratio < 1 {
+		return Percent(ratio) + " of"
+	}
+	return fmt.Sprintf("%.3g times", float64(int(ratio*10+0.5))/10)
+}
+
+func shards(k detect.Kind, s *detect.Sharded) string {
+	of := "key " + Quote(Shorten(s.Base, longestKey))
+	switch k {
+	case detect.TooFewShards:
+		return fmt.Sprintf("%s has %d shards and needs %d", of, s.Shards, s.Needed)
+	case detect.TooManyShards:
+		return fmt.Sprintf("%s has %d shards, and %d would do", of, s.Shards, s.Needed)
+	}
+	return fmt.Sprintf("the %d shards of %s are not used evenly", s.Shards, of)
+}
+
+// lasting says for how long, of what began and is not a design.
+func lasting(f *detect.Finding) string {
+	if f.FirstSeen.IsZero() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.TooManyShards {
+		return ""
+	}
+	seen := f.LastSeen.Sub(f.FirstSeen) + time.Second
+	if f.State == detect.Resolved {
+		return ", for " + span(seen) + ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
+	}
+	return ", for " + span(seen)
+}
+
+// span writes a time to two digits or so: 45 s, 4 min, 3 h, 2 d.
+func span(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d d", d/(24*time.Hour))
+}
+
+// Shorten returns a text of at most so many characters, the last of them an ellipsis
+// where it is longer.
+func Shorten(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n++; n == most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}

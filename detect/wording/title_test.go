@@ -1,0 +1,61 @@
+package wording_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	of := func(k detect.Kind, key string, wcu, rcu float64, seconds int) *detect.Finding {
+		f := detect.NewFinding(k, detect.Target{Region: "eu-west-1", Table: "orders"}, sample.KeyString(key))
+		f.State, f.Peak.WCU.Value, f.Peak.RCU.Value = detect.Firing, wcu, rcu
+		f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(seconds-1)*time.Second)
+		return &f
+	}
+	over := of(detect.HotKeyRead, "settings", 0, 12_000, 45)
+	over.State = detect.Resolved
+	rolling := of(detect.RollingHotKey, "2026-11-21", 1200, 0, 300)
+	rolling.Rolling = &detect.Rolling{Period: "day"}
+	few := of(detect.TooFewShards, "a*", 9000, 0, 20)
+	few.Sharding = &detect.Sharded{Base: "a", Shards: 4, Needed: 14}
+	for want, f := range map[string]*detect.Finding{
+		"eu-west-1/orders: key “merchant#7” needs 1,500 WCU/s, 1.5 times what one partition serves, for 4 min":                      of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
+		"eu-west-1/orders: key “warm” needs 960 WCU/s, 96% of what one partition serves, for 90 s":                                  of(detect.HotKeyWrite, "warm", 960, 0, 90),
+		"eu-west-1/orders: key “settings” needs 12,000 RCU/s, 4 times what one partition serves, for 45 s, over since 12:00:44 UTC": over,
+		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                             rolling,
+		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                             few,
+		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                            of(detect.HotPartition, "", 0, 0, 3*3600),
+		"eu-west-1/orders: so few key values that they bound the table":                                                             of(detect.LowCardinalityKey, "", 0, 0, 3600),
+		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs 2,000 WCU/s, 2 times what one partition serves, for 3 d":             of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
+		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs 2,000 WCU/s, 2 times what one partition serves, for 1 s":    of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
+		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                         of(detect.MovingHotSpot, "", 1500, 0, 60),
+	} {
+		if got := wording.Title(f); got != want {
+			t.Errorf("the title is\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+// TestEveryKindHasATitle: none is only the word of the kind.
+func TestEveryKindHasATitle(t *testing.T) {
+	t.Parallel()
+	for _, k := range []detect.Kind{
+		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation, detect.RollingHotKey, detect.MovingHotSpot,
+		detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LargeItem, detect.SingleCaller, detect.TestKey,
+		detect.LargeCollection, detect.CoverageFell, detect.TooManyHotKeys,
+	} {
+		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("a"))
+		f.Rolling, f.Sharding = &detect.Rolling{Period: "day"}, &detect.Sharded{}
+		if title := wording.Title(&f); strings.Contains(title, string(k)) || utf8.RuneCountInString(title) > 200 {
+			t.Errorf("%s: %q", k, title)
+		}
+	}
+}
