@@ -229,6 +229,13 @@ func warm(cause string) []workload {
 	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
 }
 
+// warmFor returns three warm keys that a partition throttles for so many seconds.
+func warmFor(seconds int) []workload {
+	all := warm(keyRangeCause)
+	all[2].to = seconds
+	return append(all, workload{key: "c", units: 300, from: seconds, to: 901})
+}
+
 // freshTable returns 5,000 writes a second of many keys, of which a partition throttles
 // some.
 func freshTable() []workload {
@@ -238,11 +245,11 @@ func freshTable() []workload {
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "did not heal it").with(func(s *story) {
-		s.lasts, s.over, s.severity = 900, 900, detect.Critical
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(func(s *story) {
+		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "See whether it ends by itself").with(func(s *story) {
-		s.lasts, s.over = 899, 899
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "See whether it ends by itself").with(func(s *story) {
+		s.lasts, s.over = 901, 899
 	}),
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
 		s.severity = detect.Critical
