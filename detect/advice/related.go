@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/fixes"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Related returns the findings that the evidence of a hot key has beside its heat.
@@ -18,9 +20,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 		all = append(all, m)
 	}
 	if hours, near := collectionGrowth(f, facts); near {
-		add(detect.LargeCollection, fmt.Sprintf("The key's item collection grows by about %s KB a second while it is hot: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB rejects what makes it larger.",
-			wording.About(*f.Evidence.GrowthBytes/1024), hours, strings.Join(facts.LSIs, ", ")),
-			detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))})
+		add(detect.LargeCollection, whyLarge("about", *f.Evidence.GrowthBytes, " while it is hot", hours, facts), boundedKey(f))
 	}
 	if detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return all
@@ -42,6 +42,42 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 		add(detect.SingleCaller, fmt.Sprintf("The caller %s alone makes %s of the key's load, and only %.0f%% of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), 100*fixes.ShareOfRest(f, callers)), caller)
 	}
 	return all
+}
+
+// whyLarge says when a collection that grows by so many bytes a second is too large.
+func whyLarge(about string, bytes float64, while string, hours float64, facts *detect.TableFacts) string {
+	return fmt.Sprintf("The key's item collection grows by %s %s KB a second%s: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB rejects what makes it larger.",
+		about, wording.About(bytes/1024), while, hours, strings.Join(facts.LSIs, ", "))
+}
+
+// boundedKey returns what to do about a collection that grows without a bound.
+func boundedKey(f *detect.Finding) detect.Step {
+	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))}
+}
+
+// Growing returns the finding about a key that is not hot, whose item collection grows
+// towards what a local secondary index allows it; false where it does not.
+func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
+	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.FewValuesSeconds || g.Bytes <= 0 {
+		return detect.Finding{}, false
+	}
+	hours := detect.CollectionBytes / g.Bytes / 3600
+	if hours > detect.CollectionSoonHours {
+		return detect.Finding{}, false
+	}
+	f := detect.NewFinding(detect.LargeCollection, of.Target, of.Key)
+	f.Severity, f.State, f.Shards = detect.Info, detect.Pending, 1
+	figure := func(units float64) detect.Figure { return detect.Figure{Value: units, Low: units, High: units} }
+	loads := func(l sketch.Load, n float64) detect.Loads {
+		return detect.Loads{WCU: figure(detect.Units(l.Write) / n), RCU: figure(detect.Units(l.Read) / n)}
+	}
+	f.Peak, f.Mean = detect.Peak{Loads: loads(g.Peak, 1), At: detect.At(g.At)}, loads(g.Sum, float64(g.Seconds))
+	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
+	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
+	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.First), detect.At(g.Last), detect.At(g.Last), g.Seconds
+	f.Reason, f.Why = detect.Undetermined, whyLarge("at least", g.Bytes, "", hours, facts)
+	f.Advice = []detect.Step{boundedKey(&f)}
+	return f, true
 }
 
 // collectionGrowth reports whether the key's item collection may reach what a local

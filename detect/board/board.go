@@ -175,6 +175,7 @@ func (b *Board) Findings() []detect.Finding {
 		}
 	}
 	also = append(also, b.crowded()...)
+	also = append(also, b.growing(found)...)
 	also = append(also, causes.Moving(found, b.options.Policy)...)
 	also = unique(also)
 	if !b.options.OneEpisode {
@@ -188,6 +189,26 @@ func (b *Board) Findings() []detect.Finding {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// growing returns the findings about keys that are not hot, whose item collections
+// grow towards what a local secondary index allows.
+func (b *Board) growing(found []detect.Finding) (all []detect.Finding) {
+	hot := make(map[detect.KeyRef]bool, len(found))
+	for i := range found {
+		hot[found[i].KeyRef] = true
+	}
+	for _, t := range b.tracks.all {
+		of := t.Subject
+		facts := b.options.Facts(of.Target)
+		if of.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: of.Target, Key: of.Key.Text, KeyType: of.Key.Type}] {
+			continue
+		}
+		if f, grows := advice.Growing(of, t.Growth(), facts); grows && !b.options.Policy(of.Target).Excludes(f.Key) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // callersOf returns the shares of the callers of the targets that have hot keys whose

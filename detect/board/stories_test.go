@@ -193,6 +193,12 @@ var relatedStories = []story{
 	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
+	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
+		says: []string{"grows by at least 200 KB a second: from nothing to 10 GB in some 15 hours", "k#2025-11"},
+		kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
+	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
+	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
+	{name: "nor in less than a minute", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 59, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
 	hot("one that does not grow", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("what a stream shows is a lower bound", detect.Undetermined, workload{change: true}, "a lower bound of the write load", "Reads are not seen"),
 	{name: "a partition that throttles shows a plateau in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
@@ -223,6 +229,13 @@ func warm(cause string) []workload {
 	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
 }
 
+// warmFor returns three warm keys that a partition throttles for so many seconds.
+func warmFor(seconds int) []workload {
+	all := warm(keyRangeCause)
+	all[2].to = seconds
+	return append(all, workload{key: "c", units: 300, from: seconds, to: 901})
+}
+
 // freshTable returns 5,000 writes a second of many keys, of which a partition throttles
 // some.
 func freshTable() []workload {
@@ -232,11 +245,11 @@ func freshTable() []workload {
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "did not heal it").with(func(s *story) {
-		s.lasts, s.over, s.severity = 900, 900, detect.Critical
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(func(s *story) {
+		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "See whether it ends by itself").with(func(s *story) {
-		s.lasts, s.over = 899, 899
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "See whether it ends by itself").with(func(s *story) {
+		s.lasts, s.over = 901, 899
 	}),
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
 		s.severity = detect.Critical

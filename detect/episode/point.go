@@ -32,6 +32,9 @@ type point struct {
 	independent [2]sampling.Amounts // if requests were drawn independently
 	// heaped reports that requests have the time of a flush.
 	heaped bool
+	// grown is by how many bytes writes made the key's items grow, where images tell.
+	grown      float64
+	grownKnown bool
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
 }
@@ -46,6 +49,9 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	}
 	if k.Evidence != nil {
 		p.keyRange = k.Evidence.Refused[sample.KeyRange]
+		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
+			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
+		}
 	}
 	p.draws = k.Draws
 	p.heaped = float64(w.Total.Heaped) > detect.HeapedShare*float64(w.Total.Requests)

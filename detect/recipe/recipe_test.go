@@ -75,20 +75,27 @@ func TestGo(t *testing.T) {
 	for i, how := range suffixes {
 		all = append(all, code(t, finding("S", keys[i+1], named(keys[i+1], forms[i], how)), recipe.Attributes{WithoutSort: i > 0}, recipe.Go))
 	}
-	args := []string{"build"}
 	dir := t.TempDir()
+	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json")}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for i, text := range all {
 		if _, err := format.Source([]byte(text)); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		write(t, dir, fmt.Sprintf("p%d/code.go", i), text)
+		name := fmt.Sprintf("p%d.go", i)
+		write(t, dir, name, text)
+		overlay.Replace[filepath.Join(root, "detect", "recipe", "copied", fmt.Sprint(i), "code.go")] = filepath.Join(dir, name)
+		args = append(args, fmt.Sprintf("./detect/recipe/copied/%d", i))
 	}
-	for i := range all { // files outside the module are built as it would build them
-		c := exec.CommandContext(t.Context(), "go", append(slices.Clone(args), "-o", os.DevNull, filepath.Join(dir, fmt.Sprintf("p%d", i), "code.go"))...)
-		c.Dir = root
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s\n%s", err, out, all[i])
-		}
+	replaced, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "overlay.json", string(replaced))
+	c := exec.CommandContext(t.Context(), "go", args...) // as if they were packages of this module
+	c.Dir = root
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, strings.Join(all, "\n"))
 	}
 }
 

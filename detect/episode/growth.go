@@ -1,0 +1,47 @@
+package episode
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Growth is by how much a key's item collection grew in the seconds that are kept.
+type Growth struct {
+	// Bytes is how many a second, at least: of seconds in which the key was cool it is
+	// not known.
+	Bytes float64
+	// Known is of how many seconds it is known, First and Last are the first and the
+	// last second with load.
+	Known, First, Last int64
+	// Peak is the highest second of demand, at At.
+	Peak sketch.Load
+	At   int64
+	// Sum is that of all seconds with load, of which there are Seconds.
+	Sum     sketch.Load
+	Seconds int64
+}
+
+// Growth returns that of the track's key.
+func (t *Track) Growth() (g Growth) {
+	grown := 0.0
+	for i := range t.points {
+		p := &t.points[i]
+		if i == 0 {
+			g.First = p.second
+		}
+		g.Last, g.Seconds = p.second, g.Seconds+1
+		l := p.load()
+		g.Sum = g.Sum.Plus(l)
+		if detect.Weight(l) > detect.Weight(g.Peak) {
+			g.Peak, g.At = l, p.second
+		}
+		if p.grownKnown {
+			g.Known++
+			grown += p.grown
+		}
+	}
+	if g.Seconds > 0 {
+		g.Bytes = grown / float64(g.Last-g.First+1)
+	}
+	return g
+}
