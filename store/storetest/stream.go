@@ -169,13 +169,14 @@ func takeRace(t *testing.T, s *store.Store) {
 
 func takeDead(t *testing.T, s *store.Store) {
 	register(t, s, child("t/1/a", ""), child("t/1/b", ""))
-	attend(t, s, "dead", 50*soon)
+	attend(t, s, "dead", time.Minute)
 	attend(t, s, "alive", time.Minute)
 	equal(t, "of the dead to be", take(t, s, "dead", "t/1/a"), []string{"t/1/a"})
 	equal(t, "of the living", take(t, s, "alive", "t/1/b"), []string{"t/1/b"})
 	equal(t, "members", attend(t, s, "heir", time.Minute), []string{"alive", "dead", "heir"})
 	equal(t, "owner", openShards(t, s)[0].Owner, "dead")
-	time.Sleep(100 * soon)
+	attend(t, s, "dead", soon) // for the last time
+	time.Sleep(2 * soon)
 	equal(t, "owner after its end", openShards(t, s)[0].Owner, "")
 	equal(t, "members", attend(t, s, "heir", time.Minute), []string{"alive", "heir"})
 	equal(t, "taken over", take(t, s, "heir", "t/1/a", "t/1/b"), []string{"t/1/a"})
