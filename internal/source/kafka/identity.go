@@ -46,6 +46,14 @@ type identity struct {
 	partitions int
 }
 
+// differs reports whether two identities are of different topics, as far as both are
+// known: in a cluster that is being upgraded some brokers tell ids and some do not.
+func (i identity) differs(other identity) bool {
+	known := i.topic != (topicID{}) && other.topic != (topicID{})
+	return known && i.topic != other.topic ||
+		i.cluster != "" && other.cluster != "" && i.cluster != other.cluster
+}
+
 // identity asks a broker what the topic of a name is now.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
 	q := kmsg.NewPtrMetadataRequest()
