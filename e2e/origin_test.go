@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -220,8 +221,11 @@ func (o *origin) secondGroup(t *testing.T) {
 	second.start(t)
 	within(t, time.Minute, "the second group is refused by name", func() error {
 		_, err := second.get("/-/ready")
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`read by the group \"%s\"`, o.group)) {
-			return fmt.Errorf("it says %w", err)
+		if err == nil {
+			return errors.New("it is ready")
+		}
+		if !strings.Contains(err.Error(), fmt.Sprintf(`read by the group \"%s\"`, o.group)) {
+			return err
 		}
 		return nil
 	})

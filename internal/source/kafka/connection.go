@@ -21,8 +21,8 @@ const metadataAge = 2 * time.Second
 // dialTimeout bounds one attempt to reach a broker.
 const dialTimeout = 3 * time.Second
 
-// connection reaches one cluster: kafka-go's pooled transport, and the dialer of
-// its consumer group, over network connections that we can close.
+// connection reaches one cluster: kafka-go's pooled transport over network
+// connections that we can close.
 type connection struct {
 	conns     conns
 	versions  brokerVersions
@@ -40,14 +40,6 @@ func newConnection(c Config) *connection {
 	}
 	l.client = &kafka.Client{Addr: kafka.TCP(c.Brokers...), Transport: l.transport, Timeout: c.RequestTimeout}
 	return l
-}
-
-// dialer returns the same way in for kafka-go's consumer group.
-func (l *connection) dialer(c Config) *kafka.Dialer {
-	return &kafka.Dialer{
-		ClientID: c.ClientID, Timeout: dialTimeout, DialFunc: l.conns.dial,
-		TLS: c.TLS, SASLMechanism: c.SASL,
-	}
 }
 
 // close ends every connection, also those in the middle of a request.

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -134,7 +135,72 @@ func (v *brokerVersions) forget(c net.Conn) {
 	v.mu.Unlock()
 }
 
+// call is one small request, at the newest version that both sides speak.
+type call struct {
+	versions *brokerVersions
+	clientID string
+	request  kmsg.Request
+	newest   int16 // of the request
+}
+
+// callResponse is the response to a call.
+type callResponse struct{ kmsg.Response }
+
+// ApiKey names the API; kafka-go's spelling.
+func (c *call) ApiKey() protocol.ApiKey { return protocol.ApiKey(c.request.Key()) }
+
+// ApiKey names the API; kafka-go's spelling.
+func (r *callResponse) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
+
+// Required takes every exchange over.
+func (*call) Required(map[protocol.ApiKey]int16) bool { return true }
+
+// RawExchange implements protocol.RawExchanger.
+func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	offered, err := c.versions.newest(rw, c.clientID, c.request.Key())
+	if err != nil {
+		return nil, err
+	}
+	if offered < 0 {
+		return nil, fmt.Errorf("the broker does not know %s requests", kmsg.NameForKey(c.request.Key()))
+	}
+	c.request.SetVersion(min(offered, c.newest))
+	response, _, err := exchange(rw, c.clientID, c.request, nil, smallResponse)
+	if err != nil {
+		return nil, err
+	}
+	return &callResponse{response}, nil
+}
+
+// groupCall is a call to a group's coordinator.
+type groupCall struct {
+	call
+	group string
+}
+
+// Group routes the request to the group's coordinator.
+func (c *groupCall) Group() string { return c.group }
+
+// call makes a request to any broker.
+func (l *connection) call(ctx context.Context, request kmsg.Request, newest int16) (kmsg.Response, error) {
+	return l.roundTrip(ctx, &call{versions: &l.versions, clientID: l.transport.ClientID, request: request, newest: newest})
+}
+
+// callGroup makes a request to the coordinator of a group.
+func (l *connection) callGroup(ctx context.Context, group string, request kmsg.Request, newest int16) (kmsg.Response, error) {
+	return l.roundTrip(ctx, &groupCall{call{versions: &l.versions, clientID: l.transport.ClientID, request: request, newest: newest}, group})
+}
+
+func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Response, error) {
+	response, err := l.transport.RoundTrip(ctx, l.client.Addr, m)
+	if err != nil {
+		return nil, err
+	}
+	return response.(*callResponse).Response, nil
+}
+
 var (
 	_ protocol.RawExchanger = (*fetchRequest)(nil)
-	_ protocol.RawExchanger = (*metadataRequest)(nil)
+	_ protocol.RawExchanger = (*call)(nil)
+	_ protocol.GroupMessage = (*groupCall)(nil)
 )

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -48,22 +47,6 @@ func (k *Source) runGroup(ctx context.Context, sink source.Sink) error {
 	if !ok {
 		return nil
 	}
-	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: k.config.Group, Brokers: k.config.Brokers, Topics: topics,
-		Dialer:                 conn.dialer(k.config),
-		HeartbeatInterval:      k.config.HeartbeatInterval,
-		SessionTimeout:         k.config.SessionTimeout,
-		RebalanceTimeout:       k.config.RebalanceTimeout,
-		JoinGroupBackoff:       k.config.JoinBackoff,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: k.config.PartitionWatch,
-		StartOffset:            kafka.FirstOffset,
-		Timeout:                k.config.RequestTimeout,
-	})
-	if err != nil {
-		return fmt.Errorf("kafka source: %w", err)
-	}
-	defer k.leave(group, conn)
 	member, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
@@ -72,74 +55,14 @@ func (k *Source) runGroup(ctx context.Context, sink source.Sink) error {
 		k.watchTopics(member, conn, topics)
 	}()
 	defer func() { cancel(); <-watched }()
-	k.follow(member, group, conn, sink)
+	m := &membership{source: k, conn: conn, topics: topics, sink: sink}
+	m.run(member)
 	return nil
-}
-
-// follow takes part in one generation of the group after the other.
-func (k *Source) follow(ctx context.Context, group *kafka.ConsumerGroup, conn *connection, sink source.Sink) {
-	rejoin := newBackoff()
-	var began time.Time
-	for {
-		gen, err := group.Next(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			k.reportFailure(health.Whole, failureGroup, fmt.Errorf("join the group %s: %w", k.config.Group, err))
-			continue
-		}
-		if time.Since(began) < shortGeneration {
-			// kafka-go joins again at once, also where that cannot help: when
-			// a topic is deleted it would join thousands of times.
-			retry.Pause(ctx, rejoin.NextBackOff())
-		} else {
-			rejoin.Reset()
-		}
-		began = time.Now()
-		k.join(ctx, gen, conn, sink)
-	}
-}
-
-// join starts a reader for each partition of a generation.
-func (k *Source) join(ctx context.Context, gen *kafka.Generation, conn *connection, sink source.Sink) {
-	if k.health.Heal(health.Whole) {
-		k.log.Info("joined the consumer group", "group", gen.GroupID, "member", gen.MemberID, "generation", gen.ID)
-	}
-	var readers []*reader
-	for topic, partitions := range gen.Assignments {
-		for _, p := range partitions {
-			r := newReader(k, conn, gen, topic, p.ID)
-			readers = append(readers, r)
-			gen.Start(func(ended context.Context) {
-				own, cancel := generationContext(ctx, ended)
-				defer cancel()
-				r.run(own, sink)
-			})
-		}
-	}
-	gen.Start(func(ended context.Context) {
-		own, cancel := generationContext(ctx, ended)
-		defer cancel()
-		k.commitOffsets(own, gen, readers)
-	})
-}
-
-// generationContext ends with the generation, and not with ctx: the group is
-// left in order, so that every partition is released first. It is an ordinary
-// context, where kafka-go's own fails with an error of its own.
-func generationContext(ctx, ended context.Context) (context.Context, context.CancelFunc) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ended, cancel)
-	if ended.Err() != nil {
-		cancel()
-	}
-	return own, func() { stop(); cancel() }
 }
 
 // commitOffsets commits the durable positions to the group, for lag tools only.
 // Failures are counted and have no effect.
-func (k *Source) commitOffsets(ctx context.Context, gen *kafka.Generation, readers []*reader) {
+func (k *Source) commitOffsets(ctx context.Context, gen *generation, readers []*reader) {
 	tick := time.NewTicker(k.config.CommitInterval)
 	defer tick.Stop()
 	committed := make(map[*reader]int64)
@@ -148,7 +71,7 @@ func (k *Source) commitOffsets(ctx context.Context, gen *kafka.Generation, reade
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := commitPositions(gen, readers, committed); err != nil {
+			if err := commitPositions(ctx, gen, readers, committed); err != nil {
 				k.errors.WithLabelValues(failureCommit).Inc()
 				k.log.Debug("commit positions to the consumer group", "error", err)
 			}
@@ -156,52 +79,27 @@ func (k *Source) commitOffsets(ctx context.Context, gen *kafka.Generation, reade
 	}
 }
 
-func commitPositions(gen *kafka.Generation, readers []*reader, committed map[*reader]int64) error {
-	offsets := make(map[string]map[int]int64)
+func commitPositions(ctx context.Context, gen *generation, readers []*reader, committed map[*reader]int64) error {
+	offsets := make(map[string][]kafka.OffsetCommit)
 	changed := make(map[*reader]int64)
 	for _, r := range readers {
 		offset := r.durable.Load()
 		if last, ok := committed[r]; offset < 0 || (ok && last == offset) {
 			continue
 		}
-		if offsets[r.topic] == nil {
-			offsets[r.topic] = make(map[int]int64)
-		}
-		offsets[r.topic][r.id] = offset
+		offsets[r.topic] = append(offsets[r.topic], kafka.OffsetCommit{Partition: r.id, Offset: offset})
 		changed[r] = offset
 	}
-	if err := gen.CommitOffsets(offsets); err != nil {
+	if len(offsets) == 0 {
+		return nil
+	}
+	if err := gen.commit(ctx, offsets); err != nil {
 		return err
 	}
 	for r, offset := range changed {
 		committed[r] = offset
 	}
 	return nil
-}
-
-// leave ends the generation, waits for its readers to release, and leaves the
-// group. kafka-go's Close has no bound (it hangs in the middle of a rebalance), so
-// that after a time its connections are closed.
-func (k *Source) leave(group *kafka.ConsumerGroup, conn *connection) {
-	k.health.Fail(health.Whole, "left the group "+k.config.Group)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := group.Close(); err != nil {
-			k.log.Warn("leave the consumer group", "group", k.config.Group, "error", err)
-		}
-	}()
-	select {
-	case <-done:
-		return
-	case <-time.After(k.config.ReleaseTimeout + leaveGrace):
-		conn.close()
-	}
-	select {
-	case <-done:
-	case <-time.After(leaveGrace):
-		k.log.Warn("stopped without leaving the consumer group; it waits for the session timeout", "group", k.config.Group)
-	}
 }
 
 // awaitTopics waits until a topic exists, and returns those that do; false when ctx
@@ -271,22 +169,6 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 }
 
 var errMissingTopic = errors.New("it does not exist: create it, or correct its name; the other topics are read")
-
-// heartbeat checks with the group that this member and its generation are alive.
-// It has to succeed before a claim: a process that was frozen would take a
-// partition from its owner.
-func (k *Source) heartbeat(ctx context.Context, conn *connection, gen *kafka.Generation) error {
-	res, err := conn.client.Heartbeat(ctx, &kafka.HeartbeatRequest{
-		GroupID: gen.GroupID, GenerationID: gen.ID, MemberID: gen.MemberID,
-	})
-	if err == nil {
-		err = res.Error
-	}
-	if err != nil {
-		return fmt.Errorf("heartbeat in generation %d: %w", gen.ID, err)
-	}
-	return nil
-}
 
 // reportFailure records, counts and, when it is news, logs what is wrong with a
 // part: a partition, or the group.

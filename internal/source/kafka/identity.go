@@ -5,22 +5,18 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // A topic that is deleted and made again has its old name and another id (Kafka
 // 2.8, KIP-516): a position is one in the topic of an id.
 
-// The versions of the Metadata API: 10 tells topics' ids, and what comes after 12
-// is not needed. All but the oldest tell the cluster's id.
-const (
-	metadataIDs    = 10
-	metadataNewest = 12
-)
+// metadataNewest is the newest version of the Metadata API that is asked for: what
+// comes after it is not needed. From 10 on it tells topics' ids, from 2 on the
+// cluster's.
+const metadataNewest = 12
 
 // Errors of a fetch by id, which kafka-go does not name: the broker has no topic of
 // that id, or another one under the name.
@@ -50,15 +46,25 @@ type identity struct {
 	partitions int
 }
 
+// differs reports whether two identities are of different topics, as far as both are
+// known: in a cluster that is being upgraded some brokers tell ids and some do not.
+func (i identity) differs(other identity) bool {
+	known := i.topic != (topicID{}) && other.topic != (topicID{})
+	return known && i.topic != other.topic ||
+		i.cluster != "" && other.cluster != "" && i.cluster != other.cluster
+}
+
 // identity asks a broker what the topic of a name is now.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
-	response, err := l.transport.RoundTrip(ctx, l.client.Addr, &metadataRequest{
-		versions: &l.versions, clientID: l.transport.ClientID, topic: topic,
-	})
+	q := kmsg.NewPtrMetadataRequest()
+	asked := kmsg.NewMetadataRequestTopic()
+	asked.Topic = kmsg.StringPtr(topic)
+	q.Topics = []kmsg.MetadataRequestTopic{asked}
+	response, err := l.call(ctx, q, metadataNewest)
 	if err != nil {
 		return identity{}, fmt.Errorf("look up the topic's id: %w", err)
 	}
-	m := response.(*metadataResponse)
+	m := response.(*kmsg.MetadataResponse)
 	if len(m.Topics) != 1 {
 		return identity{}, fmt.Errorf("look up the topic's id: the response holds %d topics, asked for 1", len(m.Topics))
 	}
@@ -71,38 +77,4 @@ func (l *connection) identity(ctx context.Context, topic string) (identity, erro
 		is.cluster = *m.ClusterID
 	}
 	return is, nil
-}
-
-// metadataRequest asks any broker about one topic.
-type metadataRequest struct {
-	versions        *brokerVersions
-	clientID, topic string
-}
-
-type metadataResponse struct{ *kmsg.MetadataResponse }
-
-// ApiKey names the API; kafka-go's spelling.
-func (*metadataRequest) ApiKey() protocol.ApiKey { return protocol.Metadata }
-
-// ApiKey names the API; kafka-go's spelling.
-func (*metadataResponse) ApiKey() protocol.ApiKey { return protocol.Metadata }
-
-// Required takes every exchange over.
-func (*metadataRequest) Required(map[protocol.ApiKey]int16) bool { return true }
-
-// RawExchange implements protocol.RawExchanger.
-func (r *metadataRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	newest, err := r.versions.newest(rw, r.clientID, kmsg.Metadata.Int16())
-	if err != nil {
-		return nil, err
-	}
-	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr(r.topic)
-	q := kmsg.NewPtrMetadataRequest()
-	q.Version, q.Topics = min(newest, metadataNewest), []kmsg.MetadataRequestTopic{topic}
-	response, _, err := exchange(rw, r.clientID, q, nil, smallResponse)
-	if err != nil {
-		return nil, err
-	}
-	return &metadataResponse{response.(*kmsg.MetadataResponse)}, nil
 }

@@ -95,7 +95,7 @@ func (r *reader) sameTopic(ctx context.Context) error {
 		return err
 	}
 	r.checked = time.Now()
-	if is.cluster != r.is.cluster || is.topic != r.is.topic {
+	if is.differs(r.is) {
 		return errAnotherTopic
 	}
 	return nil

@@ -25,7 +25,7 @@ const reclaimPause = 250 * time.Millisecond
 type reader struct {
 	source     *Source
 	connection *connection
-	gen        *kafka.Generation
+	gen        *generation
 	topic      string
 	id         int
 	name       string // topic/partition, as the Sink knows it
@@ -46,7 +46,7 @@ type reader struct {
 	lossCheck  lossCheck
 }
 
-func newReader(k *Source, l *connection, gen *kafka.Generation, topic string, id int) *reader {
+func newReader(k *Source, l *connection, gen *generation, topic string, id int) *reader {
 	r := &reader{
 		source: k, connection: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
 		fetchBytes: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
@@ -76,7 +76,7 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 // claimAndRead claims the partition, reads it until that fails, and releases it
 // when the generation ended.
 func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
-	if err := r.source.heartbeat(ctx, r.connection, r.gen); err != nil {
+	if err := r.gen.heartbeat(ctx); err != nil {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
@@ -130,7 +130,7 @@ func mark(epoch int32) string {
 func (r *reader) claim(first int64) source.Claim {
 	c := source.Claim{
 		Partition: r.name, First: strconv.FormatInt(first, 10),
-		Log: source.Log{ID: r.is.topic.String(), Start: "0", Partitions: r.is.partitions, Readers: r.gen.GroupID},
+		Log: source.Log{ID: r.is.topic.String(), Start: "0", Partitions: r.is.partitions, Readers: r.source.config.Group},
 	}
 	if r.is.cluster != "" {
 		c.Log.Cluster = "kafka:" + r.is.cluster

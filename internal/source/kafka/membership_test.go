@@ -1,0 +1,154 @@
+package kafka_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
+)
+
+// coordinatorAway makes the coordinator refuse heartbeats and joins while the
+// returned flag is set, as a broker does that is no coordinator any more.
+func coordinatorAway(c *kfake.Cluster) *atomic.Bool {
+	const notCoordinator = 16
+	away := new(atomic.Bool)
+	c.ControlKey(int16(kmsg.Heartbeat), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := q.ResponseKind().(*kmsg.HeartbeatResponse)
+		r.ErrorCode = notCoordinator
+		return r, nil, away.Load()
+	})
+	c.ControlKey(int16(kmsg.JoinGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := q.ResponseKind().(*kmsg.JoinGroupResponse)
+		r.ErrorCode = notCoordinator
+		return r, nil, away.Load()
+	})
+	return away
+}
+
+// TestReadingGoesOnWhileTheCoordinatorIsAway: the member keeps its id, its generation
+// and its claims. It makes no new claim meanwhile: it cannot know that it may.
+func TestReadingGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	away := coordinatorAway(c)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	cfg := config(c.ListenAddrs())
+	cfg.SessionTimeout = 20 * time.Second // a slow machine is no lost member
+	run(t, cfg, l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	member := c.GroupInfo("collectors").Members[0].MemberID
+	away.Store(true)
+	time.Sleep(10 * cfg.HeartbeatInterval)
+	produce(t, p, 10, 20)
+	l.Expect(t, 20)
+	l.Steal(topic + "/0")
+	var claims int
+	l.With(func() { claims = l.Claims })
+	produce(t, p, 20, 30)
+	time.Sleep(time.Second) // several times the pause before a claim
+	l.With(func() {
+		if l.Claims != claims {
+			t.Errorf("%d claims without a heartbeat that succeeded", l.Claims-claims)
+		}
+	})
+	away.Store(false)
+	l.Expect(t, 30)
+	if g := c.GroupInfo("collectors"); g.Epoch != 1 || len(g.Members) != 1 || g.Members[0].MemberID != member {
+		t.Errorf("after the outage the group is in generation %d with members %+v, want 1 with %s", g.Epoch, g.Members, member)
+	}
+}
+
+// TestAMemberThatWasForgottenJoinsAgain: a coordinator that does not know the member
+// any more ends its generation.
+func TestAMemberThatWasForgottenJoinsAgain(t *testing.T) {
+	t.Parallel()
+	const unknownMember = 25
+	c := cluster(t, 1)
+	var forget atomic.Int32
+	c.ControlKey(int16(kmsg.Heartbeat), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		r := q.ResponseKind().(*kmsg.HeartbeatResponse)
+		r.ErrorCode = unknownMember
+		return r, nil, forget.Add(-1) >= 0
+	})
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	forget.Store(1)
+	sinktest.Eventually(t, "another generation", func() bool { return c.GroupInfo("collectors").Epoch > 1 })
+	produce(t, p, 10, 20)
+	l.Expect(t, 20)
+}
+
+// TestTheGroupIsSharedWithOlderMembers: collectors of older versions are kafka-go's
+// own consumer groups, and may lead the group or follow in it during an upgrade.
+func TestTheGroupIsSharedWithOlderMembers(t *testing.T) {
+	t.Parallel()
+	for name, oldFirst := range map[string]bool{"the older leads": true, "the newer leads": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := cluster(t, 4)
+			produce(t, producer(t, c.ListenAddrs()), 0, 40)
+			l := sinktest.New()
+			assigned := make(chan int, 100)
+			startOlder := func() {
+				older, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
+					ID: "collectors", Brokers: c.ListenAddrs(), Topics: []string{topic},
+					HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 6 * time.Second, RebalanceTimeout: 5 * time.Second,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = older.Close() })
+				go func() {
+					for {
+						gen, err := older.Next(t.Context())
+						if t.Context().Err() != nil {
+							return
+						}
+						if err != nil {
+							continue // it joins again
+						}
+						assigned <- len(gen.Assignments[topic])
+					}
+				}()
+			}
+			if oldFirst {
+				startOlder()
+				<-assigned
+				run(t, config(c.ListenAddrs()), l)
+			} else {
+				run(t, config(c.ListenAddrs()), l)
+				l.Expect(t, 40)
+				startOlder()
+			}
+			sinktest.Eventually(t, "the older member has two of four partitions", func() bool {
+				select {
+				case n := <-assigned:
+					return n == 2
+				default:
+					return false
+				}
+			})
+			var ours int
+			sinktest.Eventually(t, "the newer member has two", func() bool {
+				l.With(func() { ours = len(l.Entries) })
+				return ours >= 2
+			})
+			if oldFirst && ours != 2 {
+				t.Errorf("the newer member has claimed %d partitions, want 2", ours)
+			}
+		})
+	}
+}
