@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// EventReport is the event of a notification that tells of a report; of others it is
+// one of an incident.
+const EventReport = "report"
+
 // Report is a report of a schedule.
 type Report struct {
 	// ID is unique; it is made of the schedule and the due time.

@@ -84,7 +84,11 @@ func (s *sender) send(ctx context.Context, n store.Notification) response {
 }
 
 func (s *sender) request(ctx context.Context, n store.Notification, now time.Time) (*http.Request, error) {
-	body, err := json.Marshal(Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload})
+	message := Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload}
+	if n.Event == store.EventReport {
+		message.Finding, message.Report = nil, n.Payload
+	}
+	body, err := json.Marshal(message)
 	if err != nil {
 		return nil, fmt.Errorf("write the message: %w", err)
 	}

@@ -25,6 +25,9 @@ type Times struct {
 	zone *time.Location
 }
 
+// errZone is what is wrong where it is not the expression.
+var errZone = errors.New("time zone")
+
 // ParseTimes reads a cron expression in an IANA time zone, UTC when empty.
 func ParseTimes(expression, zone string) (Times, error) {
 	if strings.Contains(expression, "TZ=") {
@@ -39,11 +42,11 @@ func ParseTimes(expression, zone string) (Times, error) {
 		return Times{}, fmt.Errorf("%q has no times of its own: write minute, hour, day of the month, month and day of the week, such as 0 8 * * MON", expression)
 	}
 	if zone == "Local" {
-		return Times{}, errors.New(`the time zone "Local" differs between machines: give a name such as Europe/Berlin`)
+		return Times{}, fmt.Errorf(`%w "Local" differs between machines: give a name such as Europe/Berlin`, errZone)
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
-		return Times{}, fmt.Errorf("time zone %q: give a name such as Europe/Berlin: %w", zone, err)
+		return Times{}, fmt.Errorf("%w %q: give a name such as Europe/Berlin: %w", errZone, zone, err)
 	}
 	wall.Location = time.UTC
 	t := Times{wall, location}
