@@ -159,7 +159,7 @@ func (t *tx) attends(ctx context.Context, writer string) (host string, attends b
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}
-	return host, stopped.IsZero() && t.now.Sub(seen) <= silentAfter, err
+	return host, stopped.IsZero() && t.now.Sub(seen) <= SilentAfter, err
 }
 
 // maxFormer is how many former logs of a partition are remembered.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -51,11 +52,11 @@ func steps(t *testing.T, url string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	latest, err := migrations.Latest(dir)
+	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return int(latest)
+	return len(names)
 }
 
 // checkRace adds up what the starters say they applied, and looks what the

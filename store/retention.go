@@ -41,6 +41,8 @@ type Retention struct {
 	Facts time.Duration
 	// CloudWatch's minutes count from their last writing.
 	CloudWatch time.Duration
+	// Reports count from their making.
+	Reports time.Duration
 	// Targets go this long after they were last written for, when no row refers
 	// to them. It must be longer than a day: see [usedEvery].
 	Targets time.Duration
@@ -63,6 +65,7 @@ const (
 	DefaultShardRetention        = 72 * time.Hour
 	DefaultFactRetention         = 30 * 24 * time.Hour
 	DefaultCloudWatchRetention   = 14 * 24 * time.Hour
+	DefaultReportRetention       = 365 * 24 * time.Hour
 )
 
 // defaultTargetRetention is longer than [usedEvery], within which a judge may write
@@ -88,6 +91,7 @@ type Pruned struct {
 	Notifications, Gaps, Bad, Writers, Positions    int64
 	Peaks, Views                                    int64
 	Shards, Facts, Targets, Incidents, CloudWatch   int64
+	Reports                                         int64
 }
 
 // rule is what is deleted of one table: rows of this key for which the condition holds
@@ -158,6 +162,9 @@ func (r Retention) rules(p *Pruned) []rule {
 			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &p.CloudWatch},
 		{"cloudwatch_reads", "target", `attempted < $1`, "",
 			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &uncounted},
+		{"reports", "id", `made < $1`, "", cmp.Or(r.Reports, DefaultReportRetention), &p.Reports},
+		// As long as a yearly schedule may be away; while there is one it is seen daily.
+		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultReportRetention, &uncounted},
 		{"table_facts", "target", `updated < $1`, "", cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
 		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,
 			cmp.Or(r.Targets, defaultTargetRetention), &p.Targets},

@@ -131,16 +131,16 @@ func (s *WriterStatus) set(r statusRow) error {
 	return nil
 }
 
-// silentAfter is how long a collector may write nothing before it is taken to be
+// SilentAfter is how long a collector may write nothing before it is taken to be
 // gone: it writes every few seconds, also when there is nothing to count.
-const silentAfter = time.Minute
+const SilentAfter = time.Minute
 
 // Silence returns the newest time at which any of some collectors wrote, and
 // whether that is so long before now that none can be running. Without collectors
 // there is no silence: nothing was ever heard.
 func Silence(all []Writer, now time.Time) (since time.Time, silent bool) {
 	for _, w := range all {
-		if w.Stopped.IsZero() && now.Sub(w.Seen) <= silentAfter {
+		if w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter {
 			return time.Time{}, false
 		}
 		if w.Seen.After(since) {

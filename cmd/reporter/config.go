@@ -24,6 +24,7 @@ type Config struct {
 	Webhook     Webhook   `yaml:"webhook"`
 	tables.Section
 	CloudWatch CloudWatch `yaml:"cloudwatch"`
+	Reports    Reports    `yaml:"reports" help:"reports that are made on a schedule, by name: see [Reports](#reports)" layers:"file"`
 	Retention  Retention  `yaml:"retention"`
 	Log        cli.Log    `yaml:"log"`
 }
@@ -49,6 +50,7 @@ type Retention struct {
 	Gaps          time.Duration `yaml:"gaps" help:"gaps in the samples"`
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
 	CloudWatch    time.Duration `yaml:"cloudwatch" help:"the minutes that CloudWatch reported"`
+	Reports       time.Duration `yaml:"reports" help:"scheduled reports"`
 }
 
 // defaults returns a reporter's default configuration.
@@ -63,6 +65,7 @@ func defaults() *Config {
 			Peaks:       store.DefaultPeakRetention, Views: store.DefaultViewRetention, Findings: store.DefaultFindingRetention,
 			History: store.DefaultHistoryRetention, Notifications: store.DefaultNotificationRetention,
 			Gaps: store.DefaultGapRetention, BadSamples: store.DefaultBadRetention, CloudWatch: store.DefaultCloudWatchRetention,
+			Reports: store.DefaultReportRetention,
 		},
 		Log: cli.DefaultLog(),
 	}
@@ -80,6 +83,7 @@ func (c *Config) Check(f *config.Faults) {
 	}
 	c.Section.Check(f)
 	c.CloudWatch.check(f)
+	c.checkReports(f)
 	c.Retention.check(f)
 	c.Log.Check(f)
 }
@@ -112,7 +116,7 @@ func (r Retention) check(f *config.Faults) {
 		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
-		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute},
+		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute}, {"reports", r.Reports, time.Hour},
 	} {
 		if keep.time < keep.min {
 			f.Addf("retention."+keep.name, "%s is too short: give at least %s", keep.time, keep.min)
@@ -142,7 +146,7 @@ func (c *Config) judge() report.Config {
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
-			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch,
+			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
 		},
 	}
 	if c.Webhook.URL != "" {

@@ -72,6 +72,27 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	}
 }
 
+// So is the one of a schedule of reports.
+func TestReferenceOfReportsIsTrue(t *testing.T) {
+	t.Parallel()
+	section := struct {
+		Reports Reports `yaml:"reports" help:"reports that are made on a schedule, by name"`
+	}{}
+	var want bytes.Buffer
+	if err := config.WriteReference(&want, &section); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "<!-- reports begins -->\n")
+	have, _, found := strings.Cut(rest, "<!-- reports ends -->")
+	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
+		t.Errorf("docs/CONFIGURATION.md is not what the section takes:\n%s", want.String())
+	}
+}
+
 // The reference in the documentation is what the program says. On a mismatch
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/digest/schedule"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/web"
 )
@@ -71,6 +72,14 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 			}
 			d.Ops.Registry().MustRegister(reader)
 			g.Go(func() error { return reader.Run(ctx) })
+		}
+		if len(config.Reports) > 0 {
+			maker, err := schedule.New(schedule.Options{Schedules: config.schedules(), Holder: holder}, d.Store, d.Log)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			d.Ops.Registry().MustRegister(maker)
+			g.Go(func() error { return maker.Run(ctx) })
 		}
 		g.Go(func() error { return judge.Run(ctx) })
 		return g.Wait()

@@ -42,7 +42,8 @@ type Store interface {
 type Message struct {
 	// ID is the same on every attempt.
 	ID string `json:"id"`
-	// Event is what happened to the finding: firing, updated or resolved.
+	// Event is what happened to the finding: firing, updated or resolved; or report,
+	// which is of no finding.
 	Event string `json:"event"`
 	// At is when the notification was put into the outbox.
 	At time.Time `json:"at"`
@@ -53,7 +54,9 @@ type Message struct {
 	// people reach the pages.
 	URL string `json:"url"`
 	// Finding is the finding's document as it was then.
-	Finding json.RawMessage `json:"finding"`
+	Finding json.RawMessage `json:"finding,omitempty"`
+	// Report is a scheduled report in short.
+	Report json.RawMessage `json:"report,omitempty"`
 }
 
 // most is how many notifications one pass takes.

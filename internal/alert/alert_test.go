@@ -195,6 +195,24 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 	}
 }
 
+func TestAReportIsNoFinding(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 weekly report", "n2 f firing")
+	r := receive(t, status(http.StatusNoContent))
+	deliver(t, quick(r.URL), s, func() bool { return settled(t, s, "f")() && settled(t, s, "weekly")() })
+	bodies := map[string]string{}
+	for _, c := range r.seen() {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(c.body, &m); err != nil {
+			t.Fatal(err)
+		}
+		bodies[c.ID] = string(m["finding"]) + " " + string(m["report"])
+	}
+	if bodies["n1"] != ` {"fingerprint":"weekly"}` || bodies["n2"] != `{"fingerprint":"f"} ` {
+		t.Errorf("got %q", bodies)
+	}
+}
+
 func TestWithoutASecretNothingIsSigned(t *testing.T) {
 	t.Parallel()
 	s := outbox(t, "n1 f firing")

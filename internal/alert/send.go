@@ -111,8 +111,15 @@ func (s *sender) request(ctx context.Context, n store.Notification, now time.Tim
 // as one of a later version, only the document is sent.
 func (s *sender) message(n store.Notification) Message {
 	m := Message{ID: n.ID, Event: n.Event, At: n.Created, Finding: n.Payload}
+	page := "/findings/"
+	if n.Event == store.EventReport {
+		m.Finding, m.Report, page = nil, n.Payload, "/reports/"
+	}
 	if s.pages != "" {
-		m.URL = s.pages + "/findings/" + n.Fingerprint
+		m.URL = s.pages + page + n.Fingerprint
+	}
+	if m.Report != nil {
+		return m
 	}
 	f, err := detect.ReadFinding(n.Payload)
 	if err != nil || f.Kind == "" {

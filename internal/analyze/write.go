@@ -38,9 +38,6 @@ func (r *Result) write(out io.Writer, format Format) error {
 	return nil
 }
 
-// writeJSON writes the result so that it can also be looked at: JSON lets through
-// characters that steer a terminal or turn the direction of text, which only keys
-// hold; escaped they are the same JSON.
 func (r *Result) writeJSON(out io.Writer) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -49,20 +46,9 @@ func (r *Result) writeJSON(out io.Writer) error {
 	if err := e.Encode(r); err != nil {
 		return err
 	}
-	_, err := steering.WriteString(out, text.String())
+	_, err := io.WriteString(out, wording.InertJSON(text.String()))
 	return err
 }
-
-// steering escapes C1 controls and marks of direction.
-var steering = func() *strings.Replacer {
-	var pairs []string
-	for _, span := range [][2]rune{{0x7f, 0x9f}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}, {0x61c, 0x61c}} {
-		for r := span[0]; r <= span[1]; r++ {
-			pairs = append(pairs, string(r), fmt.Sprintf(`\u%04x`, r))
-		}
-	}
-	return strings.NewReplacer(pairs...)
-}()
 
 var csvColumns = []string{
 	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
@@ -85,7 +71,7 @@ func record(f *detect.Finding) []string {
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
 	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	return []string{
-		f.Fingerprint, string(f.Kind), cell(f.Table), cell(f.Index), cell(f.Key), f.KeyType, string(f.Severity), string(f.State),
+		f.Fingerprint, string(f.Kind), wording.Cell(f.Table), wording.Cell(f.Index), wording.Cell(f.Key), f.KeyType, string(f.Severity), string(f.State),
 		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
 		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
@@ -248,12 +234,3 @@ func peakCell(f *detect.Finding) string {
 
 // printable returns text that does nothing to a terminal, or a dash for none.
 func printable(s string) string { return cmp.Or(wording.Printable(s), "-") }
-
-// cell returns text for a spreadsheet, which takes what begins like a formula for
-// one: a leading apostrophe says that it is text.
-func cell(s string) string {
-	if s = wording.Printable(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
-	}
-	return s
-}

@@ -24,6 +24,9 @@ const maxFindings = 1000
 // errNoTable is the error for a table without a stored view.
 var errNoTable = errors.New("no view of this table is stored")
 
+// errNoReport is the error for a report that is not stored.
+var errNoReport = errors.New("no such report is stored")
+
 // badRequest is an error of the client.
 type badRequest struct{ error }
 
@@ -65,6 +68,8 @@ func status(err error) (code int, message string) {
 		return http.StatusBadRequest, bad.Error()
 	case errors.Is(err, errNoTable):
 		return http.StatusNotFound, "no view of this table is stored yet"
+	case errors.Is(err, errNoReport):
+		return http.StatusNotFound, "this report does not exist, or is no longer kept"
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, "this finding does not exist, or is no longer kept"
 	case errors.Is(err, store.ErrUnavailable):

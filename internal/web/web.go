@@ -51,6 +51,8 @@ type Store interface {
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Watermarks(ctx context.Context) ([]store.Watermark, error)
+	Reports(ctx context.Context, q store.ReportQuery) ([]store.Report, error)
+	Report(ctx context.Context, id string) (store.Report, error)
 }
 
 //go:embed page/*.html
@@ -90,14 +92,14 @@ var functions = template.FuncMap{
 	"at100":      func(f any) reach { return newReach(f, 1) },
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
-	"distinct": distinctKeys,
-	"effort":   wording.Effort, "leaves": wording.After,
+	"distinct": distinctKeys, "period": period,
+	"effort": wording.Effort, "leaves": wording.After,
 }
 
 // New returns the site over a store.
 func New(st Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
-	for _, name := range []string{"findings", "finding", "tables", "table", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "reports", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -113,6 +115,8 @@ func New(st Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
 	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
 	mux.HandleFunc("GET /table", s.page("table", s.table))
+	mux.HandleFunc("GET /reports", s.page("reports", s.reports))
+	mux.HandleFunc("GET /reports/{id}", s.showReport)
 	mux.HandleFunc("GET /api/v1/findings", s.api(s.apiFindings))
 	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.api(s.apiFinding))
 	mux.HandleFunc("GET /api/v1/incidents", s.api(s.apiIncidents))

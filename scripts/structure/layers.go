@@ -54,6 +54,7 @@ var declared = []edge{
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
+	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},
 }
 

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/digest/schedule"
+	"github.com/keyheat/keyheat/store"
+)
+
+func reportCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Write a report of a period: what got hot, what will, what healed",
+		Long: "Makes a report from what is stored and writes it: what got hot, with the first fix,\n" +
+			"what will, what healed, and what could not be seen. Nothing is changed. Reports on a\n" +
+			"schedule are the section reports of the configuration.",
+		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 168h\n" +
+			"  reporter report --store-url sqlite:keyheat.db --from 2026-11-16 --to 2026-11-23 --time-zone Europe/Berlin\n" +
+			"  reporter report --store-url sqlite:keyheat.db --tables orders,eu-west-1/users -o json",
+		Args: cobra.NoArgs,
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	from := c.Flags().String("from", "24h", "the `beginning`: a date, a time such as 2026-11-21T08:00:00Z, or how long before the end, such as 24h")
+	to := c.Flags().String("to", "", "the `end`, which is not in the period: a date, a time, or how long ago; now when empty")
+	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of dates, and of times in the report")
+	only := c.Flags().StringSlice("tables", nil, "the `names` of tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty")
+	format := c.Flags().StringP("output", "o", string(digest.Markdown), "the `format`: "+strings.Join(digest.FormatNames(), ", "))
+	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(digest.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		if !slices.Contains(digest.FormatNames(), *format) {
+			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(digest.FormatNames(), ", ")))
+		}
+		location, err := time.LoadLocation(*zone)
+		if err != nil || *zone == "Local" {
+			return cli.Wrong(fmt.Errorf("--time-zone %q: give a name such as Europe/Berlin", *zone))
+		}
+		report, err := reportNow(c.Context(), config.Store, func(now time.Time) (digest.Request, error) {
+			q := digest.Request{Zone: *zone, Tables: *only, To: now}
+			if *to != "" {
+				if q.To, err = moment("--to", *to, now, location); err != nil {
+					return q, err
+				}
+			}
+			if q.From, err = moment("--from", *from, q.To, location); err != nil {
+				return q, err
+			}
+			if !q.From.Before(q.To) || q.From.After(now) {
+				return q, cli.Wrong(fmt.Errorf("--from %s: it is not before the end %s, or not in the past", q.From.Format(time.RFC3339), q.To.Format(time.RFC3339)))
+			}
+			return q, nil
+		})
+		if err != nil {
+			return err
+		}
+		return writeReport(c.OutOrStdout(), report, digest.Format(*format), *out)
+	}
+	return c
+}
+
+// reportNow makes a report of the period that is asked for at the store's time.
+func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (digest.Request, error)) (report *digest.Report, err error) {
+	db, err := store.Open(ctx, string(from.URL), store.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", from, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	now, err := db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q, err := ask(now)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := digest.Load(ctx, db, q, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make the report: %w", err)
+	}
+	return digest.New(rows)
+}
+
+func writeReport(out io.Writer, p *digest.Report, f digest.Format, path string) error {
+	if path == "" {
+		return p.Write(out, f)
+	}
+	return schedule.WriteFile(path, p, f)
+}
+
+// moment reads a time, a date in a zone, or how long it is before another time.
+func moment(flag, text string, before time.Time, zone *time.Location) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return before.Add(-d), nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(form, text, zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, cli.Wrong(fmt.Errorf("%s %q: give a date such as 2026-11-21, a time such as 2026-11-21T08:00:00Z, or how long before, such as 24h", flag, text))
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/digest/schedule"
+)
+
+// Reports are the schedules of reports, by name.
+type Reports map[string]Report
+
+// Report is a schedule of reports.
+type Report struct {
+	Cron     string        `yaml:"cron" help:"when: minute, hour, day of the month, month and day of the week, such as 0 8 * * MON"`
+	TimeZone string        `yaml:"time_zone" help:"the IANA time zone of that, such as Europe/Berlin; UTC when empty"`
+	Tables   []string      `yaml:"tables" help:"what it is about, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all tables when empty"`
+	Period   time.Duration `yaml:"period" help:"how long before it is due the report begins; all time since the report before when 0s"`
+	Folder   string        `yaml:"folder" help:"where its files are written; none are when empty"`
+	Formats  []string      `yaml:"formats" help:"the formats of the files: html, markdown, json, csv; html when empty"`
+	Notify   bool          `yaml:"notify" help:"post it to the webhook, in short"`
+}
+
+// schedules are the configuration of internal/digest/schedule, by name.
+func (c *Config) schedules() []schedule.Schedule {
+	var all []schedule.Schedule
+	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
+		r := c.Reports[name]
+		s := schedule.Schedule{Name: name, Cron: r.Cron, Zone: r.TimeZone, Tables: r.Tables, Period: r.Period, Folder: r.Folder}
+		for _, f := range r.Formats {
+			s.Formats = append(s.Formats, digest.Format(f))
+		}
+		if r.Notify {
+			s.Routes = []string{alert.DefaultRoute}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// checkReports adds what is wrong with the schedules.
+func (c *Config) checkReports(f *config.Faults) {
+	for _, s := range c.schedules() {
+		for _, wrong := range s.Faults() {
+			f.Addf("reports."+s.Name+"."+wrong.Field, "%w", wrong.Err)
+		}
+		if len(s.Routes) > 0 && c.Webhook.URL == "" {
+			f.Addf("reports."+s.Name+".notify", "there is no webhook to post to: give webhook.url, or take notify out")
+		}
+	}
+}

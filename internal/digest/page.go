@@ -1,0 +1,211 @@
+package digest
+
+import (
+	"github.com/keyheat/keyheat/detect"
+)
+
+// maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
+const maxListed = 50
+
+// maxDetailed is how many incidents a page tells in sentences.
+const maxDetailed = 5
+
+// page is a report in the words of a page for people, for HTML and Markdown.
+type page struct {
+	Title, Summary, Period, Zone, About, Made string
+	// Facts are four numbers with a name.
+	Facts   []fact
+	Top     []topic
+	Hot     list[incidentRow]
+	Warm    list[incidentRow]
+	Healed  list[incidentRow]
+	Coming  list[comingRow]
+	Keys    []chart
+	Changes []change
+	// Since is the earlier report's end; empty without one.
+	Since    string
+	Stopped  string
+	Wrote    string
+	Problems list[problemRow]
+	Gaps     list[gapRow]
+	Coverage list[coverageRow]
+	NotTold  []string
+}
+
+type fact struct{ Name, Value string }
+
+// list is the rows that are shown, and how many more there are.
+type list[T any] struct {
+	Rows []T
+	More int
+}
+
+func listOf[F, T any](from []F, row func(F) T) list[T] {
+	var l list[T]
+	for _, f := range from[:min(len(from), maxListed)] {
+		l.Rows = append(l.Rows, row(f))
+	}
+	l.More = len(from) - len(l.Rows)
+	return l
+}
+
+// subject is a key of a table or index.
+type subject struct{ Key, Table, Where string }
+
+type topic struct {
+	incidentRow
+	Why, Limits string
+}
+
+type incidentRow struct {
+	subject
+	Cause, Load, Began, Until, Times, Fix, Owner, CloudWatch string
+	Severity                                                 detect.Severity
+	State                                                    detect.State
+}
+
+type comingRow struct {
+	subject
+	Now, Growth, At70, At100 string
+}
+
+type problemRow struct{ Who, Seen, What string }
+
+type gapRow struct{ Where, Since, Until, Noticed, Reason string }
+
+type coverageRow struct {
+	subject
+	Write, Read, Why string
+}
+
+// change is a kind of change with what changed.
+type change struct {
+	Name string
+	Refs list[subject]
+}
+
+func (p *Report) page() page {
+	v := page{
+		Title: p.title(), Summary: clip(p.Summary, maxLong), Period: p.moment(p.From) + " to " + p.moment(p.To),
+		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made),
+		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
+		Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+	}
+	firing := 0
+	for _, i := range p.Hot {
+		if i.State == detect.Firing {
+			firing++
+		}
+	}
+	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
+		{"growing keys", count(len(p.Coming))}, {"gaps", count(len(p.NotSeen.Gaps))}}
+	for _, i := range p.Hot[:min(len(p.Hot), maxDetailed)] {
+		v.Top = append(v.Top, topic{p.incidentRow(i), clip(i.Why, maxLong), clip(i.Limits, maxLong)})
+	}
+	for i := range p.Keys {
+		v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+	}
+	p.addChanges(&v)
+	p.addNotSeen(&v)
+	return v
+}
+
+func subjectOf(k detect.KeyRef) subject {
+	s := subject{Table: short(k.Table)}
+	if s.Key = short(k.Key); k.Key == "" {
+		s.Key = "(whole table)"
+		if k.Index != "" {
+			s.Key = "(whole index)"
+		}
+	}
+	if k.Index != "" {
+		s.Table += " / " + short(k.Index)
+	}
+	switch {
+	case k.Account != "" && k.Region != "":
+		s.Where = short(k.Account) + ", " + short(k.Region)
+	default:
+		s.Where = short(k.Account + k.Region)
+	}
+	return s
+}
+
+func (p *Report) incidentRow(i Incident) incidentRow {
+	r := incidentRow{
+		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
+		Load: "not known", Began: p.moment(i.Began), Until: "still open", Times: "not known",
+		Fix: clip(i.FirstFix, maxLong), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch],
+	}
+	if i.Utilization != nil {
+		r.Load = whole(*i.Utilization)
+	}
+	if i.Resolved != nil && i.State == detect.Resolved {
+		r.Until = p.moment(*i.Resolved)
+	}
+	if i.Times != nil {
+		r.Times = count(*i.Times)
+	}
+	return r
+}
+
+func (p *Report) comingRow(c Coming) comingRow {
+	unit := unitName(c.Forecast.Unit)
+	return comingRow{
+		subject: subjectOf(c.KeyRef), Now: about(c.Forecast.Level) + " " + unit, Growth: "+" + about(c.Forecast.Growth.Value) + " a day",
+		At70: p.crossing(c.Forecast.At70), At100: p.crossing(c.Forecast.At100),
+	}
+}
+
+func (p *Report) addChanges(v *page) {
+	c := p.Changes
+	if c == nil {
+		return
+	}
+	v.Since = p.moment(c.Since)
+	for _, kind := range []struct {
+		name string
+		refs []Ref
+	}{
+		{"New", c.New}, {"Worse", c.Worse}, {"Still firing", c.Still}, {"Over", c.Over}, {"Not known any more", c.Lost},
+		{"New forecast", c.Coming}, {"Not seen any more", c.Silent},
+	} {
+		if len(kind.refs) > 0 {
+			v.Changes = append(v.Changes, change{kind.name, listOf(kind.refs, func(r Ref) subject { return subjectOf(r.KeyRef) })})
+		}
+	}
+}
+
+func (p *Report) addNotSeen(v *page) {
+	n := &p.NotSeen
+	if n.Stopped != nil {
+		v.Stopped = "No collector has written since " + p.moment(*n.Stopped) + ". Nothing is known of the keys after that."
+	}
+	switch {
+	case n.Collectors == nil:
+		v.Wrote = "How many collectors wrote in this period is not kept any more."
+	case *n.Collectors == 0:
+		v.Wrote = "No collector wrote in this period."
+	default:
+		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
+	}
+	v.Problems = listOf(n.Problems, func(c CollectorProblem) problemRow {
+		who := c.Host
+		if who == "" {
+			who = c.ID
+		}
+		return problemRow{short(who), p.moment(c.Seen), clip(c.What, maxLong)}
+	})
+	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
+		r := gapRow{Where: short(g.Source + "/" + g.Partition), Since: "not known", Until: "not known", Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong)}
+		if g.Since != nil {
+			r.Since = p.moment(*g.Since)
+		}
+		if g.Until != nil {
+			r.Until = p.moment(*g.Until)
+		}
+		return r
+	})
+	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
+		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), clip(c.Why, maxLong)}
+	})
+}

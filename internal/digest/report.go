@@ -1,0 +1,184 @@
+package digest
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// Version is that of the JSON form. A reader of an older one ignores what it does not
+// know; a change that breaks readers raises it.
+const Version = 1
+
+// Request is what a report is about.
+type Request struct {
+	// Name is the schedule's; empty for a report that was asked for.
+	Name string `json:"name"`
+	// From and To bound the period, To exclusive.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Zone is the IANA time zone that times are shown in; UTC when empty.
+	Zone string `json:"time_zone"`
+	// Tables are those that it is about, as NAME, REGION/NAME or
+	// ACCOUNT/REGION/NAME; all when empty.
+	Tables []string `json:"tables"`
+}
+
+// Report is what is known of a period.
+type Report struct {
+	Version int `json:"version"`
+	Request
+	// Made is when it was made: states and forecasts are of then, where they are not
+	// of the period's end.
+	Made time.Time `json:"made"`
+	// Summary is one sentence.
+	Summary string `json:"summary"`
+	// Hot are incidents that fired in the period, the worst first. Those of them that
+	// were over at its end are Healed too.
+	Hot []Incident `json:"hot"`
+	// Warm are incidents that were open in the period and did not fire.
+	Warm   []Incident `json:"warm"`
+	Healed []Incident `json:"healed"`
+	// Coming are keys with a forecast, the soonest first.
+	Coming []Coming `json:"coming"`
+	// Keys are the keys with the highest seconds, for which hourly peaks are kept.
+	Keys []Key `json:"keys"`
+	// NotSeen is what could not be seen.
+	NotSeen NotSeen `json:"not_seen"`
+	// Changes are since the last report of the same schedule; null without one.
+	Changes *Changes `json:"changes"`
+	// NotTold lists what the store does not know at all.
+	NotTold []string `json:"not_told"`
+}
+
+// Incident is an incident as it stood at the end of the period.
+type Incident struct {
+	ID    string       `json:"id"`
+	Cause detect.Cause `json:"cause"`
+	detect.KeyRef
+	// Unit is wcu or rcu: what is hot.
+	Unit     string          `json:"unit"`
+	Severity detect.Severity `json:"severity"`
+	State    detect.State    `json:"state"`
+	// Began is the first second of the episode. Fired and Resolved are null where
+	// that had not happened by the end of the period.
+	Began    time.Time  `json:"began"`
+	Fired    *time.Time `json:"fired"`
+	Resolved *time.Time `json:"resolved"`
+	// Times is how often it began to fire in the period; null where its history is
+	// not kept any more.
+	Times *int `json:"times"`
+	// Utilization is the highest second as a share of the limit; null where the
+	// finding is not kept any more, or tells of a later episode.
+	Utilization *float64 `json:"utilization"`
+	// Why and FirstFix are sentences; empty where nothing tells.
+	Why      string `json:"why"`
+	FirstFix string `json:"first_fix"`
+	Owner    string `json:"owner"`
+	// CloudWatch is what DynamoDB's own metrics say; empty where they were not read.
+	CloudWatch detect.Corroborated `json:"cloudwatch"`
+	// Limits says what the figures cannot show; empty for nothing.
+	Limits string `json:"limits"`
+}
+
+// Coming is a key that grows towards a partition's limit.
+type Coming struct {
+	detect.KeyRef
+	Forecast detect.Forecast `json:"forecast"`
+	// AsOf is when the forecast was made.
+	AsOf time.Time `json:"as_of"`
+}
+
+// Key is a warm key with its hourly peaks.
+type Key struct {
+	detect.KeyRef
+	// Unit is wcu or rcu: the dimension that is nearer to its limit, and Limit the
+	// partition's in it.
+	Unit  string  `json:"unit"`
+	Limit float64 `json:"limit"`
+	// Peak is the highest of Hours.
+	Peak Hour `json:"peak"`
+	// Hours are those with a second above a tenth of a limit. An hour that is not
+	// here was cooler, or was not seen.
+	Hours []Hour `json:"hours"`
+}
+
+// Hour is the highest second of an hour, in units of the key's dimension.
+type Hour struct {
+	At    time.Time `json:"at"`
+	Units float64   `json:"units"`
+}
+
+// NotSeen is what could not be seen in the period.
+type NotSeen struct {
+	// Collectors is how many wrote in the period; null where they are not known so far
+	// back. Problems are those of which something is wrong.
+	Collectors *int               `json:"collectors"`
+	Problems   []CollectorProblem `json:"problems"`
+	// Stopped is since when no collector wrote; null while one did.
+	Stopped *time.Time `json:"stopped"`
+	Gaps    []Gap      `json:"gaps"`
+	// Coverage is what part of each table's load the samples show.
+	Coverage []Coverage `json:"coverage"`
+	// Cut says what was left out because there was too much.
+	Cut []string `json:"cut"`
+}
+
+// CollectorProblem is a collector that did not see everything.
+type CollectorProblem struct {
+	ID   string    `json:"id"`
+	Host string    `json:"host"`
+	Seen time.Time `json:"seen"`
+	What string    `json:"what"`
+}
+
+// Gap is a range of samples that was not, and will never be, counted.
+type Gap struct {
+	Source    string `json:"source"`
+	Partition string `json:"partition"`
+	Reason    string `json:"reason"`
+	// Since and Until are event times; null where they are not known.
+	Since   *time.Time `json:"since"`
+	Until   *time.Time `json:"until"`
+	Noticed time.Time  `json:"noticed"`
+}
+
+// Coverage is what part of a table's or index's load the samples show.
+type Coverage struct {
+	detect.Target
+	// Write and Read are parts, 1 for all; null where nothing tells.
+	Write *detect.Figure `json:"write"`
+	Read  *detect.Figure `json:"read"`
+	// Why says it in sentences.
+	Why string `json:"why"`
+	// Updated is when the table was judged last. Stale says that this was before the
+	// period: nothing was seen of it.
+	Updated time.Time `json:"updated"`
+	Stale   bool      `json:"stale"`
+}
+
+// Changes are differences from an earlier report.
+type Changes struct {
+	// Since is the end of that report's period.
+	Since time.Time `json:"since"`
+	// New are hot now and were not then, Worse have a worse severity, Over fired then
+	// and do not now, Still fire in both.
+	New   []Ref `json:"new"`
+	Worse []Ref `json:"worse"`
+	Over  []Ref `json:"over"`
+	Still []Ref `json:"still"`
+	// Lost are those that fired then and of which nothing is kept any more.
+	Lost []Ref `json:"lost"`
+	// Coming are keys with a forecast that had none then.
+	Coming []Ref `json:"coming"`
+	// Silent are tables that were seen then and not in this period.
+	Silent []Ref `json:"silent"`
+}
+
+// Ref names an incident, a key or a table.
+type Ref struct {
+	// Incident is the ID; empty for what is no incident.
+	Incident string `json:"incident"`
+	detect.KeyRef
+	Severity detect.Severity `json:"severity"`
+}

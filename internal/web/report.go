@@ -1,0 +1,116 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/store"
+)
+
+// maxReports is how many reports a page lists.
+const maxReports = 50
+
+// reportsPage is the list of reports.
+type reportsPage struct {
+	frame
+	Reports []store.Report
+	// Schedule is the one that is listed; empty for all.
+	Schedule string
+	// Older leads to those that were due before; empty for none.
+	Older string
+}
+
+func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
+	values := r.URL.Query()
+	q := store.ReportQuery{Schedule: values.Get("schedule"), Limit: maxReports + 1}
+	if text := values.Get("before"); text != "" {
+		before, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return nil, badRequest{fmt.Errorf("before %q: give a time such as 2026-11-21T08:00:00Z", text)}
+		}
+		q.Before = before
+	}
+	page := &reportsPage{Schedule: q.Schedule}
+	var err error
+	if page.frame, err = s.frame(ctx, "Reports", "reports"); err != nil {
+		return nil, err
+	}
+	if page.Reports, err = s.store.Reports(ctx, q); err != nil {
+		return nil, err
+	}
+	if len(page.Reports) > maxReports {
+		page.cut(q.Schedule)
+	}
+	return page, nil
+}
+
+// cut leaves what the page has room for and links to the rest. The page ends between two
+// due times, so that none is on neither page.
+func (p *reportsPage) cut(schedule string) {
+	before := p.Reports[maxReports].Due.Add(time.Second)
+	shown := slices.IndexFunc(p.Reports, func(r store.Report) bool { return r.Due.Before(before) })
+	if shown == 0 { // more schedules at one time than a page has room for: each has its own list
+		shown, before = maxReports, before.Add(-time.Second)
+	}
+	p.Reports = p.Reports[:shown]
+	older := url.Values{"before": {before.UTC().Format(time.RFC3339)}}
+	if schedule != "" {
+		older.Set("schedule", schedule)
+	}
+	p.Older = "/reports?" + older.Encode()
+}
+
+// showReport serves a stored report in a format, HTML where none is asked for. The HTML
+// is a page of its own, under the policy that it names.
+func (s *Site) showReport(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
+	format := digest.Format(cmp.Or(r.URL.Query().Get("format"), string(digest.HTML)))
+	row, body, err := s.report(ctx, r.PathValue("id"), format)
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", format.MediaType())
+	header.Set("Content-Security-Policy", digest.ContentSecurityPolicy+"; frame-ancestors 'none'")
+	if format != digest.HTML {
+		name := row.Schedule + "-" + row.Due.UTC().Format("20060102T1504Z") + format.Extension()
+		header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	}
+	_, _ = w.Write(body) // the client is gone
+}
+
+func (s *Site) report(ctx context.Context, id string, f digest.Format) (store.Report, []byte, error) {
+	if err := oneOf("format", string(f), digest.FormatNames()); err != nil {
+		return store.Report{}, nil, err
+	}
+	row, err := s.store.Report(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = errNoReport
+	}
+	if err != nil {
+		return row, nil, err
+	}
+	report, err := digest.Read(row.Document)
+	if err != nil {
+		return row, nil, fmt.Errorf("stored report %s: %w", row.ID, err)
+	}
+	var body bytes.Buffer
+	err = report.Write(&body, f)
+	return row, body.Bytes(), err
+}
+
+// period writes the time that a report is of.
+func period(r store.Report) string {
+	return strings.Join([]string{r.From.UTC().Format("2006-01-02 15:04"), r.To.UTC().Format("2006-01-02 15:04")}, " to ")
+}

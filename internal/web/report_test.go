@@ -1,0 +1,107 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/store"
+)
+
+var monday = time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+
+// reported stores reports of a schedule, one a day; the newest is the last.
+func reported(t *testing.T, s *store.Store, schedule string, days int) (ids []string) {
+	t.Helper()
+	_, err := s.SeeSchedule(t.Context(), schedule, "")
+	must(t, err)
+	for day := range days {
+		due := monday.AddDate(0, 0, day)
+		report, err := digest.New(digest.Rows{
+			Request: digest.Request{Name: schedule, From: due.AddDate(0, 0, -1), To: due},
+			Made:    due, Gaps: []store.Gap{{Noticed: due}},
+			Writers: []store.Writer{{ID: "w", Host: hostile, Started: due.Add(-time.Hour), Seen: due.Add(-time.Minute - time.Second)}},
+		})
+		must(t, err)
+		report.Hot = []digest.Incident{{ID: "i", Cause: detect.CauseHotKey, KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
+		document, err := json.Marshal(report)
+		must(t, err)
+		id := fmt.Sprintf("%s-%d", schedule, day)
+		_, err = s.PutReport(t.Context(), store.Report{ID: id, Schedule: schedule, Due: due, From: report.From, To: report.To,
+			Summary: report.Summary + hostile, Document: document}, nil)
+		must(t, err)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func TestReportsAreListedTheNewestFirst(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address := serve(t, s)
+	if text := open(t, address+"/reports").text(); !strings.Contains(text, "No reports yet") {
+		t.Errorf("without reports the page says %q", text)
+	}
+	reported(t, s, "daily", 30)
+	reported(t, s, "other", 30)
+	listed := func(path string) (links []string, older string) {
+		p := open(t, address+path)
+		for _, a := range p.all("a", "") {
+			if link := a.attr("href"); strings.HasPrefix(link, "/reports/") && !strings.Contains(link, "?") {
+				links = append(links, strings.TrimPrefix(link, "/reports/"))
+			}
+			if a.text() == "Older" {
+				older = a.attr("href")
+			}
+		}
+		return links, older
+	}
+	seen, path := map[string]bool{}, "/reports"
+	for pages := 0; path != "" && pages < 5; pages++ {
+		links, older := listed(path)
+		for _, id := range links {
+			if seen[id] {
+				t.Errorf("%s is on two pages", id)
+			}
+			seen[id] = true
+		}
+		path = older
+	}
+	if len(seen) != 60 {
+		t.Errorf("%d of 60 reports are listed", len(seen))
+	}
+	links, _ := listed("/reports?schedule=daily")
+	if len(links) != 30 || links[0] != "daily-29" {
+		t.Errorf("of one schedule there are %v", links)
+	}
+	get(t, address+"/reports?before=monday", http.StatusBadRequest)
+}
+
+func TestAReportIsServedUnderItsOwnPolicy(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address, id := serve(t, s), reported(t, s, "daily", 1)[0]
+	text, header := get(t, address+"/reports/"+id, http.StatusOK)
+	policy := header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, digest.ContentSecurityPolicy) || strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %q", policy)
+	}
+	if strings.Contains(text, hostile) || !strings.Contains(text, "&lt;script&gt;") || strings.Contains(text, "<script") {
+		t.Error("a key is markup")
+	}
+	for format, beginning := range map[string]string{"markdown": "# Keyheat report", "json": "{\n", "csv": "section,"} {
+		body, header := get(t, address+"/reports/"+id+"?format="+format, http.StatusOK)
+		if !strings.HasPrefix(body, beginning) || !strings.HasPrefix(header.Get("Content-Disposition"), `attachment; filename="daily-20261116T0800Z.`) {
+			t.Errorf("%s begins with %.20q, as %s", format, body, header.Get("Content-Disposition"))
+		}
+	}
+	get(t, address+"/reports/"+id+"?format=pdf", http.StatusBadRequest)
+	if text, _ := get(t, address+"/reports/none", http.StatusNotFound); !strings.Contains(text, "no longer kept") {
+		t.Errorf("an unknown report: %s", text)
+	}
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// EventReport is the event of a notification that tells of a report; of others it is
+// one of an incident.
+const EventReport = "report"
+
+// Report is a report of a schedule.
+type Report struct {
+	// ID is unique; it is made of the schedule and the due time.
+	ID string
+	// Schedule is the schedule's name, Due when it was due.
+	Schedule string
+	Due      time.Time
+	// From and To bound the period.
+	From, To time.Time
+	// Made is when it was stored; set by the store.
+	Made time.Time
+	// Summary is the report in a sentence.
+	Summary string
+	// Document is the whole report as JSON. Lists of reports leave it out.
+	Document []byte
+	// Filed is when its files were in the schedule's folder; zero while they are not.
+	Filed time.Time
+}
+
+// ReportSchedule is what is known of a schedule.
+type ReportSchedule struct {
+	// Since is when the schedule was first seen as it is now: what was due before is
+	// not made up.
+	Since time.Time
+	// LastDue is the newest due time of which there was a report; zero for none.
+	LastDue time.Time
+	// Now is the database's time.
+	Now time.Time
+}
+
+// seenEvery is how far report_schedules.seen may be behind.
+const seenEvery = 24 * time.Hour
+
+// SeeSchedule notes that there is a schedule, and returns what is known of it. A spec
+// that differs from the one before makes it due anew from now on.
+func (s *Store) SeeSchedule(ctx context.Context, name, spec string) (ReportSchedule, error) {
+	name, spec = clean(name), clean(spec)
+	var known ReportSchedule
+	err := s.change(ctx, "see the schedule "+name, func(t *tx) error {
+		known = ReportSchedule{Now: t.now}
+		// The row is written only where it differs, so that looking locks nothing.
+		_, err := t.exec(ctx, `
+			INSERT INTO report_schedules (name, spec, since, seen) VALUES ($1, $2, $3, $3)
+			ON CONFLICT (name) DO UPDATE
+			SET since = CASE WHEN report_schedules.spec = excluded.spec THEN report_schedules.since ELSE excluded.since END,
+				spec = excluded.spec, seen = excluded.seen
+			WHERE report_schedules.spec <> excluded.spec OR report_schedules.seen < $4`,
+			name, spec, t.now, utc(t.now.Add(-seenEvery)))
+		if err != nil {
+			return err
+		}
+		var last sql.NullTime
+		err = t.QueryRowContext(ctx, `SELECT since, last_due FROM report_schedules WHERE name = $1`, name).Scan(&known.Since, &last)
+		known.LastDue = last.Time
+		return err
+	})
+	return known, err
+}
+
+// PutReport stores a report, unless there was one of the schedule for this due time or
+// a later one, in one transaction with the notifications of it. It returns whether it
+// was stored: of several reporters one does. The schedule must have been seen.
+func (s *Store) PutReport(ctx context.Context, r Report, notify []Notification) (stored bool, err error) {
+	err = s.change(ctx, "store the report "+r.Schedule, func(t *tx) error {
+		n, err := t.exec(ctx, `
+			UPDATE report_schedules SET last_due = $2
+			WHERE name = $1 AND (last_due IS NULL OR last_due < $2)`, clean(r.Schedule), utc(r.Due))
+		stored = n > 0
+		if err != nil || !stored {
+			return err
+		}
+		err = t.insert(ctx, `INSERT INTO reports (id, schedule, due, from_at, to_at, made, summary, document, filed)`, "", [][]any{{
+			r.ID, clean(r.Schedule), utc(r.Due), utc(r.From), utc(r.To), t.now, clean(r.Summary), clean(string(r.Document)), orNull(r.Filed),
+		}})
+		if err != nil {
+			return err
+		}
+		return t.putNotifications(ctx, notify, nil)
+	})
+	return stored && err == nil, err
+}
+
+// MarkFiled notes that a report's files are in its folder.
+func (s *Store) MarkFiled(ctx context.Context, id string) error {
+	return s.change(ctx, "mark a report as filed", func(t *tx) error {
+		n, err := t.exec(ctx, `UPDATE reports SET filed = $2 WHERE id = $1`, id, t.now)
+		if err == nil && n == 0 {
+			return ErrNotFound
+		}
+		return err
+	})
+}
+
+// ReportQuery chooses reports. The zero value chooses all.
+type ReportQuery struct {
+	// Schedule is a schedule's name, or empty for all.
+	Schedule string
+	// Before chooses those that were due before it; zero is open.
+	Before time.Time
+	// Unfiled chooses those of which the files are not in a folder.
+	Unfiled bool
+	// Limit is the most reports to return, 0 for DefaultLimit.
+	Limit int
+}
+
+// Reports returns the reports that a query chooses, without their documents, those
+// that were due last first.
+func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
+	before := Infinity
+	if !q.Before.IsZero() {
+		before = utc(q.Before)
+	}
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT id, schedule, due, from_at, to_at, made, summary, filed
+		FROM reports
+		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL)
+		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), before, q.Unfiled, limit(q.Limit))
+	if err != nil {
+		return nil, wrap(ctx, "read reports", err)
+	}
+	type row struct {
+		Report
+		filed sql.NullTime
+	}
+	all, err := collect(rows, func(r *row) []any {
+		return []any{&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, &r.filed}
+	})
+	reports := make([]Report, len(all))
+	for i, r := range all {
+		reports[i] = r.Report
+		reports[i].Filed = r.filed.Time
+	}
+	return reports, wrap(ctx, "read reports", err)
+}
+
+// Report returns one report, or ErrNotFound.
+func (s *Store) Report(ctx context.Context, id string) (r Report, err error) {
+	var filed sql.NullTime
+	err = s.read.QueryRowContext(ctx, `
+		SELECT id, schedule, due, from_at, to_at, made, summary, document, filed FROM reports WHERE id = $1`, clean(id)).
+		Scan(&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, &r.Document, &filed)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	r.Filed = filed.Time
+	return r, wrap(ctx, "read a report", err)
+}
+
+// IncidentTransitions returns what happened to incidents from a time until another, To
+// exclusive, in the order in which it was written; at most so many.
+func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]IncidentTransition, error) {
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT incident, at, from_state, to_state, severity, note
+		FROM incident_history WHERE at >= $1 AND at < $2 ORDER BY id LIMIT $3`, utc(from), utc(to), limit(most))
+	if err != nil {
+		return nil, wrap(ctx, "read the histories of incidents", err)
+	}
+	all, err := collect(rows, func(c *IncidentTransition) []any {
+		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	})
+	return all, wrap(ctx, "read the histories of incidents", err)
+}
