@@ -106,8 +106,9 @@ func setBack(t *testing.T, late bool) {
 	s = open(t, server.URL("postgres"))
 	c.store = s
 	if !late {
+		before := p.acquired.Load()
 		p.hold.Unlock()
-		await(t, func() bool { return p.acquired.Load() > 1 })
+		await(t, func() bool { return p.acquired.Load() > before })
 	}
 	lost(c)
 	if late {

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		// The shared zstd decoder keeps its workers.
 		goleak.IgnoreAnyFunction("github.com/klauspost/compress/zstd.(*blockDec).startDecoder"),
+		// A connection whose query was canceled is closed behind the caller's back.
+		goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"),
 		// The shared Postgres ends with the process.
 		goleak.IgnoreAnyFunction("github.com/keyheat/keyheat/internal/testsupport/pgtest.(*watchdog).awaitEnd"))
 }
@@ -192,7 +194,11 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 func (p *probe) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
 	return p.call(func() error {
 		if p.fault == nil {
-			return p.Store.Judge(ctx, l, j)
+			err := p.Store.Judge(ctx, l, j)
+			if err != nil {
+				p.idle.Store(0)
+			}
+			return err
 		}
 		err, carried := p.fault(p.judged.Add(1))
 		if carried {
