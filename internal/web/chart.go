@@ -33,6 +33,13 @@ const (
 	chartSeconds, chartTickGap = 20, 110
 )
 
+// point is what is known of a key in one second, in units.
+type point struct {
+	at        time.Time
+	low, high float64
+	complete  bool
+}
+
 // newChart lays out a key's seconds; nil when there are none.
 func newChart(f *detect.Finding, all []point) *chart {
 	if len(all) == 0 {

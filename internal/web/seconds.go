@@ -36,13 +36,6 @@ func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
 	return newChart(f, all), nil
 }
 
-// point is what is known of a key in one second, in units.
-type point struct {
-	at        time.Time
-	low, high float64
-	complete  bool
-}
-
 // points picks a finding's key out of windows.
 func points(f *detect.Finding, rows []store.Window) ([]point, error) {
 	var all []point
