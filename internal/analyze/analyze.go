@@ -37,10 +37,11 @@ const (
 	FormatTable Format = "table"
 	FormatJSON  Format = "json"
 	FormatCSV   Format = "csv"
+	FormatHTML  Format = "html"
 )
 
 // Formats lists every format.
-func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV} }
+func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV, FormatHTML} }
 
 // Options say what to analyse and where to write.
 type Options struct {

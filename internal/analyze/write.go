@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -29,6 +30,8 @@ func (r *Result) write(out io.Writer, format Format) error {
 		err = r.writeJSON(out)
 	case FormatCSV:
 		err = r.writeCSV(out)
+	case FormatHTML:
+		err = r.report().Write(out, digest.HTML)
 	case FormatTable:
 		_, err = io.WriteString(out, r.text(terminal.Is(out) && terminal.Colours()))
 	}
@@ -38,6 +41,15 @@ func (r *Result) write(out io.Writer, format Format) error {
 	return nil
 }
 
+// report returns the result in the form of the reports.
+func (r *Result) report() *digest.Report {
+	return digest.OfFiles(digest.Found{
+		Files: digest.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad}, Made: time.Now(),
+		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps,
+	})
+}
+
+// writeJSON writes the result so that it can also be looked at.
 func (r *Result) writeJSON(out io.Writer) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

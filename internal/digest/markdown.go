@@ -67,7 +67,9 @@ func (p *Report) markdown() []byte {
 	m := &md{}
 	m.line("# %s\n\n**%s**\n", text(v.Title), text(v.Summary))
 	m.line("%s, %s. Made %s.", text(v.Period), text(v.About), text(v.Made))
-	m.changes(&v)
+	if !v.OfFiles {
+		m.changes(&v)
+	}
 	m.hot(&v)
 	m.rest(&v)
 	m.notSeen(&v)
@@ -109,7 +111,11 @@ func (m *md) hot(v *page) {
 		return
 	}
 	m.incidents(v.Hot)
-	for i, t := range v.Top {
+	m.topics(v.Top)
+}
+
+func (m *md) topics(all []topic) {
+	for i, t := range all {
 		key, table := t.markdown()
 		m.line("\n### %d. %s of %s\n", i+1, key, table)
 		for _, s := range []struct{ name, text string }{{"Why", t.Why}, {"First fix", t.Fix}, {"What it rests on", t.Limits}, {"CloudWatch", t.CloudWatch}, {"Owner", t.Owner}} {
@@ -134,6 +140,7 @@ func (m *md) rest(v *page) {
 	if len(v.Warm.Rows) > 0 {
 		m.heading("Open without firing")
 		m.incidents(v.Warm)
+		m.topics(v.WarmTop)
 	}
 	m.heading("What will get hot")
 	if len(v.Coming.Rows) == 0 {

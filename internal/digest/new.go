@@ -106,17 +106,10 @@ func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (
 		if err != nil {
 			return Incident{}, false, fmt.Errorf("stored finding %s: %w", root.Fingerprint, err)
 		}
-		i.KeyRef = f.KeyRef
-		i.KeyRef.Target = row.Target
-		if f.Kind == detect.HotKeyRead {
-			i.Unit = "rcu"
-		}
-		if row.OpenedAt.Before(r.To) { // else its figures are of a later episode
-			i.Utilization = &f.Utilization
-			i.Limits = f.Quality.Sentence()
-			if f.CloudWatch != nil {
-				i.CloudWatch = f.CloudWatch.Verdict
-			}
+		i.tell(&f)
+		i.Target = row.Target
+		if !row.OpenedAt.Before(r.To) { // its figures are of a later episode
+			i.Utilization, i.Limits, i.CloudWatch = nil, "", ""
 		}
 	}
 	i.FirstFix = document.FirstFix
@@ -124,6 +117,19 @@ func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (
 		i.Why = document.Summary
 	}
 	return i, fired, nil
+}
+
+// tell adds what the finding tells that the incident is about.
+func (i *Incident) tell(root *detect.Finding) {
+	i.KeyRef = root.KeyRef
+	if root.Kind == detect.HotKeyRead {
+		i.Unit = "rcu"
+	}
+	utilization := root.Utilization
+	i.Utilization, i.Limits = &utilization, root.Quality.Sentence()
+	if root.CloudWatch != nil {
+		i.CloudWatch = root.CloudWatch.Verdict
+	}
 }
 
 // states sets what state the incident was in at the end of the period, and when it

@@ -22,10 +22,7 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 		if g.Until.IsZero() && g.Noticed.Before(r.From) {
 			continue
 		}
-		n.Gaps = append(n.Gaps, Gap{
-			Source: g.Source, Partition: g.Partition, Reason: g.Reason,
-			Since: orNil(g.Since), Until: orNil(g.Until), Noticed: g.Noticed,
-		})
+		n.Gaps = append(n.Gaps, gapOf(g))
 	}
 	for _, t := range tables {
 		c := Coverage{Target: t.Target, Updated: t.updated, Stale: t.updated.Before(r.From)}
@@ -41,6 +38,13 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 	}
 	slices.SortStableFunc(n.Coverage, func(a, b Coverage) int { return cmp.Compare(shown(a), shown(b)) })
 	return n
+}
+
+func gapOf(g store.Gap) Gap {
+	return Gap{
+		Source: g.Source, Partition: g.Partition, Reason: g.Reason,
+		Since: orNil(g.Since), Until: orNil(g.Until), Noticed: g.Noticed,
+	}
 }
 
 // shown orders what is known least of first.

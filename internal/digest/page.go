@@ -13,9 +13,13 @@ const maxDetailed = 5
 // page is a report in the words of a page for people, for HTML and Markdown.
 type page struct {
 	Title, Summary, Period, Zone, About, Made string
+	// OfFiles says that the report is of files, which have no report before them.
+	OfFiles bool
 	// Facts are four numbers with a name.
-	Facts   []fact
+	Facts []fact
+	// Top and WarmTop are the worst of Hot and of Warm in sentences.
 	Top     []topic
+	WarmTop []topic
 	Hot     list[incidentRow]
 	Warm    list[incidentRow]
 	Healed  list[incidentRow]
@@ -87,7 +91,7 @@ type change struct {
 func (p *Report) page() page {
 	v := page{
 		Title: p.title(), Summary: clip(p.Summary, maxLong), Period: p.moment(p.From) + " to " + p.moment(p.To),
-		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made),
+		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
 		Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
@@ -99,15 +103,27 @@ func (p *Report) page() page {
 	}
 	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
 		{"growing keys", count(len(p.Coming))}, {"gaps", count(len(p.NotSeen.Gaps))}}
-	for _, i := range p.Hot[:min(len(p.Hot), maxDetailed)] {
-		v.Top = append(v.Top, topic{p.incidentRow(i), clip(i.Why, maxLong), clip(i.Limits, maxLong)})
+	if p.blind() {
+		for i := range v.Facts {
+			v.Facts[i].Value = "not known"
+		}
 	}
+	v.Top = p.topics(p.Hot, maxDetailed)
+	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
 	for i := range p.Keys {
 		v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
 	}
 	p.addChanges(&v)
 	p.addNotSeen(&v)
 	return v
+}
+
+// topics returns the worst incidents in sentences.
+func (p *Report) topics(from []Incident, most int) (all []topic) {
+	for _, i := range from[:min(len(from), most)] {
+		all = append(all, topic{p.incidentRow(i), clip(i.Why, maxLong), clip(i.Limits, maxLong)})
+	}
+	return all
 }
 
 func subjectOf(k detect.KeyRef) subject {
@@ -139,8 +155,12 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	if i.Utilization != nil {
 		r.Load = whole(*i.Utilization)
 	}
-	if i.Resolved != nil && i.State == detect.Resolved {
+	switch {
+	case i.State != detect.Resolved:
+	case i.Resolved != nil:
 		r.Until = p.moment(*i.Resolved)
+	default:
+		r.Until = "over"
 	}
 	if i.Times != nil {
 		r.Times = count(*i.Times)
@@ -181,6 +201,8 @@ func (p *Report) addNotSeen(v *page) {
 		v.Stopped = "No collector has written since " + p.moment(*n.Stopped) + ". Nothing is known of the keys after that."
 	}
 	switch {
+	case p.Files != nil:
+		v.Wrote = p.Files.read()
 	case n.Collectors == nil:
 		v.Wrote = "How many collectors wrote in this period is not kept any more."
 	case *n.Collectors == 0:

@@ -31,6 +31,8 @@ type Report struct {
 	// Made is when it was made: states and forecasts are of then, where they are not
 	// of the period's end.
 	Made time.Time `json:"made"`
+	// Files is what was read, of a report of files; null of one of the store.
+	Files *Files `json:"files"`
 	// Summary is one sentence.
 	Summary string `json:"summary"`
 	// Hot are incidents that fired in the period, the worst first. Those of them that

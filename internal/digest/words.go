@@ -19,15 +19,16 @@ func (p *Report) summary() string {
 			firing++
 		}
 	}
-	none := p.NotSeen.Collectors != nil && *p.NotSeen.Collectors == 0
 	var s string
 	switch {
-	case len(p.Hot) == 0 && none:
+	case p.blind() && p.Files != nil:
+		return "No samples were counted: whether any key was hot is not known."
+	case p.blind():
 		return "No collector wrote in this period: whether any key was hot is not known."
 	case len(p.Hot) == 0:
 		s = "Nothing fired in what was seen"
 		if n := len(p.Warm); n > 0 {
-			s += ", and " + plural(n, "incident", "incidents") + " stayed below that"
+			s += "; " + plural(n, "incident was", "incidents were") + " open without that, " + named(p.Warm[0].KeyRef) + " the worst" + at(p.Warm[0].Utilization)
 		}
 	case firing > 0:
 		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", plural(len(p.Hot), "incident", "incidents"),
@@ -42,6 +43,17 @@ func (p *Report) summary() string {
 		s += "; " + plural(n, "gap", "gaps") + " in the samples may hide more"
 	}
 	return s + "."
+}
+
+// blind reports whether nothing was seen, so that nothing is known.
+func (p *Report) blind() bool {
+	if len(p.Hot)+len(p.Warm) > 0 {
+		return false
+	}
+	if p.Files != nil {
+		return p.Files.Samples == 0
+	}
+	return p.NotSeen.Collectors != nil && *p.NotSeen.Collectors == 0
 }
 
 // at writes a load against the limit; nothing of an unknown one.
@@ -138,7 +150,12 @@ func (p *Report) location() *time.Location {
 }
 
 // moment writes a time in the report's zone.
-func (p *Report) moment(t time.Time) string { return t.In(p.location()).Format("2006-01-02 15:04 MST") }
+func (p *Report) moment(t time.Time) string {
+	if p.To.Sub(p.From) < time.Hour {
+		return t.In(p.location()).Format("2006-01-02 15:04:05 MST")
+	}
+	return t.In(p.location()).Format("2006-01-02 15:04 MST")
+}
 
 // day writes a date in the report's zone.
 func (p *Report) day(t time.Time) string { return t.In(p.location()).Format("2006-01-02") }

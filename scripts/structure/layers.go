@@ -52,6 +52,7 @@ var declared = []edge{
 	{"internal/analyze", "internal/form", "files hold samples of any form"},
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
+	{"internal/analyze", "internal/digest", "what is found in files is a report too"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
