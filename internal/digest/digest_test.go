@@ -249,6 +249,20 @@ func TestWhatGotHotAndWhatHealed(t *testing.T) {
 	}
 }
 
+// That capacity does not help is no fix, but for a table that lacks it.
+func TestTheFirstFixChangesSomething(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[detect.Kind]string{detect.HotKeyWrite: "Shard it.", detect.TableStarvation: "Capacity."} {
+		f := detect.NewFinding(kind, orders, sample.KeyString("k"))
+		f.State, f.Advice = detect.Firing, []detect.Step{{Action: detect.ActionCapacity, Text: "Capacity."}, {Action: detect.ActionShard, Text: "Shard it."}}
+		found := []detect.Finding{f}
+		p := digest.OfFiles(digest.Found{Files: digest.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found})
+		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
+			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)
+		}
+	}
+}
+
 // A period that ended an hour before the newest incident resolved says that it fired.
 func TestStateIsThatOfTheEndOfThePeriod(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,7 @@ func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
-		Severity: detect.Severity(row.Severity), Owner: document.Owner, Unit: "wcu", Began: row.OpenedAt,
+		Severity: detect.Severity(row.Severity), Owner: document.Owner, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)
 	if root, kept := r.Roots[row.Root]; kept {
@@ -112,7 +112,6 @@ func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (
 			i.Utilization, i.Limits, i.CloudWatch = nil, "", ""
 		}
 	}
-	i.FirstFix = document.FirstFix
 	if row.OpenedAt.Before(r.To) {
 		i.Why = document.Summary
 	}
@@ -125,11 +124,26 @@ func (i *Incident) tell(root *detect.Finding) {
 	if root.Kind == detect.HotKeyRead {
 		i.Unit = "rcu"
 	}
+	if fix := firstFix(root); fix != "" {
+		i.FirstFix = fix
+	}
 	utilization := root.Utilization
 	i.Utilization, i.Limits = &utilization, root.Quality.Sentence()
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}
+}
+
+// firstFix returns the first piece of advice that changes something: that capacity does
+// not help is the first that is said of a hot key, and no fix. Of a table that was given
+// too little capacity is the fix.
+func firstFix(root *detect.Finding) string {
+	for _, step := range root.Advice {
+		if step.Action != detect.ActionCapacity || root.Kind == detect.TableStarvation {
+			return step.Text
+		}
+	}
+	return ""
 }
 
 // states sets what state the incident was in at the end of the period, and when it
