@@ -83,8 +83,11 @@ func rollingKey(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	if f.Rolling == nil {
 		return Diagnosis{}, false
 	}
-	return Diagnosis{detect.RollingKey, fmt.Sprintf("The key is named after its %s (%s): DynamoDB splits a partition only after minutes of heat, and by then the next %s's key is the hot one.",
-		f.Rolling.Period, f.Rolling.Template, f.Rolling.Period)}, true
+	then := "DynamoDB splits a partition only after minutes of heat, and by then the next %s's key is the hot one."
+	if f.Rolling.Period != "second" && f.Rolling.Period != "minute" {
+		then = "what splits do for it ends with it, since the next %s's key begins in one partition again."
+	}
+	return Diagnosis{detect.RollingKey, fmt.Sprintf("The key is named after its %s (%s): "+then, f.Rolling.Period, f.Rolling.Template, f.Rolling.Period)}, true
 }
 
 // lsiBlocked diagnoses a table with a local secondary index.

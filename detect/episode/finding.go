@@ -28,7 +28,11 @@ func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
 	}
 	p := e.peak.Of(e.seconds)
 	value := min(max(p.Value, e.restoredPeak), most.Value)
-	return sampling.Interval{Value: value, Low: min(p.Low, value), High: min(max(p.High, value), most.Value)}
+	low := p.Low
+	if e.restoredPeak > p.Value {
+		low = most.Low // what the judge before this one wrote
+	}
+	return sampling.Interval{Value: value, Low: min(low, value), High: min(max(p.High, value), most.Value)}
 }
 
 // Shards says what the samples leave open of a shard count; empty where they leave
@@ -64,7 +68,7 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 		figure = &f.Peak.RCU
 	}
 	figure.Value = detect.Units(sustained.Value)
-	figure.Low = min(figure.Low, figure.Value)
+	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
 	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)

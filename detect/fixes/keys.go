@@ -3,6 +3,7 @@ package fixes
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -233,6 +234,10 @@ func waitedEnough(c *Case) string {
 // split its items.
 func capacityRemark(c *Case) string {
 	limit := wording.PerSecond(detect.Limit(c.Kind), c.Kind)
+	of := "table"
+	if c.Index != "" {
+		of = "index"
+	}
 	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in one until DynamoDB splits them.", limit)
 	switch c.Reason {
 	case detect.HotItem:
@@ -240,9 +245,14 @@ func capacityRemark(c *Case) string {
 	case detect.LSIBlocked:
 		text = fmt.Sprintf("Raising the table's capacity will not help: the key's items stay in one partition, which serves %s a second whatever the table is provisioned for.", limit)
 	}
+	switch c.Reason {
+	case detect.MonotonicSortKey, detect.MovingLoad, detect.RollingKey:
+		text = fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and a split does not help a load that moves on.", limit)
+	}
+	text = strings.ReplaceAll(text, "the table", "the "+of)
 	if c.Share >= detect.CeilingShare && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
-		text += fmt.Sprintf(" With %.0f%% of the load on this key the table as a whole can take %s a second, as long as the shares stay as they were while it was hot",
-			100*c.Share, wording.PerSecond(sample.Milli(float64(detect.Limit(c.Kind))/c.Share), c.Kind))
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take %s a second, as long as the shares stay as they were while it was hot",
+			100*c.Share, of, wording.PerSecond(sample.Milli(float64(detect.Limit(c.Kind))/c.Share), c.Kind))
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

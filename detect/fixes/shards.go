@@ -155,8 +155,8 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		chance = p.Chance(few)
 		a.placements[id] = chance
 	}
-	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated, seed %d).",
-		shards, shards, 2*shards, 100*chance, few, whatif.PlacementSeed)
+	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated).",
+		shards, shards, 2*shards, 100*chance, few)
 }
 
 // migration returns the steps for the key at hand.
@@ -177,5 +177,5 @@ func migration(c *Case, base string) string {
 		fmt.Sprintf("(d) read the %d shards in parallel instead of the old key", c.Shards),
 		"(e) stop writing the old key, and delete its items when nothing reads them",
 	}
-	return "To get there: " + strings.Join(steps, "; ") + "."
+	return "To get there: " + strings.Join(steps, "; ") + ". Until (e) the old key has all of its writes still, and throttles as it does now."
 }

@@ -80,7 +80,7 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
-		if found.Key == key {
+		if found.Key == key || isWhole(found, key) {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
@@ -95,6 +95,12 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 		e.tables[t.Target] = *t
 	}
 	return e
+}
+
+// isWhole reports whether a finding is about a table or index as a whole, and the text
+// names that: as the table of findings does, or by its name.
+func isWhole(f *detect.Finding, text string) bool {
+	return f.Key == "" && slices.Contains([]string{subject(f), f.Table, f.Name()}, text)
 }
 
 // write writes the explanation for a person.
@@ -175,15 +181,21 @@ func isLoad(k detect.Kind) bool {
 func headline(f *detect.Finding) string {
 	switch {
 	case f.Kind == detect.TableStarvation:
-		return "requests exceed the capacity of the table as a whole"
+		return "requests exceed the capacity of " + whole(f) + " as a whole"
 	case f.Kind == detect.HotPartition:
-		return "a partition throttles requests, and no single key has more than one serves"
+		return "a partition throttles requests, and no single key is known to need more than one partition serves"
+	case f.Severity == detect.Critical && f.OverSeconds > 0 && f.Kind == detect.HotKeyRead:
+		return "requests exceed what one partition is certain to serve, so that some may be throttled"
 	case f.Severity == detect.Critical && f.OverSeconds > 0:
 		return "requests exceed what one partition serves"
 	case f.Severity == detect.Critical && f.Kind == detect.HotGSIKey && f.SaturatedSeconds == 0:
 		return "the key fills its partition of the index, and writes to the table are throttled for it"
-	case f.Severity == detect.Critical:
+	case f.Severity == detect.Critical && f.SaturatedSeconds == 0:
+		return "the mean of some seconds is proven to be above what one partition serves"
+	case f.Severity == detect.Critical && isThrottled(f):
 		return "the key fills its partition, which throttles the requests beyond that"
+	case f.Severity == detect.Critical:
+		return "the key's load stays just at what one partition serves, as where the rest is throttled"
 	case f.Severity == detect.Warning:
 		return "requests are close to what one partition serves"
 	}
@@ -197,15 +209,17 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 
 	p.heading("Load")
 	m := measureOf(f)
-	p.fact("peak", "%s %s at %s: %s times the %s %s that one partition serves",
-		wording.Figure(m.peak), m.unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), wording.About(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
+	against := ""
+	if !f.Kind.OfTable() {
+		against = fmt.Sprintf(": %s times the %s %s that one partition serves", wording.About(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
+	}
+	p.fact("peak", "%s %s at %s%s", wording.Figure(m.peak), m.unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), against)
 	p.fact("mean", "%s %s over %s", wording.Figure(m.mean), m.unit, wording.Seconds(int(f.Seconds)))
 	if m.other.Value >= 1 {
 		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
 	}
-	if f.OverSeconds+f.PossibleSeconds+f.SaturatedSeconds > 0 || isLoad(f.Kind) {
-		p.fact("over", "%s proven above the limit, %s possible, %s at the limit (throttled plateau)",
-			wording.Seconds(f.OverSeconds), wording.Count(int64(f.PossibleSeconds)), wording.Count(int64(f.SaturatedSeconds)))
+	if over := overText(f); over != "" {
+		p.fact("over", "%s", over)
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		p.fact("share", "%s of the load of %s in the seconds in which it was seen", wording.Percent(f.Share), target(f.Target))
@@ -219,10 +233,14 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
 	}
 	p.heading("What to do, in order")
-	for i := range f.Advice {
-		step(p, i+1, &f.Advice[i])
+	steps := f.Advice
+	if root := e.roots[f.Incident]; root != nil && root.Kind == detect.MovingHotSpot {
+		steps = root.Advice // another key would be hot by the time that this one is changed
 	}
-	if sections := guides(f.Advice); sections != "" {
+	for i := range steps {
+		step(p, i+1, &steps[i])
+	}
+	if sections := guides(steps); sections != "" {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
 
@@ -236,6 +254,52 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	e.chart(p, f, m)
 	requests(p, f.Evidence)
 	e.confidence(p, f, m)
+}
+
+// whole names the table or index that a finding is about, or the index that its reasons
+// are about.
+func whole(f *detect.Finding) string {
+	switch {
+	case f.Index != "":
+		return "the index"
+	case f.Evidence != nil && f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
+		return "an index of the table"
+	}
+	return "the table"
+}
+
+// isThrottled reports whether the samples show that requests on the key were throttled.
+func isThrottled(f *detect.Finding) bool {
+	if f.Evidence != nil {
+		for _, n := range f.Evidence.Refused {
+			if n > 0 {
+				return true
+			}
+		}
+	}
+	return f.Peak.WCU.Value-f.Consumed.WCU >= 1 || f.Peak.RCU.Value-f.Consumed.RCU >= 1
+}
+
+// overText says for how long the load was over, or at, the limit; empty where it was
+// not, and nothing is expected to be.
+func overText(f *detect.Finding) string {
+	if f.Kind.OfTable() {
+		return wording.Seconds(f.OverSeconds) + " in which requests were throttled, or asked for more than there is"
+	}
+	var parts []string
+	if f.OverSeconds > 0 {
+		parts = append(parts, wording.Seconds(f.OverSeconds)+" proven above the limit")
+	}
+	if f.PossibleSeconds > 0 {
+		parts = append(parts, wording.Seconds(f.PossibleSeconds)+" possibly above it")
+	}
+	if f.SaturatedSeconds > 0 {
+		parts = append(parts, wording.Seconds(f.SaturatedSeconds)+" just at it")
+	}
+	if len(parts) == 0 && isLoad(f.Kind) {
+		return "no second above the limit"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // guides lists the sections that steps name, each once.

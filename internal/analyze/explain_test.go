@@ -77,3 +77,55 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 		t.Errorf("it says\n%s", out)
 	}
 }
+
+// TestASortedImportIsOneMatter: the result begins with the incident and its first fix,
+// and shows some of its rows; a key of it is told to shuffle the input, and not to be
+// sharded.
+func TestASortedImportIsOneMatter(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for key := range 60 {
+		for s := range 3 {
+			for range 26 {
+				fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"cust-%02d-x","sk":"a","op":"PutItem","wcu":50}`+"\n", 1763692032000+1000*(3*key+s), key)
+			}
+		}
+	}
+	out := run(t, text.String(), analyze.FormatTable)
+	head := strings.Join(strings.Split(out, "\n")[:6], "\n")
+	if !strings.Contains(head, "keys are hot one after another") || !strings.Contains(head, "First: Shuffle the input") {
+		t.Errorf("the result begins with\n%s", head)
+	}
+	if n := strings.Count(out, "hot_key_write"); n > 40 || !strings.Contains(out, "more: -o csv, json or html has all") {
+		t.Errorf("%d rows of keys:\n%s", n, out)
+	}
+	own := explained(t, text.String(), "cust-30-x")
+	if !strings.Contains(own, "1. Shuffle the input") || strings.Contains(own, "Spread the key over") {
+		t.Errorf("a key of the import is told:\n%s", own)
+	}
+	if whole := explained(t, text.String(), "orders"); !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
+		t.Errorf("the table as a whole is told:\n%s", whole)
+	}
+}
+
+// TestNoThrottlingIsClaimedUnseen: a table that lacks capacity is not held to one
+// partition's limit, and a plateau without a throttled request is none that throttles.
+func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
+	t.Parallel()
+	var starved, level strings.Builder
+	for s := range 20 {
+		for i := range 40 {
+			fmt.Fprintf(&starved, `{"ts":%d,"table":"orders","pk":"k%d","op":"PutItem","wcu":15,"throttle":"TableWriteProvisionedThroughputExceeded"}`+"\n", 1763692032000+1000*s, i)
+		}
+		for i := range 100 {
+			fmt.Fprintf(&level, `{"ts":%d,"table":"orders","pk":"k","sk":"%d","op":"PutItem","wcu":10}`+"\n", 1763692032000+1000*s, i)
+		}
+	}
+	out := strings.Join(strings.Fields(explained(t, starved.String(), "(whole table)")), " ")
+	if !strings.Contains(out, "capacity of the table as a whole") || strings.Contains(out, "one partition serves") || strings.Contains(out, "proven above the limit") {
+		t.Errorf("a table without capacity is told:\n%s", out)
+	}
+	if out := strings.Join(strings.Fields(explained(t, level.String(), "k")), " "); strings.Contains(out, "which throttles the requests") {
+		t.Errorf("a level key is told:\n%s", out)
+	}
+}

@@ -99,7 +99,7 @@ func (r *Result) text(colours bool) string {
 	if len(r.Findings) == 0 {
 		b.WriteString("No hot keys.\n")
 	} else {
-		b.WriteString(r.findings(colours) + "\n")
+		b.WriteString(r.incidents(colours) + "\n" + r.findings(colours) + "\n")
 	}
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + r.tables() + "\n" + r.shared())
@@ -142,9 +142,48 @@ func newTable(header ...any) table.Writer {
 	return t
 }
 
+// maxIncidents and maxRows bound what a terminal is to show: the rest is in the other
+// formats.
+const (
+	maxIncidents = 5
+	maxRows      = 40
+)
+
+// incidents returns the worst incidents, each with what to do first.
+func (r *Result) incidents(colours bool) string {
+	p := &page{}
+	shown := 0
+	for i := range r.Incidents {
+		in := &r.Incidents[i]
+		if in.Severity == detect.Info || shown == maxIncidents {
+			continue
+		}
+		shown++
+		p.paragraph(2, "", severity(in.Severity, colours)+"  "+in.Title)
+		if in.FirstFix != "" {
+			p.paragraph(4, "    ", "First: "+firstSentence(in.FirstFix))
+		}
+	}
+	if more := len(r.Incidents) - shown; more > 0 && shown == maxIncidents {
+		p.line("and %s more incidents", wording.Count(int64(more)))
+	}
+	if shown > 0 {
+		p.line("  More of one: --explain KEY, or --explain TABLE for a table as a whole.")
+	}
+	return p.String()
+}
+
+// firstSentence returns a text up to its first full stop.
+func firstSentence(text string) string {
+	if end := strings.Index(text, ". "); end > 0 {
+		return text[:end+1]
+	}
+	return text
+}
+
 func (r *Result) findings(colours bool) string {
 	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
-	for i := range r.Findings {
+	for i := range r.Findings[:min(len(r.Findings), maxRows)] {
 		f := &r.Findings[i]
 		t.AppendRow(table.Row{
 			severity(f.Severity, colours), f.State, f.Kind, text.Trim(subject(f), 48), r.target(f.Target),
@@ -153,6 +192,9 @@ func (r *Result) findings(colours bool) string {
 		})
 	}
 	t.SetColumnConfigs(right("peak/s", "of limit", "seconds over", "shards"))
+	if more := len(r.Findings) - maxRows; more > 0 {
+		return t.Render() + fmt.Sprintf("\nand %s more: -o csv, json or html has all", wording.Count(int64(more)))
+	}
 	return t.Render()
 }
 
@@ -238,10 +280,8 @@ func subject(f *detect.Finding) string {
 }
 
 func peakCell(f *detect.Finding) string {
-	if f.Kind == detect.HotKeyRead {
-		return wording.About(f.Peak.RCU.Value) + " RCU"
-	}
-	return wording.About(f.Peak.WCU.Value) + " WCU"
+	m := measureOf(f)
+	return wording.About(m.peak.Value) + " " + m.unit
 }
 
 // printable returns text that does nothing to a terminal, or a dash for none.
