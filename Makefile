@@ -69,14 +69,18 @@ $(LINT):
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests against a real Kafka and Postgres
-	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s; \
-	if [ -d e2e ]; then go test -tags e2e ./e2e/... -count=1 -timeout 40m; fi
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
+	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s && \
+	go test -tags e2e ./e2e/... -count=1 -timeout 40m
 
 .PHONY: faults
 faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled' -count=1 -v -timeout 40m -args -faults.rounds=3 | grep -v '"level"'
+
+.PHONY: night
+night: faults eval bench ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval
 eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
