@@ -109,8 +109,7 @@ func TestEvaluationOfSplits(t *testing.T) {
 						if v.Verdict == detect.SplitMoving {
 							c.moving++
 						}
-						// Of sampled keys with one time a second it takes longer.
-						if (length >= 120 || length >= 60 && rate == 1) && !p.slow && v.Verdict != detect.SplitMoving {
+						if length >= 60 && !p.slow && v.Verdict != detect.SplitMoving {
 							t.Errorf("%s at %g%% is not found to move after %d s: %+v", p.name, 100*rate, length, v)
 						}
 					}
