@@ -247,6 +247,18 @@ func fingerprint(k Kind, of KeyRef) string {
 	return digest(parts...)
 }
 
+// FirstFix returns the first piece of advice that changes something; empty without one.
+// That capacity does not help is said of hot keys, in findings of before the ledger
+// first of all, and is no fix; of a table that was given too little it is the fix.
+func (f *Finding) FirstFix() string {
+	for _, step := range f.Advice {
+		if step.Action != ActionCapacity || f.Kind == TableStarvation {
+			return step.Text
+		}
+	}
+	return ""
+}
+
 // Sharded is a key that is sharded already, judged as one.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.

@@ -203,9 +203,7 @@ func incidentOf(g []*Finding) Incident {
 			i.LastSeen = f.LastSeen
 		}
 	}
-	if len(root.Advice) > 0 {
-		i.FirstFix = root.Advice[0].Text
-	}
+	i.FirstFix = root.FirstFix()
 	return i
 }
 

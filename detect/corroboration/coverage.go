@@ -18,10 +18,14 @@ func (c Coverage) Of(k detect.Kind) *detect.Figure {
 	return c.Write
 }
 
-// CoverageOf estimates the coverage of the last minutes.
+// CoverageOf estimates the coverage of the last minutes. The reading's minutes must not
+// change after it.
 func CoverageOf(r *Reading) Coverage {
-	minutes := r.Minutes[max(0, len(r.Minutes)-Span):]
-	return Coverage{Write: coverage(minutes, writes), Read: coverage(minutes, reads)}
+	if r.coverage == nil {
+		minutes := r.Minutes[max(0, len(r.Minutes)-Span):]
+		r.coverage = &Coverage{Write: coverage(minutes, writes), Read: coverage(minutes, reads)}
+	}
+	return *r.coverage
 }
 
 // coverage is the ratio of two sums over minutes, with a 95% interval from how much

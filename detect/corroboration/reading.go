@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// State says whether CloudWatch could be read.
+// State is how the last attempt to read CloudWatch ended.
 type State string
 
 // The states. The empty one means that it was not asked yet.
@@ -27,6 +27,8 @@ type Reading struct {
 	Through time.Time
 	// Minutes are those with data, in the order of time.
 	Minutes []Minute
+
+	coverage *Coverage // once it was asked for: every finding of the target asks
 }
 
 // Minute is what is known of one minute. A metric without a data point is not in

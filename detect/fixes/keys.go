@@ -217,7 +217,8 @@ func remarks(c *Case) (all []detect.Step) {
 	return all
 }
 
-// waitedEnough says that splits have not helped in the time that they take.
+// waitedEnough returns the advice not to wait any longer, once splits have not helped
+// in the time that they take; empty before.
 func waitedEnough(c *Case) string {
 	if c.Reason != detect.Splittable || !c.overdue() {
 		return ""

@@ -130,7 +130,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestNamesFollowTheKeysType says that a key that is a number needs a new attribute.
+// TestNamesFollowTheKeysType holds that a key that is a number needs a new attribute.
 func TestNamesFollowTheKeysType(t *testing.T) {
 	t.Parallel()
 	for keyType, says := range map[string]string{
@@ -144,7 +144,7 @@ func TestNamesFollowTheKeysType(t *testing.T) {
 	}
 }
 
-// TestAQuotaIsNamed says that more than a table's default quota has to be asked for.
+// TestAQuotaIsNamed holds that more than a table's default quota has to be asked for.
 func TestAQuotaIsNamed(t *testing.T) {
 	t.Parallel()
 	for units, want := range map[float64]bool{20_000: false, 30_000: true} {

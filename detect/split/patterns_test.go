@@ -18,7 +18,7 @@ type pattern struct {
 	sk        func(r *rand.Rand, at float64) sample.Key
 	want      detect.SplitVerdict
 	direction string // any when empty
-	// slow says that it moves so slowly that a minute may not show it; folded that a
+	// slow reports whether it moves so slowly that a minute may not show it; folded whether a
 	// client sends what it has once a second, a record a sort key, in any order.
 	slow, folded bool
 }

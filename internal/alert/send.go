@@ -125,9 +125,7 @@ func (s *sender) message(n store.Notification) Message {
 	if err != nil || f.Kind == "" {
 		return m
 	}
-	if m.Title = wording.Title(&f); len(f.Advice) > 0 {
-		m.FirstFix = f.Advice[0].Text
-	}
+	m.Title, m.FirstFix = wording.Title(&f), f.FirstFix()
 	return m
 }
 

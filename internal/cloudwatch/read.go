@@ -48,8 +48,8 @@ type Result struct {
 }
 
 // read asks for the metrics of targets between two times, in as many calls as that
-// needs. requested is how many metrics were asked for, which is what is paid.
-func read(ctx context.Context, api API, wanted []query, from, to time.Time) (results map[sample.Target]Result, requested int) {
+// needs.
+func read(ctx context.Context, api API, wanted []query, from, to time.Time) map[sample.Target]Result {
 	gathered := make(map[sample.Target]*gathering)
 	for _, q := range wanted {
 		if gathered[q.target] == nil {
@@ -57,7 +57,6 @@ func read(ctx context.Context, api API, wanted []query, from, to time.Time) (res
 		}
 	}
 	for part := range slices.Chunk(wanted, maxQueries) {
-		requested += len(part)
 		if err := readPart(ctx, api, part, from, to, gathered); err != nil {
 			state, message := meaning(err)
 			for _, q := range part {
@@ -65,11 +64,11 @@ func read(ctx context.Context, api API, wanted []query, from, to time.Time) (res
 			}
 		}
 	}
-	results = make(map[sample.Target]Result, len(gathered))
+	results := make(map[sample.Target]Result, len(gathered))
 	for target, g := range gathered {
 		results[target] = g.result()
 	}
-	return results, requested
+	return results
 }
 
 // gathering is what the pages told of a target so far.
@@ -193,7 +192,7 @@ func meaning(err error) (corroboration.State, string) {
 func Probe(ctx context.Context, api API) error {
 	to := time.Now().Truncate(time.Minute)
 	asked := query{sample.Target{Table: "keyheat-check"}, corroboration.ConsumedWrite}
-	results, _ := read(ctx, api, []query{asked}, to.Add(-time.Minute), to)
+	results := read(ctx, api, []query{asked}, to.Add(-time.Minute), to)
 	if r := results[asked.target]; r.State == corroboration.Denied || r.State == corroboration.Failed {
 		return errors.New(r.Message)
 	}

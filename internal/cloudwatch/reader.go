@@ -229,7 +229,7 @@ func (r *Reader) readRegion(ctx context.Context, region string, due []turn, now 
 	through := now.UTC().Truncate(time.Minute)
 	called, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	results, _ := read(called, r.region(region), wanted, begin, through)
+	results := read(called, r.region(region), wanted, begin, through)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -124,7 +124,7 @@ func (i *Incident) tell(root *detect.Finding) {
 	if root.Kind == detect.HotKeyRead {
 		i.Unit = "rcu"
 	}
-	if fix := firstFix(root); fix != "" {
+	if fix := root.FirstFix(); fix != "" {
 		i.FirstFix = fix
 	}
 	utilization := root.Utilization
@@ -132,18 +132,6 @@ func (i *Incident) tell(root *detect.Finding) {
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}
-}
-
-// firstFix returns the first piece of advice that changes something: that capacity does
-// not help is the first that is said of a hot key, and no fix. Of a table that was given
-// too little capacity is the fix.
-func firstFix(root *detect.Finding) string {
-	for _, step := range root.Advice {
-		if step.Action != detect.ActionCapacity || root.Kind == detect.TableStarvation {
-			return step.Text
-		}
-	}
-	return ""
 }
 
 // states sets what state the incident was in at the end of the period, and when it
