@@ -9,6 +9,8 @@ SHELL := /bin/bash
 LINT_VERSION := v2.15.0
 LINT := $(CURDIR)/.cache/bin/golangci-lint-$(LINT_VERSION)
 
+VULN_VERSION := v1.1.4
+
 # How long each fuzz target runs, and which benchmarks.
 FUZZTIME ?= 20s
 BENCH ?= .
@@ -25,9 +27,19 @@ demo: ## Run everything in one process with generated traffic, and print the pag
 build: ## Build both daemons, static, into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
 
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what is linked, where the Go vulnerability database can be reached
+	go run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...
+
+.PHONY: sbom
+sbom: build ## Write bin/*.cdx.json, what each program is linked of, and bin/THIRD_PARTY_NOTICES
+	for program in collector reporter; do go run ./scripts/modules sbom bin/$$program > bin/$$program.cdx.json; done
+	go run ./scripts/modules licences > bin/THIRD_PARTY_NOTICES
+
 .PHONY: test
 test: ## Run the tests, on SQLite and on a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test ./...
+	cd internal/alert/receiver/conformance && go test ./...
 
 # The packages in which goroutines meet.
 CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... ./internal/admin/... ./internal/catalog/... ./shardkey/... \
@@ -70,6 +82,7 @@ $(LINT):
 .PHONY: e2e
 e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
+	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 120s && \
 	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s && \
 	go test -tags e2e ./e2e/... -count=1 -timeout 40m
 
@@ -85,7 +98,7 @@ night: faults eval bench ## Run everything that is too heavy for CI, which takes
 .PHONY: eval
 eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
 	go test ./detect/sampling -run TestIntervalsCover -v -count=1 | grep -v '^=== '
-	go test ./detect/board -run 'TestIntervalsCoverCalls|TestCannotBeProven|TestHeapedTimes|TestAdvisedShards' -v -count=1 -args -eval.hours=10 | grep -v '^=== '
+	go test ./detect/board -run 'TestIntervalsCover|TestCannotBeProven|TestHeapedTimes|TestAdvisedShards' -v -count=1 -timeout 40m -args -eval.hours=10 -eval.means=2500 | grep -v '^=== '
 	go test ./detect/split -run TestEvaluation -v -count=1 -timeout 30m -args -eval.seeds=3 | grep -v '^=== '
 	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -args -eval.seconds=30 -eval.seeds=3 -eval.hours=10 | grep -v '^=== '
 

@@ -1,5 +1,7 @@
 package detect
 
+import "time"
+
 // Evidence is what the requests of a key were like in its hottest seconds, as
 // far as they were gathered. Shares are of the load, 0 to 1.
 type Evidence struct {
@@ -30,6 +32,54 @@ type Evidence struct {
 	// GrowthBytes is by how many bytes a second the item collection grew; null
 	// without images.
 	GrowthBytes *float64 `json:"growth_bytes"`
+	// Retries is how the key's calls were sent in its last minute, and what retries cost
+	// its callers; null where no producer tells.
+	Retries *Retries `json:"retries"`
+}
+
+// Retries is how the calls of a key were sent in some seconds.
+type Retries struct {
+	// From and To bound the seconds, To exclusive; of Seconds of them something is known.
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Seconds int       `json:"seconds"`
+	SentCalls
+	// Waited is for how many seconds callers waited in retries, Failed how many calls
+	// failed for good: the toll.
+	Waited Figure `json:"waited_seconds"`
+	Failed Figure `json:"failed"`
+	// Estimated reports that calls were sampled: all amounts are then estimates, and
+	// these two have their 95% intervals. Partial reports that some requests do not tell
+	// how they were sent: the amounts are then lower bounds.
+	Estimated bool `json:"estimated"`
+	Partial   bool `json:"partial"`
+	// Callers are those of the most refused attempts, in order.
+	Callers []CallerRetries `json:"callers"`
+}
+
+// SentCalls is how calls were sent.
+type SentCalls struct {
+	// Calls were made, in so many Attempts. Refused are the attempts after which a call
+	// was sent again, or failed for good.
+	Calls    float64 `json:"calls"`
+	Attempts float64 `json:"attempts"`
+	Refused  float64 `json:"refused"`
+	// Amplification is how often a call was sent, on average.
+	Amplification float64 `json:"amplification"`
+}
+
+// Again returns how many attempts were made beyond the first of each call.
+func (s *SentCalls) Again() float64 { return max(0, s.Attempts-s.Calls) }
+
+// CallerRetries is how one caller of a key sent calls. Its amounts are lower bounds where
+// there are more than eight callers.
+type CallerRetries struct {
+	Caller string `json:"caller"`
+	SentCalls
+	// Share is the caller's part of all attempts.
+	Share  float64 `json:"share"`
+	Waited float64 `json:"waited_seconds"`
+	Failed float64 `json:"failed"`
 }
 
 // Operation is one operation's share of the load. Requests are per second, Units what

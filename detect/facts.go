@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -72,25 +73,18 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 		return f
 	}
 	all := *others
-	if f.Billing != "" {
-		all.Billing = f.Billing
-	}
+	all.Billing, all.Stream = cmp.Or(f.Billing, others.Billing), cmp.Or(f.Stream, others.Stream)
 	if f.WCU != 0 || f.RCU != 0 {
 		all.WCU, all.RCU = f.WCU, f.RCU
 	}
-	if f.LSIs != nil {
-		all.LSIs = f.LSIs
-	}
-	if f.VectorIndexes != nil {
-		all.VectorIndexes = f.VectorIndexes
+	for _, list := range []struct{ known, into *[]string }{
+		{&f.LSIs, &all.LSIs}, {&f.VectorIndexes, &all.VectorIndexes}, {&f.Replicas, &all.Replicas},
+	} {
+		if *list.known != nil {
+			*list.into = *list.known
+		}
 	}
 	all.KeySchema = f.KeySchema.Over(others.KeySchema)
-	if f.Stream != "" {
-		all.Stream = f.Stream
-	}
-	if f.Replicas != nil {
-		all.Replicas = f.Replicas
-	}
 	all.Indexes = maps.Clone(others.Indexes)
 	for name, x := range f.Indexes {
 		if all.Indexes == nil {

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -55,6 +56,8 @@ const (
 	// that is named like a test.
 	SingleCaller Kind = "single_caller"
 	TestKey      Kind = "test_key"
+	// RetryStorm is a hot key to which one caller sends its requests again and again.
+	RetryStorm Kind = "retry_storm"
 	// LargeCollection is an item collection of a table with a local secondary
 	// index that grows towards 10 GB.
 	LargeCollection Kind = "large_collection"
@@ -64,6 +67,30 @@ const (
 	// than they did, by CloudWatch.
 	CoverageFell Kind = "coverage_fell"
 )
+
+// The kinds of Keyheat's own health. They are about no table, and do fire: what cannot
+// be seen is not calm.
+const (
+	// CollectionStopped means that no collector attends, or that event time stands
+	// still while records wait.
+	CollectionStopped Kind = "collection_stopped"
+	// CollectionLags means that what is counted is far behind the clock.
+	CollectionLags Kind = "collection_lags"
+	// BadSamples means that a collector rejects a part of the samples.
+	BadSamples Kind = "bad_samples"
+	// TablesRefused means that a collector has no room for tables.
+	TablesRefused Kind = "tables_refused"
+	// SamplesLost means that there is a new gap: samples that are never counted.
+	SamplesLost Kind = "samples_lost"
+)
+
+// PipelineKinds are the kinds of Keyheat's own health.
+func PipelineKinds() []Kind {
+	return []Kind{CollectionStopped, CollectionLags, BadSamples, TablesRefused, SamplesLost}
+}
+
+// OfPipeline reports whether a kind is about Keyheat itself, and not about a table.
+func (k Kind) OfPipeline() bool { return slices.Contains(PipelineKinds(), k) }
 
 // OfTable reports whether a kind is about a table or index as a whole.
 func (k Kind) OfTable() bool { return k == HotPartition || k == TableStarvation }
@@ -130,21 +157,6 @@ const (
 	Undetermined Reason = "UNDETERMINED"
 )
 
-// Figure is an amount a second, in units, with its bounds: the truth lies
-// between Low and High, for certain where all requests were seen and with 95%
-// where they were sampled.
-type Figure struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
-// Loads are write and read units a second.
-type Loads struct {
-	WCU Figure `json:"wcu"`
-	RCU Figure `json:"rcu"`
-}
-
 // Peak is the highest second.
 type Peak struct {
 	Loads
@@ -167,8 +179,12 @@ type Finding struct {
 	KeyRef
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	// Peak is the highest second of demand, Mean the mean over the seconds in
-	// which the key was seen.
+	// Lasting is how severe it is by what lasted: Critical where the key's requests were
+	// refused in FireSeconds of FireOf seconds, or HarmSeconds of HarmOf were proven over
+	// the limit; Warning where so many were over the policy's share; empty otherwise.
+	// It is known of a key, while it is judged, and not stored.
+	Lasting Severity `json:"-"`
+	// Peak is the highest second of demand, Mean the mean over Seconds.
 	Peak Peak  `json:"peak"`
 	Mean Loads `json:"mean"`
 	// Consumed is the part of the peak's demand that was not throttled.
@@ -179,7 +195,8 @@ type Finding struct {
 	OverSeconds      int `json:"over_seconds"`
 	PossibleSeconds  int `json:"possible_seconds"`
 	SaturatedSeconds int `json:"saturated_seconds"`
-	// Utilization is the larger of both peaks, as a share of its limit.
+	// Utilization is the larger of both peaks, as a share of its limit; of a key that is
+	// sharded that of its fullest shard.
 	Utilization float64 `json:"utilization"`
 	// Share is the key's part of its table's or index's load, 0 to 1.
 	Share float64 `json:"share"`
@@ -205,7 +222,8 @@ type Finding struct {
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	// Seconds is in how many seconds of the episode the key was seen, Through
-	// the last of them.
+	// the last of them. Of a sampled key also those between count in which no sample
+	// shows it.
 	Seconds int64     `json:"seconds"`
 	Through time.Time `json:"through"`
 	// Forecast is the growth of the key; null when the data do not say.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -43,10 +44,16 @@ var causeOf = map[Kind]Cause{
 	UnevenShards:      CauseShardedKey,
 	SingleCaller:      CauseSingleCaller,
 	TestKey:           CauseSingleCaller,
+	RetryStorm:        CauseRetryStorm,
 	HotPartition:      CauseHotPartition,
 	TableStarvation:   CauseStarvation,
 	CoverageFell:      CausePipeline,
 	TooManyHotKeys:    CausePipeline,
+	CollectionStopped: CausePipeline,
+	CollectionLags:    CausePipeline,
+	BadSamples:        CausePipeline,
+	TablesRefused:     CausePipeline,
+	SamplesLost:       CausePipeline,
 }
 
 // Incident is what on-call is told of: findings with one cause. Findings are
@@ -80,6 +87,9 @@ type Incident struct {
 	// Labels and Owner come from the policy.
 	Labels map[string]string `json:"labels"`
 	Owner  string            `json:"owner"`
+	// Notified are the receivers that were told that it fires, and not yet that it is
+	// over.
+	Notified []string `json:"notified"`
 	// Quality is the root finding's.
 	Quality Quality `json:"quality"`
 }
@@ -118,6 +128,16 @@ func Roots(found []Finding) (groups [][]*Finding) {
 		slices.SortFunc(g, byRoot)
 	}
 	return groups
+}
+
+// ByIncident returns findings so that those of one incident stand together, the one that
+// it is about first; incidents as they come.
+func ByIncident(found []Finding) []*Finding {
+	all := make([]*Finding, 0, len(found))
+	for _, g := range Roots(found) {
+		all = append(all, g...)
+	}
+	return all
 }
 
 // byRoot orders the findings of one incident: what explains the others first, then
@@ -167,9 +187,9 @@ func (f *Finding) rank() int {
 // caller that makes keys hot before the keys, and what their items are like after
 // them.
 var rootRank = map[Kind]int{
-	RollingHotKey: 1, MovingHotSpot: 2, TooFewShards: 3, UnevenShards: 4, LowCardinalityKey: 5, TestKey: 6, SingleCaller: 7,
-	HotGSIKey: 8, HotKeyWrite: 9, HotKeyRead: 9, HotPartition: 10, TableStarvation: 11,
-	LargeItem: 12, LargeCollection: 13, TooManyShards: 14,
+	RollingHotKey: 1, MovingHotSpot: 2, TooFewShards: 3, UnevenShards: 4, LowCardinalityKey: 5, TestKey: 6, RetryStorm: 7, SingleCaller: 8,
+	HotGSIKey: 9, HotKeyWrite: 10, HotKeyRead: 10, HotPartition: 11, TableStarvation: 12,
+	LargeItem: 13, LargeCollection: 14, TooManyShards: 15,
 }
 
 // Incidents returns what findings are evidence of, the most severe first. Each
@@ -191,7 +211,7 @@ func incidentOf(g []*Finding) Incident {
 		ID: root.Incident, Cause: causeFor(root), Target: root.Target,
 		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
 		Root: root.Fingerprint, Findings: []string{},
-		Summary: root.Why, Labels: map[string]string{}, Quality: root.Quality,
+		Summary: root.Why, Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
@@ -289,6 +309,36 @@ const (
 func NotificationID(incident string, opened time.Time, revision int, event Event, route string) string {
 	return digest(incident, opened.UTC().Format(time.RFC3339), strconv.Itoa(revision), string(event), route)
 }
+
+// Payload is what the outbox keeps of an incident's notification: the incident, and the
+// finding that it is about, as they were then. Before there were incidents in it a
+// payload was the finding alone.
+type Payload struct {
+	Incident json.RawMessage `json:"incident"`
+	Finding  json.RawMessage `json:"finding"`
+}
+
+// NewPayload returns the payload of a notification. finding is the document of the root.
+func NewPayload(i *Incident, finding []byte) ([]byte, error) {
+	incident, err := json.Marshal(i)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Payload{Incident: incident, Finding: finding})
+}
+
+// ReadPayload returns what a payload holds; a finding alone as that of no incident.
+func ReadPayload(payload []byte) Payload {
+	var p Payload
+	if json.Unmarshal(payload, &p) == nil && p.Finding != nil {
+		return p
+	}
+	return Payload{Finding: payload}
+}
+
+// CopiedID returns the ID of a notification that is made of another one, to tell a
+// route of it.
+func CopiedID(id, route string) string { return digest(id, route) }
 
 // digest is half of the SHA-256 of texts that are told apart by a zero byte.
 func digest(parts ...string) string {

@@ -27,7 +27,7 @@ func TestEveryKindHasACause(t *testing.T) {
 	for _, kind := range []detect.Kind{
 		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation,
 		detect.RollingHotKey, detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards,
-		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.LargeCollection, detect.MovingHotSpot,
+		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.RetryStorm, detect.LargeCollection, detect.MovingHotSpot,
 	} {
 		f := hotKey(kind, detect.Target{Table: "orders"}, "k")
 		if i := incidentOf(f); i.Cause == "" {
@@ -99,5 +99,26 @@ func TestNotificationIDsAreOfWhatIsTold(t *testing.T) {
 		if other == id {
 			t.Errorf("another %s has the same notification", name)
 		}
+	}
+}
+
+// TestByIncident holds that what explains others stands above them, also where it is the
+// least utilised, and that incidents keep the order of their first findings.
+func TestByIncident(t *testing.T) {
+	t.Parallel()
+	of := func(kind detect.Kind, key, incident string) detect.Finding {
+		f := detect.NewFinding(kind, detect.Target{Table: "orders"}, sample.KeyString(key))
+		f.Incident = incident
+		return f
+	}
+	found := []detect.Finding{
+		of(detect.HotKeyWrite, "a#0", "shards"), of(detect.HotKeyWrite, "b", "alone"), of(detect.HotKeyWrite, "a#1", "shards"), of(detect.TooFewShards, "a#*", "shards"),
+	}
+	var keys []string
+	for _, f := range detect.ByIncident(found) {
+		keys = append(keys, f.Key)
+	}
+	if keys[0] != "a#*" || keys[3] != "b" || len(keys) != 4 {
+		t.Errorf("the order is %v", keys)
 	}
 }

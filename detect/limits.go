@@ -62,6 +62,11 @@ const (
 	FireSeconds = 2
 	// FireOf is how many seconds FireSeconds are counted among.
 	FireOf = 3
+	// HarmSeconds of HarmOf seconds proven over a limit are harm that is worth a page:
+	// one of them passes before anybody has looked.
+	HarmSeconds = 5
+	// HarmOf is how many seconds HarmSeconds are counted among.
+	HarmOf = 10
 	// SaturatedSeconds of SaturatedOf seconds with consumption between
 	// SaturatedFrom and SaturatedTo of a limit are a plateau: a partition that
 	// throttles the rest.
@@ -146,6 +151,19 @@ const (
 	// caller has of a key, at least, for the caller to be why the key is hot: a
 	// table that one service uses has one caller everywhere.
 	CallerExcess = 2
+	// TollSeconds is for how many seconds the retries of a key are added up: the toll of
+	// its last minute.
+	TollSeconds = 60
+	// StormAmplification is how often a key's calls are sent, on average, from which
+	// their retries are a storm: clients that back off send few calls more than once
+	// while the demand is what a partition serves.
+	StormAmplification = 1.5
+	// StormShare is the share of the repeated attempts from which a caller makes them.
+	StormShare = 0.5
+	// StormDemand is how many times what a partition serves the demand may be for a
+	// storm to be mended before the key is: with more, requests are refused however
+	// their callers back off.
+	StormDemand = 1.25
 	// WholeShare is the share of a target's load from which keys are all of it: what
 	// the others are like says nothing then.
 	WholeShare = 0.98
@@ -166,6 +184,9 @@ const (
 	// little: then most of what a write costs is spent on bytes that stay as they
 	// are.
 	LittleChangeShare = 0.1
+	// GrowthSeconds is of how many seconds the growth of a key that is not hot must be
+	// known.
+	GrowthSeconds = 20
 	// CollectionSoonHours is within how many hours of the observed growth an item
 	// collection is near its largest size.
 	CollectionSoonHours = 30 * 24
@@ -202,12 +223,7 @@ const (
 )
 
 // Limit returns what a partition serves of what a kind is about.
-func Limit(k Kind) sample.Milli {
-	if k == HotKeyRead {
-		return PartitionRead
-	}
-	return PartitionWrite
-}
+func Limit(k Kind) sample.Milli { return Side(k, PartitionWrite, PartitionRead) }
 
 // ShareOf returns a part of an amount.
 func ShareOf(of sample.Milli, part float64) sample.Milli {

@@ -1,8 +1,11 @@
 package detect
 
 import (
+	"errors"
 	"fmt"
 	"path"
+	"regexp"
+	"time"
 
 	"github.com/keyheat/keyheat/shardkey"
 )
@@ -27,8 +30,22 @@ type Policy struct {
 	// HoldUnconfirmed keeps a finding from paging while CloudWatch, where it is read,
 	// counts nothing that was throttled in the finding's minutes.
 	HoldUnconfirmed bool
+	// OnHarm has an incident of hot keys fire only on harm that lasts: see
+	// [Finding.Lasting]. Else it fires as its findings do, FireSeconds of FireOf seconds
+	// above the policy's share, once it has held for For.
+	OnHarm bool
+	For    time.Duration
+	// KeepFiring is for how long, beyond its last hot second, an incident goes on firing:
+	// one that is hot again within that time goes on, and pages no more.
+	KeepFiring time.Duration
+	// Repeat is after which time a firing incident is told of again; never when zero.
+	Repeat time.Duration
 	// Exclude are patterns (path.Match) of keys that no finding is made of.
 	Exclude []string
+	// Owner is who answers for the table, Labels are what else its incidents are
+	// matched by. Both are the operator's own words.
+	Owner  string
+	Labels map[string]string
 }
 
 // DefaultPolicy returns the policy of a table that the operator decided nothing for.
@@ -45,8 +62,17 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
 	case !(p.MinUnits >= 0):
 		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
+	case min(p.For, p.KeepFiring, p.Repeat) < 0:
+		return errors.New("a negative time: give 0 or more")
+	case p.Repeat > 0 && p.Repeat < MinRepeat:
+		return fmt.Errorf("repeat is %s: give at least %s, or 0 for never", p.Repeat, MinRepeat)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
+	}
+	for name := range p.Labels {
+		if !labelName.MatchString(name) {
+			return fmt.Errorf("label %q: a name begins with a letter or _, and has letters, digits and _ besides, as Alertmanager takes it", name)
+		}
 	}
 	for _, pattern := range p.Exclude {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -55,6 +81,13 @@ func (p Policy) Validate() error {
 	}
 	return nil
 }
+
+// MinRepeat is the least time between two messages of which the second says nothing
+// new.
+const MinRepeat = time.Minute
+
+// labelName is what Prometheus and Alertmanager take for the name of a label.
+var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // Excludes reports whether a key is one that no finding is made of.
 func (p Policy) Excludes(key string) bool {

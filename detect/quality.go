@@ -72,7 +72,8 @@ type Quality struct {
 	// Estimated reports whether units were computed by Keyheat, not reported by
 	// DynamoDB; null when nothing tells.
 	Estimated *bool `json:"estimated"`
-	// KeysHidden reports whether a policy hides keys, so that they have no order.
+	// KeysHidden reports whether a policy hides keys: hashes have no order, and show
+	// neither numbers that may be shards nor what keys are named after.
 	KeysHidden bool `json:"keys_hidden"`
 	// Gaps were open while the finding was made: its load may be higher.
 	Gaps []sample.Gap `json:"gaps"`
@@ -113,7 +114,7 @@ func (q *Quality) Sentence() string {
 		all = append(all, "Some units were computed from what is known of the requests, since DynamoDB did not report them: the load is an estimate.")
 	}
 	if q.KeysHidden {
-		all = append(all, "Keys are hidden by policy: their order is not known.")
+		all = append(all, "Keys are hidden by policy: the order of sort keys is not known, nor whether numbers in keys are shards; `reporter keys hash` finds the hash of a key.")
 	}
 	return strings.Join(all, " ")
 }

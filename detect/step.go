@@ -64,11 +64,8 @@ type After struct {
 // NewAfter returns a load between two amounts, in units a second, of what a kind is
 // about.
 func NewAfter(k Kind, low, high float64) *After {
-	limit, unit := Units(Limit(k)), "wcu"
-	if k == HotKeyRead {
-		unit = "rcu"
-	}
-	return &After{Unit: unit, Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
+	limit := Units(Limit(k))
+	return &After{Unit: Side(k, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
 }
 
 // Effort is what a step takes.
@@ -122,4 +119,5 @@ const (
 	ActionSplit       = "split"       // divide one item's value
 	ActionShard       = "shard"       // shard the key
 	ActionMigrate     = "migrate"     // get there
+	ActionPipeline    = "pipeline"    // look after Keyheat itself
 )

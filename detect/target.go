@@ -16,3 +16,18 @@ type KeyRef struct {
 	Key     string `json:"key"`
 	KeyType string `json:"key_type"`
 }
+
+// Figure is an amount a second, in units, with its bounds: the truth lies
+// between Low and High, for certain where all requests were seen and with 95%
+// where they were sampled.
+type Figure struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Loads are write and read units a second.
+type Loads struct {
+	WCU Figure `json:"wcu"`
+	RCU Figure `json:"rcu"`
+}

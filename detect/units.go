@@ -8,13 +8,16 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Amount returns the part of a load that a kind is about.
-func Amount(k Kind, l sketch.Load) sample.Milli {
+// Side returns what holds for the part of a load that a kind is about.
+func Side[T any](k Kind, write, read T) T {
 	if k == HotKeyRead {
-		return l.Read
+		return read
 	}
-	return l.Write
+	return write
 }
+
+// Amount returns the part of a load that a kind is about.
+func Amount(k Kind, l sketch.Load) sample.Milli { return Side(k, l.Write, l.Read) }
 
 // Units returns an amount in units.
 func Units(m sample.Milli) float64 { return float64(m) / 1000 }

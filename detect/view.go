@@ -15,8 +15,9 @@ type View struct {
 	// EffectiveKeys is the skew within a second: two units of load in the same
 	// second are for the same key one time in so many. It
 	// is the inverse of Simpson's index; as many equally loaded keys would give
-	// it. A table keyed by date has one at a time, however many days it holds.
-	EffectiveKeys float64 `json:"effective_keys"`
+	// it. A table keyed by date has one at a time, however many days it holds. Null
+	// where no two requests of a second were for the same key.
+	EffectiveKeys *float64 `json:"effective_keys"`
 	// EffectivePartitions is how many partitions the load can keep busy as it
 	// is spread: once the hottest key fills one, its table carries this many
 	// times as much. Of writes or of reads, whichever has more of the

@@ -48,8 +48,8 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 				t.Fatalf("%v\n%s", err, faults.Bytes())
 			}
 			want := []string{
-				"user#1 1 PutItem 0 1000 eventual ", "user#1 1 GetItem 1000 0 strong ", "user#1 1 PutItem 0 1000 eventual ",
-				"user#1 1 UpdateItem 0 1000 eventual " + hot, "user#1 1 DeleteItem 0 1000 eventual ",
+				"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
+				"user#1 1 UpdateItem 0 1000 eventual " + hot + " 2 true", "user#1 1 DeleteItem 0 1000 eventual  1 false",
 			}
 			if got := decoded(t, out); !slices.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -96,7 +96,7 @@ type recorder struct {
 }
 
 func (l *recorder) Record(r *sample.Record) {
-	l.lines = append(l.lines, fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle))
+	l.lines = append(l.lines, fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle, " ", r.Attempts, " ", r.Failed))
 }
 
 func (l *recorder) Bad(reason sample.Reason, excerpt []byte) {

@@ -43,6 +43,17 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 		w.name("calls")
 		w.dst = strconv.AppendFloat(w.dst, r.Calls, 'g', -1, 64)
 	}
+	if r.Attempts != 0 {
+		w.int("attempts", r.Attempts)
+	}
+	if r.Waited != 0 {
+		w.name("waited_ms")
+		w.dst = strconv.AppendFloat(w.dst, r.Waited, 'g', -1, 64)
+	}
+	if r.Failed {
+		w.name("failed")
+		w.dst = append(w.dst, "true"...)
+	}
 	w.text("call", r.Call)
 	w.text("caller", r.Caller)
 	w.text("account", r.Account)

@@ -58,6 +58,10 @@ func (r *Record) checkAmounts() Reason {
 		return ReasonBadN
 	case r.Calls != 0 && !(r.Calls >= MinCalls && r.Calls <= float64(r.N)): // NaN too
 		return ReasonBadCalls
+	case r.Attempts != 0 || r.Waited != 0 || r.Failed:
+		if r.Attempts < 1 || r.Attempts > MaxAttempts || !(r.Waited >= 0 && r.Waited <= MaxWaited) {
+			return ReasonBadRetries
+		}
 	}
 	// Load without its division, which would cost as much as all the rest.
 	if float64(max(r.RCU, r.WCU))*float64(r.N) >= float64(MaxLoad)*r.Rate {

@@ -15,6 +15,10 @@ const (
 	// MinCalls is the smallest part of a call that one item of it can be: no call
 	// has a thousand.
 	MinCalls = 1e-3
+	// MaxAttempts is the most often that a call may be sent, and MaxWaited the longest
+	// that its caller may wait for it: a day, in milliseconds.
+	MaxAttempts = 1000
+	MaxWaited   = 86_400_000
 	// MinRate is the smallest share that may be sampled: below it one sample
 	// would stand for more requests than a table serves in a day.
 	MinRate = 1e-9
@@ -27,6 +31,41 @@ const (
 func (r *Record) Load() (read, write Milli) {
 	return r.load(r.RCU), r.load(r.WCU)
 }
+
+// Sent is how calls were sent, as records tell it: the calls themselves, their attempts
+// and those of them that failed for good, each in thousandths, and for how many
+// milliseconds their callers waited in retries.
+type Sent struct {
+	Calls, Attempts, Failed, Waited int64
+}
+
+// Plus adds two.
+func (s Sent) Plus(o Sent) Sent {
+	return Sent{s.Calls + o.Calls, s.Attempts + o.Attempts, s.Failed + o.Failed, s.Waited + o.Waited}
+}
+
+// Sent returns what the record says of retries, as often as it stands for others, each
+// at most MaxLoad; false where it says nothing. Items of one call add up to it, so
+// items of a batch that do not tell how many came together (Calls) say nothing.
+func (r *Record) Sent() (s Sent, told bool) {
+	if r.Attempts == 0 || r.Calls == 0 && r.Op.TakesMany() {
+		return s, false
+	}
+	calls := r.Calls
+	if calls == 0 {
+		calls = float64(r.N)
+	}
+	calls /= r.Rate
+	s.Calls = whole(1000 * calls)
+	s.Attempts = whole(1000 * calls * float64(r.Attempts))
+	s.Waited = whole(calls * r.Waited)
+	if r.Failed {
+		s.Failed = s.Calls
+	}
+	return s, true
+}
+
+func whole(amount float64) int64 { return int64(math.Round(min(amount, float64(MaxLoad)))) }
 
 func (r *Record) load(units Milli) Milli {
 	if units <= 0 {

@@ -67,6 +67,10 @@ const (
 	ReasonBadN Reason = "bad_n"
 	// ReasonBadCalls is a number of calls that is not above 0 and at most n.
 	ReasonBadCalls Reason = "bad_calls"
+	// ReasonBadRetries is attempts that are no whole number from 1 to MaxAttempts,
+	// waited_ms that is no number from 0 to MaxWaited, failed that is neither true nor
+	// false, or one of these two without attempts.
+	ReasonBadRetries Reason = "bad_retries"
 	// ReasonBadText is a throttle, caller, account, region or id that is no
 	// string.
 	ReasonBadText Reason = "bad_text"
@@ -78,7 +82,7 @@ var reasons = []Reason{
 	ReasonEmpty, ReasonSyntax, ReasonBadUTF8, ReasonTooDeep, ReasonNotObject,
 	ReasonNoTime, ReasonBadTime, ReasonNoTable, ReasonBadTable, ReasonBadOp,
 	ReasonNoKey, ReasonBadKey, ReasonKeyTooLong, ReasonBadBytes, ReasonTooLarge,
-	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN, ReasonBadCalls,
+	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN, ReasonBadCalls, ReasonBadRetries,
 	ReasonBadText, ReasonBadAttrs,
 }
 

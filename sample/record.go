@@ -18,6 +18,10 @@
 // many calls its requests came from (Calls), or which call it is of (Call). Where
 // neither is known, requests are taken for independent.
 //
+// A call that is throttled is sent again, and its demand is one all the same. What the
+// retries were, and what they cost the caller, a record says where its producer sees
+// it: Attempts, Waited, Failed.
+//
 // A Key is an identity and not a text: 42 the string and 42 the number differ,
 // 42 and 4.2e1 do not. testdata/keys.json holds the examples which every
 // decoder, of whatever form, must agree on.
@@ -101,6 +105,17 @@ type Record struct {
 	// unknown. An item of a call that has 25 on this key counts a twenty-fifth, so
 	// that N/Calls is how many came together, and Calls add up.
 	Calls float64
+	// Attempts is how often the call of each request was sent, the first time
+	// included, and 0 when unknown. It is told once, by the record of the call's end
+	// and not by those of its throttled attempts.
+	Attempts int64
+	// Waited is how long the caller of each request waited because its call was sent
+	// again, in milliseconds: from the end of the first attempt to the call's end. The
+	// mean of all N. Zero when Attempts is unknown.
+	Waited float64
+	// Failed reports that the calls failed for good because they were throttled. False
+	// when Attempts is unknown.
+	Failed bool
 	// Caller, Account, Region and ID are empty when unknown.
 	Caller, Account, Region, ID string
 	// Attrs are other attributes, text to text, that may serve as candidate

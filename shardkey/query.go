@@ -55,11 +55,7 @@ func (r Reader[T]) Query(ctx context.Context, names []string) iter.Seq2[T, error
 		for i, name := range names {
 			s := &stream[T]{name: name, place: i, pages: make(chan result[T])}
 			m.streams = append(m.streams, s)
-			running.Add(1)
-			go func() {
-				defer running.Done()
-				r.read(ctx, s, slots)
-			}()
+			running.Go(func() { r.read(ctx, s, slots) })
 		}
 		r.drain(ctx, &m, yield)
 	}

@@ -61,7 +61,7 @@ func (w *writer) window(v *Window) {
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
 	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{}) || k.Draws.RateLow != 0 || k.Draws.Assumed != 0
-	w.uint(uint64(len(k.Key.Type))<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
+	w.uint(uint64(len(k.Key.Type))<<4 | flag(k.Retries != nil)<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
 	w.uint(uint64(k.Requests))
@@ -79,6 +79,7 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	if k.Evidence != nil {
 		w.evidence(k.Evidence)
 	}
+	w.retries(k.Retries)
 }
 
 func flag(set bool) uint64 {
@@ -233,7 +234,11 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	k.Key.Type = keyType(r.take(int(head >> 3)))
+	length := head >> 3
+	if r.version > 3 {
+		length = head >> 4
+	}
+	k.Key.Type = keyType(r.take(int(length)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
@@ -248,6 +253,9 @@ func (r *reader) key(before uint64) KeyLoad {
 	}
 	if head&4 != 0 {
 		k.Evidence = r.evidence()
+	}
+	if r.version > 3 && head&8 != 0 {
+		k.Retries = r.retries()
 	}
 	return k
 }

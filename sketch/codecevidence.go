@@ -11,6 +11,7 @@ import (
 const (
 	entryLeast  = 8 + 1 + 1
 	opLoadLeast = 1 + 1 + 2
+	callerLeast = 8 + 1 + 4
 	placeLeast  = 4 + 1 + 1
 )
 
@@ -42,6 +43,33 @@ func (w *writer) evidence(e *Evidence) {
 	w.int(e.GrownBytes)
 	w.uint(uint64(e.Seen))
 	w.places(e.Places)
+}
+
+func (w *writer) retries(t *Retries) {
+	if t == nil {
+		return
+	}
+	sampled := t.WaitedVariance != 0 || t.WaitedLargest != 0 || t.FailedVariance != 0 || t.FailedLargest != 0
+	w.uint(flag(sampled))
+	w.sent(t.Sent)
+	w.uint(uint64(t.Untold))
+	if sampled {
+		w.spread(Spread{t.WaitedVariance, t.WaitedLargest})
+		w.spread(Spread{t.FailedVariance, t.FailedLargest})
+	}
+	w.count(len(t.Callers))
+	for _, c := range t.Callers {
+		w.fixed(c.Hash)
+		w.text(c.Text)
+		w.sent(c.Sent)
+	}
+}
+
+func (w *writer) sent(s sample.Sent) {
+	w.uint(uint64(s.Calls))
+	w.uint(uint64(s.Attempts))
+	w.uint(uint64(s.Failed))
+	w.uint(uint64(s.Waited))
 }
 
 func (w *writer) places(all []Place) {
@@ -96,6 +124,27 @@ func (r *reader) evidence() *Evidence {
 	return e
 }
 
+func (r *reader) retries() *Retries {
+	sampled := r.natural()
+	t := &Retries{Sent: r.sent(), Untold: r.natural()}
+	if sampled != 0 {
+		t.WaitedVariance, t.WaitedLargest = r.positive(), r.positive()
+		t.FailedVariance, t.FailedLargest = r.positive(), r.positive()
+	}
+	for n := r.length(callerLeast); n > 0 && r.ok(); n-- {
+		c := CallerRetries{Hash: r.fixed(), Text: r.text(), Sent: r.sent()}
+		if len(t.Callers) > 0 && c.Hash <= t.Callers[len(t.Callers)-1].Hash { // not in order: merging would go wrong
+			r.fail()
+		}
+		t.Callers = append(t.Callers, c)
+	}
+	return t
+}
+
+func (r *reader) sent() sample.Sent {
+	return sample.Sent{Calls: r.natural(), Attempts: r.natural(), Failed: r.natural(), Waited: r.natural()}
+}
+
 func (r *reader) distinct() (d Distinct) {
 	if r.version == 2 {
 		ranks := r.take(coarseRegisters)
@@ -124,7 +173,7 @@ func (r *reader) places() (all []Place) {
 			break
 		}
 		p := Place{Priority: math.Float32frombits(binary.LittleEndian.Uint32(bits)), Weight: weight >> 1, Write: weight&1 == 1, Order: order}
-		if !(p.Priority > 0) || math.IsInf(float64(p.Priority), 0) || len(all) > 0 && comparePlaces(all[len(all)-1], p) > 0 {
+		if !(p.Priority > 0) || math.IsInf(float64(p.Priority), 0) || len(all) > 0 && p.Priority > all[len(all)-1].Priority {
 			r.fail() // not in order: merging would go wrong
 		}
 		all = append(all, p)

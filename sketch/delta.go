@@ -11,11 +11,11 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the one before, of which neither account nor Region is known, and
-// which told neither how requests were drawn, nor the callers of a table, what its
-// indexes refuse, nor places of load among sort keys.
+// this one and the two before. Version 3 told nothing of retries. Of version 2 neither
+// account nor Region is known, and it told neither how requests were drawn, nor the
+// callers of a table, what its indexes refuse, nor places of load among sort keys.
 const (
-	Version = 3
+	Version = 4
 	oldest  = 2
 )
 
@@ -170,7 +170,7 @@ func unframe(kind byte, b []byte) (version byte, contents []byte, err error) {
 		return 0, nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
 	if b[3] < oldest || b[3] > Version {
-		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d and %d", ErrVersion, b[3], oldest, Version)
+		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d to %d", ErrVersion, b[3], oldest, Version)
 	}
 	if b[4] != kind {
 		return 0, nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)

@@ -67,6 +67,10 @@
 // Gries's summary (1982): a lower bound each, and the most that any misses; both
 // add when windows merge, so that a share decides by its lower bound.
 //
+// Where records tell it, how often its calls were sent, how long their callers waited
+// for that and what failed is added up as well, of all requests, with the eight callers
+// who sent most (Retries). A caller that is not listed is in the sums.
+//
 // # Sampling
 //
 // What samples leave open of a key's load is the variance of the sums of its calls

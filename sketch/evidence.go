@@ -242,8 +242,10 @@ func cutPlaces(sorted []Place, n int) []Place {
 	return sorted
 }
 
+// comparePlaces orders places. The weight comes last: it is raised when others are left
+// out, and places of one priority must not change places by that.
 func comparePlaces(a, b Place) int {
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Order, b.Order))
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Order, b.Order), cmp.Compare(flag(a.Write), flag(b.Write)), cmp.Compare(b.Weight, a.Weight))
 }
 
 // The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.

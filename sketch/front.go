@@ -1,5 +1,7 @@
 package sketch
 
+import "github.com/keyheat/keyheat/sketch/internal/countmin"
+
 // candidate is a key of the front: exact since it was admitted.
 type candidate struct {
 	load      Load
@@ -11,6 +13,7 @@ type candidate struct {
 	err       uint64 // the most weight it can have had before
 	table     uint16
 	gather    int16 // where its evidence is gathered, -1 for nowhere
+	resends   int16 // where its retries are added up, below 0 for nowhere
 	calls     int32 // where its last calls are, -1 for nowhere
 	keyType   string
 	key       []byte // reused by the place's next candidate
@@ -18,8 +21,8 @@ type candidate struct {
 
 // high returns the upper bound of the candidate's weight.
 func (c *candidate) high() uint64 {
-	if c.err == unlimited {
-		return unlimited
+	if c.err == countmin.Unlimited {
+		return countmin.Unlimited
 	}
 	return c.load.weight() + c.err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/draw"
+	"github.com/keyheat/keyheat/sketch/internal/heavy"
 )
 
 const (
@@ -17,17 +19,22 @@ const (
 	// evidenceRecords requests of a key are looked at closely, then half of as many
 	// again, then a quarter of as many, and so on.
 	evidenceRecords = 256
-	// entryText is how much of a text is kept.
-	entryText = 64
+	// growingWeight is the weight of a key that is not warm, and whose items grow, from
+	// which evidence is gathered of some such keys, too: that of four write units. From
+	// there on an item collection of new items has 10 GB within a month, which a local
+	// secondary index does not allow.
+	growingWeight = 12_000
+	// EntryText is how many bytes of a text are kept.
+	EntryText = heavy.Text
 )
 
 // gather is evidence while it is gathered.
 type gather struct {
 	Evidence
 	ops        [sample.ExecuteTransaction + 1]OpLoad
-	items      heavy
-	callers    heavy
-	attributes heavy
+	items      texts
+	callers    texts
+	attributes texts
 	places     places
 	// thinned is how often the share of the requests that are looked at was halved,
 	// taken how many were; stands and squares are the sums of what these stand for.
@@ -40,11 +47,12 @@ type gather struct {
 
 // evidence returns where a candidate's evidence is gathered; nil when it has not
 // earned one, or there are no more.
-func (s *second) evidence(c *candidate) *gather {
+func (s *second) evidence(c *candidate, hash uint64, r *sample.Record) *gather {
 	if c.gather >= 0 {
 		return s.gathers[c.gather]
 	}
-	if c.load.weight() < WarmWeight || s.gathered >= evidenceKeys {
+	grows := r.Edit != nil && r.Edit.Grown > 0 && c.load.weight() >= growingWeight
+	if s.gathered >= evidenceKeys || c.load.weight() < WarmWeight && !(grows && s.growing.Take(hash, s.at)) {
 		return nil
 	}
 	if s.gathered == len(s.gathers) {
@@ -61,7 +69,7 @@ func (s *second) evidence(c *candidate) *gather {
 func (g *gather) begin() {
 	*g = gather{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
-		items: g.items.emptied(itemsKept), callers: g.callers.emptied(callersKept), attributes: g.attributes.emptied(attributesKept),
+		items: g.items.Emptied(itemsKept), callers: g.callers.Emptied(callersKept), attributes: g.attributes.Emptied(attributesKept),
 	}
 	g.places.begin()
 }
@@ -78,25 +86,17 @@ func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 	if r.SK.Type != "" {
 		hash = keyHash(r.SK, seed)
 	}
-	draw := mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
+	drawn := draw.Mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
 	if hash != 0 {
 		g.Sorted++
 		g.SortKeys.add(hash)
-		g.items.add(hash, r.SK.Text, l.weight())
-		g.places.add(r.SK, Load{Read: l.Read}.weight(), false, uint32(draw>>32))
-		g.places.add(r.SK, Load{Write: l.Write}.weight(), true, uint32(draw>>32))
+		g.items.Add(hash, r.SK.Text, l.weight())
+		g.places.add(r.SK, Load{Read: l.Read}.weight(), false, uint32(drawn>>32))
+		g.places.add(r.SK, Load{Write: l.Write}.weight(), true, uint32(drawn>>32))
 	}
-	if draw&(1<<g.thinned-1) == 0 {
+	if drawn&(1<<g.thinned-1) == 0 {
 		g.look(r, l, seed)
 	}
-}
-
-// mix returns bits of which each depends on all of x (Steele, Lea and Flood's
-// SplitMix64, 2014): what is sampled is random and still the same each time.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // look adds a record that is looked at closely, as often as it stands for others.
@@ -114,7 +114,7 @@ func (g *gather) look(r *sample.Record, l Load, seed uint64) {
 		g.step(r.SK)
 	}
 	if r.Caller != "" {
-		g.callers.add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
+		g.callers.Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
 	}
 	if r.Bytes > 0 {
 		g.Sized += times
@@ -151,7 +151,7 @@ func (g *gather) edited(r *sample.Record, times int64, weight, seed uint64) {
 	g.ChangedBytes += times * r.Edit.Changed
 	g.GrownBytes += times * r.Edit.Grown
 	for _, name := range r.Edit.Attributes {
-		g.attributes.add(xxh3.HashStringSeed(name, seed), name, weight)
+		g.attributes.Add(xxh3.HashStringSeed(name, seed), name, weight)
 	}
 }
 
@@ -171,82 +171,18 @@ func (g *gather) sealed() *Evidence {
 			e.Ops = append(e.Ops, o)
 		}
 	}
-	e.Items, e.Callers, e.Attributes = g.items.top(), g.callers.top(), g.attributes.top()
+	e.Items, e.Callers, e.Attributes = topOf(&g.items), topOf(&g.callers), topOf(&g.attributes)
 	return &e
 }
 
-// heavy is a Misra–Gries summary (1982), weighted: of many texts it keeps the
-// heaviest, each with a lower bound, and the most that any of them misses.
-type heavy struct {
-	places  []heavyPlace
-	most    int
-	missing uint64
-}
+// texts is a summary of which nothing but the weights is known.
+type texts = heavy.Summary[struct{}]
 
-type heavyPlace struct {
-	hash, weight uint64
-	text         []byte
-}
-
-func (h heavy) emptied(most int) heavy {
-	return heavy{places: h.places[:0], most: most}
-}
-
-func (h *heavy) add(hash uint64, text string, weight uint64) {
-	if weight == 0 {
-		return
-	}
-	for i := range h.places {
-		if h.places[i].hash == hash {
-			h.places[i].weight += weight
-			return
-		}
-	}
-	if len(h.places) == h.most {
-		weight = h.lower(weight)
-	}
-	if weight > 0 {
-		h.put(hash, text, weight)
-	}
-}
-
-// lower takes the same from every place and from the newcomer, as much as the
-// lightest of them has, and returns what the newcomer is left with.
-func (h *heavy) lower(weight uint64) uint64 {
-	least := weight
-	for i := range h.places {
-		least = min(least, h.places[i].weight)
-	}
-	h.missing += least
-	kept := 0
-	for i := range h.places {
-		h.places[i].weight -= least
-		if h.places[i].weight > 0 {
-			h.places[i], h.places[kept] = h.places[kept], h.places[i] // texts keep their memory
-			kept++
-		}
-	}
-	h.places = h.places[:kept]
-	return weight - least
-}
-
-func (h *heavy) put(hash uint64, text string, weight uint64) {
-	n := len(h.places)
-	if n < cap(h.places) {
-		h.places = h.places[:n+1]
-	} else {
-		h.places = append(h.places, heavyPlace{})
-	}
-	p := &h.places[n]
-	p.hash, p.weight = hash, weight
-	p.text = append(p.text[:0], text[:min(len(text), entryText)]...)
-}
-
-func (h *heavy) top() Top {
-	t := Top{Missing: h.missing}
-	for i := range h.places {
-		p := &h.places[i]
-		t.Entries = append(t.Entries, Entry{Hash: p.hash, Text: string(p.text), Weight: p.weight})
+func topOf(h *texts) Top {
+	t := Top{Missing: h.Missing}
+	for i := range h.Places {
+		p := &h.Places[i]
+		t.Entries = append(t.Entries, Entry{Hash: p.Hash, Text: string(p.Text), Weight: p.Weight})
 	}
 	slices.SortFunc(t.Entries, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
 	return t

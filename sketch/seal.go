@@ -24,7 +24,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	for _, table := range s.touched {
 		place[table] = len(to)
 		to = append(to, Window{
-			Target: t.names[table], Second: s.at, Total: s.totals[table], Callers: s.callers[table].top(),
+			Target: t.names[table], Second: s.at, Total: s.totals[table], Callers: topOf(&s.callers[table]),
 		})
 		to[len(to)-1].Total.Heaped = s.times.Heaped(table)
 	}
@@ -50,6 +50,7 @@ func (s *second) list(to []Window, place map[uint16]int) {
 		if c.gather >= 0 {
 			k.Evidence = s.gathers[c.gather].sealed()
 		}
+		k.Retries = s.resends.Sealed(c.resends)
 		w.Keys = append(w.Keys, k)
 	}
 }

@@ -5,6 +5,9 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/countmin"
+	"github.com/keyheat/keyheat/sketch/internal/draw"
+	"github.com/keyheat/keyheat/sketch/internal/resend"
 )
 
 // second is the summary of one live event-time second.
@@ -12,25 +15,27 @@ type second struct {
 	at      int64 // Unix seconds
 	live    bool
 	front   front
-	counts  countMin
+	counts  countmin.Sketch
 	totals  []Total // by table number
-	callers []heavy // by table number
+	callers []texts // by table number
 	touched []uint16
 	strings map[string]string // key types in use: a handful
 	// gathers is the evidence of the first `gathered` keys that earned one.
 	gathers  []*gather
 	gathered int
+	growing  draw.Keys // that are not warm, and of which evidence is gathered
 	// calls are the last calls of the first `called` keys whose sampled records name
 	// their call.
-	calls  []*lastCalls
-	called int
-	times  arrival.Times
+	calls   []*lastCalls
+	called  int
+	resends resend.Pool // of the keys that tell of retries
+	times   arrival.Times
 }
 
 func newSecond(c Config) *second {
 	return &second{
 		front:   newFront(c.Sets),
-		counts:  newCountMin(c.CounterBytes),
+		counts:  countmin.New(c.CounterBytes),
 		strings: map[string]string{},
 	}
 }
@@ -39,7 +44,7 @@ func newSecond(c Config) *second {
 func (s *second) total(table uint16) *Total {
 	for int(table) >= len(s.totals) {
 		s.totals = append(s.totals, Total{})
-		s.callers = append(s.callers, heavy{most: tableCallersKept})
+		s.callers = append(s.callers, texts{Most: tableCallersKept})
 	}
 	t := &s.totals[table]
 	if t.Requests == 0 {
@@ -71,7 +76,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
 	if r.Caller != "" {
-		s.callers[table].add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, l.weight())
+		s.callers[table].Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, l.weight())
 	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
@@ -87,7 +92,10 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		if sampled {
 			s.note(c, t, r)
 		}
-		if g := s.evidence(c); g != nil {
+		if r.Attempts != 0 || c.resends >= 0 {
+			c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
+		}
+		if g := s.evidence(c, hash, r); g != nil {
 			g.add(r, l, seed)
 		}
 	}
@@ -179,15 +187,15 @@ func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint6
 		return s.admit(empty, table, hash, r, 0)
 	}
 	full := &s.front.sets[at]
-	before := min(s.counts.estimate(hash), full.turned)
+	before := min(s.counts.Estimate(hash), full.turned)
 	high := before + weight
 	smallest, bound := s.front.smallest(at)
 	if high <= bound {
-		s.counts.raise(hash, high)
+		s.counts.Raise(hash, high)
 		full.turned = max(full.turned, high)
 		return nil
 	}
-	s.counts.raise(full.hash[smallest%Ways], bound)
+	s.counts.Raise(full.hash[smallest%Ways], bound)
 	full.turned = max(full.turned, bound)
 	return s.admit(smallest, table, hash, r, before)
 }
@@ -196,7 +204,7 @@ func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint6
 func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
 	s.front.sets[place/Ways].hash[place%Ways] = hash
 	c := &s.front.candidates[place]
-	*c = candidate{table: table, gather: -1, calls: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
+	*c = candidate{table: table, gather: -1, resends: resend.Nowhere, calls: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
 	return c
 }
 
@@ -223,12 +231,13 @@ func (s *second) clear() {
 	}
 	s.live = false
 	s.front.clear()
-	s.counts.clear()
+	s.counts.Clear()
 	for _, t := range s.touched {
 		s.totals[t] = Total{}
-		s.callers[t] = s.callers[t].emptied(tableCallersKept)
+		s.callers[t] = s.callers[t].Emptied(tableCallersKept)
 	}
 	s.touched = s.touched[:0]
-	s.gathered, s.called = 0, 0
+	s.gathered, s.called, s.growing = 0, 0, draw.Keys{}
+	s.resends.Clear()
 	s.times.Clear()
 }

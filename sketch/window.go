@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/resend"
 )
 
 // Load is an amount of reads and of writes, each in thousandths of a unit.
@@ -91,7 +92,17 @@ type KeyLoad struct {
 	// Evidence is what the requests were like; nil for keys far from any
 	// limit. It is shared and never changed.
 	Evidence *Evidence
+	// Retries is how its calls were sent, also of keys far from any limit whose calls
+	// were sent again: a call is told of when it ends, and may be all that is told of
+	// its second then. Nil where no record tells. It is shared and never changed.
+	Retries *Retries
 }
+
+// Retries is how the calls of a key were sent.
+type Retries = resend.Retries
+
+// CallerRetries is how those of one of its callers were.
+type CallerRetries = resend.Caller
 
 // Spread is what sampling leaves open of an amount: the amount is a sum over
 // sampled calls, each divided by its rate.
@@ -233,6 +244,7 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	if k.Cut && !o.Cut {
 		k.Key, k.Cut = o.Key, false
 	}
+	k.Retries = k.retriesBeside(o).Plus(o.retriesBeside(&k))
 	k.Requests += o.Requests
 	k.Low = k.Low.Plus(o.Low)
 	k.Err = k.Err.Plus(o.Err)
@@ -241,6 +253,15 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	k.Draws = k.Draws.Plus(o.Draws)
 	k.Evidence = k.Evidence.Plus(o.Evidence)
 	return k
+}
+
+// retriesBeside returns the retries as they are beside another part, which may tell
+// nothing. A part without load is of throttled attempts, of which the call's end tells.
+func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
+	if o.Retries != nil || o.Low == (Load{}) {
+		return k.Retries
+	}
+	return k.Retries.Besides(o.Requests)
 }
 
 // Trim drops keys whose upper bounds are below floor, and of the others keeps
@@ -257,7 +278,7 @@ func (w *Window) Trim(floor Load, most int) {
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
 			kept = append(kept, w.Keys[i])
-			kept[len(kept)-1].Evidence = w.Keys[i].Evidence.Cut()
+			kept[len(kept)-1].Evidence, kept[len(kept)-1].Retries = w.Keys[i].Evidence.Cut(), w.Keys[i].Retries.Cut()
 		} else {
 			w.Unseen = w.Unseen.max(w.Keys[i].High())
 		}
@@ -287,8 +308,9 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 
-// evidenceSize is about the memory that one key's evidence takes.
-const evidenceSize = 4000
+// evidenceSize is about the memory that one key's evidence takes, retriesSize and
+// callerSize that of its retries and of each of their callers.
+const evidenceSize, retriesSize, callerSize = 4000, 100, 100
 
 // size returns about how much memory the window takes.
 func (w *Window) size() int {
@@ -297,6 +319,9 @@ func (w *Window) size() int {
 		bytes += 184 + len(w.Keys[i].Key.Text)
 		if w.Keys[i].Evidence != nil {
 			bytes += evidenceSize
+		}
+		if r := w.Keys[i].Retries; r != nil {
+			bytes += retriesSize + callerSize*len(r.Callers)
 		}
 	}
 	return bytes

@@ -3,7 +3,9 @@ package sketch_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -191,7 +193,10 @@ func FuzzContents(f *testing.F) {
 		}
 	}
 	for i := range 20 {
-		r := hot(i, sample.KeyString("item"), "caller")
+		r := hot(i, sample.KeyString("item"), fmt.Sprintf("caller-%d", i%3))
+		if i%2 == 0 { // one in two tells how it was sent, and was sampled
+			r.Attempts, r.Waited, r.Failed, r.Rate, r.Calls = int64(1+i%4), float64(7*i), i%3 == 0, 0.5, 1
+		}
 		if err := shard.Add(&r); err != nil {
 			f.Fatal(err)
 		}
@@ -232,6 +237,13 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
+	for _, old := range []string{"version2", "evidence2", "version3"} {
+		body, err := os.ReadFile("testdata/" + old + ".delta")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var d sketch.Delta
 		var w sketch.Window

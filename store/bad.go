@@ -65,7 +65,7 @@ func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {
 }
 
 func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string, error) {
-	return selectAll(ctx, t, func(excerpt *string) []any { return []any{excerpt} }, `
+	return selectAll(ctx, t, only[string], `
 		SELECT excerpt FROM bad_excerpts
 		WHERE hour = $1 AND writer = $2 AND source = $3 AND reason = $4 ORDER BY slot`,
 		b.Hour, writer, b.Source, b.Reason)
@@ -74,7 +74,7 @@ func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string
 func (t *tx) putBad(ctx context.Context, writer string, all []BadSample) error {
 	for _, b := range all {
 		b.Hour, b.Source, b.Reason = utc(b.Hour.Truncate(time.Hour)), clean(b.Source), clean(b.Reason)
-		_, err := t.exec(ctx, `
+		err := t.run(ctx, `
 			INSERT INTO bad_samples (writer, hour, source, reason, count)
 			VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (hour, writer, source, reason) DO UPDATE

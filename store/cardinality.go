@@ -40,11 +40,9 @@ func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardin
 }
 
 func (t *tx) putCardinality(ctx context.Context, all []Cardinality, ids targetIDs) error {
-	rows := make([][]any, len(all))
-	for i, c := range all {
-		rows[i] = []any{ids.of(c.Target), utc(c.Minute), present(c.Registers), t.now}
-	}
-	return t.insert(ctx, `INSERT INTO cardinalities (target, minute, registers, updated)`, `
+	return insertAll(ctx, t, `INSERT INTO cardinalities (target, minute, registers, updated)`, `
 		ON CONFLICT (target, minute) DO UPDATE
-		SET registers = excluded.registers, updated = excluded.updated`, rows)
+		SET registers = excluded.registers, updated = excluded.updated`, all, func(c Cardinality) []any {
+		return []any{ids.of(c.Target), utc(c.Minute), present(c.Registers), t.now}
+	})
 }

@@ -84,7 +84,7 @@ func (t *tx) claim(ctx context.Context, writer string, c Claim) (Position, error
 	if c.Readers != "" {
 		row.Readers = c.Readers
 	}
-	_, err = t.exec(ctx, `
+	err = t.run(ctx, `
 		UPDATE positions
 		SET next_offset = $1, epoch = $2, ended = $3, writer = $4, log = $5, former = $6, readers = $7, superseded = '', mark = $10
 		WHERE source = $8 AND name = $9`,
@@ -131,12 +131,11 @@ func (t *tx) adopt(ctx context.Context, c Claim, row *claimed) error {
 		return err
 	}
 	row.Next = next
-	if _, err = t.exec(ctx, `
+	if err := t.run(ctx, `
 		UPDATE positions SET next_offset = $1 WHERE source = $2 AND name = $3`, moved+c.Source, c.Former, c.Name); err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `DELETE FROM watermarks WHERE source = $1 AND name = $2`, c.Former, c.Name)
-	return err
+	return t.run(ctx, `DELETE FROM watermarks WHERE source = $1 AND name = $2`, c.Former, c.Name)
 }
 
 // refuse fails when others than the claim's readers attend.
@@ -225,12 +224,8 @@ func (t *tx) leaveBeyond(ctx context.Context, c Claim, log string, row *claimed)
 	if !numbered || c.Partitions == 0 {
 		return nil
 	}
-	rows, err := t.QueryContext(ctx, `
+	all, err := selectAll(ctx, t, func(p *Position) []any { return []any{&p.Source, &p.Name, &p.Next} }, `
 		SELECT source, name, next_offset FROM positions WHERE source = $1 AND log = $2 ORDER BY name`, c.Source, log)
-	if err != nil {
-		return err
-	}
-	all, err := collect(rows, func(p *Position) []any { return []any{&p.Source, &p.Name, &p.Next} })
 	if err != nil {
 		return err
 	}
@@ -244,7 +239,7 @@ func (t *tx) leaveBeyond(ctx context.Context, c Claim, log string, row *claimed)
 		}
 		row.Lost = append(row.Lost, p.Lost...)
 		for _, table := range []string{"positions", "watermarks"} {
-			if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE source = $1 AND name = $2`, p.Source, p.Name); err != nil {
+			if err := t.run(ctx, `DELETE FROM `+table+` WHERE source = $1 AND name = $2`, p.Source, p.Name); err != nil {
 				return err
 			}
 		}
@@ -269,13 +264,9 @@ func (t *tx) supersede(ctx context.Context, writer string, c Claim, row *claimed
 	if c.Readers == "" {
 		return nil
 	}
-	rows, err := t.QueryContext(ctx, `
+	all, err := selectAll(ctx, t, func(p *Position) []any { return []any{&p.Source, &p.Name, &p.Next, &p.Writer} }, `
 		SELECT source, name, next_offset, writer FROM positions
 		WHERE name = $1 AND readers = $2 AND source <> $3 AND superseded = '' ORDER BY source`, c.Name, c.Readers, c.Source)
-	if err != nil {
-		return err
-	}
-	all, err := collect(rows, func(p *Position) []any { return []any{&p.Source, &p.Name, &p.Next, &p.Writer} })
 	if err != nil {
 		return err
 	}
@@ -291,10 +282,10 @@ func (t *tx) supersede(ctx context.Context, writer string, c Claim, row *claimed
 			return err
 		}
 		row.Lost = append(row.Lost, p.Lost...)
-		if _, err := t.exec(ctx, `UPDATE positions SET superseded = $1 WHERE source = $2 AND name = $3`, c.Source, p.Source, p.Name); err != nil {
+		if err := t.run(ctx, `UPDATE positions SET superseded = $1 WHERE source = $2 AND name = $3`, c.Source, p.Source, p.Name); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM watermarks WHERE source = $1 AND name = $2`, p.Source, p.Name); err != nil {
+		if err := t.run(ctx, `DELETE FROM watermarks WHERE source = $1 AND name = $2`, p.Source, p.Name); err != nil {
 			return err
 		}
 	}

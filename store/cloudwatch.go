@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -43,11 +40,7 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 			return err
 		}
 		id := ids.of(read.Target)
-		var through any
-		if !read.Through.IsZero() {
-			through = utc(read.Through)
-		}
-		_, err = t.exec(ctx, `
+		err = t.run(ctx, `
 			INSERT INTO cloudwatch_reads (target, attempted, through, state, message, month, requested)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (target) DO UPDATE
@@ -55,20 +48,13 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 				state = excluded.state, message = excluded.message, month = excluded.month,
 				requested = excluded.requested +
 					CASE WHEN cloudwatch_reads.month = excluded.month THEN cloudwatch_reads.requested ELSE 0 END`,
-			id, t.now, through, clean(read.State), clean(read.Message), monthOf(t.now), read.Requested)
+			id, t.now, orNull(read.Through), clean(read.State), clean(read.Message), monthOf(t.now), read.Requested)
 		if err != nil {
 			return err
 		}
-		rows := make([][]any, len(minutes))
-		for i, m := range minutes {
-			metrics, err := json.Marshal(m.Metrics)
-			if err != nil {
-				return err
-			}
-			rows[i] = []any{id, utc(m.Minute), string(metrics), t.now}
-		}
-		return t.insert(ctx, `INSERT INTO cloudwatch_minutes (target, minute, metrics, updated)`, `
-			ON CONFLICT (target, minute) DO UPDATE SET metrics = excluded.metrics, updated = excluded.updated`, rows)
+		return insertAll(ctx, t, `INSERT INTO cloudwatch_minutes (target, minute, metrics, updated)`, `
+			ON CONFLICT (target, minute) DO UPDATE SET metrics = excluded.metrics, updated = excluded.updated`,
+			minutes, func(m CloudWatchMinute) []any { return []any{id, utc(m.Minute), asJSON{m.Metrics}, t.now} })
 	})
 }
 
@@ -81,60 +67,23 @@ func (s *Store) CloudWatchReads(ctx context.Context) ([]CloudWatchRead, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, `
-		SELECT `+targetColumns+`, attempted, through, state, message, month, requested
+	return list(ctx, s, "read how CloudWatch was read", func(r *CloudWatchRead) []any {
+		return append(targetFields(&r.Target), &r.Attempted, (*orZero)(&r.Through), &r.State, &r.Message, &r.Requested)
+	}, `
+		SELECT `+targetColumns+`, attempted, through, state, message, CASE WHEN month = $1 THEN requested ELSE 0 END
 		FROM cloudwatch_reads AS r JOIN targets AS t ON t.id = r.target
-		ORDER BY t.table_name, t.index_name, t.account, t.region`)
-	if err != nil {
-		return nil, wrap(ctx, "read how CloudWatch was read", err)
-	}
-	type row struct {
-		CloudWatchRead
-		through sql.NullTime
-		month   string
-	}
-	all, err := collect(rows, func(r *row) []any {
-		return append(targetFields(&r.Target), &r.Attempted, &r.through, &r.State, &r.Message, &r.month, &r.Requested)
-	})
-	reads := make([]CloudWatchRead, len(all))
-	for i, r := range all {
-		reads[i] = r.CloudWatchRead
-		reads[i].Through = r.through.Time
-		if r.month != monthOf(now) {
-			reads[i].Requested = 0
-		}
-	}
-	return reads, wrap(ctx, "read how CloudWatch was read", err)
+		ORDER BY t.table_name, t.index_name, t.account, t.region`, monthOf(now))
 }
 
 // CloudWatchMinutes returns what CloudWatch reported of a target since a minute, in
 // the order of time.
 func (s *Store) CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]CloudWatchMinute, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read CloudWatch's minutes of "+at.Name(), func(m *CloudWatchMinute) []any {
+		return append(targetFields(&m.Target), &m.Minute, asJSON{&m.Metrics})
+	}, `
 		SELECT `+targetColumns+`, minute, metrics
 		FROM cloudwatch_minutes AS m JOIN targets AS t ON t.id = m.target
 		WHERE `+isTarget+` AND minute >= $5 ORDER BY minute`, targetArgs(at, utc(since))...)
-	if err != nil {
-		return nil, wrap(ctx, "read CloudWatch's minutes", err)
-	}
-	type row struct {
-		CloudWatchMinute
-		metrics string
-	}
-	all, err := collect(rows, func(r *row) []any {
-		return append(targetFields(&r.Target), &r.Minute, &r.metrics)
-	})
-	if err != nil {
-		return nil, wrap(ctx, "read CloudWatch's minutes", err)
-	}
-	minutes := make([]CloudWatchMinute, len(all))
-	for i, r := range all {
-		minutes[i] = r.CloudWatchMinute
-		if err := json.Unmarshal([]byte(r.metrics), &minutes[i].Metrics); err != nil {
-			return nil, fmt.Errorf("metrics of %s %s: %w", at.Name(), r.Minute, err)
-		}
-	}
-	return minutes, nil
 }
 
 // MinuteTotal is what the samples show of a minute of a table or index.
@@ -148,15 +97,11 @@ type MinuteTotal struct {
 // MinuteTotals returns the consumption that the samples show of a target since a
 // minute, of the minutes that have windows, in the order of time.
 func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.Time) ([]MinuteTotal, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	seconds, err := list(ctx, s, "read the totals of minutes", func(m *MinuteTotal) []any {
+		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}
+	}, `
 		SELECT second, read_milli, write_milli, complete FROM `+windowTables+`
 		WHERE `+isTarget+` AND second >= $5 ORDER BY second`, targetArgs(at, utc(since))...)
-	if err != nil {
-		return nil, wrap(ctx, "read the totals of minutes", err)
-	}
-	seconds, err := collect(rows, func(m *MinuteTotal) []any {
-		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}
-	})
 	var minutes []MinuteTotal
 	for _, s := range seconds {
 		minute := s.Minute.Truncate(time.Minute)
@@ -167,18 +112,13 @@ func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.T
 		m.ReadMilli, m.WriteMilli = m.ReadMilli+s.ReadMilli, m.WriteMilli+s.WriteMilli
 		m.Complete = m.Complete && s.Complete
 	}
-	return minutes, wrap(ctx, "read the totals of minutes", err)
+	return minutes, err
 }
 
 // ActiveTargets returns the tables and indexes that have a second since a time.
 func (s *Store) ActiveTargets(ctx context.Context, since time.Time) ([]sample.Target, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read the active targets", targetFields, `
 		SELECT `+targetColumns+` FROM targets AS t
 		WHERE EXISTS (SELECT 1 FROM windows AS w WHERE w.target = t.id AND w.second >= $1)
 		ORDER BY t.table_name, t.index_name, t.account, t.region`, utc(since))
-	if err != nil {
-		return nil, wrap(ctx, "read the active targets", err)
-	}
-	all, err := collect(rows, func(at *sample.Target) []any { return targetFields(at) })
-	return all, wrap(ctx, "read the active targets", err)
 }

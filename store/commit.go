@@ -127,8 +127,7 @@ func (t *tx) putDelta(ctx context.Context, c Commit, previous int64) error {
 	if c.Body == nil {
 		return nil
 	}
-	_, err := t.exec(ctx, `
+	return t.run(ctx, `
 		INSERT INTO deltas (writer, seq, version, body, committed, previous)
 		VALUES ($1, $2, $3, $4, $5, $6)`, c.Writer, c.Seq, c.Version, c.Body, t.now, previous)
-	return err
 }

@@ -24,11 +24,9 @@ func (s *Store) Cursors(ctx context.Context) (map[string]int64, error) {
 
 // putCursors advances cursors; none goes back.
 func (t *tx) putCursors(ctx context.Context, cursors map[string]int64) error {
-	var rows [][]any
-	for _, writer := range slices.Sorted(maps.Keys(cursors)) {
-		rows = append(rows, []any{writer, cursors[writer], t.now})
-	}
-	return t.insert(ctx, `INSERT INTO cursors (writer, seq, advanced)`, `
+	return insertAll(ctx, t, `INSERT INTO cursors (writer, seq, advanced)`, `
 		ON CONFLICT (writer) DO UPDATE SET seq = excluded.seq, advanced = excluded.advanced
-		WHERE cursors.seq < excluded.seq`, rows)
+		WHERE cursors.seq < excluded.seq`, slices.Sorted(maps.Keys(cursors)), func(writer string) []any {
+		return []any{writer, cursors[writer], t.now}
+	})
 }

@@ -74,7 +74,7 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 	var snap Snapshot
 	err := s.snapshot(ctx, "read deltas", func(t *tx) (err error) {
 		snap = Snapshot{Now: t.now}
-		if snap.Watermarks, err = t.watermarks(ctx); err != nil {
+		if snap.Watermarks, err = selectAll(ctx, t, (*Watermark).fields, allWatermarks); err != nil {
 			return err
 		}
 		ahead, err := t.ahead(ctx, after)
@@ -94,12 +94,8 @@ type seqRange struct {
 
 // ahead returns the writers that have more than their cursor says.
 func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
-	rows, err := t.QueryContext(ctx, `
+	all, err := selectAll(ctx, t, func(s *seqRange) []any { return []any{&s.writer, &s.last} }, `
 		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
-	if err != nil {
-		return nil, err
-	}
-	all, err := collect(rows, func(s *seqRange) []any { return []any{&s.writer, &s.last} })
 	for i := range all {
 		s := &all[i]
 		s.after = after[s.writer]

@@ -113,12 +113,10 @@ func classified(err error) bool {
 // transaction failed is certain: everything else, the end of the caller's
 // context too, leaves open whether the server received the COMMIT.
 func ambiguous(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
+	if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.SeverityUnlocalized == "ERROR" {
 		return err
 	}
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if _, is := errors.AsType[*sqlite.Error](err); is {
 		return err
 	}
 	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrAmbiguous, err)
@@ -127,8 +125,7 @@ func ambiguous(err error) error {
 // retryable reports whether the same transaction may succeed at once: it was
 // rolled back only because of what ran beside it.
 func retryable(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, is := errors.AsType[*pgconn.PgError](err); is {
 		return pg.Code == "40001" || pg.Code == "40P01"
 	}
 	return busy(err)
@@ -147,12 +144,10 @@ func busy(err error) bool {
 // unavailable reports whether the cause is outside the statement: the network,
 // the server's state, or a resource that an operator will free.
 func unavailable(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, is := errors.AsType[*pgconn.PgError](err); is {
 		return unavailableCode(pg.Code)
 	}
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if lite, is := errors.AsType[*sqlite.Error](err); is {
 		return busy(err) || lite.Code()&0xff == sqlite3.SQLITE_FULL
 	}
 	var connect *pgconn.ConnectError

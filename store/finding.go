@@ -30,9 +30,10 @@ type Finding struct {
 	Document []byte
 }
 
-// Transition is one change of a finding.
+// Transition is one change of a finding, or of an incident.
 type Transition struct {
-	Fingerprint string
+	// Of is the finding's fingerprint, or the incident's ID.
+	Of string
 	// At is when it happened, by the judge's clock.
 	At time.Time
 	// From and To are states; From is empty at the first.
@@ -73,48 +74,41 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 
 // Finding returns one finding, or ErrNotFound.
 func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
-	found, err := selectAll(ctx, s.read, (*Finding).fields, `
-		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`, fingerprint)
-	if err == nil && len(found) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Finding{}, wrap(ctx, "read finding "+fingerprint, err)
-	}
-	return found[0], nil
+	found, err := first(selectAll(ctx, s.read, (*Finding).fields, `
+		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`, fingerprint))
+	return found, wrap(ctx, "read finding "+fingerprint, err)
 }
 
 // FindingHistory returns a finding's transitions in the order they were
 // written.
 func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Transition, error) {
-	return list(ctx, s, "read a history", func(c *Transition) []any {
-		return []any{&c.Fingerprint, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
-	}, `
+	return list(ctx, s, "read a history", (*Transition).fields, `
 		SELECT fingerprint, at, from_state, to_state, severity, note
 		FROM finding_history WHERE fingerprint = $1 ORDER BY id`, fingerprint)
 }
 
 func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs) error {
-	rows := make([][]any, len(findings))
-	for i, f := range findings {
-		rows[i] = []any{ids.of(f.Target), f.Fingerprint, f.Kind, clean(f.Key),
-			f.Severity, f.State, f.Utilization, utc(f.FirstSeen), utc(f.LastSeen), t.now,
-			clean(string(f.Document))}
-	}
-	return t.insert(ctx, `INSERT INTO findings (target, `+findingColumns+`)`, `
+	return insertAll(ctx, t, `INSERT INTO findings (target, `+findingColumns+`)`, `
 		ON CONFLICT (fingerprint) DO UPDATE
 		SET kind = excluded.kind, target = excluded.target, key_text = excluded.key_text,
 			severity = excluded.severity, state = excluded.state,
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
-			document = excluded.document`, rows)
+			document = excluded.document`, findings, func(f Finding) []any {
+		return []any{ids.of(f.Target), f.Fingerprint, f.Kind, clean(f.Key), f.Severity, f.State, f.Utilization,
+			utc(f.FirstSeen), utc(f.LastSeen), t.now, clean(string(f.Document))}
+	})
 }
 
-func (t *tx) putTransitions(ctx context.Context, all []Transition, _ targetIDs) error {
-	rows := make([][]any, len(all))
-	for i, c := range all {
-		rows[i] = []any{c.Fingerprint, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
+func (c *Transition) fields() []any {
+	return []any{&c.Of, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+}
+
+// putTransitions returns what appends to a history.
+func putTransitions(verb string) func(*tx, context.Context, []Transition, targetIDs) error {
+	return func(t *tx, ctx context.Context, all []Transition, _ targetIDs) error {
+		return insertAll(ctx, t, verb, "", all, func(c Transition) []any {
+			return []any{c.Of, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
+		})
 	}
-	return t.insert(ctx, `
-		INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)`, "", rows)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -59,15 +60,9 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 }
 
 func (t *tx) putGaps(ctx context.Context, writer string, gaps []Gap) error {
-	rows := make([][]any, len(gaps))
-	for i, g := range gaps {
-		noticed := t.now
-		if !g.Noticed.IsZero() {
-			noticed = utc(g.Noticed)
-		}
-		rows[i] = []any{writer, g.Source, g.Partition, clean(g.From), clean(g.To),
-			utc(g.Since), utc(g.Until), clean(g.Reason), noticed}
-	}
-	return t.insert(ctx,
-		`INSERT INTO gaps (writer, source, name, from_pos, to_pos, since, until, reason, noticed)`, "", rows)
+	return insertAll(ctx, t,
+		`INSERT INTO gaps (writer, source, name, from_pos, to_pos, since, until, reason, noticed)`, "", gaps, func(g Gap) []any {
+			return []any{writer, g.Source, g.Partition, clean(g.From), clean(g.To),
+				utc(g.Since), utc(g.Until), clean(g.Reason), cmp.Or(utc(g.Noticed), t.now)}
+		})
 }

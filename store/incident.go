@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -32,20 +31,6 @@ type Incident struct {
 	Findings []string
 	// Document is the whole incident as JSON.
 	Document []byte
-}
-
-// IncidentTransition is one change of an incident.
-type IncidentTransition struct {
-	// Incident is the incident's ID.
-	Incident string
-	// At is when it happened, by the judge's clock.
-	At time.Time
-	// From and To are states; From is empty at the first.
-	From, To string
-	// Severity is the one at that time.
-	Severity string
-	// Note is why, for a person.
-	Note string
 }
 
 // IncidentQuery chooses incidents. The zero value chooses all; an empty field
@@ -84,14 +69,8 @@ func (s *Store) Incidents(ctx context.Context, q IncidentQuery) (all []Incident,
 
 // Incident returns one incident, or ErrNotFound.
 func (s *Store) Incident(ctx context.Context, id string) (found Incident, err error) {
-	err = s.snapshot(ctx, "read incident "+id, func(t *tx) error {
-		all, err := t.incidents(ctx, incidentSelect+` WHERE i.id = $1`, id)
-		if err == nil && len(all) == 0 {
-			err = ErrNotFound
-		}
-		if err == nil {
-			found = all[0]
-		}
+	err = s.snapshot(ctx, "read incident "+id, func(t *tx) (err error) {
+		found, err = first(t.incidents(ctx, incidentSelect+` WHERE i.id = $1`, id))
 		return err
 	})
 	return found, err
@@ -99,59 +78,37 @@ func (s *Store) Incident(ctx context.Context, id string) (found Incident, err er
 
 // IncidentHistory returns an incident's transitions in the order they were
 // written.
-func (s *Store) IncidentHistory(ctx context.Context, id string) ([]IncidentTransition, error) {
-	return list(ctx, s, "read an incident's history", func(c *IncidentTransition) []any {
-		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
-	}, `
+func (s *Store) IncidentHistory(ctx context.Context, id string) ([]Transition, error) {
+	return list(ctx, s, "read an incident's history", (*Transition).fields, `
 		SELECT incident, at, from_state, to_state, severity, note
 		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
 }
 
 // incidents reads incidents with their findings.
 func (t *tx) incidents(ctx context.Context, query string, args ...any) ([]Incident, error) {
-	rows, err := t.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	type row struct {
-		Incident
-		fired, resolved sql.NullTime
-	}
-	found, err := collect(rows, func(i *row) []any {
-		return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, &i.fired, &i.resolved,
-			&i.LastSeen, &i.Revision, &i.Root, &i.Document)
-	})
-	if err != nil {
-		return nil, err
-	}
-	var all []Incident
-	for _, r := range found {
-		r.FiredAt, r.ResolvedAt = r.fired.Time, r.resolved.Time
-		if r.Findings, err = t.incidentFindings(ctx, r.ID); err != nil {
-			return nil, err
+	all, err := selectAll(ctx, t, func(i *Incident) []any {
+		return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
+			(*orZero)(&i.ResolvedAt), &i.LastSeen, &i.Revision, &i.Root, &i.Document)
+	}, query, args...)
+	for i := range all {
+		if err == nil {
+			all[i].Findings, err = selectAll(ctx, t, only[string], `
+				SELECT fingerprint FROM incident_findings WHERE incident = $1 ORDER BY fingerprint`, all[i].ID)
 		}
-		all = append(all, r.Incident)
 	}
-	return all, nil
-}
-
-func (t *tx) incidentFindings(ctx context.Context, id string) ([]string, error) {
-	return selectAll(ctx, t, func(fingerprint *string) []any { return []any{fingerprint} }, `
-		SELECT fingerprint FROM incident_findings WHERE incident = $1 ORDER BY fingerprint`, id)
+	return all, err
 }
 
 func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) error {
-	rows := make([][]any, len(all))
-	for i, n := range all {
-		rows[i] = []any{ids.of(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
-			utc(n.LastSeen), n.Revision, n.Root, clean(string(n.Document)), t.now}
-	}
-	err := t.insert(ctx, `INSERT INTO incidents (target, `+incidentColumns+`, updated)`, `
+	err := insertAll(ctx, t, `INSERT INTO incidents (target, `+incidentColumns+`, updated)`, `
 		ON CONFLICT (id) DO UPDATE
 		SET cause = excluded.cause, target = excluded.target, severity = excluded.severity, state = excluded.state,
 			opened_at = excluded.opened_at, fired_at = excluded.fired_at, resolved_at = excluded.resolved_at,
 			last_seen = excluded.last_seen, revision = excluded.revision, root = excluded.root,
-			document = excluded.document, updated = excluded.updated`, rows)
+			document = excluded.document, updated = excluded.updated`, all, func(n Incident) []any {
+		return []any{ids.of(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
+			utc(n.LastSeen), n.Revision, n.Root, clean(string(n.Document)), t.now}
+	})
 	if err != nil {
 		return err
 	}
@@ -168,24 +125,9 @@ func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) er
 
 // putIncidentFindings replaces the findings of an incident.
 func (t *tx) putIncidentFindings(ctx context.Context, n Incident) error {
-	if _, err := t.exec(ctx, `DELETE FROM incident_findings WHERE incident = $1`, n.ID); err != nil {
+	if err := t.run(ctx, `DELETE FROM incident_findings WHERE incident = $1`, n.ID); err != nil {
 		return err
 	}
-	rows := make([][]any, len(n.Findings))
-	for i, fingerprint := range n.Findings {
-		rows[i] = []any{n.ID, fingerprint}
-	}
-	return t.insert(ctx, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`, rows)
+	return insertAll(ctx, t, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`,
+		n.Findings, func(fingerprint string) []any { return []any{n.ID, fingerprint} })
 }
-
-func (t *tx) putIncidentTransitions(ctx context.Context, all []IncidentTransition, _ targetIDs) error {
-	rows := make([][]any, len(all))
-	for i, c := range all {
-		rows[i] = []any{c.Incident, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
-	}
-	return t.insert(ctx, `
-		INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)`, "", rows)
-}
-
-// orNull is a time as the store keeps it, NULL for the zero time.
-func orNull(t time.Time) sql.NullTime { return sql.NullTime{Time: utc(t), Valid: !t.IsZero()} }

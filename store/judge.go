@@ -23,7 +23,7 @@ type Judgement struct {
 	// Incidents replace those of the same ID, each at most once, and
 	// IncidentTransitions are appended to their histories.
 	Incidents           []Incident
-	IncidentTransitions []IncidentTransition
+	IncidentTransitions []Transition
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
 	// Gaps are what the judge itself finds to be lost.
@@ -72,9 +72,11 @@ func (j *Judgement) parts() []part {
 		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
 		partOf(j.Views, (*tx).putViews, func(v *TableView) sample.Target { return v.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
-		partOf(j.Transitions, (*tx).putTransitions, nil),
+		partOf(j.Transitions, putTransitions(`
+			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)`), nil),
 		partOf(j.Incidents, (*tx).putIncidents, func(i *Incident) sample.Target { return i.Target }),
-		partOf(j.IncidentTransitions, (*tx).putIncidentTransitions, nil),
+		partOf(j.IncidentTransitions, putTransitions(`
+			INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)`), nil),
 		partOf(j.Notifications, (*tx).putNotifications, nil),
 	}
 }

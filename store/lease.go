@@ -85,28 +85,24 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 // useLease is the compare-and-swap on a lease's token. It locks the row until
 // the transaction ends: who takes the lease meanwhile waits.
 func (t *tx) useLease(ctx context.Context, l Lease) error {
-	n, err := t.exec(ctx, `
+	return t.swapLease(ctx, l, `
 		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4`,
 		t.now, l.Name, l.Holder, l.Token)
-	if err == nil && n == 0 {
-		return t.lostLease(ctx, l)
-	}
-	return err
 }
 
 // writeUnderLease is useLease with a compare-and-swap on the number of writes too.
 func (t *tx) writeUnderLease(ctx context.Context, l Lease) error {
-	n, err := t.exec(ctx, `
+	return t.swapLease(ctx, l, `
 		UPDATE leases SET used = $1, writes = writes + 1 WHERE name = $2 AND holder = $3 AND token = $4 AND writes = $5`,
 		t.now, l.Name, l.Holder, l.Token, l.Writes)
-	if err == nil && n == 0 {
-		return t.lostLease(ctx, l)
-	}
-	return err
 }
 
-// lostLease returns why a lease cannot be used.
-func (t *tx) lostLease(ctx context.Context, l Lease) error {
+// swapLease changes a lease's row, and returns why it cannot be used where there is none
+// to change.
+func (t *tx) swapLease(ctx context.Context, l Lease, update string, args ...any) error {
+	if err := t.execFound(ctx, update, args...); !errors.Is(err, ErrNotFound) {
+		return err
+	}
 	var stored Lease
 	err := t.QueryRowContext(ctx, `SELECT holder, token, writes FROM leases WHERE name = $1`, l.Name).
 		Scan(&stored.Holder, &stored.Token, &stored.Writes)
@@ -126,6 +122,5 @@ func (t *tx) endLease(ctx context.Context, l Lease, at time.Time) error {
 	if err := t.useLease(ctx, l); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `UPDATE leases SET expires = $1 WHERE name = $2`, at, l.Name)
-	return err
+	return t.run(ctx, `UPDATE leases SET expires = $1 WHERE name = $2`, at, l.Name)
 }

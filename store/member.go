@@ -15,23 +15,19 @@ const memberMemory = time.Hour
 func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
 	var all []string
 	err := s.change(ctx, "attend as "+member, func(t *tx) error {
-		_, err := t.exec(ctx, `
+		err := t.run(ctx, `
 			INSERT INTO members (source, member, expires) VALUES ($1, $2, $3)
 			ON CONFLICT (source, member) DO UPDATE SET expires = excluded.expires`,
 			source, member, utc(t.now.Add(ttl)))
 		if err != nil {
 			return err
 		}
-		if _, err = t.exec(ctx, `DELETE FROM members WHERE source = $1 AND expires < $2`,
+		if err := t.run(ctx, `DELETE FROM members WHERE source = $1 AND expires < $2`,
 			source, utc(t.now.Add(-memberMemory))); err != nil {
 			return err
 		}
-		rows, err := t.QueryContext(ctx, `
+		all, err = selectAll(ctx, t, only[string], `
 			SELECT member FROM members WHERE source = $1 AND expires > $2 ORDER BY member`, source, t.now)
-		if err != nil {
-			return err
-		}
-		all, err = collect(rows, func(member *string) []any { return []any{member} })
 		return err
 	})
 	return all, err
@@ -40,10 +36,9 @@ func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Dura
 // Leave ends a membership: other members may take what the member owns at once.
 func (s *Store) Leave(ctx context.Context, source, member string) error {
 	return s.change(ctx, "leave as "+member, func(t *tx) error {
-		if _, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND owner = $2`, source, member); err != nil {
+		if err := t.run(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND owner = $2`, source, member); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, `DELETE FROM members WHERE source = $1 AND member = $2`, source, member)
-		return err
+		return t.run(ctx, `DELETE FROM members WHERE source = $1 AND member = $2`, source, member)
 	})
 }

@@ -34,31 +34,24 @@ func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	go func() {
 		defer close(wake)
-		wakeUp(wake)
+		retry.Signal(wake)
 		if s.pool == nil {
 			tick(ctx, wake)
 			return
 		}
 		for ctx.Err() == nil {
 			s.listen(ctx, wake)
-			wakeUp(wake)
+			retry.Signal(wake)
 			retry.Pause(ctx, pollEvery)
 		}
 	}()
 	return wake
 }
 
-func wakeUp(wake chan<- struct{}) {
-	select {
-	case wake <- struct{}{}:
-	default:
-	}
-}
-
 func tick(ctx context.Context, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		retry.Pause(ctx, pollEvery)
-		wakeUp(wake)
+		retry.Signal(wake)
 	}
 }
 
@@ -74,7 +67,7 @@ func (s *Store) listen(ctx context.Context, wake chan<- struct{}) {
 		return
 	}
 	for ctx.Err() == nil && !conn.IsClosed() {
-		wakeUp(wake)
+		retry.Signal(wake)
 		waiting, cancel := context.WithTimeout(ctx, pollNotified)
 		_, err := conn.WaitForNotification(waiting)
 		cancel()

@@ -71,12 +71,12 @@ func Redact(rawURL string) string {
 	if err != nil {
 		return "(a URL that cannot be parsed)"
 	}
-	if u.Opaque != "" && u.Scheme != "sqlite" {
-		return "(a URL that cannot be parsed)" // libpq's form behind a scheme: host=… password=…
+	if u.Scheme == "" || u.Opaque != "" && u.Scheme != "sqlite" {
+		return "(a URL that cannot be parsed)" // libpq's form, also behind a scheme: host=… password=…
 	}
 	query := u.Query()
 	for name := range query {
-		if strings.Contains(name, "password") {
+		if strings.Contains(strings.ToLower(name), "password") {
 			query.Set(name, "xxxxx")
 			u.RawQuery = query.Encode()
 		}

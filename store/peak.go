@@ -74,12 +74,7 @@ func (s *Store) WarmKeys(ctx context.Context, at sample.Target, since time.Time,
 // putPeaks raises stored peaks. Where only the beginning of a key's text was
 // known, the longer text stays.
 func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) error {
-	rows := make([][]any, len(peaks))
-	for i, p := range peaks {
-		rows[i] = []any{ids.of(p.Target), int64(p.Hash), utc(p.Hour),
-			p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
-	}
-	return t.insert(ctx, `
+	return insertAll(ctx, t, `
 		INSERT INTO hourly_peaks (target, key_hash, hour, key_type, key_text,
 			write_milli, read_milli, updated)`, `
 		ON CONFLICT (target, key_hash, hour) DO UPDATE
@@ -89,7 +84,9 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) erro
 				THEN excluded.write_milli ELSE hourly_peaks.write_milli END,
 			read_milli = CASE WHEN excluded.read_milli > hourly_peaks.read_milli
 				THEN excluded.read_milli ELSE hourly_peaks.read_milli END,
-			updated = excluded.updated`, rows)
+			updated = excluded.updated`, peaks, func(p HourPeak) []any {
+		return []any{ids.of(p.Target), int64(p.Hash), utc(p.Hour), p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
+	})
 }
 
 // DefaultWarmKeys is of how many keys of a table or index peaks are kept: those
@@ -99,7 +96,7 @@ const DefaultWarmKeys = 1000
 // overfull returns the ids of targets with peaks of more than the most keys. It scans the
 // hours without a lock, which is why it stands apart from the deleting.
 func (s *Store) overfull(ctx context.Context, most int) ([]int64, error) {
-	return list(ctx, s, "count warm keys", func(target *int64) []any { return []any{target} }, `
+	return list(ctx, s, "count warm keys", only[int64], `
 		SELECT target
 		FROM (SELECT DISTINCT target, key_hash FROM hourly_peaks) AS kept
 		GROUP BY target HAVING count(*) > $1`, most)
@@ -121,8 +118,5 @@ func (s *Store) pruneKeys(ctx context.Context, target int64, most int) (deleted 
 			target, most, pruneBatch)
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return deleted, nil
+	return deleted, err
 }

@@ -62,16 +62,11 @@ type Move struct {
 // Positions are all known partitions of a source, in key order; of all
 // sources when source is empty.
 func (s *Store) Positions(ctx context.Context, source string) ([]Position, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read positions", func(p *Position) []any {
+		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Mark, &p.Log, &p.Readers}
+	}, `
 		SELECT source, name, next_offset, epoch, ended, writer, mark, log, readers
 		FROM positions WHERE $1 = '' OR source = $1 ORDER BY source, name`, source)
-	if err != nil {
-		return nil, wrap(ctx, "read positions", err)
-	}
-	all, err := collect(rows, func(p *Position) []any {
-		return []any{&p.Source, &p.Name, &p.Next, &p.Epoch, &p.Ended, &p.Writer, &p.Mark, &p.Log, &p.Readers}
-	})
-	return all, wrap(ctx, "read positions", err)
 }
 
 // move swaps the positions in key order, so that two committers never wait for

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -52,7 +50,7 @@ func (s *Store) SeeSchedule(ctx context.Context, name, spec string) (ReportSched
 	err := s.change(ctx, "see the schedule "+name, func(t *tx) error {
 		known = ReportSchedule{Now: t.now}
 		// The row is written only where it differs, so that looking locks nothing.
-		_, err := t.exec(ctx, `
+		err := t.run(ctx, `
 			INSERT INTO report_schedules (name, spec, since, seen) VALUES ($1, $2, $3, $3)
 			ON CONFLICT (name) DO UPDATE
 			SET since = CASE WHEN report_schedules.spec = excluded.spec THEN report_schedules.since ELSE excluded.since END,
@@ -62,10 +60,7 @@ func (s *Store) SeeSchedule(ctx context.Context, name, spec string) (ReportSched
 		if err != nil {
 			return err
 		}
-		var last sql.NullTime
-		err = t.QueryRowContext(ctx, `SELECT since, last_due FROM report_schedules WHERE name = $1`, name).Scan(&known.Since, &last)
-		known.LastDue = last.Time
-		return err
+		return t.QueryRowContext(ctx, `SELECT since, last_due FROM report_schedules WHERE name = $1`, name).Scan(&known.Since, (*orZero)(&known.LastDue))
 	})
 	return known, err
 }
@@ -96,11 +91,7 @@ func (s *Store) PutReport(ctx context.Context, r Report, notify []Notification) 
 // MarkFiled notes that a report's files are in its folder.
 func (s *Store) MarkFiled(ctx context.Context, id string) error {
 	return s.change(ctx, "mark a report as filed", func(t *tx) error {
-		n, err := t.exec(ctx, `UPDATE reports SET filed = $2 WHERE id = $1`, id, t.now)
-		if err == nil && n == 0 {
-			return ErrNotFound
-		}
-		return err
+		return t.execFound(ctx, `UPDATE reports SET filed = $2 WHERE id = $1`, id, t.now)
 	})
 }
 
@@ -119,57 +110,30 @@ type ReportQuery struct {
 // Reports returns the reports that a query chooses, without their documents, those
 // that were due last first.
 func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
-	before := Infinity
-	if !q.Before.IsZero() {
-		before = utc(q.Before)
-	}
-	rows, err := s.read.QueryContext(ctx, `
-		SELECT id, schedule, due, from_at, to_at, made, summary, filed
-		FROM reports
+	return list(ctx, s, "read reports", (*Report).fields, `
+		SELECT `+reportColumns+` FROM reports
 		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL)
-		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), before, q.Unfiled, limit(q.Limit))
-	if err != nil {
-		return nil, wrap(ctx, "read reports", err)
-	}
-	type row struct {
-		Report
-		filed sql.NullTime
-	}
-	all, err := collect(rows, func(r *row) []any {
-		return []any{&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, &r.filed}
-	})
-	reports := make([]Report, len(all))
-	for i, r := range all {
-		reports[i] = r.Report
-		reports[i].Filed = r.filed.Time
-	}
-	return reports, wrap(ctx, "read reports", err)
+		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), until(q.Before), q.Unfiled, limit(q.Limit))
+}
+
+// reportColumns are those of a report without its document.
+const reportColumns = `id, schedule, due, from_at, to_at, made, summary, filed`
+
+func (r *Report) fields() []any {
+	return []any{&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, (*orZero)(&r.Filed)}
 }
 
 // Report returns one report, or ErrNotFound.
 func (s *Store) Report(ctx context.Context, id string) (r Report, err error) {
-	var filed sql.NullTime
-	err = s.read.QueryRowContext(ctx, `
-		SELECT id, schedule, due, from_at, to_at, made, summary, document, filed FROM reports WHERE id = $1`, clean(id)).
-		Scan(&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, &r.Document, &filed)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	r.Filed = filed.Time
+	r, err = first(selectAll(ctx, s.read, func(r *Report) []any { return append(r.fields(), &r.Document) }, `
+		SELECT `+reportColumns+`, document FROM reports WHERE id = $1`, clean(id)))
 	return r, wrap(ctx, "read a report", err)
 }
 
 // IncidentTransitions returns what happened to incidents from a time until another, To
 // exclusive, in the order in which it was written; at most so many.
-func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]IncidentTransition, error) {
-	rows, err := s.read.QueryContext(ctx, `
+func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]Transition, error) {
+	return list(ctx, s, "read the histories of incidents", (*Transition).fields, `
 		SELECT incident, at, from_state, to_state, severity, note
 		FROM incident_history WHERE at >= $1 AND at < $2 ORDER BY id LIMIT $3`, utc(from), utc(to), limit(most))
-	if err != nil {
-		return nil, wrap(ctx, "read the histories of incidents", err)
-	}
-	all, err := collect(rows, func(c *IncidentTransition) []any {
-		return []any{&c.Incident, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
-	})
-	return all, wrap(ctx, "read the histories of incidents", err)
 }

@@ -1,11 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/options"
 )
 
 // Retention is how long things are kept. A zero field means its default.
@@ -43,34 +44,25 @@ type Retention struct {
 	CloudWatch time.Duration
 	// Reports count from their making.
 	Reports time.Duration
+	// Audit entries count from when they were written.
+	Audit time.Duration
 	// Targets go this long after they were last written for, when no row refers
 	// to them. It must be longer than a day: see [usedEvery].
 	Targets time.Duration
 }
 
-// The defaults of Retention.
-const (
-	DefaultDeltaRetention        = 20 * time.Minute
-	DefaultWindowRetention       = 6 * time.Hour
-	DefaultCardinalityRetention  = 24 * time.Hour
-	DefaultFindingRetention      = 30 * 24 * time.Hour
-	DefaultHistoryRetention      = 90 * 24 * time.Hour
-	DefaultNotificationRetention = 7 * 24 * time.Hour
-	DefaultGapRetention          = 30 * 24 * time.Hour
-	DefaultBadRetention          = 7 * 24 * time.Hour
-	DefaultPeakRetention         = 90 * 24 * time.Hour
-	DefaultViewRetention         = 30 * 24 * time.Hour
-	DefaultWriterRetention       = 7 * 24 * time.Hour
-	DefaultPositionRetention     = 365 * 24 * time.Hour
-	DefaultShardRetention        = 72 * time.Hour
-	DefaultFactRetention         = 30 * 24 * time.Hour
-	DefaultCloudWatchRetention   = 14 * 24 * time.Hour
-	DefaultReportRetention       = 365 * 24 * time.Hour
-)
-
-// defaultTargetRetention is longer than [usedEvery], within which a judge may write
-// for a target and leave used as it is.
-const defaultTargetRetention = 2 * usedEvery
+// DefaultRetention returns the defaults of Retention.
+func DefaultRetention() Retention {
+	const day = 24 * time.Hour
+	return Retention{
+		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Peaks: 90 * day, Views: 30 * day, WarmKeys: DefaultWarmKeys,
+		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
+		Writers: 7 * day, Positions: 365 * day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
+		// Longer than usedEvery, within which a judge may write for a target and leave
+		// used as it is.
+		Targets: 2 * usedEvery,
+	}
+}
 
 // unreferenced is the condition that no row refers to a target.
 func unreferenced() string {
@@ -110,64 +102,49 @@ type rule struct {
 func (r Retention) rules(p *Pruned) []rule {
 	var uncounted int64
 	orphan := `NOT EXISTS (SELECT 1 FROM deltas AS d WHERE d.writer = %[1]s.writer)`
-	writers := cmp.Or(r.Writers, DefaultWriterRetention)
-	positions := cmp.Or(r.Positions, DefaultPositionRetention)
-	bad := cmp.Or(r.Bad, DefaultBadRetention)
 	return []rule{
 		{"deltas", "writer, seq", `committed < $1
-			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "",
-			cmp.Or(r.Deltas, DefaultDeltaRetention), &p.Deltas},
-		{"windows", "target, second", `updated < $1`, "",
-			cmp.Or(r.Windows, DefaultWindowRetention), &p.Windows},
-		{"cardinalities", "target, minute", `updated < $1`, "",
-			cmp.Or(r.Cardinality, DefaultCardinalityRetention), &p.Cardinality},
-		{"findings", "fingerprint", `updated_at < $1`, "",
-			cmp.Or(r.Findings, DefaultFindingRetention), &p.Findings},
-		{"incidents", "id", `updated < $1`, "",
-			cmp.Or(r.Findings, DefaultFindingRetention), &p.Incidents},
+			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "", r.Deltas, &p.Deltas},
+		{"windows", "target, second", `updated < $1`, "", r.Windows, &p.Windows},
+		{"cardinalities", "target, minute", `updated < $1`, "", r.Cardinality, &p.Cardinality},
+		{"findings", "fingerprint", `updated_at < $1`, "", r.Findings, &p.Findings},
+		{"incidents", "id", `updated < $1`, "", r.Findings, &p.Incidents},
 		{"incident_findings", "incident, fingerprint", `NOT EXISTS (
-			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "",
-			cmp.Or(r.Findings, DefaultFindingRetention), &uncounted},
-		{"incident_history", "id", `written < $1`, "",
-			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
-		{"finding_history", "id", `written < $1`, "",
-			cmp.Or(r.History, DefaultHistoryRetention), &p.History},
-		{"notifications", "ordinal", `created < $1 AND state <> 'pending'`, "",
-			cmp.Or(r.Notifications, DefaultNotificationRetention), &p.Notifications},
-		{"gaps", "id", `noticed < $1`, "", cmp.Or(r.Gaps, DefaultGapRetention), &p.Gaps},
-		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", bad, &p.Bad},
-		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", bad, &uncounted},
-		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "",
-			cmp.Or(r.Peaks, DefaultPeakRetention), &p.Peaks},
-		{"table_views", "target", `updated < $1`, "", cmp.Or(r.Views, DefaultViewRetention), &p.Views},
-		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", writers, &p.Writers},
+			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "", r.Findings, &uncounted},
+		{"incident_history", "id", `written < $1`, "", r.History, &p.History},
+		{"finding_history", "id", `written < $1`, "", r.History, &p.History},
+		{"notifications", "ordinal", `created < $1 AND state <> 'pending'
+			AND NOT EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = notifications.incident AND i.state = 'firing')`, "", r.Notifications, &p.Notifications},
+		{"gaps", "id", `noticed < $1`, "", r.Gaps, &p.Gaps},
+		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad, &p.Bad},
+		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad, &uncounted},
+		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks, &p.Peaks},
+		{"table_views", "target", `updated < $1`, "", r.Views, &p.Views},
+		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
-			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", writers, &uncounted},
+			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", r.Writers, &uncounted},
 		{"positions", "source, name", `ended AND moved < $1 AND EXISTS (
 			SELECT 1 FROM shards AS s
-			WHERE s.source = positions.source AND s.name = positions.name)`, "",
-			cmp.Or(r.Shards, DefaultShardRetention), &p.Shards},
+			WHERE s.source = positions.source AND s.name = positions.name)`, "", r.Shards, &p.Shards},
 		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
-			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "",
-			positions, &p.Positions},
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "", r.Positions, &p.Positions},
 		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, "",
-			min(positions, cmp.Or(r.Shards, DefaultShardRetention)), &uncounted},
+			min(r.Positions, r.Shards), &uncounted},
 		{"shards", "source, name", `found < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0, &uncounted},
-		{"cloudwatch_minutes", "target, minute", `updated < $1`, "",
-			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &p.CloudWatch},
-		{"cloudwatch_reads", "target", `attempted < $1`, "",
-			cmp.Or(r.CloudWatch, DefaultCloudWatchRetention), &uncounted},
-		{"reports", "id", `made < $1`, "", cmp.Or(r.Reports, DefaultReportRetention), &p.Reports},
+		{"cloudwatch_minutes", "target, minute", `updated < $1`, "", r.CloudWatch, &p.CloudWatch},
+		{"cloudwatch_reads", "target", `attempted < $1`, "", r.CloudWatch, &uncounted},
+		{"reports", "id", `made < $1`, "", r.Reports, &p.Reports},
 		// As long as a yearly schedule may be away; while there is one it is seen daily.
-		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultReportRetention, &uncounted},
-		{"table_facts", "target", `updated < $1`, "", cmp.Or(r.Facts, DefaultFactRetention), &p.Facts},
+		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultRetention().Reports, &uncounted},
+		{"audit", "id", `at < $1`, "", r.Audit, &uncounted},
+		{"table_facts", "target", `updated < $1`, "", r.Facts, &p.Facts},
 		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,
-			cmp.Or(r.Targets, defaultTargetRetention), &p.Targets},
+			r.Targets, &p.Targets},
 	}
 }
 
@@ -175,6 +152,7 @@ func (r Retention) rules(p *Pruned) []rule {
 // batches of their own transactions. It may run anywhere and at any time. What
 // was deleted before an error is counted too.
 func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
+	r = options.OrDefault(r, DefaultRetention())
 	var p Pruned
 	for _, rule := range r.rules(&p) {
 		err := inBatches(rule.count, func() (int64, error) { return s.pruneBatch(ctx, rule) })
@@ -182,11 +160,10 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 			return p, err
 		}
 	}
-	most := cmp.Or(r.WarmKeys, DefaultWarmKeys)
-	targets, err := s.overfull(ctx, most)
+	targets, err := s.overfull(ctx, r.WarmKeys)
 	for _, at := range targets {
 		if err == nil {
-			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, at, most) })
+			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, at, r.WarmKeys) })
 		}
 	}
 	return p, err
@@ -196,9 +173,11 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 func inBatches(count *int64, batch func() (int64, error)) error {
 	for {
 		n, err := batch()
-		*count += n
-		if err != nil || n < pruneBatch {
+		if err != nil {
 			return err
+		}
+		if *count += n; n < pruneBatch {
+			return nil
 		}
 	}
 }
@@ -210,8 +189,5 @@ func (s *Store) pruneBatch(ctx context.Context, r rule) (deleted int64, err erro
 			r.table, r.key, r.condition, r.still), utc(t.now.Add(-r.keep)), pruneBatch)
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return deleted, nil
+	return deleted, err
 }

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // maxRows bounds the rows of one INSERT, and with them its parameters: SQLite
@@ -33,6 +37,15 @@ func (t *tx) insert(ctx context.Context, verb, tail string, rows [][]any) error 
 	return nil
 }
 
+// insertAll writes one row for each value, as insert does.
+func insertAll[T any](ctx context.Context, t *tx, verb, tail string, all []T, row func(T) []any) error {
+	rows := make([][]any, len(all))
+	for i, v := range all {
+		rows[i] = row(v)
+	}
+	return t.insert(ctx, verb, tail, rows)
+}
+
 // placeholders is "($1, $2), ($3, $4)" for two rows of two columns.
 func placeholders(rows, columns int) string {
 	var b strings.Builder
@@ -49,6 +62,39 @@ func placeholders(rows, columns int) string {
 	}
 	b.WriteByte(')')
 	return b.String()
+}
+
+// orNull is a time as the store keeps it, NULL for the zero time.
+func orNull(t time.Time) sql.NullTime { return sql.NullTime{Time: utc(t), Valid: !t.IsZero()} }
+
+// orZero reads a time, the zero time for NULL.
+type orZero time.Time
+
+// Scan implements sql.Scanner.
+func (z *orZero) Scan(v any) error {
+	var t sql.NullTime
+	err := t.Scan(v)
+	*z = orZero(t.Time)
+	return err
+}
+
+// asJSON keeps a value, or reads one through a pointer to it, as text in JSON; nil is
+// NULL, and NULL leaves what the pointer points to as it is.
+type asJSON struct{ v any }
+
+// Value implements driver.Valuer.
+func (j asJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(j.v)
+	return clean(string(text)), err
+}
+
+// Scan implements sql.Scanner.
+func (j asJSON) Scan(v any) error {
+	var text sql.NullString
+	if err := text.Scan(v); err != nil || !text.Valid {
+		return err
+	}
+	return json.Unmarshal([]byte(text.String), j.v)
 }
 
 // clean is text as both engines can hold it.

@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// TestSilenceIsNoHealth: nobody runs who has not written for a minute, or has said
+// TestSilenceIsNoHealth: nobody runs who has not written for 45 seconds, or has said
 // that it stops; and nobody is missed who was never heard of.
 func TestSilenceIsNoHealth(t *testing.T) {
 	t.Parallel()
@@ -20,8 +20,8 @@ func TestSilenceIsNoHealth(t *testing.T) {
 	}{
 		"nobody was ever there":         {},
 		"one runs":                      {writers: []store.Writer{{Seen: ago(3 * time.Second)}}},
-		"one runs, another crashed":     {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(time.Minute)}}},
-		"the only one crashed":          {writers: []store.Writer{{Seen: ago(61 * time.Second)}}, since: ago(61 * time.Second), silent: true},
+		"one runs, another crashed":     {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(45 * time.Second)}}},
+		"the only one crashed":          {writers: []store.Writer{{Seen: ago(46 * time.Second)}}, since: ago(46 * time.Second), silent: true},
 		"the only one stopped just now": {writers: []store.Writer{{Seen: ago(time.Second), Stopped: ago(time.Second)}}, since: ago(time.Second), silent: true},
 		"two are gone":                  {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(2 * time.Minute)}}, since: ago(2 * time.Minute), silent: true},
 	} {

@@ -39,6 +39,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -82,6 +83,33 @@ func list[T any](ctx context.Context, s *Store, what string, fields func(*T) []a
 	return all, wrap(ctx, what, err)
 }
 
+// querier is a database, or a transaction of it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// only returns where the one column of a row goes.
+func only[T any](column *T) []any { return []any{column} }
+
+// first returns the one row of a query by a name, or ErrNotFound.
+func first[T any](rows []T, err error) (row T, _ error) {
+	switch {
+	case err != nil:
+		return row, err
+	case len(rows) == 0:
+		return row, ErrNotFound
+	}
+	return rows[0], nil
+}
+
+// unlessMissing drops ErrNotFound, where that is no failure.
+func unlessMissing(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // selectAll returns all rows of a query; fields returns where the columns of one row
 // go.
 func selectAll[T any](ctx context.Context, from querier, fields func(*T) []any, query string, args ...any) ([]T, error) {
@@ -89,17 +117,6 @@ func selectAll[T any](ctx context.Context, from querier, fields func(*T) []any, 
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, fields)
-}
-
-// querier is a database, or a transaction of it.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// collect reads all rows and closes them; fields returns where the columns of
-// one row go.
-func collect[T any](rows *sql.Rows, fields func(*T) []any) ([]T, error) {
 	defer rows.Close()
 	var all []T
 	for rows.Next() {

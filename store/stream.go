@@ -28,7 +28,7 @@ func (s *Store) RegisterShards(ctx context.Context, source, stream string, all [
 		if err := t.register(ctx, source, stream, all); err != nil || !listed {
 			return err
 		}
-		_, err := t.exec(ctx, `
+		err := t.run(ctx, `
 			INSERT INTO streams (source, stream, listed) VALUES ($1, $2, $3)
 			ON CONFLICT (source, stream) DO UPDATE SET listed = excluded.listed`, source, stream, t.now)
 		if err != nil {
@@ -58,7 +58,7 @@ func (t *tx) register(ctx context.Context, source, stream string, all []lineage.
 			return err
 		}
 	}
-	_, err := t.exec(ctx, `
+	return t.run(ctx, `
 		UPDATE watermarks SET watermark = (
 			SELECT w.watermark FROM shards AS s
 			JOIN watermarks AS w ON w.source = s.source AND w.name = s.after
@@ -69,19 +69,17 @@ func (t *tx) register(ctx context.Context, source, stream string, all []lineage.
 			WHERE s.source = watermarks.source AND s.name = watermarks.name
 				AND s.stream = $3 AND s.found = $4 AND w.watermark < $5)`,
 		source, Beginning, stream, t.now, Infinity)
-	return err
 }
 
 // refreshSeen keeps the judge from forgetting shards that wait for their turn,
 // which may be hours while a backlog is read.
 func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
-	_, err := t.exec(ctx, `
+	return t.run(ctx, `
 		UPDATE watermarks SET seen = $1
 		WHERE source = $2 AND watermark < $3 AND seen < $4 AND EXISTS (
 			SELECT 1 FROM shards AS s
 			WHERE s.source = watermarks.source AND s.name = watermarks.name AND s.stream = $5)`,
 		t.now, source, Infinity, utc(t.now.Add(-time.Minute)), stream)
-	return err
 }
 
 // Lineage returns what is known of a stream, by the clock of the database. Shards that
@@ -94,7 +92,7 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Str
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		l.Names, err = selectAll(ctx, t, func(name *string) []any { return []any{name} }, `
+		l.Names, err = selectAll(ctx, t, only[string], `
 			SELECT name FROM shards WHERE source = $1 AND stream = $2 ORDER BY name`, source, stream)
 		return err
 	})
@@ -104,15 +102,11 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Str
 // LastListed returns when all shards of a stream whose name has this prefix were
 // listed last; zero when there is none.
 func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Time, error) {
-	var last time.Time
-	err := s.read.QueryRowContext(ctx, `
+	last, err := first(list(ctx, s, "read when "+prefix+" was listed last", only[time.Time], `
 		SELECT listed FROM streams
 		WHERE source = $1 AND substr(stream, 1, $2) = $3 ORDER BY listed DESC LIMIT 1`,
-		source, utf8.RuneCountInString(prefix), prefix).Scan(&last)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, nil
-	}
-	return last, wrap(ctx, "read when "+prefix+" was listed last", err)
+		source, utf8.RuneCountInString(prefix), prefix))
+	return last, unlessMissing(err)
 }
 
 // OpenShards are the shards of a source that are not counted to their end, in
@@ -171,8 +165,7 @@ func (s *Store) TakeShards(ctx context.Context, source, member string, names []s
 // now is left alone.
 func (s *Store) FreeShard(ctx context.Context, source, member, name string) error {
 	return s.change(ctx, "free shard "+name, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND name = $2 AND owner = $3`,
+		return t.run(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND name = $2 AND owner = $3`,
 			source, name, member)
-		return err
 	})
 }

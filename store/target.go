@@ -57,13 +57,10 @@ func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (target
 		}
 	}
 	missing := slices.DeleteFunc(all, func(at sample.Target) bool { return ids[at] != 0 })
-	rows := make([][]any, len(missing))
-	for i, at := range missing {
-		rows[i] = []any{at.Account, at.Region, at.Table, at.Index, t.now}
-	}
 	// Another judge or collector may insert the same: then the ids are its.
-	err := t.insert(ctx, `INSERT INTO targets (account, region, table_name, index_name, used)`,
-		`ON CONFLICT (table_name, index_name, account, region) DO UPDATE SET used = excluded.used`, rows)
+	err := insertAll(ctx, t, `INSERT INTO targets (account, region, table_name, index_name, used)`,
+		`ON CONFLICT (table_name, index_name, account, region) DO UPDATE SET used = excluded.used`,
+		missing, func(at sample.Target) []any { return []any{at.Account, at.Region, at.Table, at.Index, t.now} })
 	if err != nil {
 		return nil, err
 	}
@@ -81,18 +78,14 @@ func (t *tx) findTargets(ctx context.Context, wanted []sample.Target, ids target
 	for _, at := range wanted {
 		args = append(args, at.Account, at.Region, at.Table, at.Index)
 	}
-	rows, err := t.QueryContext(ctx, `
-		SELECT t.id, t.used, `+targetColumns+` FROM targets AS t
-		WHERE (t.account, t.region, t.table_name, t.index_name) IN (VALUES `+placeholders(len(wanted), 4)+`)`, args...)
-	if err != nil {
-		return err
-	}
 	type known struct {
 		id     int64
 		used   time.Time
 		target sample.Target
 	}
-	all, err := collect(rows, func(k *known) []any { return append([]any{&k.id, &k.used}, targetFields(&k.target)...) })
+	all, err := selectAll(ctx, t, func(k *known) []any { return append(targetFields(&k.target), &k.id, &k.used) }, `
+		SELECT `+targetColumns+`, t.id, t.used FROM targets AS t
+		WHERE (t.account, t.region, t.table_name, t.index_name) IN (VALUES `+placeholders(len(wanted), 4)+`)`, args...)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -40,15 +41,9 @@ func parsePostgres(rawURL string) (*pgxpool.Config, error) {
 
 // fallsBack reports whether connections are tried with TLS first, and then without.
 func fallsBack(c *pgconn.Config) bool {
-	if c.TLSConfig == nil {
-		return false
-	}
-	for _, f := range c.Fallbacks {
-		if f.TLSConfig == nil && f.Host == c.Host {
-			return true
-		}
-	}
-	return false
+	return c.TLSConfig != nil && slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.TLSConfig == nil && f.Host == c.Host
+	})
 }
 
 // isLocal reports whether a host is this machine: a socket's directory, localhost, or a

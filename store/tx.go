@@ -30,6 +30,21 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return result.RowsAffected()
 }
 
+// run runs a statement, whatever it changes.
+func (t *tx) run(ctx context.Context, query string, args ...any) error {
+	_, err := t.ExecContext(ctx, query, args...)
+	return err
+}
+
+// execFound runs a statement, and fails with ErrNotFound when it changed no row.
+func (t *tx) execFound(ctx context.Context, query string, args ...any) error {
+	n, err := t.exec(ctx, query, args...)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
 // change runs f in a writing transaction, again when only concurrency failed
 // it, and wraps the error with what was being done.
 func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) error {
@@ -46,8 +61,7 @@ func repeat(ctx context.Context, f func() error) error {
 		}
 		return struct{}{}, err
 	}
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = 5*time.Millisecond, 500*time.Millisecond
+	wait := retry.NewBackOff(5*time.Millisecond, 500*time.Millisecond)
 	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries))
 	return retry.Cause(err)
 }

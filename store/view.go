@@ -28,11 +28,9 @@ func (s *Store) TableViews(ctx context.Context) ([]TableView, error) {
 }
 
 func (t *tx) putViews(ctx context.Context, views []TableView, ids targetIDs) error {
-	rows := make([][]any, len(views))
-	for i, v := range views {
-		rows[i] = []any{ids.of(v.Target), t.now, clean(string(v.Document))}
-	}
-	return t.insert(ctx, `INSERT INTO table_views (target, updated, document)`, `
+	return insertAll(ctx, t, `INSERT INTO table_views (target, updated, document)`, `
 		ON CONFLICT (target) DO UPDATE
-		SET updated = excluded.updated, document = excluded.document`, rows)
+		SET updated = excluded.updated, document = excluded.document`, views, func(v TableView) []any {
+		return []any{ids.of(v.Target), t.now, clean(string(v.Document))}
+	})
 }

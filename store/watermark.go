@@ -34,13 +34,12 @@ type Watermark struct {
 // claimWatermark makes a claimed partition known, and keeps writers with an
 // older claim from moving it.
 func (t *tx) claimWatermark(ctx context.Context, p Position) error {
-	_, err := t.exec(ctx, `
+	return t.run(ctx, `
 		INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)
 		VALUES ($1, $2, $3, $4, $5, 0, $6, $6)
 		ON CONFLICT (source, name) DO UPDATE
 		SET epoch = excluded.epoch, writer = excluded.writer, seen = excluded.seen`,
 		p.Source, p.Name, p.Epoch, p.Writer, Beginning, t.now)
-	return err
 }
 
 // putWatermarks writes a writer's watermarks in key order. One of an older
@@ -50,39 +49,29 @@ func (t *tx) claimWatermark(ctx context.Context, p Position) error {
 func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark) error {
 	marks = slices.Clone(marks)
 	slices.SortFunc(marks, func(a, b Watermark) int { return a.compare(b.PartitionID) })
-	rows := make([][]any, len(marks))
-	for i, w := range marks {
-		rows[i] = []any{w.Source, w.Name, w.Epoch, writer, utc(w.Time), w.Lag, t.now, t.now}
-	}
-	return t.insert(ctx, `INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)`, `
+	return insertAll(ctx, t, `INSERT INTO watermarks (source, name, epoch, writer, watermark, lag, moved, seen)`, `
 		ON CONFLICT (source, name) DO UPDATE
 		SET epoch = excluded.epoch, writer = excluded.writer, lag = excluded.lag, seen = excluded.seen,
 			watermark = CASE WHEN watermarks.watermark >= excluded.watermark
 				THEN watermarks.watermark ELSE excluded.watermark END,
 			moved = CASE WHEN watermarks.watermark >= excluded.watermark
 				THEN watermarks.moved ELSE excluded.moved END
-		WHERE watermarks.epoch <= excluded.epoch`, rows)
+		WHERE watermarks.epoch <= excluded.epoch`, marks, func(w Watermark) []any {
+		return []any{w.Source, w.Name, w.Epoch, writer, utc(w.Time), w.Lag, t.now, t.now}
+	})
 }
 
-func (t *tx) watermarks(ctx context.Context) ([]Watermark, error) {
-	rows, err := t.QueryContext(ctx, `
-		SELECT source, name, epoch, writer, watermark, lag, moved, seen
-		FROM watermarks ORDER BY source, name`)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(w *Watermark) []any {
-		return []any{&w.Source, &w.Name, &w.Epoch, &w.Writer, &w.Time, &w.Lag, &w.Moved, &w.Seen}
-	})
+// allWatermarks reads those of all partitions, in key order.
+const allWatermarks = `
+	SELECT source, name, epoch, writer, watermark, lag, moved, seen
+	FROM watermarks ORDER BY source, name`
+
+func (w *Watermark) fields() []any {
+	return []any{&w.Source, &w.Name, &w.Epoch, &w.Writer, &w.Time, &w.Lag, &w.Moved, &w.Seen}
 }
 
 // Watermarks are those of all known partitions, in key order. A judge takes
 // them from Read instead, which reads them and the deltas of one state.
 func (s *Store) Watermarks(ctx context.Context) ([]Watermark, error) {
-	var marks []Watermark
-	err := s.snapshot(ctx, "read watermarks", func(t *tx) (err error) {
-		marks, err = t.watermarks(ctx)
-		return err
-	})
-	return marks, err
+	return list(ctx, s, "read watermarks", (*Watermark).fields, allWatermarks)
 }

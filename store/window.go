@@ -2,10 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -50,79 +46,37 @@ const windowTables = `windows AS w JOIN targets AS t ON t.id = w.target`
 
 // Window returns one second of a table or index, and whether it is stored.
 func (s *Store) Window(ctx context.Context, at sample.Target, second time.Time) (Window, bool, error) {
-	row := s.read.QueryRowContext(ctx, `
+	w, err := first(list(ctx, s, "read a window", (*Window).fields, `
 		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
-		WHERE `+isTarget+` AND second = $5`, targetArgs(at, utc(second))...)
-	w, err := scanWindow(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Window{}, false, nil
-	}
-	return w, err == nil, wrap(ctx, "read a window", err)
+		WHERE `+isTarget+` AND second = $5`, targetArgs(at, utc(second))...))
+	return w, err == nil, unlessMissing(err)
 }
 
 // LastWindow returns the newest second that is stored of a table or index, and
 // whether there is any: no later one has to be queried.
 func (s *Store) LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error) {
-	var second time.Time
-	err := s.read.QueryRowContext(ctx, `
+	second, err := first(list(ctx, s, "read the newest window", only[time.Time], `
 		SELECT second FROM `+windowTables+`
-		WHERE `+isTarget+` ORDER BY second DESC LIMIT 1`, targetArgs(at)...).Scan(&second)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, false, nil
-	}
-	return second, err == nil, wrap(ctx, "read the newest window", err)
+		WHERE `+isTarget+` ORDER BY second DESC LIMIT 1`, targetArgs(at)...))
+	return second, err == nil, unlessMissing(err)
 }
 
 // Windows returns the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read windows of "+q.Name(), (*Window).fields, `
 		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
 		WHERE `+isTarget+` AND second >= $5 AND second < $6
 		ORDER BY second LIMIT $7`,
 		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
-	if err != nil {
-		return nil, wrap(ctx, "read windows", err)
-	}
-	defer rows.Close()
-	var all []Window
-	for rows.Next() {
-		w, err := scanWindow(rows)
-		if err != nil {
-			return nil, wrap(ctx, "read windows", err)
-		}
-		all = append(all, w)
-	}
-	return all, wrap(ctx, "read windows", rows.Err())
 }
 
-func scanWindow(row interface{ Scan(...any) error }) (Window, error) {
-	var w Window
-	var vector string
-	err := row.Scan(&w.Account, &w.Region, &w.Table, &w.Index, &w.Second, &w.Requests, &w.ReadMilli, &w.WriteMilli,
-		&w.ThrottledRequests, &w.ThrottledReadMilli, &w.ThrottledWriteMilli,
-		&vector, &w.Complete, &w.Body)
-	if err != nil {
-		return Window{}, err
-	}
-	if err := json.Unmarshal([]byte(vector), &w.Vector); err != nil {
-		return Window{}, fmt.Errorf("vector of %s %s: %w", w.Name(), w.Second, err)
-	}
-	return w, nil
+func (w *Window) fields() []any {
+	return append(targetFields(&w.Target), &w.Second, &w.Requests, &w.ReadMilli, &w.WriteMilli,
+		&w.ThrottledRequests, &w.ThrottledReadMilli, &w.ThrottledWriteMilli, asJSON{&w.Vector}, &w.Complete, &w.Body)
 }
 
 func (t *tx) putWindows(ctx context.Context, windows []Window, ids targetIDs) error {
-	rows := make([][]any, len(windows))
-	for i, w := range windows {
-		vector, err := json.Marshal(w.Vector)
-		if err != nil {
-			return err
-		}
-		rows[i] = []any{ids.of(w.Target), utc(w.Second),
-			w.Requests, w.ReadMilli, w.WriteMilli,
-			w.ThrottledRequests, w.ThrottledReadMilli, w.ThrottledWriteMilli,
-			string(vector), w.Complete, present(w.Body), t.now}
-	}
-	return t.insert(ctx, `INSERT INTO windows (target, `+windowColumns+`, updated)`, `
+	return insertAll(ctx, t, `INSERT INTO windows (target, `+windowColumns+`, updated)`, `
 		ON CONFLICT (target, second) DO UPDATE
 		SET requests = excluded.requests,
 			read_milli = excluded.read_milli,
@@ -133,7 +87,10 @@ func (t *tx) putWindows(ctx context.Context, windows []Window, ids targetIDs) er
 			vector = excluded.vector,
 			complete = excluded.complete,
 			body = excluded.body,
-			updated = excluded.updated`, rows)
+			updated = excluded.updated`, windows, func(w Window) []any {
+		return []any{ids.of(w.Target), utc(w.Second), w.Requests, w.ReadMilli, w.WriteMilli,
+			w.ThrottledRequests, w.ThrottledReadMilli, w.ThrottledWriteMilli, asJSON{w.Vector}, w.Complete, present(w.Body), t.now}
+	})
 }
 
 // present is a body that is not NULL.

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
+	"database/sql/driver"
 	"time"
 )
 
@@ -46,13 +46,12 @@ type WriterStatus struct {
 // StartWriter registers a writer. It may be repeated.
 func (s *Store) StartWriter(ctx context.Context, w Writer) error {
 	return s.change(ctx, "start writer "+w.ID, func(t *tx) error {
-		_, err := t.exec(ctx, `
+		return t.run(ctx, `
 			INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
 			VALUES ($1, $2, $3, $4, $5, 0, 0)
 			ON CONFLICT (writer) DO UPDATE
 			SET host = excluded.host, started = excluded.started, stopped = excluded.stopped, seen = excluded.seen`,
 			w.ID, clean(w.Host), utc(w.Started), utc(time.Time{}), t.now)
-		return err
 	})
 }
 
@@ -60,87 +59,65 @@ func (s *Store) StartWriter(ctx context.Context, w Writer) error {
 // stays.
 func (s *Store) StopWriter(ctx context.Context, id string) error {
 	return s.change(ctx, "stop writer "+id, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE writers SET stopped = $1, seen = $1 WHERE writer = $2`, t.now, id)
-		return err
+		return t.run(ctx, `UPDATE writers SET stopped = $1, seen = $1 WHERE writer = $2`, t.now, id)
 	})
 }
 
 // ReportWriter replaces what a writer reports of itself, and is a sign of life. It
 // fails with ErrNotFound for a writer that is not known.
 func (s *Store) ReportWriter(ctx context.Context, id string, status WriterStatus) error {
-	row, err := status.row()
-	if err != nil {
-		return err
+	refused := any(asJSON{status.RefusedTables})
+	if status.RefusedTables == nil {
+		refused = nil
 	}
 	return s.change(ctx, "report writer "+id, func(t *tx) error {
-		n, err := t.exec(ctx, `
+		return t.execFound(ctx, `
 			UPDATE writers
 			SET version = $1, state = $2, reason = $3, clock_offset_us = $4, lag = $5, refused_tables = $6, bad_share = $7,
 				seen = $8
 			WHERE writer = $9`,
-			clean(status.Version), clean(status.State), clean(status.Reason), row.clockOffset, row.lag, row.refused, row.badShare,
-			t.now, id)
-		if err == nil && n == 0 {
-			return ErrNotFound
-		}
-		return err
+			clean(status.Version), clean(status.State), clean(status.Reason), microseconds{&status.ClockOffset}, status.Lag, refused,
+			status.BadShare, t.now, id)
 	})
 }
 
-// statusRow are the columns of a status that may be NULL.
-type statusRow struct {
-	clockOffset, lag sql.NullInt64
-	refused          sql.NullString
-	badShare         sql.NullFloat64
+// microseconds is a duration, nil where it is not known, as the store keeps it.
+type microseconds struct{ of **time.Duration }
+
+// Value implements driver.Valuer.
+func (m microseconds) Value() (driver.Value, error) {
+	if *m.of == nil {
+		return nil, nil
+	}
+	return (*m.of).Microseconds(), nil
 }
 
-func (s *WriterStatus) row() (r statusRow, err error) {
-	if s.ClockOffset != nil {
-		r.clockOffset = sql.NullInt64{Int64: s.ClockOffset.Microseconds(), Valid: true}
+// Scan implements sql.Scanner.
+func (m microseconds) Scan(v any) error {
+	var n sql.NullInt64
+	if err := n.Scan(v); err != nil || !n.Valid {
+		return err
 	}
-	if s.Lag != nil {
-		r.lag = sql.NullInt64{Int64: *s.Lag, Valid: true}
-	}
-	if s.BadShare != nil {
-		r.badShare = sql.NullFloat64{Float64: *s.BadShare, Valid: true}
-	}
-	if s.RefusedTables != nil {
-		names, err := json.Marshal(s.RefusedTables)
-		if err != nil {
-			return r, err
-		}
-		r.refused = sql.NullString{String: clean(string(names)), Valid: true}
-	}
-	return r, nil
-}
-
-func (s *WriterStatus) set(r statusRow) error {
-	if r.clockOffset.Valid {
-		offset := time.Duration(r.clockOffset.Int64) * time.Microsecond
-		s.ClockOffset = &offset
-	}
-	if r.lag.Valid {
-		s.Lag = &r.lag.Int64
-	}
-	if r.badShare.Valid {
-		s.BadShare = &r.badShare.Float64
-	}
-	if r.refused.Valid {
-		return json.Unmarshal([]byte(r.refused.String), &s.RefusedTables)
-	}
+	*m.of = new(time.Duration(n.Int64) * time.Microsecond)
 	return nil
 }
 
 // SilentAfter is how long a collector may write nothing before it is taken to be
-// gone: it writes every few seconds, also when there is nothing to count.
-const SilentAfter = time.Minute
+// gone: it writes every few seconds, also when there is nothing to count, and has
+// missed four of its reports then.
+const SilentAfter = 45 * time.Second
+
+// Runs reports whether a writer has not ended, and was heard of lately.
+func (w *Writer) Runs(now time.Time) bool {
+	return w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter
+}
 
 // Silence returns the newest time at which any of some collectors wrote, and
 // whether that is so long before now that none can be running. Without collectors
 // there is no silence: nothing was ever heard.
 func Silence(all []Writer, now time.Time) (since time.Time, silent bool) {
 	for _, w := range all {
-		if w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter {
+		if w.Runs(now) {
 			return time.Time{}, false
 		}
 		if w.Seen.After(since) {
@@ -161,30 +138,11 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 
 // Writers returns the known writers, the newest first.
 func (s *Store) Writers(ctx context.Context) ([]Writer, error) {
-	rows, err := s.read.QueryContext(ctx, `
+	return list(ctx, s, "read writers", func(w *Writer) []any {
+		return []any{&w.ID, &w.Host, &w.Started, &w.Stopped, &w.Seen, &w.LastSeq, &w.Version, &w.State, &w.Reason,
+			microseconds{&w.ClockOffset}, &w.Lag, asJSON{&w.RefusedTables}, &w.BadShare}
+	}, `
 		SELECT writer, host, started, stopped, seen, last_seq, version, state, reason,
 			clock_offset_us, lag, refused_tables, bad_share
 		FROM writers ORDER BY started DESC, writer`)
-	if err != nil {
-		return nil, wrap(ctx, "read writers", err)
-	}
-	type row struct {
-		Writer
-		status statusRow
-	}
-	all, err := collect(rows, func(w *row) []any {
-		return []any{&w.ID, &w.Host, &w.Started, &w.Stopped, &w.Seen, &w.LastSeq, &w.Version, &w.State, &w.Reason,
-			&w.status.clockOffset, &w.status.lag, &w.status.refused, &w.status.badShare}
-	})
-	if err != nil {
-		return nil, wrap(ctx, "read writers", err)
-	}
-	writers := make([]Writer, len(all))
-	for i := range all {
-		if err := all[i].Writer.set(all[i].status); err != nil {
-			return nil, wrap(ctx, "read writer "+all[i].ID, err)
-		}
-		writers[i] = all[i].Writer
-	}
-	return writers, nil
 }

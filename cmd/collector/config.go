@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
@@ -19,11 +18,13 @@ type Config struct {
 	Kafka   Kafka   `yaml:"kafka"`
 	Streams Streams `yaml:"streams"`
 	tables.FileSection
-	Store   cli.Store `yaml:"store"`
-	Commit  Commit    `yaml:"commit"`
-	Collect Collect   `yaml:"collect"`
-	Admin   Admin     `yaml:"admin"`
-	Log     cli.Log   `yaml:"log"`
+	Keys    tables.Hashing `yaml:"keys"`
+	Store   cli.Store      `yaml:"store"`
+	Commit  Commit         `yaml:"commit"`
+	Collect Collect        `yaml:"collect"`
+	Admin   Admin          `yaml:"admin"`
+	Web     cli.Web        `yaml:"web"`
+	Log     cli.Log        `yaml:"log"`
 }
 
 // Commit is how often summaries are stored.
@@ -47,13 +48,14 @@ type Admin struct {
 
 // defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
+	gathers := collect.Default()
 	return &Config{
 		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
-		Streams:     Streams{Consumer: "keyheat", Lease: shards.DefaultLease},
+		Streams:     Streams{Consumer: "keyheat", Lease: shards.Default().Lease},
 		FileSection: tables.DefaultFile(),
-		Commit:      Commit{Interval: collect.DefaultCommitInterval},
+		Commit:      Commit{Interval: gathers.CommitInterval},
 		Collect: Collect{
-			Memory: collect.DefaultPendingBytes, TooOld: collect.DefaultTooOld, TooFarAhead: collect.DefaultTooFarAhead,
+			Memory: config.Bytes(gathers.PendingBytes), TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
 		},
 		Admin: Admin{Listen: "127.0.0.1:9461"},
 		Log:   cli.DefaultLog(),
@@ -64,14 +66,13 @@ func defaults() *Config {
 func (c *Config) Check(f *config.Faults) {
 	c.checkInput(f)
 	c.FileSection.Check(f)
+	c.CheckHiding(c.Keys, f)
 	c.Store.Check(f)
 	c.Collect.check(f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {
 		f.Addf("commit.interval", "%s: give 100ms to 1m", c.Commit.Interval)
 	}
-	if _, _, err := net.SplitHostPort(c.Admin.Listen); err != nil {
-		f.Addf("admin.listen", "%q: write host:port, such as 127.0.0.1:9461", c.Admin.Listen)
-	}
+	c.Web.Check("admin.listen", c.Admin.Listen, f)
 	c.Log.Check(f)
 }
 

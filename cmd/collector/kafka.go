@@ -38,7 +38,7 @@ type TLS struct {
 
 // SASL is how the collector authenticates to Kafka.
 type SASL struct {
-	Mechanism    string        `yaml:"mechanism" help:"PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; empty for no authentication"`
+	Mechanism    string        `yaml:"mechanism" help:"PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or AWS_MSK_IAM with the AWS SDK's credentials; empty for no authentication"`
 	User         string        `yaml:"user" help:"the user to authenticate as"`
 	Password     config.Secret `yaml:"password" help:"the user's password"`
 	PasswordFile string        `yaml:"password_file" help:"a file that holds the password"`
@@ -75,13 +75,7 @@ func (k *Kafka) check(f *config.Faults) {
 	if !k.TLS.Enabled && k.TLS != (TLS{}) {
 		f.Addf("kafka.tls.enabled", "the other settings of kafka.tls have no effect without it: write true, or remove them")
 	}
-	if k.SASL.Mechanism == "" {
-		if k.SASL != (SASL{}) {
-			f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl have no effect without it: write PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
-		}
-	} else if _, err := kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password)); err != nil {
-		f.Addf("kafka.sasl.mechanism", "%w", err)
-	}
+	k.SASL.check(k.TLS.Enabled, f)
 }
 
 // client returns the TLS of connections to Kafka; nil for none.
@@ -120,9 +114,7 @@ func (k *Kafka) source() (kafka.Config, error) {
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}
-	if k.SASL.Mechanism != "" {
-		c.SASL, err = kafka.Mechanism(k.SASL.Mechanism, k.SASL.User, string(k.SASL.Password))
-	}
+	c.SASL, err = k.SASL.mechanism()
 	return c, err
 }
 
@@ -135,6 +127,9 @@ func (k *Kafka) probes(*Config) []cli.Probe {
 		}
 		limits, err := settings.Probe(ctx)
 		found := fmt.Sprintf("%s answers and has %s", strings.Join(settings.Brokers, ", "), strings.Join(settings.Topics, ", "))
+		if exposed := k.exposed(); exposed != "" {
+			found += "; " + exposed
+		}
 		if limits != "" {
 			found += "; " + limits
 		}
@@ -155,6 +150,9 @@ func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
 	settings, err := k.source()
 	if err != nil {
 		return cli.Wrong(err)
+	}
+	if exposed := k.exposed(); exposed != "" {
+		d.Log.Warn(exposed)
 	}
 	source, err := kafka.New(settings, d.Log)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/buildinfo"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
@@ -30,21 +29,14 @@ func runCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(c, config)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return run(c.Context(), config, c.ErrOrStderr())
-	}
-	return c
+	return cli.Configured(c, config, func(c *cobra.Command) error { return run(c.Context(), config, c.ErrOrStderr()) })
 }
 
 // run collects until ctx ends. What started last stops first: the source releases
 // its partitions, then the last commit is written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
-	return cli.Serve(ctx, admin.Options{Address: config.Admin.Listen, Hosts: config.Admin.Hosts}, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		return config.input().run(ctx, config, d)
 	})
 }
@@ -87,9 +79,13 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 
 // collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
-	return collect.Config{
+	settings := collect.Config{
 		Host: host, Version: buildinfo.Read().Version, Shards: c.Collect.Shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}
+	if hider := c.Hider(c.Keys); hider != nil {
+		settings.Hider = func() collect.Hider { return hider() }
+	}
+	return settings
 }

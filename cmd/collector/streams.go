@@ -34,7 +34,7 @@ const rounds = 5
 
 // source returns the configuration of internal/source/shards.
 func (s *Streams) source() shards.Config {
-	return shards.Config{Tables: s.Tables, Lease: s.Lease, Round: min(shards.DefaultRound, s.Lease/rounds)}
+	return shards.Config{Tables: s.Tables, Lease: s.Lease, Round: min(shards.Default().Round, s.Lease/rounds)}
 }
 
 // check implements input.

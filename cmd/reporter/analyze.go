@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/tables"
@@ -42,6 +43,7 @@ func analyzeCommand() *cobra.Command {
 	policyFile := c.Flags().String("policy", "", "the same `file`; deprecated")
 	_ = c.Flags().MarkHidden("policy") // pflag's own deprecation would write to standard output
 	c.MarkFlagsMutuallyExclusive("tables", "policy")
+	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, where a policy hashes them")
 	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: all its figures, in words and with the arithmetic; repeatable")
@@ -66,6 +68,10 @@ func analyzeCommand() *cobra.Command {
 		}
 		if err := section.DetectPolicy(detect.Target{}).Validate(); err != nil {
 			return cli.Wrong(err)
+		}
+		hide, err := hiding(section, *secretFile)
+		if err != nil {
+			return err
 		}
 		if !slices.Contains(formatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
@@ -93,7 +99,7 @@ func analyzeCommand() *cobra.Command {
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: section.Tables.Decoding(),
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
-			Policy: section.DetectPolicy, Facts: section.Tables.Facts,
+			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide,
 		})
 	}
 	return c
@@ -122,19 +128,8 @@ func languagesOf(texts []string) (all []recipe.Language, err error) {
 	return all, nil
 }
 
-func languages() string {
-	var names []string
-	for _, l := range recipe.Languages() {
-		names = append(names, string(l))
-	}
-	return strings.Join(names, ", ")
-}
+func languages() string { return strings.Join(wording.Names(recipe.Languages()), ", ") }
 
-func formatNames() (names []string) {
-	for _, f := range analyze.Formats() {
-		names = append(names, string(f))
-	}
-	return names
-}
+func formatNames() []string { return wording.Names(analyze.Formats()) }
 
 func formats() string { return strings.Join(formatNames(), ", ") }

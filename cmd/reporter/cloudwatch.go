@@ -23,7 +23,8 @@ type CloudWatch struct {
 }
 
 func defaultCloudWatch() CloudWatch {
-	return CloudWatch{Every: cloudwatch.DefaultEvery, EveryOpen: cloudwatch.DefaultEveryOpen, MonthlyCost: cloudwatch.DefaultMonthlyCost}
+	c := cloudwatch.Default()
+	return CloudWatch{Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost}
 }
 
 func (c *CloudWatch) check(f *config.Faults) {

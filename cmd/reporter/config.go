@@ -1,11 +1,10 @@
 package main
 
 import (
-	"net"
-	"net/url"
 	"time"
 
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
@@ -20,9 +19,14 @@ type Config struct {
 	Store       cli.Store `yaml:"store"`
 	Listen      string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
 	Hosts       []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
+	Web         cli.Web   `yaml:"web"`
 	ExternalURL string    `yaml:"external_url" help:"the address at which people reach the pages, for links in notifications, such as https://keyheat.example.com"`
 	Webhook     Webhook   `yaml:"webhook"`
+	Receivers   Receivers `yaml:"receivers" help:"the tools that are told of incidents, by name: see [ALERTING.md](ALERTING.md#receivers)" layers:"file"`
+	Routes      []Route   `yaml:"routes" help:"which receivers are told of which incidents: see [ALERTING.md](ALERTING.md#routes); all of everything without any" layers:"file"`
 	tables.Section
+	Heartbeat  Heartbeat  `yaml:"heartbeat"`
+	Pipeline   Pipeline   `yaml:"pipeline"`
 	CloudWatch CloudWatch `yaml:"cloudwatch"`
 	Reports    Reports    `yaml:"reports" help:"reports that are made on a schedule, by name: see [Reports](#reports)" layers:"file"`
 	Retention  Retention  `yaml:"retention"`
@@ -55,17 +59,17 @@ type Retention struct {
 
 // defaults returns a reporter's default configuration.
 func defaults() *Config {
+	kept := store.DefaultRetention()
 	return &Config{
 		Listen:     "127.0.0.1:9460",
 		Section:    tables.Default(),
+		Heartbeat:  Heartbeat{Every: time.Minute},
+		Pipeline:   Pipeline(pipeline.Default()),
 		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
-			Deltas: store.DefaultDeltaRetention, Windows: store.DefaultWindowRetention,
-			Cardinality: store.DefaultCardinalityRetention,
-			Peaks:       store.DefaultPeakRetention, Views: store.DefaultViewRetention, Findings: store.DefaultFindingRetention,
-			History: store.DefaultHistoryRetention, Notifications: store.DefaultNotificationRetention,
-			Gaps: store.DefaultGapRetention, BadSamples: store.DefaultBadRetention, CloudWatch: store.DefaultCloudWatchRetention,
-			Reports: store.DefaultReportRetention,
+			Deltas: kept.Deltas, Windows: kept.Windows, Cardinality: kept.Cardinality, Peaks: kept.Peaks, Views: kept.Views,
+			Findings: kept.Findings, History: kept.History, Notifications: kept.Notifications, Gaps: kept.Gaps,
+			BadSamples: kept.Bad, CloudWatch: kept.CloudWatch, Reports: kept.Reports,
 		},
 		Log: cli.DefaultLog(),
 	}
@@ -74,14 +78,15 @@ func defaults() *Config {
 // Check implements config.Checker.
 func (c *Config) Check(f *config.Faults) {
 	c.Store.Check(f)
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		f.Addf("listen", "%q: write host:port, such as 127.0.0.1:9460", c.Listen)
-	}
+	c.Web.Check("listen", c.Listen, f)
 	c.Webhook.check(f)
+	c.checkReceivers(f)
 	if err := alert.ValidatePages(c.ExternalURL); err != nil {
 		f.Addf("external_url", "%w", err)
 	}
 	c.Section.Check(f)
+	c.Heartbeat.check(f)
+	c.Pipeline.check(f)
 	c.CloudWatch.check(f)
 	c.checkReports(f)
 	c.Retention.check(f)
@@ -89,19 +94,8 @@ func (c *Config) Check(f *config.Faults) {
 }
 
 func (w Webhook) check(f *config.Faults) {
-	if w.URL == "" {
-		if w.Secret != "" {
-			f.Addf("webhook.url", "a secret without a URL: give where to post, or take the secret out")
-		}
-		return
-	}
-	// The parser's error would repeat the URL, which may hold a token.
-	if u, err := url.Parse(string(w.URL)); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		f.Addf("webhook.url", "not a URL to post to: write https://host/path")
-		return
-	}
-	if err := (alert.Config{URL: string(w.URL), Secret: string(w.Secret)}).Validate(); err != nil {
-		f.Addf("webhook.secret", "%w", err)
+	if w.URL == "" && w.Secret != "" {
+		f.Addf("webhook.url", "a secret without a URL: give where to post, or take the secret out")
 	}
 }
 
@@ -133,15 +127,10 @@ func (c *Config) probes() []cli.Probe {
 	return probes
 }
 
-// alert is the configuration of internal/alert.
-func (c *Config) alert() alert.Config {
-	return alert.Config{URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret), Pages: c.ExternalURL}
-}
-
 // judge is the configuration of internal/report.
 func (c *Config) judge() report.Config {
 	j := report.Config{
-		Policy: c.DetectPolicy, Facts: c.Tables.Facts,
+		Policy: c.DetectPolicy, Facts: c.Tables.Facts, Pipeline: pipeline.Thresholds(c.Pipeline),
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
@@ -149,8 +138,8 @@ func (c *Config) judge() report.Config {
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
 		},
 	}
-	if c.Webhook.URL != "" {
-		j.Routes = []string{alert.DefaultRoute}
+	if len(c.deliveries()) > 0 {
+		j.Route = c.tree().Receivers
 	}
 	return j
 }

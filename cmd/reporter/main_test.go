@@ -72,24 +72,39 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	}
 }
 
-// So is the one of a schedule of reports.
-func TestReferenceOfReportsIsTrue(t *testing.T) {
+// So are those of the sections that only a file may hold.
+func TestReferencesOfSectionsAreTrue(t *testing.T) {
 	t.Parallel()
-	section := struct {
-		Reports Reports `yaml:"reports" help:"reports that are made on a schedule, by name"`
-	}{}
-	var want bytes.Buffer
-	if err := config.WriteReference(&want, &section); err != nil {
-		t.Fatal(err)
+	var sections struct {
+		Reports struct {
+			Reports Reports `yaml:"reports" help:"reports that are made on a schedule, by name"`
+		}
+		Receivers struct {
+			Receivers Receivers `yaml:"receivers" help:"the tools that are told of incidents, by name"`
+		}
+		Routes struct {
+			Routes []Route `yaml:"routes" help:"which receivers are told of which incidents"`
+		}
 	}
-	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "<!-- reports begins -->\n")
-	have, _, found := strings.Cut(rest, "<!-- reports ends -->")
-	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/CONFIGURATION.md is not what the section takes:\n%s", want.String())
+	for name, section := range map[string]struct {
+		page string
+		of   any
+	}{
+		"reports": {"CONFIGURATION", &sections.Reports}, "receivers": {"ALERTING", &sections.Receivers}, "routes": {"ALERTING", &sections.Routes},
+	} {
+		var want bytes.Buffer
+		if err := config.WriteReference(&want, section.of); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile("../../docs/" + section.page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(page), "<!-- "+name+" begins -->\n")
+		have, _, found := strings.Cut(rest, "<!-- "+name+" ends -->")
+		if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
+			t.Errorf("docs/%s.md is not what the section %s takes:\n%s", section.page, name, want.String())
+		}
 	}
 }
 

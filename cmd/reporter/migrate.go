@@ -20,11 +20,7 @@ func migrateCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(c, config)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
+	return cli.Configured(c, config, func(c *cobra.Command) error {
 		applied, err := store.Migrate(c.Context(), string(config.Store.URL))
 		if err != nil {
 			return err
@@ -38,6 +34,5 @@ func migrateCommand() *cobra.Command {
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s %s\n", config.Store, status)
 		return err
-	}
-	return c
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,7 +29,6 @@ func reportCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(c, config)
 	from := c.Flags().String("from", "24h", "the `beginning`: a date, a time such as 2026-11-21T08:00:00Z, or how long before the end, such as 24h")
 	to := c.Flags().String("to", "", "the `end`, which is not in the period: a date, a time, or how long ago; now when empty")
 	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of dates, and of times in the report")
@@ -38,10 +36,7 @@ func reportCommand() *cobra.Command {
 	format := c.Flags().StringP("output", "o", string(digest.Markdown), "the `format`: "+strings.Join(digest.FormatNames(), ", "))
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(digest.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
+	return cli.Configured(c, config, func(c *cobra.Command) error {
 		if !slices.Contains(digest.FormatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(digest.FormatNames(), ", ")))
 		}
@@ -68,30 +63,28 @@ func reportCommand() *cobra.Command {
 			return err
 		}
 		return writeReport(c.OutOrStdout(), report, digest.Format(*format), *out)
-	}
-	return c
+	})
 }
 
 // reportNow makes a report of the period that is asked for at the store's time.
 func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (digest.Request, error)) (report *digest.Report, err error) {
-	db, err := store.Open(ctx, string(from.URL), store.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", from, err)
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	now, err := db.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := ask(now)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := digest.Load(ctx, db, q, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make the report: %w", err)
-	}
-	return digest.New(rows)
+	err = from.With(ctx, func(db *store.Store) error {
+		now, err := db.Now(ctx)
+		if err != nil {
+			return err
+		}
+		q, err := ask(now)
+		if err != nil {
+			return err
+		}
+		rows, err := digest.Load(ctx, db, q, nil)
+		if err != nil {
+			return fmt.Errorf("make the report: %w", err)
+		}
+		report, err = digest.New(rows)
+		return err
+	})
+	return report, err
 }
 
 func writeReport(out io.Writer, p *digest.Report, f digest.Format, path string) error {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/digest/schedule"
@@ -16,13 +15,14 @@ type Reports map[string]Report
 
 // Report is a schedule of reports.
 type Report struct {
-	Cron     string        `yaml:"cron" help:"when: minute, hour, day of the month, month and day of the week, such as 0 8 * * MON"`
-	TimeZone string        `yaml:"time_zone" help:"the IANA time zone of that, such as Europe/Berlin; UTC when empty"`
-	Tables   []string      `yaml:"tables" help:"what it is about, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all tables when empty"`
-	Period   time.Duration `yaml:"period" help:"how long before it is due the report begins; all time since the report before when 0s"`
-	Folder   string        `yaml:"folder" help:"where its files are written; none are when empty"`
-	Formats  []string      `yaml:"formats" help:"the formats of the files: html, markdown, json, csv; html when empty"`
-	Notify   bool          `yaml:"notify" help:"post it to the webhook, in short"`
+	Cron      string        `yaml:"cron" help:"when: minute, hour, day of the month, month and day of the week, such as 0 8 * * MON"`
+	TimeZone  string        `yaml:"time_zone" help:"the IANA time zone of that, such as Europe/Berlin; UTC when empty"`
+	Tables    []string      `yaml:"tables" help:"what it is about, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all tables when empty"`
+	Period    time.Duration `yaml:"period" help:"how long before it is due the report begins; all time since the report before when 0s"`
+	Folder    string        `yaml:"folder" help:"where its files are written; none are when empty"`
+	Formats   []string      `yaml:"formats" help:"the formats of the files: html, markdown, json, csv; html when empty"`
+	Notify    bool          `yaml:"notify" help:"tell all receivers of it, in short; those that are for alerts alone leave it out"`
+	Receivers []string      `yaml:"receivers" help:"tell these receivers of it"`
 }
 
 // schedules are the configuration of internal/digest/schedule, by name.
@@ -34,8 +34,9 @@ func (c *Config) schedules() []schedule.Schedule {
 		for _, f := range r.Formats {
 			s.Formats = append(s.Formats, digest.Format(f))
 		}
+		s.Routes = r.Receivers
 		if r.Notify {
-			s.Routes = []string{alert.DefaultRoute}
+			s.Routes = c.receiverNames()
 		}
 		all = append(all, s)
 	}
@@ -48,8 +49,13 @@ func (c *Config) checkReports(f *config.Faults) {
 		for _, wrong := range s.Faults() {
 			f.Addf("reports."+s.Name+"."+wrong.Field, "%w", wrong.Err)
 		}
-		if len(s.Routes) > 0 && c.Webhook.URL == "" {
-			f.Addf("reports."+s.Name+".notify", "there is no webhook to post to: give webhook.url, or take notify out")
+		if c.Reports[s.Name].Notify && len(s.Routes) == 0 {
+			f.Addf("reports."+s.Name+".notify", "there is no receiver to tell: give one under receivers, or take notify out")
+		}
+		for _, name := range s.Routes {
+			if !slices.Contains(c.receiverNames(), name) {
+				f.Addf("reports."+s.Name+".receivers", "there is no receiver %q: give one of those under receivers", name)
+			}
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/digest/schedule"
@@ -21,7 +20,7 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Find hot keys, send notifications and serve the pages until stopped",
-		Long: "Finds hot keys in what the collectors store, posts notifications to the webhook,\n" +
+		Long: "Finds hot keys in what the collectors store, tells receivers of incidents,\n" +
 			"and serves the pages and the API. Run as many as you like: one judges at a time,\n" +
 			"all serve.",
 		Example: "  reporter serve --config reporter.yaml\n" +
@@ -29,20 +28,13 @@ func serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(c, config)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return serve(c.Context(), config, c.ErrOrStderr())
-	}
-	return c
+	return cli.Configured(c, config, func(c *cobra.Command) error { return serve(c.Context(), config, c.ErrOrStderr()) })
 }
 
 // serve reports until ctx ends: the pages, the judge and, where one is
-// configured, the webhook.
+// configured, the receivers.
 func serve(ctx context.Context, config *Config, logs io.Writer) error {
-	return cli.Serve(ctx, admin.Options{Address: config.Listen, Hosts: config.Hosts}, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		site, err := web.New(d.Store, d.Log)
 		if err != nil {
 			return fmt.Errorf("load the pages: %w", err)
@@ -56,14 +48,23 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 		d.Ops.Registry().MustRegister(judge)
 		d.Ops.Ready("judge", judge.Ready)
 		g, ctx := errgroup.WithContext(ctx)
-		if config.Webhook.URL != "" {
-			webhook, err := alert.New(config.alert(), d.Store, holder, d.Log)
+		for _, delivery := range config.deliveries() {
+			route, err := alert.New(delivery, d.Store, holder, d.Log)
 			if err != nil {
 				return cli.Wrong(err)
 			}
-			d.Ops.Registry().MustRegister(webhook)
-			d.Ops.Ready("webhook", webhook.Ready)
-			g.Go(func() error { return webhook.Run(ctx) })
+			d.Ops.Registry().MustRegister(route)
+			d.Ops.Ready("receiver "+delivery.Route, route.Ready)
+			g.Go(func() error { return route.Run(ctx) })
+		}
+		if config.Heartbeat.URL != "" {
+			alive := func() bool { return judge.Judges(config.Heartbeat.Every) }
+			heartbeat, err := alert.NewHeartbeat(string(config.Heartbeat.URL), config.Heartbeat.Every, alive, d.Log)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			d.Ops.Registry().MustRegister(heartbeat)
+			g.Go(func() error { return heartbeat.Run(ctx) })
 		}
 		if config.CloudWatch.Enabled {
 			reader, err := newCloudWatch(ctx, &config.CloudWatch, d, holder)

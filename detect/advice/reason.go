@@ -190,6 +190,9 @@ func undetermined(f *detect.Finding) string {
 	case s.Seconds < detect.SplitSeconds:
 		return fmt.Sprintf("The key's load was seen for %s. It takes %s of it to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
+	if s.Direction == detect.Rising || s.Direction == detect.Falling {
+		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until what is behind reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))
+	}
 	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items. " + residual(f, s)
 }
 

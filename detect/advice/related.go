@@ -29,6 +29,15 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
 			wording.About(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), fixes.LargeItem(f))
 	}
+	if who, storms := fixes.Storm(f); storms {
+		if step, found := fixes.ForStorm(f); found {
+			why := WhyStorm(f, who)
+			if toll := Toll(f); toll != "" {
+				why += " " + toll
+			}
+			add(detect.RetryStorm, why, step)
+		}
+	}
 	if !fixes.MakesHot(f, callers) && !fixes.ByTest(f) {
 		return all
 	}
@@ -58,7 +67,7 @@ func boundedKey(f *detect.Finding) detect.Step {
 // Growing returns the finding about a key that is not hot, whose item collection grows
 // towards what a local secondary index allows it; false where it does not.
 func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
-	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.FewValuesSeconds || g.Bytes <= 0 {
+	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Last-g.First+1 < detect.FewValuesSeconds || g.Bytes <= 0 {
 		return detect.Finding{}, false
 	}
 	hours := detect.CollectionBytes / g.Bytes / 3600
@@ -75,7 +84,7 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.First), detect.At(g.Last), detect.At(g.Last), g.Seconds
-	f.Reason, f.Why = detect.Undetermined, whyLarge("at least", g.Bytes, "", hours, facts)
+	f.Reason, f.Why = detect.Undetermined, whyLarge("about", g.Bytes, "", hours, facts)
 	f.Advice = []detect.Step{boundedKey(&f)}
 	return f, true
 }

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/fixes"
@@ -55,7 +56,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
 	}
 	if s.Refused[sample.OfIndexCapacity] == s.Starved() {
-		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because one of its indexes has too little write capacity, such as provisioned throughput: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over))
+		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, such as provisioned throughput: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over), anIndex(facts))
 	}
 	cause := sample.Provisioned
 	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
@@ -65,6 +66,17 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	}
 	return fmt.Sprintf("DynamoDB throttled %s requests in %s with %s: the %s as a whole has too little capacity.%s",
 		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
+}
+
+// anIndex names the index that a reason is of: where the table has only one, that one.
+// Samples have the reason without the name of what it is of.
+func anIndex(facts *detect.TableFacts) string {
+	if facts != nil && len(facts.Indexes) == 1 {
+		for name := range facts.Indexes {
+			return "its index " + wording.Quote(name)
+		}
+	}
+	return "one of its indexes"
 }
 
 // ForTable returns what to do about a table or index as a whole.
@@ -113,6 +125,13 @@ func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {
 	case s.Refused[sample.MaxOnDemand] > s.Refused[sample.Provisioned]:
 		return "Raise or remove the maximum throughput that the owner set on the on-demand table or index."
 	}
-	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s write and %s read units a second, let it scale by itself with a lower target, or change to on-demand. It is the sum of all keys that is too much.",
-		wording.Amount(peak.Write), wording.Amount(peak.Read))
+	var peaks []string
+	if peak.Write > 0 {
+		peaks = append(peaks, wording.Amount(peak.Write)+" write")
+	}
+	if peak.Read > 0 {
+		peaks = append(peaks, wording.Amount(peak.Read)+" read")
+	}
+	return fmt.Sprintf("Raise the provisioned capacity above the peak of %s units a second, let it scale by itself with a lower target, or change to on-demand. It is the sum of all keys that is too much.",
+		strings.Join(peaks, " and "))
 }

@@ -2,6 +2,7 @@ package board
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
 	"github.com/keyheat/keyheat/detect/throttling"
+	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -77,7 +79,7 @@ func (b *Board) Observe(w *sketch.Window) {
 		id := trackID{w.Target, k.Hash}
 		t := b.tracks.all[id]
 		if t == nil {
-			if !nearLimit(k) {
+			if !nearLimit(k) && !b.mayGrow(id, k) {
 				continue
 			}
 			t = b.tracks.add(id, k.Key)
@@ -114,6 +116,16 @@ func nearLimit(k *sketch.KeyLoad) bool {
 	high := k.High()
 	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) ||
 		high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
+}
+
+// mayGrow reports whether a key that is far from a limit is followed because of what a
+// local secondary index allows its item collection.
+func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
+	if k.Evidence == nil || k.Evidence.GrownBytes <= 0 || k.Cut || id.target.Index != "" { // nearly every key
+		return false
+	}
+	facts := b.options.Facts(id.target)
+	return facts != nil && len(facts.LSIs) > 0 && b.tracks.addGrowing(id)
 }
 
 // Settle closes every second up to this one. complete says that nothing of the
@@ -168,7 +180,7 @@ func (b *Board) Findings() []detect.Finding {
 	found = b.withEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
-	also = append(also, b.views.findings(b.options.Policy)...)
+	also = append(also, b.views.findings(b.options.Policy, b.viewsSince())...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
@@ -189,6 +201,14 @@ func (b *Board) Findings() []detect.Finding {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// viewsSince returns from when on views count: in a file each is of all of it.
+func (b *Board) viewsSince() int64 {
+	if b.options.OneEpisode {
+		return math.MinInt64
+	}
+	return b.timeline.Settled - viewSeconds
 }
 
 // growing returns the findings about keys that are not hot, whose item collections
@@ -252,12 +272,15 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.KeyEvidence(e, r.Kind)
-	f.Quality.KeysHidden = f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
+	f.Quality.KeysHidden = keyhash.Find(f.Key) >= 0 || f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
 	if f.SaturatedSeconds > 0 && f.OverSeconds == 0 && f.Severity == detect.Critical {
 		f.Why += advice.WhySaturated(&f)
+	}
+	if toll := advice.Toll(&f); toll != "" {
+		f.Why += " " + toll
 	}
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
@@ -282,10 +305,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		if !f.Kind.OfKey() {
 			continue
 		}
-		load := f.Peak.WCU.Value
-		if f.Kind == detect.HotKeyRead {
-			load = f.Peak.RCU.Value
-		}
+		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = b.adviser.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
 			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -106,5 +107,62 @@ func TestTheExampleOfAShorterKeyIsOfItsTime(t *testing.T) {
 	f := single(t, s.findings(), detect.LargeCollection)
 	if month := time.Unix(scenario.Began, 0).UTC().Format("2006-01"); f == nil || !strings.Contains(f.Advice[0].Text, "a#"+month) {
 		t.Fatalf("found %+v, want a#%s as an example", f, month)
+	}
+}
+
+// TestFewValuesEndWithTheirTraffic holds that what a table's keys were like is not said
+// for weeks after its last request.
+func TestFewValuesEndWithTheirTraffic(t *testing.T) {
+	t.Parallel()
+	b := board.New(board.Options{})
+	b.Settle(scenario.Began, true)
+	to := time.Unix(scenario.Began, 0).UTC()
+	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: to.Add(-time.Hour), To: to, Design: detect.Design{Verdict: detect.DesignCatastrophic}, Hottest: detect.HottestSecond{Utilization: 0.5}})
+	for _, c := range []struct {
+		after int64
+		want  detect.State
+	}{{3600, detect.Pending}, {8 * detect.Horizon, detect.Pending}, {8*detect.Horizon + 60, detect.Resolved}} {
+		b.Settle(scenario.Began+c.after, true)
+		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != c.want {
+			t.Errorf("%d s after the last request: %+v, want %s", c.after, f, c.want)
+		}
+	}
+}
+
+// TestGrowingKeysAreBounded follows the growth of some of very many cool keys of a table
+// with a local secondary index, of keys that are gone none, and of no other table's.
+func TestGrowingKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	var all []workload
+	for i := range 60 {
+		all = append(all, workload{key: fmt.Sprintf("k%d", i), units: 20, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}})
+	}
+	for _, lsi := range []bool{true, false} {
+		facts := &detect.TableFacts{LSIs: []string{}}
+		if lsi {
+			facts.LSIs = []string{"by-date"}
+		}
+		b := board.New(board.Options{Facts: func(detect.Target) *detect.TableFacts { return facts }})
+		b.Settle(scenario.Began-1, true)
+		for _, w := range sketched(all, 90) {
+			b.Observe(w)
+			b.Settle(w.Second, true)
+		}
+		growing := 0
+		for _, f := range b.Findings() {
+			if f.Kind == detect.LargeCollection {
+				growing++
+			}
+		}
+		if lsi && (growing < 4 || growing > 16) || !lsi && growing > 0 {
+			t.Errorf("local indexes %v: %d of 60 keys are found to grow", facts.LSIs, growing)
+		}
+		b.Settle(scenario.Began+3*detect.Horizon, true)
+		b.Settle(scenario.Began+5*detect.Horizon, true)
+		for _, f := range b.Findings() {
+			if f.State != detect.Resolved {
+				t.Errorf("when all keys are gone %s of %s is %s", f.Kind, f.Key, f.State)
+			}
+		}
 	}
 }

@@ -161,6 +161,7 @@ var reasonStories = []story{
 	hot("a queue's numbers sort by value", detect.MonotonicSortKey, workload{sk: counter}, "rising"),
 	hot("writers in turn wander", detect.MovingLoad, workload{sk: inTurn}, "The load wanders over the sort keys").with(lasting),
 	hot("hidden sort keys have no order", detect.Undetermined, workload{sk: hashed}, "hidden by hashing and have no order", "Keys are hidden by policy").with(lasting),
+	hot("a hidden key says what that costs", detect.Undetermined, workload{key: "user#" + hashed(1).Text, sk: hashed}, "hidden by hashing and have no order", "nor whether numbers in keys are shards").with(lasting),
 	hot("but one item is one item", detect.HotItem, workload{sk: hashedItem}, "more than one partition serves"),
 	hot("bursts are not healed by splits", detect.Undetermined, workload{sk: shuffled, every: 20, from: 0, to: 120}, "splits do not help bursts").with(func(s *story) {
 		s.workloads[0].units, s.lasts, s.over, s.peak, s.shards, s.utilization = 6000, 120, 12, 6000, 9, 6
@@ -194,7 +195,7 @@ var relatedStories = []story{
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
-		says: []string{"grows by at least 200 KB a second: from nothing to 10 GB in some 15 hours", "k#2025-11"},
+		says: []string{"grows by about 200 KB a second: from nothing to 10 GB in some 15 hours", "k#2025-11"},
 		kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
 	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
 	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
@@ -259,6 +260,9 @@ var tableStories = []story{
 	}),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
 	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys"),
+	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because one of its indexes has too little write capacity"),
+	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because its index “by-customer” has too little write capacity").with(
+		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
 	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
 	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
 	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
@@ -278,19 +282,19 @@ var tableStories = []story{
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
 		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 50},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
-		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 5.6},
+		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
 	{name: "forty shards of 20 are too many", workloads: keysLike("celebrity#SHARD_%d", 40, workload{units: 20}), key: "celebrity#SHARD_*",
 		says: []string{"Every read of the whole key takes 40 queries"},
-		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.8},
+		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.02},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
 		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
-		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 3},
+		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 0.9},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
@@ -298,10 +302,10 @@ var shardingStories = slices.Concat(forms(), []story{
 	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "unless the policy says that such numbers are shards", workloads: keysLike("post#%d", 2, workload{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), others: map[detect.Kind]int{detect.HotKeyWrite: 2},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 3000, shards: 5, utilization: 3},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 3000, shards: 5, utilization: 1.5},
 	{name: "an index sharded by bare numbers, the key in its sort key", workloads: keysLike("%d", 10, workload{units: 600, index: "by-status", sk: shuffled})},
 	{name: "too few of these", workloads: keysLike("%d", 10, workload{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", others: map[detect.Kind]int{detect.HotGSIKey: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, shards: 18, utilization: 12},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, shards: 18, utilization: 1.2},
 })
 
 // forms returns the same key in every form in which shards are named in the field.
@@ -325,7 +329,7 @@ func forms() (all []story) {
 		all = append(all, story{
 			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” receive 6,000"},
 			others: map[detect.Kind]int{detect.HotKeyWrite: 4},
-			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, shards: 9, utilization: 6,
+			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, shards: 9, utilization: 1.5,
 		})
 	}
 	return all

@@ -21,6 +21,9 @@ const (
 	// load was, which takes some 130 KB of a key that is hot for two minutes. Of others
 	// the verdict on splits is unknown.
 	maxPlaced = 2_000
+	// maxGrowing is how many keys of one table with a local secondary index are followed
+	// because their item collections grow, far from a limit.
+	maxGrowing = 16
 )
 
 // tracks are the keys that a board follows, and the tables and indexes.
@@ -30,10 +33,12 @@ type tracks struct {
 	crowds map[detect.Target]*crowd
 	// placed is how many keys had places when event time passed last.
 	placed int
+	// growing are the keys that are followed because of their growth alone.
+	growing map[detect.Target]map[uint64]bool
 }
 
 func newTracks() *tracks {
-	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}}
+	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}, growing: map[detect.Target]map[uint64]bool{}}
 }
 
 // trackID is a key of a table or index; the hash 0 is all of it.
@@ -54,12 +59,29 @@ func (ts *tracks) add(id trackID, key sample.Key) *episode.Track {
 	return t
 }
 
+// addGrowing makes room for a key that grows, and reports whether there was any.
+func (ts *tracks) addGrowing(id trackID) bool {
+	all := ts.growing[id.target]
+	if len(all) >= maxGrowing {
+		return false
+	}
+	if all == nil {
+		all = map[uint64]bool{}
+		ts.growing[id.target] = all
+	}
+	all[id.hash] = true
+	return true
+}
+
 // drop no longer follows a key, or a table or index.
 func (ts *tracks) drop(id trackID) {
 	t := ts.all[id]
 	delete(ts.all, id)
 	if t.Subject.IsWhole() {
 		return
+	}
+	if delete(ts.growing[id.target], id.hash); len(ts.growing[id.target]) == 0 {
+		delete(ts.growing, id.target)
 	}
 	c := ts.crowds[id.target]
 	if c.tracked--; c.tracked == 0 && c.recurring == nil {

@@ -2,14 +2,13 @@ package board_test
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -183,8 +182,7 @@ func inTurn(i int) sample.Key { return sample.KeyString(fmt.Sprintf("host-%d#%08
 
 // hashed is a time, as a producer hides it, hashedItem an item.
 func hashed(i int) sample.Key {
-	sum := sha256.Sum256([]byte(rising(i).Text))
-	return sample.KeyString(base64.RawURLEncoding.EncodeToString(sum[:16]))
+	return sample.KeyString(keyhash.New([]byte("0123456789abcdef")).Hide("S", rising(i).Text))
 }
 
 func hashedItem(int) sample.Key { return hashed(7) }

@@ -158,13 +158,13 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 	case "hot item":
 		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Reason == detect.HotItem })
 	case "hot partition":
-		return (i.Cause == detect.CauseHotKey || i.Cause == detect.CauseIndexBackPressure || i.Cause == detect.CauseSingleCaller) && root.Reason != detect.HotItem
+		return (i.Cause == detect.CauseHotKey || i.Cause == detect.CauseIndexBackPressure || i.Cause == detect.CauseSingleCaller || i.Cause == detect.CauseRetryStorm) && root.Reason != detect.HotItem
 	case "collection growth":
 		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Kind == detect.LargeCollection })
 	}
 	return i.Cause == map[string]detect.Cause{
 		"few values": detect.CauseFewValues, "rolling key": detect.CauseRollingKey, "moving hot spot": detect.CauseMovingHotSpot,
-		"sharded key": detect.CauseShardedKey, "single caller": detect.CauseSingleCaller, "starvation": detect.CauseStarvation,
+		"sharded key": detect.CauseShardedKey, "single caller": detect.CauseSingleCaller, "starvation": detect.CauseStarvation, "retry storm": detect.CauseRetryStorm,
 		"warm keys": detect.CauseHotPartition,
 	}[word]
 }

@@ -8,7 +8,7 @@ import (
 // Assign says of each finding which incident it is evidence of, and of an index's key
 // that it is full where writes to its table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
-	g := grouping{moving: movingKeys(found), few: fewValues(found), callers: singleCallers(found), pressed: pressedTables(found)}
+	g := grouping{moving: movingKeys(found), few: fewValues(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
 	for i := range found {
 		f := &found[i]
 		if g.presses(f) && f.Utilization >= detect.SaturatedFrom {
@@ -28,6 +28,7 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 type grouping struct {
 	moving  map[hotKey]bool
 	few     map[detect.Target]*detect.Finding
+	storms  map[hotKey]string
 	callers map[hotKey]string
 	pressed map[detect.Target]bool
 }
@@ -55,6 +56,8 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
 		return detect.CauseMovingHotSpot, ""
 	case g.isFew(f):
 		return detect.CauseFewValues, ""
+	case g.storms[keyOf(f)] != "":
+		return detect.CauseRetryStorm, g.storms[keyOf(f)]
 	case g.callers[keyOf(f)] != "":
 		return detect.CauseSingleCaller, g.callers[keyOf(f)]
 	case g.presses(f):
@@ -146,6 +149,18 @@ func singleCallers(found []detect.Finding) map[hotKey]string {
 		}
 		if f.Evidence != nil && len(f.Evidence.Callers) > 0 {
 			callers[keyOf(f)] = f.Evidence.Callers[0].Text
+		}
+	}
+	return callers
+}
+
+// stormingCallers returns the callers that send requests of keys again and again.
+func stormingCallers(found []detect.Finding) map[hotKey]string {
+	callers := map[hotKey]string{}
+	for i := range found {
+		f := &found[i]
+		if f.Kind == detect.RetryStorm && f.Evidence != nil && f.Evidence.Retries != nil && len(f.Evidence.Retries.Callers) > 0 {
+			callers[keyOf(f)] = f.Evidence.Retries.Callers[0].Caller
 		}
 	}
 	return callers

@@ -91,6 +91,9 @@ func TestCauses(t *testing.T) {
 	related := func(kind detect.Kind, of detect.Finding) detect.Finding {
 		f := detect.NewRelated(&of, kind, of.Key)
 		f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: "role/batch", Low: 0.9, High: 1}}}
+		if of.Evidence != nil {
+			f.Evidence.Retries = of.Evidence.Retries
+		}
 		return f
 	}
 	few := detect.NewFinding(detect.LowCardinalityKey, detect.Target{Table: "orders"}, sample.Key{})
@@ -103,6 +106,11 @@ func TestCauses(t *testing.T) {
 	heated := pressed
 	heated.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 100}}
 	a, b := hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.3)
+	storming := func(f detect.Finding, caller string) detect.Finding {
+		f.Evidence = &detect.Evidence{Retries: &detect.Retries{Callers: []detect.CallerRetries{{Caller: caller}}}, Callers: []detect.Part{{Text: "svc-a", Low: 0.9}}}
+		return f
+	}
+	sa, sb, sc := storming(a, "reindex"), storming(b, "reindex"), storming(hot("c", 0, 60, 0.1), "import")
 	for name, c := range map[string]struct {
 		found []detect.Finding
 		want  map[detect.Cause]int // findings by cause
@@ -111,6 +119,9 @@ func TestCauses(t *testing.T) {
 		"two hot keys":                        {[]detect.Finding{a, b}, map[detect.Cause]int{detect.CauseHotKey: 2}, 2},
 		"a key and its large items":           {[]detect.Finding{a, related(detect.LargeItem, a)}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
 		"two keys of one caller":              {[]detect.Finding{a, b, related(detect.SingleCaller, a), related(detect.SingleCaller, b)}, map[detect.Cause]int{detect.CauseSingleCaller: 4}, 1},
+		"two keys of one storm":               {[]detect.Finding{sa, sb, related(detect.RetryStorm, sa), related(detect.RetryStorm, sb)}, map[detect.Cause]int{detect.CauseRetryStorm: 4}, 1},
+		"storms of two callers":               {[]detect.Finding{sa, sc, related(detect.RetryStorm, sa), related(detect.RetryStorm, sc)}, map[detect.Cause]int{detect.CauseRetryStorm: 4}, 2},
+		"a storm, and who makes the key hot":  {[]detect.Finding{sa, related(detect.RetryStorm, sa), related(detect.SingleCaller, sa)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
 		"few values":                          {[]detect.Finding{a, b, few}, map[detect.Cause]int{detect.CauseFewValues: 3}, 1},
 		"two keys with everything":            {[]detect.Finding{hot("true", 0, 60, 0.55), hot("false", 0, 60, 0.45)}, map[detect.Cause]int{detect.CauseFewValues: 2}, 1},
 		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},

@@ -80,12 +80,7 @@ var (
 )
 
 // sideOf returns the dimension that a kind is about.
-func sideOf(k detect.Kind) side {
-	if k == detect.HotKeyRead {
-		return reads
-	}
-	return writes
-}
+func sideOf(k detect.Kind) side { return detect.Side(k, writes, reads) }
 
 // within returns the minutes from one time to another, both included.
 func (r *Reading) within(from, to time.Time) (minutes []Minute) {

@@ -14,8 +14,7 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	s := sideOf(f.Kind)
 	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Of(f.Kind)}
 	if !r.Through.IsZero() {
-		through := r.Through
-		c.Through = &through
+		c.Through = new(r.Through)
 	}
 	minutes := r.within(f.FirstSeen, f.LastSeen)
 	consumed, known := sum(minutes, s.consumed)
@@ -41,8 +40,7 @@ func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
 	c := CoverageOf(r)
 	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}
 	if !r.Through.IsZero() {
-		through := r.Through
-		t.Through = &through
+		t.Through = new(r.Through)
 	}
 	var all []string
 	if r.State != Read {
@@ -98,10 +96,7 @@ func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consu
 			others, names = others+n, append(names, fmt.Sprintf("%s because of %s", count(n), o.name))
 		}
 	}
-	what := "table"
-	if f.Index != "" {
-		what = "index"
-	}
+	what := noun(f.Target)
 	switch keyRange, all := throttled[s.keyRange], throttled[s.throttled]; {
 	case keyRange > 0:
 		why := fmt.Sprintf("CloudWatch confirms it: %s %s throttle events because of a key range in the same minutes, so that a partition was full.", count(keyRange), s.noun)
@@ -131,10 +126,7 @@ func shown(c *detect.Figure, s side, index string) string {
 	if c == nil {
 		return ""
 	}
-	of := "table's"
-	if index != "" {
-		of = "index's"
-	}
+	of := noun(detect.Target{Index: index}) + "'s"
 	if c.Low > whole {
 		return fmt.Sprintf("The samples show %s (%s to %s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.Percent(c.Low), wording.Percent(c.High), of, s.noun)
 	}

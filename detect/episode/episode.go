@@ -18,9 +18,10 @@ type Episode struct {
 	write, read sampling.Interval
 	At          int64
 	consumed    sketch.Load
-	// The sums are over the seconds counted, of the subject's demand with its
-	// bounds, and of the whole table or index.
-	sum, sumLow, sumHigh, sumTable sketch.Load
+	// readTotal and writeTotal are the subject's demand in the seconds counted, sumTable
+	// that of the whole table or index in those in which it was seen.
+	readTotal, writeTotal sampling.Total
+	sumTable              sketch.Load
 	// requests are those of the whole table or index, changes those of them that
 	// come from a stream.
 	requests, changes int64
@@ -49,6 +50,13 @@ type Episode struct {
 	through     int64                     // the last second that was counted
 	plateaus    [detect.SaturatedOf]int64 // seconds of a plateau, newest first
 	hottest     [detect.FireOf]int64      // seconds above the share, newest first
+
+	// over, above and refused are seconds over the limit, above the share, and with
+	// requests that the partition refused, each the newest first; lasting is how severe
+	// the episode is by what lasted.
+	over, above [detect.HarmSeconds]int64
+	refused     [detect.FireSeconds]int64
+	lasting     detect.Severity
 
 	// kind is that of an episode of a table or index as a whole, empty of a key's;
 	// escalated reports that it does not mend itself.
@@ -133,6 +141,9 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		}
 		*e = Episode{through: p.second, means: e.means, heaped: flushed}
 	}
+	if !flushed && since > 1 && since <= detect.ResolveSeconds {
+		e.pass(p, t.complete(p.second-since, p.second-1))
+	}
 	e.count(p, r, flushed)
 	if unproven {
 		e.believed = true
@@ -147,9 +158,14 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	if hot {
 		e.isSaturated = e.isSaturated || p.throttledByPartition(r.Kind)
 		e.addHot(p.second)
+		e.addHarm(p, r)
 	}
 	if sustained {
-		e.sustained = e.sustained || mean > detect.Limit(r.Kind)
+		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
+			e.lasting = detect.Critical
+		} else if e.lasting == "" {
+			e.lasting = detect.Warning
+		}
 		e.fire(p.second, p.second)
 	}
 }
@@ -158,17 +174,14 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 // if requests were drawn independently; zero for a key that is not sampled, whose
 // single seconds are exact.
 func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
-	seen, whole := p.believed(k)
+	seen := p.drawn(k)
 	if e.means == nil {
 		if seen.Spread.Variance == 0 {
 			return 0, 0
 		}
 		e.means = &sampling.Means{}
 	}
-	e.means.Add(p.second, sampling.Second{
-		Estimate: sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread},
-		Whole:    whole, Assumed: p.draws.Assumed > 0,
-	})
+	e.means.Add(p.second, seen)
 	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
 }
 
@@ -184,9 +197,8 @@ func (e *Episode) count(p *point, r Rules, flushed bool) {
 		e.combined = both
 	}
 	e.seconds++
-	e.sum = e.sum.Plus(sketch.Load{Read: p.read.Value, Write: p.write.Value})
-	e.sumLow = e.sumLow.Plus(sketch.Load{Read: p.read.Low, Write: p.write.Low})
-	e.sumHigh = e.sumHigh.Plus(high)
+	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
 	if e.seconds == 1 {
@@ -206,6 +218,15 @@ func (e *Episode) count(p *point, r Rules, flushed bool) {
 	}
 }
 
+// pass counts complete seconds in which a sampled key was not seen. It may have been
+// there: the mean of those in which a sample shows it would be too high.
+func (e *Episode) pass(p *point, seconds int64) {
+	if e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0 {
+		e.readTotal.Pass(seconds)
+		e.writeTotal.Pass(seconds)
+	}
+}
+
 // raisePeaks raises the peaks to a second's, and returns its upper bounds.
 func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
 	high = sketch.Load{Read: p.read.High(l.Read), Write: p.write.High(l.Write)}
@@ -221,7 +242,7 @@ func (e *Episode) addPlateau(second int64) {
 	copy(e.plateaus[1:], e.plateaus[:])
 	e.plateaus[0] = second
 	if earliest := e.plateaus[detect.SaturatedSeconds-1]; earliest != 0 && second-earliest < detect.SaturatedOf {
-		e.isSaturated = true
+		e.isSaturated, e.lasting = true, detect.Critical
 		e.fire(earliest, second)
 	}
 }
@@ -243,6 +264,26 @@ func (e *Episode) addHot(second int64) {
 	if earliest := e.hottest[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
 		e.state = detect.Firing
 	}
+}
+
+// addHarm records what a second above the policy's share says of harm.
+func (e *Episode) addHarm(p *point, r Rules) {
+	if within(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
+		e.lasting = detect.Warning
+	}
+	if p.of(r.Kind).Proven > detect.Limit(r.Kind) && within(e.over[:], p.second, detect.HarmOf) ||
+		p.throttledByPartition(r.Kind) && within(e.refused[:], p.second, detect.FireOf) {
+		e.lasting = detect.Critical
+	}
+}
+
+// within adds a second to the newest ones, and reports whether they are as many as are
+// kept, among so many seconds.
+func within(newest []int64, second, of int64) bool {
+	copy(newest[1:], newest)
+	newest[0] = second
+	earliest := newest[len(newest)-1]
+	return earliest != 0 && second-earliest < of
 }
 
 // fire makes the episode firing, for some seconds at once.
@@ -303,9 +344,9 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	}
 	e.raisePeaks(p, Largest{})
 	e.seconds++
-	for _, sum := range []*sketch.Load{&e.sum, &e.sumLow, &e.sumHigh, &e.sumTable} {
-		*sum = sum.Plus(p.table)
-	}
+	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
+	e.sumTable = e.sumTable.Plus(p.table)
 	e.Pressure = e.Pressure.Plus(*p.pressure)
 	if !throttled {
 		e.extendPending(p.second) // burst capacity still serves it: nothing pages

@@ -73,7 +73,8 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f.Combined = e.combined
 	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)
 	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
-		f.Share = min(1, float64(detect.Amount(r.Kind, e.sum))/float64(all))
+		own := sketch.Load{Read: e.readTotal.Value(), Write: e.writeTotal.Value()}
+		f.Share = min(1, float64(detect.Amount(r.Kind, own))/float64(all))
 	}
 	return f
 }
@@ -81,24 +82,18 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 // Finding returns a finding with the figures that every kind has.
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)
-	f.Severity, f.State = r.Cap(e.Severity()), e.state
+	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.At(e.At)}
-	f.Mean = e.meanLoads()
+	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.largest.Write), RCU: e.readTotal.Mean(r.largest.Read)}
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
 	f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds = e.Over, e.possible, e.saturated
 	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
-	f.Seconds, f.Through = e.seconds, detect.At(e.through)
+	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.At(e.through)
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: nothing pages
 	}
 	return f
-}
-
-func (e *Episode) meanLoads() detect.Loads {
-	write := sampling.Interval{Value: e.sum.Write, Low: e.sumLow.Write, High: e.sumHigh.Write}
-	read := sampling.Interval{Value: e.sum.Read, Low: e.sumLow.Read, High: e.sumHigh.Read}
-	return detect.Loads{WCU: write.PerSecond(e.seconds), RCU: read.PerSecond(e.seconds)}
 }
 
 // qualityOf returns what the figures of an episode rest on.
@@ -141,8 +136,7 @@ func restored(f *detect.Finding) *Episode {
 		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
 		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
-		sum:      sumOf(f, valueOf), sumLow: sumOf(f, lowOf), sumHigh: sumOf(f, highOf),
-		Over: f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
+		Over:     f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
 		isSaturated: f.Severity == detect.Critical && f.OverSeconds == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
@@ -151,6 +145,8 @@ func restored(f *detect.Finding) *Episode {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical && f.Kind == detect.HotPartition
 	}
 	e.restoreQuality(f)
+	e.readTotal = sampling.Continued(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
+	e.writeTotal = sampling.Continued(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
 	e.hottest[0] = e.last
 	switch f.Quality.Source {
 	case detect.SourceChanges:
@@ -160,8 +156,8 @@ func restored(f *detect.Finding) *Episode {
 	}
 	if f.Share > 0 {
 		e.sumTable = sketch.Load{
-			Read:  sample.Milli(float64(e.sum.Read) / f.Share),
-			Write: sample.Milli(float64(e.sum.Write) / f.Share),
+			Read:  sample.Milli(float64(e.readTotal.Value()) / f.Share),
+			Write: sample.Milli(float64(e.writeTotal.Value()) / f.Share),
 		}
 	}
 	return e
@@ -189,16 +185,6 @@ func (e *Episode) restoreQuality(f *detect.Finding) {
 		e.draws.RateLow, e.draws.RateHigh = *q.Rate, *q.Rate
 	}
 }
-
-// sumOf returns the mean times the seconds it was taken over.
-func sumOf(f *detect.Finding, part func(detect.Figure) float64) sketch.Load {
-	n := float64(f.Seconds)
-	return sketch.Load{Read: detect.Milli(part(f.Mean.RCU) * n), Write: detect.Milli(part(f.Mean.WCU) * n)}
-}
-
-func valueOf(f detect.Figure) float64 { return f.Value }
-func lowOf(f detect.Figure) float64   { return f.Low }
-func highOf(f detect.Figure) float64  { return f.High }
 
 func intervalOf(f detect.Figure) sampling.Interval {
 	return sampling.Interval{Value: detect.Milli(f.Value), Low: detect.Milli(f.Low), High: detect.Milli(f.High)}

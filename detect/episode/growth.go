@@ -2,13 +2,14 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // Growth is by how much a key's item collection grew in the seconds that are kept.
 type Growth struct {
-	// Bytes is how many a second, at least: of seconds in which the key was cool it is
-	// not known.
+	// Bytes is how many a second: in the seconds in which it is known, and as much for
+	// the load of the others.
 	Bytes float64
 	// Known is of how many seconds it is known, First and Last are the first and the
 	// last second with load.
@@ -23,7 +24,7 @@ type Growth struct {
 
 // Growth returns that of the track's key.
 func (t *Track) Growth() (g Growth) {
-	grown := 0.0
+	grown, of := 0.0, sample.Milli(0)
 	for i := range t.points {
 		p := &t.points[i]
 		if i == 0 {
@@ -38,10 +39,11 @@ func (t *Track) Growth() (g Growth) {
 		if p.grownKnown {
 			g.Known++
 			grown += p.grown
+			of += l.Write
 		}
 	}
-	if g.Seconds > 0 {
-		g.Bytes = grown / float64(g.Last-g.First+1)
+	if of > 0 {
+		g.Bytes = grown * float64(g.Sum.Write) / float64(of) / float64(g.Last-g.First+1)
 	}
 	return g
 }

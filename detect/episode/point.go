@@ -88,6 +88,15 @@ func (p *point) believed(k detect.Kind) (a *sampling.Amounts, whole float64) {
 	return &p.independent[1], p.whole[1]
 }
 
+// drawn returns what is known of the part of the second that a kind is about if requests
+// were drawn independently, and what whole callers would leave open.
+func (p *point) drawn(k detect.Kind) sampling.Second {
+	seen, whole := p.believed(k)
+	return sampling.Second{
+		Estimate: sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread}, Whole: whole, Assumed: p.draws.Assumed > 0,
+	}
+}
+
 // of returns the part of the second that a kind is about.
 func (p *point) of(k detect.Kind) *sampling.Amounts {
 	if k == detect.HotKeyRead {
@@ -104,9 +113,10 @@ func (p *point) consumed() sketch.Load {
 // tablePoint returns a second of a table or index as a whole.
 func tablePoint(w *sketch.Window, s *throttling.Pressure) point {
 	l := w.Total.Load
+	read, write := sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write}
 	return point{
 		second: w.Second, pressure: s, throttled: w.Total.Throttled, requests: w.Total.Requests, table: l,
-		read: sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, write: sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write},
+		read: read, write: write, independent: [2]sampling.Amounts{read, write},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/evidence"
+	"github.com/keyheat/keyheat/detect/retries"
 	"github.com/keyheat/keyheat/detect/split"
 	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/sample"
@@ -36,6 +37,8 @@ type Track struct {
 	// places are where among the sort keys the load was; they begin anew when another
 	// judge takes over.
 	places split.Ring
+	// calls is how its calls were sent in the last minute.
+	calls retries.Ring
 	// past are the episodes before points.
 	past map[detect.Kind]*Episode
 	// cached are the episodes up to and including the first `settled` points, by
@@ -59,6 +62,7 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Lar
 	}
 	t.put(keyPoint(w, k), oldest, l)
 	t.hottest.Add(w.Second, k)
+	t.calls.Add(w.Second, k)
 	if mayPlace || t.Placed() {
 		t.places.Add(w.Second, k)
 	}
@@ -165,8 +169,8 @@ func (t *Track) Done(c Conditions) bool {
 	return true
 }
 
-// KeyEvidence returns that of a key's episode, with the verdict on splits, which is of
-// what this judge has seen itself.
+// KeyEvidence returns that of a key's episode, with its last minute's retries, and the
+// verdict on splits, which is of what this judge has seen itself.
 func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	gathered := t.Evidence(e)
 	if gathered == nil {
@@ -174,6 +178,9 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	}
 	own := *gathered
 	own.Split = t.places.Judge(k, e.first)
+	if sent := t.calls.Of(e.first, e.last); sent != nil {
+		own.Retries = sent
+	}
 	return &own
 }
 

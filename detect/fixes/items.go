@@ -117,6 +117,23 @@ func sparseIndex(_ *Adviser, c *Case) (fix, bool) {
 	}, true
 }
 
+// keyOfQueries is an index by what its queries know beside the value that they all ask
+// for. A cache comes first where it is known to answer them.
+func keyOfQueries(_ *Adviser, c *Case) (fix, bool) {
+	if !c.reads() || !c.ofGlobalIndex() || c.part(sample.Query) < mostShare {
+		return fix{}, false
+	}
+	f := fix{
+		text: fmt.Sprintf("Query by an index key with more values: put what these queries know beside %s into it, such as %s#<customer>, so that each asks for a small part of what all ask for now. A cache answers only what is asked again.",
+			wording.Quote(c.Key), c.Key),
+		basis: "the operations; how much the queries have in common is not known", after: c.after(0, 1), place: first,
+	}
+	if hits, known := c.hitRate(); known && hits >= worthShare {
+		f.place = byEffect
+	}
+	return f, true
+}
+
 // smallerProjection is for an index whose entries are larger than a unit.
 func smallerProjection(_ *Adviser, c *Case) (fix, bool) {
 	if c.Kind != detect.HotGSIKey || c.Evidence == nil || c.Evidence.Records < detect.MinRecords || c.Evidence.ItemBytes <= sample.WriteUnitBytes {

@@ -73,8 +73,8 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 	if c.Rolling == nil {
 		return fix{}, false
 	}
-	return fix{place: first, text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or shards (below) into each %s's name: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
-		c.Rolling.Template, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period)}, true
+	return fix{place: first, text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
+		c.Rolling.Template, c.Rolling.Period, c.Rolling.Period)}, true
 }
 
 // copies are for an item that is read much.
@@ -138,6 +138,10 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	}
 	text += names.typed + oneItem(c) + " A later change of the number is a change of the application."
 	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
+	if asked := c.queriesOfAll(); asked > 0 {
+		f.after = c.after(1/float64(c.Shards), asked+(1-asked)/float64(c.Shards))
+		f.basis = "the peak, divided evenly where each query knows its shard, and not divided where queries ask all shards for as much as they ask the key now"
+	}
 	f.names = names.of(c, detect.SuffixRandom)
 	if ReadBack(c.Finding) >= worthShare {
 		f.names.Suffix = detect.SuffixCalculated

@@ -63,7 +63,10 @@ func TestLedger(t *testing.T) {
 		{"eventual reads save nothing", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }), "cache capacity", 0, 340},
 		{"a global index is never read strongly", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
 			c.Index, c.Evidence.StrongReads = "by-status", 1
-		}), "cache shard migrate capacity", 1700, 1700},
+		}), "index cache shard migrate capacity", 0, 3400},
+		{"an index whose queries ask for one item, which is read again and again", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) {
+			c.Index, c.Evidence.SortKeys.Repeated = "by-status", 0.9
+		}), "cache capacity", 0, 340},
 		{"a local one may be", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
 			c.Index, c.Evidence.StrongReads, c.Facts = "by-date", 1, &detect.TableFacts{LSIs: []string{"by-date"}}
 		}), "read cache capacity", 1700, 1700},
@@ -191,4 +194,34 @@ func TestStrongReadsPassThrough(t *testing.T) {
 		return
 	}
 	t.Error("no cache is advised")
+}
+
+// TestMigrationsSayWhatTheyAdd holds that copies to a key that is full already are said
+// with their rate, and that nothing is said to throttle that was not seen to.
+func TestMigrationsSayWhatTheyAdd(t *testing.T) {
+	t.Parallel()
+	text := func(c *fixes.Case) string {
+		steps := fixes.New().Steps(c)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionMigrate })
+		if i < 0 {
+			t.Fatalf("no migration among %+v", steps)
+		}
+		return steps[i].Text
+	}
+	index := with(hot(detect.HotGSIKey, 1000, op(sample.PutItem, 1, 500, 2)), func(c *fixes.Case) {
+		c.Index, c.Evidence.ItemBytes = "by-status", 2000
+	})
+	if got := text(index); !strings.Contains(got, "up to 200 write units a second on top of the 1,000") {
+		t.Errorf("of an index: %s", got)
+	}
+	quiet := hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 1200, 1))
+	throttled := with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 1200, 1)), func(c *fixes.Case) {
+		c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 100}
+	})
+	if got := text(quiet); strings.Contains(got, "throttles as it does now") {
+		t.Errorf("nothing was throttled: %s", got)
+	}
+	if got := text(throttled); !strings.Contains(got, "throttles as it does now") {
+		t.Errorf("it throttles: %s", got)
+	}
 }

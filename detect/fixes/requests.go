@@ -32,6 +32,9 @@ func singleCaller(_ *Adviser, c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	who := c.Evidence.Callers[0]
+	if storming, storms := Storm(c.Finding); storms && storming.Caller == who.Text {
+		return fix{}, false
+	}
 	text := fmt.Sprintf("Look at %s first: it makes %s of the key's load. A loop, a missing cache or a retry storm there is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who))
 	if share := c.refusedShare(); share >= worthShare {
 		text = fmt.Sprintf("Look at %s first: it makes %s of the key's load, and %.0f%% of the attempts are throttled and made again. Let it back off exponentially, with jitter and a limit on attempts, and look for a loop: that is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who), 100*share)
@@ -93,13 +96,17 @@ func (c *Case) refusedShare() float64 {
 // backOff is for throttled requests, each of which the client makes again.
 func backOff(_ *Adviser, c *Case) (fix, bool) {
 	n := c.throttled()
-	if n == 0 {
+	if _, storms := Storm(c.Finding); n == 0 || storms {
 		return fix{}, false
 	}
 	share := c.refusedShare()
+	basis := fmt.Sprintf("%.0f%% of the attempts in the peak's second were throttled, and how many of these were retries is not known", 100*share)
+	if r := c.Evidence.Retries; r != nil {
+		basis = fmt.Sprintf("%s of %s attempts were refused, and each request was sent %.1f times", wording.Percent(detect.Ratio(r.Refused, r.Attempts)), wording.About(r.Attempts), r.Amplification)
+	}
 	return fix{
 		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
-		basis: fmt.Sprintf("%.0f%% of the attempts in the peak's second were throttled, and how many of these were retries is not known", 100*share),
+		basis: basis,
 		after: c.after(1-share, 1),
 	}, true
 }

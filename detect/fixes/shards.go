@@ -128,12 +128,25 @@ func oneItem(c *Case) string {
 	return fmt.Sprintf(" If the key is one item, which the samples do not tell, shards do not divide it by themselves: its value must be divided, as a counter's, that adds to one of %d items and sums them on reading.", c.Shards)
 }
 
+// queriesOfAll returns the share of a read load that is of queries: one that asks all
+// shards is as many queries, one of each, so that the load of a shard is what each of them
+// reads, however many shards there are.
+func (c *Case) queriesOfAll() float64 {
+	if share := c.part(sample.Query); c.reads() && share >= worthShare {
+		return share
+	}
+	return 0
+}
+
 // fanOut returns what reading all shards costs.
 func fanOut(c *Case) string {
 	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", c.Shards, detect.QueryMinimum)
 	if q := c.requests(sample.Query); q > 0 {
 		text += fmt.Sprintf(": at the %s queries a second seen, up to %s × %d × %g = %s RCU a second more",
 			wording.About(q), wording.About(q), c.Shards-1, detect.QueryMinimum, wording.About(q*float64(c.Shards-1)*detect.QueryMinimum))
+	}
+	if c.queriesOfAll() > 0 {
+		text += ". Shards divide what a query reads, and not how many there are: they help as far as a query knows its shard, or reads the whole key"
 	}
 	return text + "."
 }
@@ -159,6 +172,21 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		shards, shards, 2*shards, 100*chance, few)
 }
 
+// meanwhile says what the migration of an index adds to the key that is full already.
+func (c *Case) meanwhile() string {
+	text := " Until (d) a write goes to both indexes, and the old key has all of its load still."
+	if c.Kind != detect.HotGSIKey {
+		return text
+	}
+	blocks := 1.0
+	if c.Evidence != nil && c.Evidence.ItemBytes > 0 {
+		blocks = c.blocks(c.Evidence.ItemBytes)
+	}
+	more := blocks * detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
+	return text + fmt.Sprintf(" Where the old index projects all attributes, (b) writes its entries, too: at that rate up to %s write units a second on top of the %s of the full key. Do (b) when the key is cool, or more slowly.",
+		wording.About(more), wording.About(c.peak()))
+}
+
 // migration returns the steps for the key at hand.
 func migration(c *Case, base string) string {
 	rate := wording.Amount(detect.ShareOf(detect.PartitionWrite, copyShare))
@@ -166,7 +194,7 @@ func migration(c *Case, base string) string {
 	case base != c.Key:
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", wording.Quote(base))
 	case c.Index != "":
-		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items, at %s a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards)
+		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items, at %s a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards) + c.meanwhile()
 	case c.Rolling != nil:
 		return fmt.Sprintf("To get there: (a) choose the next %s from which keys have shards; (b) let readers ask for the shards of that %s and later, and for the old key before it; (c) let writers write to shards from then on. Nothing is copied: old keys age out.", c.Rolling.Period, c.Rolling.Period)
 	}
@@ -177,5 +205,9 @@ func migration(c *Case, base string) string {
 		fmt.Sprintf("(d) read the %d shards in parallel instead of the old key", c.Shards),
 		"(e) stop writing the old key, and delete its items when nothing reads them",
 	}
-	return "To get there: " + strings.Join(steps, "; ") + ". Until (e) the old key has all of its writes still, and throttles as it does now."
+	text := "To get there: " + strings.Join(steps, "; ") + ". Until (e) the old key has all of its writes still"
+	if c.throttled() > 0 {
+		text += ", and throttles as it does now"
+	}
+	return text + "."
 }

@@ -56,7 +56,7 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	}
 	full := detect.Units(detect.Limit(k))
 	f := &detect.Forecast{
-		Unit: unitOf(k), Level: middle.level, Days: len(days),
+		Unit: detect.Side(k, "wcu", "rcu"), Level: middle.level, Days: len(days),
 		Growth: detect.Figure{Value: middle.growth, Low: low.growth, High: high.growth},
 	}
 	reach := min(reachFactor*float64(days[len(days)-1].ago+1), maxReach)
@@ -68,13 +68,6 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	return f
 }
 
-func unitOf(k detect.Kind) string {
-	if k == detect.HotKeyRead {
-		return "rcu"
-	}
-	return "wcu"
-}
-
 // dailyPeaks returns the days in which the key was seen, the newest first. Days are
 // counted back from now, so that each holds a whole day and night.
 func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
@@ -84,11 +77,7 @@ func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 		if ago < 0 {
 			continue
 		}
-		value := p.WCU
-		if k == detect.HotKeyRead {
-			value = p.RCU
-		}
-		highest[ago] = max(highest[ago], value)
+		highest[ago] = max(highest[ago], detect.Side(k, p.WCU, p.RCU))
 	}
 	days := make([]day, 0, len(highest))
 	for ago, peak := range highest {
@@ -105,17 +94,11 @@ func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 // evened removes the week from the days: a weekend that has half of a workday's load
 // has half of its growth too.
 func evened(days []day) []day {
-	var weekday [7][]float64
-	for _, d := range days {
-		weekday[d.season()] = append(weekday[d.season()], d.peak)
-	}
-	var middle [7]float64
+	middle := weekdayMedians(days, func(d day) float64 { return d.peak })
 	var all []float64
-	for i, peaks := range weekday {
-		if len(peaks) > 0 {
-			slices.Sort(peaks)
-			middle[i] = median(peaks)
-			all = append(all, middle[i])
+	for _, m := range middle {
+		if !math.IsNaN(m) {
+			all = append(all, m)
 		}
 	}
 	slices.Sort(all)
@@ -172,17 +155,7 @@ func seasonalSlopes(days []day) (slopes []float64, variance float64) {
 // autocorrelation returns how much a day resembles the day before, trend and weekday
 // aside, from 0 to 0.8.
 func autocorrelation(days []day, slope float64) float64 {
-	var weekday [7][]float64
-	for _, d := range days {
-		weekday[d.season()] = append(weekday[d.season()], d.even-slope*d.t())
-	}
-	var middle [7]float64
-	for i := range weekday {
-		if len(weekday[i]) > 0 {
-			slices.Sort(weekday[i])
-			middle[i] = median(weekday[i])
-		}
-	}
+	middle := weekdayMedians(days, func(d day) float64 { return d.even - slope*d.t() })
 	rest := map[int]float64{}
 	var square, product float64
 	for _, d := range days {
@@ -281,6 +254,22 @@ func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Cro
 		return now.Add(time.Duration(days * 24 * float64(time.Hour))).UTC().Truncate(time.Hour)
 	}
 	return &detect.Crossing{At: date(at), Earliest: date(earliest), Latest: date(latest)}
+}
+
+// weekdayMedians returns the median of each day of the week; not a number of one without
+// days.
+func weekdayMedians(days []day, value func(day) float64) (middle [7]float64) {
+	var weekday [7][]float64
+	for _, d := range days {
+		weekday[d.season()] = append(weekday[d.season()], value(d))
+	}
+	for i, values := range weekday {
+		middle[i] = math.NaN()
+		if slices.Sort(values); len(values) > 0 {
+			middle[i] = median(values)
+		}
+	}
+	return middle
 }
 
 // median returns that of ascending values, of which there is at least one.

@@ -136,12 +136,17 @@ func (t *counters) countPairs(w *sketch.Window) {
 }
 
 // effective returns how many keys would make as few equal pairs if all had the same
-// load: the inverse of Simpson's index, within seconds.
-func (t *counters) effective(distinct float64) float64 {
+// load: the inverse of Simpson's index, within seconds; nil where no two requests of a
+// second were for the same key, which happens however many keys there are.
+func (t *counters) effective(distinct float64) *float64 {
 	if t.equalPairs <= 0 {
-		return distinct
+		if distinct == 1 {
+			return &distinct
+		}
+		return nil
 	}
-	return min(distinct, max(1, t.pairs/t.equalPairs))
+	n := min(distinct, max(1, t.pairs/t.equalPairs))
+	return &n
 }
 
 // count returns about how many distinct keys there were; exactly, where every key was

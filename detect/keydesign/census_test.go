@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -144,8 +145,8 @@ func TestEffectiveKeys(t *testing.T) {
 					w.write(t, second, fmt.Sprint("k", key), 1)
 				}
 			}
-			if got := w.view(t).EffectiveKeys; math.Abs(got-c.want) > 0.1*c.want {
-				t.Errorf("%.2f keys at a time, want %.2f", got, c.want)
+			if got := w.view(t).EffectiveKeys; got == nil || math.Abs(*got-c.want) > 0.1*c.want {
+				t.Errorf("%v keys at a time, want %.2f", got, c.want)
 			}
 		})
 	}
@@ -199,11 +200,68 @@ func TestCeilings(t *testing.T) {
 	}
 }
 
+// TestSeveralForms holds what is said of a table whose keys have several forms: what one
+// of them had for its own time bounds that time and not the table, and the key that is
+// named has its own form.
+func TestSeveralForms(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1024)
+	random := rand.New(rand.NewPCG(4, 4))
+	for second := range int64(1000) {
+		users := 200
+		if second >= 900 { // at night a job has nearly everything for 90 seconds
+			users = 5
+			if second < 990 {
+				for range 60 {
+					w.write(t, second, "job#nightly", 1)
+				}
+			}
+		}
+		for range users {
+			w.write(t, second, fmt.Sprint("user#", random.IntN(5000)), 1)
+		}
+		if second%100 == 99 { // named after its time, and there for one second
+			for range 150 {
+				w.write(t, second, fmt.Sprintf("2025-11-%02d", 10+second/100), 1)
+			}
+		}
+	}
+	v := w.view(t)
+	if v.Ceiling.WCU != nil && *v.Ceiling.WCU < 20_000 {
+		t.Errorf("the ceiling is %.0f, and the job had 3%% of all", *v.Ceiling.WCU)
+	}
+	if v.Design.Verdict != detect.DesignPoor || !strings.HasPrefix(v.Design.Why, "The key “job#nightly”, beside some 5,030 others like user#<id>, had 92.") {
+		t.Errorf("%+v", v.Design)
+	}
+}
+
+// TestEffectiveKeysAreNotKnown holds that nothing is said of how many keys there are at
+// a time where no two requests of a second met.
+func TestEffectiveKeysAreNotKnown(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1024)
+	for second := range int64(100) {
+		for i := range int64(20) {
+			w.write(t, second, fmt.Sprintf("%x", uint32(20*second+i)*2654435761), 1)
+		}
+	}
+	if v := w.view(t); v.EffectiveKeys != nil {
+		t.Errorf("%v keys at a time", *v.EffectiveKeys)
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	ids := func(form string, n int) (keys []string) {
 		for i := range n {
 			keys = append(keys, fmt.Sprintf(form, 3*i+7))
+		}
+		return keys
+	}
+	hashes := func(form string, n int) (keys []string) {
+		hasher := keyhash.New([]byte("0123456789abcdef"))
+		for i := range n {
+			keys = append(keys, fmt.Sprintf(form, hasher.Hide("S", fmt.Sprint(i))))
 		}
 		return keys
 	}
@@ -227,6 +285,8 @@ func TestTemplates(t *testing.T) {
 		{"ALL", 1, []string{"ALL"}},
 		{"<email>", 3, []string{"a.b@example.com", "c@example.org", "d_e@sub.example.net"}},
 		{"<id>", 3, []string{"9f86d081884c7d659a2feaa0", "60303ae22b998861bce3b28f", "fd61a03af4f77d870fc21e05"}},
+		{"user#<hash>", 30, hashes("user#%s", 30)},
+		{"<hash>#<date>", 30, hashes("%s#2026-11-21", 30)},
 		{"‹id›#<id>", 2, []string{"<id>#1", "<id>#2"}},
 	} {
 		if len(c.keys) == 0 {

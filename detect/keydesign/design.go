@@ -25,8 +25,12 @@ type traits struct {
 	reads bool
 	// burst is the highest second of any key, as a share of a partition's limit.
 	burst float64
-	// template is what the keys have in common.
-	template string
+	// template is what most keys have in common, fits the share of them that have it.
+	// other and otherHottest are the key that share is of, and that of burst, where these
+	// have another form.
+	template            string
+	fits                float64
+	other, otherHottest string
 	// index reports whether it is that of an index, or of a table that the policy
 	// says is sharded by numbers: there, bare numbers are shards.
 	index bool
@@ -78,10 +82,25 @@ func (t traits) loadWord() string {
 
 // likeTemplate returns the template as a part of a sentence.
 func (t traits) likeTemplate() string {
-	if t.template == "" {
-		return ""
+	switch {
+	case t.template == "":
+		return " of no common form"
+	case !t.haveOneForm():
+		return " (most of them like " + t.template + ")"
 	}
 	return " like " + t.template
+}
+
+// haveOneForm reports whether what the template says holds for nearly all keys: what
+// their number means follows from it then.
+func (t traits) haveOneForm() bool { return t.template != "" && t.fits >= oneForm }
+
+// oneOfThem names one of the keys, by itself where it has another form than most.
+func (t traits) oneOfThem(other string) string {
+	if other == "" {
+		return fmt.Sprintf("One of some %s keys%s", wording.Significant(t.distinct), t.likeTemplate())
+	}
+	return fmt.Sprintf("The key %s, beside some %s others%s,", wording.Quote(other), wording.Significant(t.distinct-1), t.likeTemplate())
 }
 
 // constantKey judges one key for everything.
@@ -110,7 +129,7 @@ func isTime(template string) bool {
 
 // timeKey judges a key that is nothing but a time.
 func timeKey(t traits) (detect.Design, bool) {
-	if !isTime(t.template) || t.effective >= 2 {
+	if !t.haveOneForm() || !isTime(t.template) || t.effective >= 2 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
@@ -120,7 +139,7 @@ func timeKey(t traits) (detect.Design, bool) {
 // shardKey judges a key that is already spread over numbered shards.
 func shardKey(t traits) (detect.Design, bool) {
 	bare := t.template == partNumber && t.distinct > 2 && t.index
-	if t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
+	if !t.haveOneForm() || t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
 		return detect.Design{}, false
 	}
 	if t.share*t.distinct > evenShards {
@@ -133,11 +152,11 @@ func shardKey(t traits) (detect.Design, bool) {
 
 // fewValues judges a list of values, such as a status or a country.
 func fewValues(t traits) (detect.Design, bool) {
-	words := t.distinct <= fewWords && t.template != ""
+	words := t.distinct <= fewWords && t.haveOneForm()
 	for _, part := range token.FindAllString(t.template, -1) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	numbers := t.distinct <= veryFewKeys && t.template == partNumber
+	numbers := t.distinct <= veryFewKeys && t.haveOneForm() && t.template == partNumber
 	if !words && !numbers {
 		return detect.Design{}, false
 	}
@@ -171,11 +190,11 @@ func dominantKey(t traits) (detect.Design, bool) {
 		verdict = detect.DesignPoor
 	}
 	if t.used > 0 {
-		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s had %s of the %s in the %s in which it was used: the table carried %s at most then.",
-			wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share))}, true
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s in which it was used: the table carried %s at most then.",
+			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share))}, true
 	}
-	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("One of some %s keys%s has %s of the %s: the table carries %s at most.",
-		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true
+	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: the table carries %s at most.",
+		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true
 }
 
 // burstyKey judges a key that is one of many in the long run, and too much for its
@@ -184,8 +203,12 @@ func burstyKey(t traits) (detect.Design, bool) {
 	if t.burst <= 1 {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: one had %s of a partition's limit in a single one.",
-		wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.burst))}, true
+	one := "one"
+	if t.otherHottest != "" {
+		one = wording.Quote(t.otherHottest)
+	}
+	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single one.",
+		wording.Significant(t.distinct), t.likeTemplate(), one, wording.Percent(t.burst))}, true
 }
 
 // orderedIDs judges numbers that are used as they come. Placement is by hash, so

@@ -18,6 +18,8 @@ func TestDesigns(t *testing.T) {
 		template                   string
 		newest, reads, index       bool
 		peak                       float64 // write units; 1,000 when 0
+		fits                       float64 // 1 when 0
+		other, otherHottest        string
 		want                       detect.DesignVerdict
 		says                       string
 	}{
@@ -81,6 +83,16 @@ func TestDesigns(t *testing.T) {
 			want: detect.DesignWatch, says: "50 keys like device#<id>: they carry at most 50,000"},
 		{name: "hardly any traffic", distinct: 1, effective: 1, share: 1, peak: 9, template: "ALL",
 			want: detect.DesignUnjudged, says: "at most 9 units in one second, and the policy asks for 10"},
+		{name: "a giant of another form", distinct: 2_000, effective: 6, share: 0.4, template: "user#<id>", fits: 0.95, other: "order#7",
+			want: detect.DesignWatch, says: "The key “order#7”, beside some 2,000 others like user#<id>, has 40% of the writes"},
+		{name: "a burst of another form", distinct: 76_000, effective: 240, share: 0.008, burst: 1.88, template: "user#<id>", fits: 0.6, otherHottest: "config",
+			want: detect.DesignWatch, says: "76,000 keys (most of them like user#<id>) spread the load over time, but not within seconds: “config” had 188%"},
+		{name: "shards among other keys", distinct: 16, effective: 9, share: 0.1, template: "OPEN#SHARD_<shard>", fits: 0.5,
+			want: detect.DesignWatch, says: "Only 16 keys (most of them like OPEN#SHARD_<shard>)"},
+		{name: "words among ids", distinct: 200, effective: 9, share: 0.01, template: "<word>", fits: 0.6,
+			want: detect.DesignGood, says: "200 keys (most of them like <word>)"},
+		{name: "keys that are all unlike", distinct: 400, effective: 400, share: 0.004,
+			want: detect.DesignGood, says: "Some 400 keys of no common form"},
 		{name: "only scans", want: detect.DesignUnjudged, says: "No request named a partition key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,9 +100,13 @@ func TestDesigns(t *testing.T) {
 			if c.peak == 0 {
 				c.peak = 1000
 			}
+			if c.fits == 0 {
+				c.fits = 1
+			}
 			got := judgeDesign(traits{
 				peakWCU: c.peak, minUnits: detect.DefaultMinUnits, distinct: c.distinct, effective: c.effective,
 				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads, index: c.index,
+				fits: c.fits, other: c.other, otherHottest: c.otherHottest,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)

@@ -23,6 +23,7 @@ const (
 	partWord   = "<word>"
 	partEmail  = "<email>"
 	partBinary = "<binary>"
+	partHash   = "<hash>"
 	partRest   = "…"
 )
 
@@ -32,6 +33,7 @@ var knownParts = []struct {
 	pattern     *regexp.Regexp
 	placeholder string
 }{
+	{regexp.MustCompile(`~[A-Za-z0-9\x01-]{22}`), partHash}, // see sample/keyhash
 	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID},
 	{regexp.MustCompile(`[\w\x01.+-]+@[\w-]+(?:\.[\w-]+)+`), partEmail},
 	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), partTime},

@@ -27,23 +27,25 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	if all := detect.Weight(total); all > 0 {
 		v.WriteShare = float64(detect.WritesInReads*total.Write) / float64(all)
 	}
-	share := t.shares(isTime(v.Template.Pattern))
-	largest, used := share.write, share.writeSeconds
+	share := t.shares(isTime(v.Template.Pattern) && float64(v.Template.Keys) >= oneForm*float64(v.Template.Of))
+	bound, largest := share.writeThroughout, share.write
 	if readMostly(v) {
-		largest, used = share.read, share.readSeconds
+		bound, largest = share.readThroughout, share.read
 	}
-	if float64(used) >= throughout*v.To.Sub(v.From).Seconds() {
+	used := largest.seconds
+	if float64(used) >= throughout*t.seconds() {
 		used = 0
 	}
-	v.EffectivePartitions = inverse(1, largest)
+	v.EffectivePartitions = inverse(1, bound.of)
 	v.Ceiling = detect.Ceiling{
-		WCU: inverse(detect.Units(detect.PartitionWrite), share.write),
-		RCU: inverse(detect.Units(detect.PartitionRead), share.read),
+		WCU: inverse(detect.Units(detect.PartitionWrite), share.writeThroughout.of),
+		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.of),
 	}
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
-		distinct: v.DistinctKeys.Value, effective: v.EffectiveKeys, share: largest, used: used, reads: readMostly(v), burst: v.Hottest.Utilization,
-		template: v.Template.Pattern, newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
+		distinct: v.DistinctKeys.Value, effective: effectiveOf(v), share: largest.of, used: used, reads: readMostly(v), burst: v.Hottest.Utilization,
+		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
+		other: otherForm(v.Template.Pattern, largest.key), otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
 }
@@ -58,8 +60,17 @@ func CompareViews(a, b *detect.View) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(detect.DesignVerdicts(), a.Design.Verdict), slices.Index(detect.DesignVerdicts(), b.Design.Verdict)),
 		cmp.Compare(a.Hottest.Utilization, b.Hottest.Utilization),
-		cmp.Compare(b.EffectiveKeys, a.EffectiveKeys),
+		cmp.Compare(effectiveOf(b), effectiveOf(a)),
 	)
+}
+
+// effectiveOf returns how many keys there are at a time as far as anything tells: where
+// no two requests of a second met, as many as there are.
+func effectiveOf(v *detect.View) float64 {
+	if v.EffectiveKeys == nil {
+		return v.DistinctKeys.Value
+	}
+	return *v.EffectiveKeys
 }
 
 func boolToInt(b bool) int {
@@ -107,33 +118,76 @@ func (h hottestSecond) view() detect.HottestSecond {
 	}
 }
 
-// shares are the largest part of any key in the load of the time in which it
-// was there, by writes and by reads, and how many seconds that time is.
-type shares struct {
-	write, read               float64
-	writeSeconds, readSeconds int64
+// shares are the largest parts of any key in the load of the time in which it was there,
+// and of those keys that bound the table all the time: that were there throughout, or
+// are named after a time, so that another one follows.
+type shares struct{ write, read, writeThroughout, readThroughout share }
+
+// share is the part of a key, and for how many seconds it was there.
+type share struct {
+	key     sample.Key
+	of      float64
+	seconds int64
+}
+
+func (s *share) raise(o share) {
+	if o.of > s.of {
+		*s = o
+	}
 }
 
 // shares returns those of keys that were there for a minute, or a quarter of a shorter
 // time: a burst has all of its second, and bounds nothing. Where keys are times each is
-// there for its own time only, and the next one follows.
+// there for its own time only, however short, and the next one follows.
 func (t *counters) shares(times bool) (s shares) {
 	alone := t.count().High == 1
 	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
 	for _, c := range t.frequent.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
-		seconds := c.last - c.first + 1
+		seconds, time := c.last-c.first+1, isTime(templateOf(c.key, c.cut))
 		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
 		}
 		all := detect.Sub(c.through, c.before)
-		if of := shareOf(c.low.Write, all.Write); of > s.write {
-			s.write, s.writeSeconds = of, seconds
+		write, read := share{c.key, shareOf(c.low.Write, all.Write), seconds}, share{c.key, shareOf(c.low.Read, all.Read), seconds}
+		s.write.raise(write)
+		s.read.raise(read)
+		if !time && float64(seconds) < throughout*t.seconds() {
+			write.of, read.of = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
 		}
-		if of := shareOf(c.low.Read, all.Read); of > s.read {
-			s.read, s.readSeconds = of, seconds
-		}
+		s.writeThroughout.raise(write)
+		s.readThroughout.raise(read)
 	}
 	return s
+}
+
+// seconds returns the time that was observed.
+func (t *counters) seconds() float64 { return float64(t.last - t.first + 1) }
+
+// otherForm returns a key that has another form than the template; empty where it has
+// that one, or none is known.
+func otherForm(template string, key sample.Key) string {
+	if template == "" || key.Text == "" || fits(template, templateOf(key, false)) {
+		return ""
+	}
+	return key.Text
+}
+
+// fits reports whether a key's form is that of a template, in which words may stand for
+// others.
+func fits(template, form string) bool {
+	if template == form {
+		return true
+	}
+	those, these := token.FindAllString(template, -1), token.FindAllString(form, -1)
+	if len(those) != len(these) || token.ReplaceAllString(template, "") != token.ReplaceAllString(form, "") {
+		return false
+	}
+	for i := range those {
+		if those[i] != these[i] && (those[i] != partWord || !isWord(these[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 func shareOf(of, all sample.Milli) float64 {

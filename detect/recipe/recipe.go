@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
 // Language is what the code is written in.
@@ -51,8 +52,12 @@ func AttributesOf(k sample.KeySchema) (a Attributes) {
 var files embed.FS
 
 // For returns the code for the step of a finding that shards its key; false where no
-// step does, or its names are not of text with the base in them.
+// step does, or its names are not of text with the base in them, or the base is hidden:
+// an application does not know its keys by their hashes.
 func For(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
+	if keyhash.Find(f.Key) >= 0 {
+		return "", false
+	}
 	for i := range f.Advice {
 		if n := f.Advice[i].Names; n != nil && !n.Alone && len(f.KeyType) <= 1 {
 			return write(f, n, attributes, language), true

@@ -64,39 +64,14 @@ func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 	return most, believed
 }
 
-// meanSum is a sum over some seconds.
-type meanSum struct {
-	meanSecond
-	squares float64
-	seconds float64 // those that could have been seen
-}
-
 func (m *Means) sum(at, length int64) (sum meanSum) {
 	for i := range m.seconds {
 		if s := &m.seconds[i]; s.at > at-length && s.at <= at {
-			sum.units += s.units
-			sum.variance += s.variance
-			sum.whole += s.whole
-			sum.squares += s.units * s.units
-			sum.assumed = sum.assumed || s.assumed
+			sum.add(s)
 		}
 	}
 	sum.seconds = float64(min(length, at-m.first+1))
 	return sum
-}
-
-// robust returns the variance of the sum. Where nothing says how requests were drawn
-// it is at least that which the seconds themselves show: records that were folded and
-// drawn again differ more from second to second than independent draws do.
-func (s *meanSum) robust() float64 {
-	if !s.assumed {
-		return s.variance
-	}
-	v := max(s.variance, s.whole*s.whole)
-	if s.seconds > 1 {
-		v = max(v, (s.squares-s.units*s.units/s.seconds)*s.seconds/(s.seconds-1))
-	}
-	return v
 }
 
 // Peak is the load that a key kept up at its highest, as noisy seconds tell it: the

@@ -51,6 +51,19 @@ func (g *period) utilization() float64 {
 	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
 }
 
+// fullest returns what the fullest shard has of the limit of its partition, in the highest
+// second: that of all shards together is held to no partition's limit.
+func (g *period) fullest() float64 {
+	var most sample.Milli
+	for _, m := range g.members {
+		most = max(most, detect.Weight(m.low))
+	}
+	if most == 0 {
+		return g.utilization() / float64(max(len(g.members), 1))
+	}
+	return g.utilization() * float64(most) / g.mean(1)
+}
+
 // even reports whether four of five shards are within half of the mean.
 func (g *period) even() bool {
 	mean, within := g.mean(len(g.members)), 0
@@ -235,7 +248,7 @@ func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding
 	f := detect.NewFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.At(second)}
 	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
-	f.Utilization = g.utilization()
+	f.Utilization = g.fullest()
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.first), detect.At(g.last), detect.At(g.last), n
 	return f
 }

@@ -1,42 +1,48 @@
 package split
 
-import "strings"
+import "github.com/keyheat/keyheat/sample/keyhash"
 
-// The form of the hashes that a producer hides keys by: 16 bytes in base64 without
-// padding, one for each part of a key between '#' (see sample/awssdk's HMACKey).
-const (
-	hashLength = 22
-	// hashEnds are the last letters of 128 bits: four of its bits are zero.
-	hashEnds = "AQgw"
-	// cutLength is from which length the end of a sort key may have been cut off.
-	cutLength = 64
-)
-
-// hidden reports whether sort keys are hashes, all of them and in each part: then
-// their order says nothing of that of the keys.
+// hidden reports whether a policy hides the order of sort keys: behind what all have in
+// common most of them begin alike, and then with a hash, which orders them as no item
+// is. What is plain before it, such as a date, is an order where it differs.
 func hidden(places []timed) bool {
+	if len(places) == 0 {
+		return false
+	}
+	common := len(places[0].order)
 	for i := range places {
-		if !hashed(places[i].order) {
-			return false
+		common = commonLength(places[0].order[:common], places[i].order)
+	}
+	begins := map[string]int{}
+	most := 0
+	for i := range places {
+		if at := hashBehind(places[i].order, common); at >= 0 {
+			begin := places[i].order[:at]
+			begins[begin]++
+			most = max(most, begins[begin])
 		}
 	}
-	return len(places) > 0
+	return 2*most > len(places)
 }
 
-func hashed(order string) bool {
-	// The attributes of a multi-attribute key end in 0 1 (see sample.Key.AppendOrder).
-	all := strings.Split(strings.ReplaceAll(strings.TrimSuffix(order, "\x00\x01"), "\x00\x01", "#"), "#")
-	for i, part := range all {
-		if i > 0 && i == len(all)-1 && len(part) < hashLength && len(order) >= cutLength {
-			return true
+// hashBehind returns where the first hash begins that does not end within the common
+// part; -1 when there is none.
+func hashBehind(order string, common int) int {
+	for from := 0; ; {
+		at := keyhash.Find(order[from:])
+		if at < 0 {
+			return -1
 		}
-		if len(part) != hashLength || !strings.Contains(hashEnds, part[hashLength-1:]) || strings.ContainsFunc(part, notInHash) {
-			return false
+		if from += at + keyhash.Length; from > common {
+			return from - keyhash.Length
 		}
 	}
-	return true
 }
 
-func notInHash(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+func commonLength(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -157,7 +157,9 @@ func (s *seen) judge() detect.Split {
 	if len(before) < eachPlaces || len(after) < eachPlaces {
 		return v
 	}
-	c := comparison{before: shares(before), after: shares(after), places: after}
+	c := comparison{
+		before: shares(before), between: shares(s.within(s.first+third, s.last-third)), after: shares(after), places: after,
+	}
 	c.load, c.variance = s.load(s.last-third+1, s.last)
 	if math.Abs(c.load-mean) <= deviations*math.Sqrt(c.variance+variance) && variance > 0 {
 		c.load, c.variance = mean, variance // sampling leaves less open of the whole time
@@ -175,13 +177,13 @@ func (s *seen) decide(v *detect.Split, c comparison) {
 		at, variance = judgedAt, 0
 	}
 	byLoad, byKeys := c.split(at, coolShare, median), c.split(at, coolShare, middle)
-	low, high := byLoad.bounds(at, variance, len(c.places)), byKeys.bounds(at, variance, len(c.places))
+	whole, halves := byLoad.bounds(at, variance, len(c.places)), byKeys.bounds(at, variance, len(c.places))
 	inTurn := c.inTurn(byLoad)
 	peak := s.peak()
 	mean, _ := s.load(s.first, s.last)
 	item := c.heaviest() * at
 	switch {
-	case low.low > 1 && high.low > 1 && item <= 1:
+	case c.moves(at, variance) && item <= 1:
 		v.Verdict, v.Direction = detect.SplitMoving, c.direction(byLoad)
 	case inTurn.low*(at-deviations*math.Sqrt(variance)) > 1 && item <= 1:
 		// The parts are full in turn: limits are of a second, and splits of minutes.
@@ -191,9 +193,38 @@ func (s *seen) decide(v *detect.Split, c comparison) {
 	case s.length() >= burstSeconds && peak > 1 && peak > burstPeak*mean && c.split(mean, heatShare, median).most*peak > 1:
 		v.Verdict = detect.SplitBursts
 	case inTurn.low > byLoad.pairs() && math.Sqrt(inTurn.mean)*at > 1:
-	case s.length() >= window && low.high <= 1 && high.high <= 1 && 2*int64(len(s.seconds)) >= s.length():
+	case c.goes() != "":
+		// Head and tail of a queue are on parts of their own until the tail is where the
+		// split was: that takes longer than what is seen.
+		v.Direction = c.goes()
+		if c.fills(at, heatShare, variance) && item <= 1 {
+			v.Verdict = detect.SplitMoving
+		}
+	case s.length() >= window && whole.high <= 1 && halves.high <= 1 && 2*int64(len(s.seconds)) >= s.length():
 		v.Verdict = detect.SplitHelps
 	}
+}
+
+// moves reports whether splits at either point leave a part above the limit. Samples may
+// leave open whether the key is over the limit at all: whether splits help it when it is
+// does not depend on that, so it is judged at the load that they show and at the least
+// that is worth a split.
+func (c *comparison) moves(load, variance float64) bool {
+	if c.fills(load, coolShare, variance) {
+		return true
+	}
+	return load-deviations*math.Sqrt(variance) <= 1 && c.fills(max(load, judgedAt), coolShare, 0) && c.fills(judgedAt, coolShare, 0)
+}
+
+// fills reports whether at this load one part, of those that are split until they have at
+// most a share of the limit, is above it for certain, for either split point.
+func (c *comparison) fills(load, most, variance float64) bool {
+	for _, at := range [...]splitPoint{median, middle} {
+		if c.split(load, most, at).bounds(load, variance, len(c.places)).low <= 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // peak returns the highest second, as a share of the limit, without what sampling
@@ -228,9 +259,10 @@ func (s *seen) item(variance float64) float64 {
 	return max(0, own-deviations*math.Sqrt(variance*min(1, own/mean)))
 }
 
-// comparison is the load of sort keys before and after.
+// comparison is the load of sort keys before and after, and in the time between.
 type comparison struct {
 	before, after  []weighed
+	between        []weighed
 	places         []timed // after
 	load, variance float64
 }
@@ -321,23 +353,57 @@ func (c *comparison) inTurn(p parts) turns {
 	return turns{mean, mean - deviations*math.Sqrt(max(0, squares/n-mean*mean)/(n-1))}
 }
 
-// direction returns where the load went.
+// direction returns where the load went: up or down only where it went so all the time,
+// since writers that take turns begin again with the first.
 func (c *comparison) direction(p parts) string {
 	first, last := c.before[0].order, c.before[len(c.before)-1].order
-	above, below := 0.0, 0.0
+	beyond, below := 0.0, 0.0
 	for _, k := range c.after {
 		switch {
 		case k.order > last:
-			above += k.share
+			beyond += k.share
 		case k.order < first:
 			below += k.share
 		}
 	}
-	switch {
-	case p.which == len(p.loads)-1 && above >= directed:
-		return detect.Rising
-	case p.which == 0 && below >= directed:
-		return detect.Falling
+	switch goes := c.goes(); {
+	case goes == detect.Rising && p.which == len(p.loads)-1 && beyond >= directed:
+		return goes
+	case goes == detect.Falling && p.which == 0 && below >= directed:
+		return goes
 	}
 	return detect.Wandering
+}
+
+// goes returns in which direction the sort keys of each third are from those of the third
+// before it; empty in none.
+func (c *comparison) goes() string {
+	switch {
+	case above(c.before, c.between) >= stepped && above(c.between, c.after) >= stepped:
+		return detect.Rising
+	case above(c.between, c.before) >= stepped && above(c.after, c.between) >= stepped:
+		return detect.Falling
+	}
+	return ""
+}
+
+// above returns how likely a request of `these` has a greater sort key than one of
+// `those`; 1 where either has none, since nothing speaks against it then.
+func above(those, these []weighed) (share float64) {
+	if len(those) == 0 || len(these) == 0 {
+		return 1
+	}
+	lower, i := 0.0, 0
+	for _, k := range these {
+		for i < len(those) && those[i].order < k.order {
+			lower += those[i].share
+			i++
+		}
+		same := 0.0
+		if i < len(those) && those[i].order == k.order {
+			same = those[i].share
+		}
+		share += k.share * (lower + same/2)
+	}
+	return share
 }

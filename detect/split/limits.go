@@ -33,6 +33,10 @@ const (
 	// directed is the share of the load behind the end of the earlier keys from which
 	// the load rises or falls, and does not wander.
 	directed = 0.5
+	// stepped is how likely a request has a greater sort key than one of the third
+	// before it, from which the load rises; of a queue whose tail is minutes behind its
+	// head it is 0.75, of writers that begin again 0.5.
+	stepped = 0.7
 	// turnSeconds is how many seconds it takes to say that parts are full in turn.
 	turnSeconds = 5
 	// itemsKept is how many items of a second are kept.

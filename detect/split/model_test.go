@@ -170,14 +170,15 @@ func TestEvaluationOfSplitsAgainstAModel(t *testing.T) {
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"pattern", "load", "verdict", "residual", "by median", "by middle", "refused", "by median", "by middle"})
 	bursts, burstsRight, ill, near := 0, 0, 0, 0
-	for i := range patterns {
+	all := append(slices.Clone(patterns), queue(90, 1300), queue(180, 1300), queue(600, 1300))
+	for i := range all {
 		scales := []float64{1}
 		if *evalSeeds > 1 {
 			scales = append(scales, 1.6, 2.5)
 		}
 		for _, scale := range scales {
 			for seed := range *evalSeeds {
-				p := patterns[i]
+				p := all[i]
 				p.units *= scale
 				v := p.verdicts(1, uint64(seed)+1, []int{120})[120]
 				byMedian, byMiddle := p.run(uint64(seed)+1, medianKey), p.run(uint64(seed)+1, middleKey)

@@ -104,6 +104,14 @@ var patterns = []pattern{
 	{name: "3 s of 20", units: 4500, on: func(second int) bool { return second%20 < 3 }, sk: uuid, want: detect.SplitBursts},
 }
 
+// queue is one whose head and tail are so many seconds apart. Whether splits help it
+// depends on where they are made: what is behind reaches the split after that time.
+func queue(lag, units float64) pattern {
+	return pattern{name: fmt.Sprintf("a queue of %g s", lag), units: units, sk: func(r *rand.Rand, at float64) sample.Key {
+		return text("%012d", int((at+1000-lag*float64(r.IntN(2)))*550))
+	}}
+}
+
 // sent returns the requests of a second as the producer sends them.
 func (p *pattern) sent(r *rand.Rand, all []sample.Record) []sample.Record {
 	if !p.folded {

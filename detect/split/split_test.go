@@ -3,6 +3,7 @@ package split_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -140,4 +141,64 @@ func TestEvaluationOfSplits(t *testing.T) {
 		out.SetStyle(table.StyleLight)
 		fmt.Printf("\nVerdicts on splits, right/wrong/unknown, by how long a pattern was seen\n%s\n", out.Render())
 	}
+}
+
+// TestMovesHoweverUncertainItsLoad holds that a key with one sort key a second is found
+// to move where samples leave open whether it is over the limit at all: folded records
+// that do not say what was drawn together do.
+func TestMovesHoweverUncertainItsLoad(t *testing.T) {
+	t.Parallel()
+	p := patternOf(t, "epoch seconds, folded")
+	for _, rate := range []float64{0.1, 0.01} {
+		for seed := range uint64(6) {
+			if v := p.verdicts(rate, seed+1, []int{60})[60]; v.Verdict != detect.SplitMoving || v.Direction != detect.Rising {
+				t.Errorf("at %g%%, seed %d: %+v", 100*rate, seed, v)
+			}
+		}
+	}
+}
+
+// TestWritersInTurnDoNotRise holds that sort keys which begin again with the first are
+// not called rising, also where the last of two minutes are above the first.
+func TestWritersInTurnDoNotRise(t *testing.T) {
+	t.Parallel()
+	for _, turn := range []float64{4, 7, 9.9} {
+		for seed := range uint64(5) {
+			began := math.Inf(1)
+			p := pattern{name: "writers in turn", units: 1500, sk: func(_ *rand.Rand, at float64) sample.Key {
+				began = min(began, at)
+				return text("host-%d#%012.3f", int((at-began)/turn)%10, at)
+			}}
+			if v := p.verdicts(0.1, seed+1, []int{120})[120]; v.Verdict != detect.SplitMoving || v.Direction != detect.Wandering {
+				t.Errorf("turns of %g s, seed %d: %+v", turn, seed, v)
+			}
+		}
+	}
+}
+
+// TestAQueueIsNotSaidToHeal holds that head and tail, which are far apart, are not taken
+// for a load that stays where it is.
+func TestAQueueIsNotSaidToHeal(t *testing.T) {
+	t.Parallel()
+	for _, lag := range []float64{90, 120, 180, 300, 600} {
+		for _, units := range []float64{1100, 1300, 1600} {
+			for _, rate := range []float64{1, 0.01} {
+				p := queue(lag, units)
+				if v := p.verdicts(rate, uint64(lag), []int{120})[120]; v.Verdict == detect.SplitHelps {
+					t.Errorf("%g s long, %g at %g%%: %+v", lag, units, 100*rate, v)
+				}
+			}
+		}
+	}
+}
+
+func patternOf(t *testing.T, name string) *pattern {
+	t.Helper()
+	for i := range patterns {
+		if patterns[i].name == name {
+			return &patterns[i]
+		}
+	}
+	t.Fatalf("there is no pattern %q", name)
+	return nil
 }

@@ -61,6 +61,9 @@ type Answer struct {
 	// Instead is what the key's finding advises in place of shards, because it
 	// suffices; empty where shards are among its advice.
 	Instead string `json:"instead"`
+	// AllAsked reports that the load is of queries, which shards do not divide where
+	// each asks all of them for as much as it asks the key now.
+	AllAsked bool `json:"all_asked"`
 }
 
 // Agree gives the answer what the key's finding says of it, so that both say the same.
@@ -70,6 +73,9 @@ func (w *Answer) Agree(f *detect.Finding) {
 		return
 	}
 	w.Reason = f.Reason
+	w.AllAsked = slices.ContainsFunc(f.Advice, func(s detect.Step) bool {
+		return s.Action == detect.ActionShard && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
+	})
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
 		w.Instead = f.Advice[0].Text
 	}
@@ -147,11 +153,8 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 		return int(min(1, max(-1, detect.Amount(kind, a.Low)-detect.Amount(kind, b.Low))))
 	})
 	w := &Answer{
-		Target: t, Key: q.Key, Unit: "WCU", Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
+		Target: t, Key: q.Key, Unit: detect.Side(kind, "WCU", "RCU"), Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
 		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: PlacementSeed,
-	}
-	if kind == detect.HotKeyRead {
-		w.Unit = "RCU"
 	}
 	w.PerShard = w.Peak / float64(q.Shards)
 	w.Needed = detect.Shards(sample.Milli(w.Peak*1000), detect.Limit(kind), p.Headroom)

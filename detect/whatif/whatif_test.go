@@ -120,3 +120,22 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestShardsThatAllAreAsked follows the ledger where it says that shards may divide a
+// load of queries or not.
+func TestShardsThatAllAreAsked(t *testing.T) {
+	t.Parallel()
+	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
+	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Read: 3_400_000}, Requests: 3400}}
+	for _, c := range []struct {
+		high float64
+		want bool
+	}{{3400, true}, {1700, false}} {
+		f := detect.NewFinding(detect.HotKeyRead, target, key)
+		f.Advice = []detect.Step{{Action: detect.ActionShard, After: detect.NewAfter(detect.HotKeyRead, 1700, c.high)}}
+		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 2, Factor: 1}, target, seconds, detect.DefaultPolicy())
+		if w.Agree(&f); w.AllAsked != c.want {
+			t.Errorf("shards that leave up to %v: %+v", c.high, w)
+		}
+	}
+}

@@ -1,14 +1,17 @@
 package wording
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
 
 // Cell returns text for a cell of a CSV file. A spreadsheet takes what begins like a
-// formula for one: a leading apostrophe says that it is text.
+// formula for one, also in full width and behind spaces: a leading apostrophe says that
+// it is text.
 func Cell(s string) string {
-	if s = Printable(s); s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+	s = Printable(s)
+	if first := strings.TrimLeft(s, " \u00a0\u3000"); first != "" && strings.IndexAny(first, "=+-@＝＋－＠") == 0 {
 		return "'" + s
 	}
 	return s
@@ -18,6 +21,17 @@ func Cell(s string) string {
 // characters that steer a terminal or turn the direction of text, which only names
 // that others gave hold; escaped they are the same JSON.
 func InertJSON(text string) string { return steering.Replace(text) }
+
+// JSON returns a value as indented JSON, for people and programs: it does nothing to a
+// terminal.
+func JSON(v any) (string, error) {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return InertJSON(text.String()), err
+}
 
 // steering escapes C1 controls and marks of direction.
 var steering = func() *strings.Replacer {

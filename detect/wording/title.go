@@ -14,7 +14,16 @@ const longestKey = 60
 // Title says in one line what an incident is about, by its root finding: where, what,
 // how much, and for how long. Keys are quoted, since others wrote them.
 func Title(f *detect.Finding) string {
-	return Printable(f.Name()) + ": " + about(f) + lasting(f)
+	return Place(f.Target) + ": " + about(f) + lasting(f)
+}
+
+// Place names what a target is: a table or an index, or Keyheat itself, which findings
+// without a table are about.
+func Place(t detect.Target) string {
+	if t == (detect.Target{}) {
+		return "Keyheat itself"
+	}
+	return Printable(t.Name())
 }
 
 // SetTitles gives incidents the titles of their root findings, which are among these.
@@ -54,6 +63,8 @@ func about(f *detect.Finding) string {
 		}
 	case detect.SingleCaller:
 		return "one caller alone makes key " + key + " hot"
+	case detect.RetryStorm:
+		return "one caller sends requests of key " + key + " again and again"
 	case detect.TestKey:
 		return "key " + key + " is hot, and looks like a test's"
 	case detect.LargeItem:
@@ -62,6 +73,16 @@ func about(f *detect.Finding) string {
 		return "the items of key " + key + " grow towards the 10 GB of an item collection"
 	case detect.CoverageFell:
 		return "the samples show less of the load than before"
+	case detect.CollectionStopped:
+		return "no new samples are counted"
+	case detect.CollectionLags:
+		return "samples are counted late"
+	case detect.BadSamples:
+		return "a part of the samples is rejected"
+	case detect.TablesRefused:
+		return "a collector has no room for tables"
+	case detect.SamplesLost:
+		return "samples were lost"
 	case detect.TooManyHotKeys:
 		return "more keys are hot than are followed"
 	}
@@ -70,10 +91,7 @@ func about(f *detect.Finding) string {
 
 // needs says how much of what one partition serves a key needs.
 func needs(f *detect.Finding) string {
-	peak, unit := f.Peak.WCU.Value, "WCU"
-	if f.Kind == detect.HotKeyRead {
-		peak, unit = f.Peak.RCU.Value, "RCU"
-	}
+	peak, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value, detect.Side(f.Kind, "WCU", "RCU")
 	return fmt.Sprintf(" needs %s %s/s, %s what one partition serves", About(peak), unit, times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))))
 }
 
@@ -98,18 +116,18 @@ func shards(k detect.Kind, s *detect.Sharded) string {
 
 // lasting says for how long, of what began and is not a design.
 func lasting(f *detect.Finding) string {
-	if f.FirstSeen.IsZero() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.TooManyShards {
+	if f.FirstSeen.IsZero() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.TooManyShards || f.Kind == detect.SamplesLost {
 		return ""
 	}
 	seen := f.LastSeen.Sub(f.FirstSeen) + time.Second
 	if f.State == detect.Resolved {
-		return ", for " + span(seen) + ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
+		return ", for " + Span(seen) + ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
 	}
-	return ", for " + span(seen)
+	return ", for " + Span(seen)
 }
 
-// span writes a time to two digits or so: 45 s, 4 min, 3 h, 2 d.
-func span(d time.Duration) string {
+// Span writes a time to two digits or so: 45 s, 4 min, 3 h, 2 d.
+func Span(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", d/time.Second)

@@ -11,12 +11,18 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// Names returns words of a type of their own as text.
+func Names[T ~string](all []T) []string {
+	names := make([]string, len(all))
+	for i, name := range all {
+		names[i] = string(name)
+	}
+	return names
+}
+
 // PerSecond writes an amount with its unit, for a kind of finding: 1,000 write units.
 func PerSecond(m sample.Milli, k detect.Kind) string {
-	if k == detect.HotKeyRead {
-		return Amount(m) + " read units"
-	}
-	return Amount(m) + " write units"
+	return Amount(m) + detect.Side(k, " write units", " read units")
 }
 
 // Amount writes whole units with thousands separated: 12,345.

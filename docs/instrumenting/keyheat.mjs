@@ -7,7 +7,8 @@
 // Writes one line of Keyheat JSON for each sampled request with one key. The
 // second argument names the key attributes by table. The middleware stands
 // outside of the SDK's retries: they are one request, and one that was throttled
-// to the end is demand.
+// to the end is demand. The record says how many attempts it took, and how long the
+// SDK paused between them.
 
 const READS = new Set(["GetItemCommand"]);
 const KEYED = new Set([...READS, "PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
@@ -29,6 +30,12 @@ export function instrument(client, tables, write, rate = 1) {
     if (units !== undefined) record[READS.has(command) ? "rcu" : "wcu"] = units;
     if (input.ConsistentRead) record.read = "strong";
     if (reasons.length) record.throttle = reasons[0].reason;
+    const { attempts, totalRetryDelay } = (output ?? error).$metadata ?? {};
+    if (attempts) {
+      record.attempts = attempts;
+      if (totalRetryDelay) record.waited_ms = totalRetryDelay;
+      if (reasons.length) record.failed = true;
+    }
     write(JSON.stringify(record) + "\n");
   };
   const step = (next, context) => async (args) => {

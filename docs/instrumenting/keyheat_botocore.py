@@ -5,7 +5,8 @@
 
 Writes one line of Keyheat JSON for each sampled request with one key. The
 second argument names the key attributes by table. A request that was throttled
-to the end is demand; botocore's own retries are one request.
+to the end is demand; botocore's own retries are one request, and the record says
+how many attempts it took, and how long the program waited after the first.
 """
 
 import base64
@@ -20,6 +21,10 @@ KEYED = READS | {"PutItem", "UpdateItem", "DeleteItem"}
 def instrument(client, tables, out, rate=1.0):
     def before(params, context, **_):
         context["keyheat"] = params if random.random() < rate else None
+
+    def attempted(attempts, request_dict, **_):
+        if attempts == 1:
+            request_dict["context"]["keyheat_first"] = time.monotonic()
 
     def value(attribute):
         kind, v = next(iter(attribute.items()))
@@ -44,9 +49,14 @@ def instrument(client, tables, out, rate=1.0):
             record[unit] = parsed["ConsumedCapacity"]["CapacityUnits"]
         if params.get("ConsistentRead"):
             record["read"] = "strong"
+        record["attempts"] = parsed["ResponseMetadata"].get("RetryAttempts", 0) + 1
+        if record["attempts"] > 1 and "keyheat_first" in context:
+            record["waited_ms"] = round(1000 * (time.monotonic() - context["keyheat_first"]))
         if reasons:
             record["throttle"] = reasons[0]["reason"]
+            record["failed"] = True
         out.write(json.dumps(record, separators=(",", ":")) + "\n")
 
     client.meta.events.register("provide-client-params.dynamodb", before)
+    client.meta.events.register("needs-retry.dynamodb", attempted)
     client.meta.events.register("after-call.dynamodb", after)

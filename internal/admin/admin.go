@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,7 +25,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/exporter-toolkit/web"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/buildinfo"
 )
 
@@ -45,6 +48,7 @@ const stopTimeout = 3 * time.Second
 type Server struct {
 	listener net.Listener
 	hosts    []string
+	access   Access
 	mux      *http.ServeMux
 	registry *prometheus.Registry
 	log      *slog.Logger
@@ -66,6 +70,9 @@ type Options struct {
 	// Hosts are the names by which the server may be called, beside localhost and
 	// any IP address.
 	Hosts []string
+	// Access is who may reach it. Open does not judge whether that is wise:
+	// [Access.Validate] does.
+	Access Access
 }
 
 // Open listens. The caller calls Run, or Close.
@@ -74,7 +81,7 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
 	}
-	s := &Server{listener: listener, hosts: o.Hosts, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
@@ -117,13 +124,13 @@ func (s *Server) Ready(name string, reasons func() []string) {
 // seconds. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           hostGuard(s.hosts, s.mux),
+		Handler:           hostGuard(s.hosts, s.access.guard(onLoopback(s.Addr()), s.mux)),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }()
+	go func() { served <- s.serve(server) }()
 	s.log.Info("serving", "address", s.Addr())
 	select {
 	case err := <-served:
@@ -138,6 +145,14 @@ func (s *Server) Run(ctx context.Context) error {
 		return fmt.Errorf("stop serving operations: %w", err)
 	}
 	return nil
+}
+
+// serve accepts connections, with the TLS and the users of the web configuration file.
+func (s *Server) serve(server *http.Server) error {
+	if s.access.ConfigFile == "" {
+		return server.Serve(s.listener)
+	}
+	return web.Serve(s.listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
 }
 
 // Close stops listening; for a Server that will not run.
@@ -162,7 +177,11 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if !status.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	if err := json.NewEncoder(w).Encode(status); err != nil {
+	body, err := json.Marshal(status)
+	if err == nil { // what servers wrote into errors is shown in terminals
+		_, err = io.WriteString(w, wording.InertJSON(string(body))+"\n")
+	}
+	if err != nil {
 		s.log.Debug("the client left before the response", "error", err)
 	}
 }

@@ -11,147 +11,148 @@
 // each other. A receiver that is unavailable is retried after growing
 // pauses, which are kept in the outbox and so outlive this process.
 //
-// The form is Standard Webhooks (https://www.standardwebhooks.com): headers
-// webhook-id and webhook-timestamp, and webhook-signature where a secret is
-// set. The body is a Message.
+// # Routes
+//
+// Each receiver is a route of the outbox with a Route of its own that delivers it, so
+// that one that is unavailable delays no other. What its receiver has not been told
+// is never told to be over: where an incident ends before any attempt to tell it may
+// have arrived, its notifications are cancelled. Package receiver says in which form a
+// notification is delivered.
 package alert
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
 // Store is the outbox, as *store.Store implements it.
 type Store interface {
 	DueNotifications(ctx context.Context, route string, most int) ([]store.Notification, error)
-	MarkDelivered(ctx context.Context, id string) error
-	MarkFailed(ctx context.Context, id string, next time.Time, cause string, refused bool) error
+	MarkSending(ctx context.Context, id string) error
+	MarkDelivered(ctx context.Context, id, receipt string) error
+	MarkFailed(ctx context.Context, id string, f store.Failure) error
 	MarkDead(ctx context.Context, id, cause string) error
+	MarkSummarised(ctx context.Context, ids []string) error
+	CancelUntold(ctx context.Context, route string) error
+	FallBack(ctx context.Context, id, to, copied string) error
+	Ongoing(ctx context.Context, route string) ([]store.Notification, error)
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
-}
-
-// Message is the body of a webhook.
-type Message struct {
-	// ID is the same on every attempt.
-	ID string `json:"id"`
-	// Event is what happened to the finding: firing, updated or resolved; or report,
-	// which is of no finding.
-	Event string `json:"event"`
-	// At is when the notification was put into the outbox.
-	At time.Time `json:"at"`
-	// Title says in one line what it is about, FirstFix what to do first.
-	Title    string `json:"title"`
-	FirstFix string `json:"first_fix"`
-	// URL is the finding's page; empty where it is not known under which address
-	// people reach the pages.
-	URL string `json:"url"`
-	// Finding is the finding's document as it was then.
-	Finding json.RawMessage `json:"finding,omitempty"`
-	// Report is a scheduled report in short.
-	Report json.RawMessage `json:"report,omitempty"`
 }
 
 // most is how many notifications one pass takes.
 const most = 100
 
-// Webhook delivers one route of the outbox to one URL.
-type Webhook struct {
-	metrics.Set
-	config Config
-	store  Store
-	logger *slog.Logger
-	sender *sender
-	// outbox and receiver are what is wrong with either now.
-	outbox, receiver health.Status
-	measures         *measures
+// Route delivers one route of the outbox to one receiver.
+type Route struct {
+	measures
+	config   Config
+	store    Store
+	logger   *slog.Logger
+	notifier notify.Notifier
+	// told is when notices went out in the last minute; summarised when the last
+	// summary did.
+	told       []time.Time
+	summarised time.Time
+	// repeated is when incidents that go on were last told again, of a receiver that
+	// forgets.
+	repeated time.Time
+	// outbox and target are what is wrong with the outbox and the receiver now.
+	outbox, target health.Status
 }
 
-// New returns a webhook that is ready to Run. The holder names this process
-// among those that share the outbox.
-func New(c Config, st Store, holder string, logger *slog.Logger) (*Webhook, error) {
+// New returns a route that is ready to Run. The holder names this process among those
+// that share the outbox.
+func New(c Config, st Store, holder string, logger *slog.Logger) (*Route, error) {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := newSender(c)
+	notifier, err := receiver.New(c.Receiver)
 	if err != nil {
 		return nil, err
 	}
 	c.holder = holder
-	m := newMeasures(c.Route)
-	return &Webhook{
-		Set: m.set(), config: c, store: st, sender: s, measures: m,
+	return &Route{
+		measures: newMeasures(c.Route), config: c, store: st, notifier: notifier,
 		logger: logger.With("route", c.Route),
 	}, nil
 }
 
 // Run delivers until ctx ends.
-func (w *Webhook) Run(ctx context.Context) error {
-	defer w.sender.close()
-	tick := time.NewTicker(w.config.Poll)
-	defer tick.Stop()
-	for {
-		if err := w.pass(ctx); err == nil {
-			w.outbox.Heal(health.Whole)
-		} else if ctx.Err() == nil {
-			w.measures.outbox.Inc()
-			w.report(&w.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+func (r *Route) Run(ctx context.Context) error {
+	if c, ok := r.notifier.(interface{ Close() }); ok {
+		defer c.Close()
 	}
+	retry.Every(ctx, r.config.Poll, func(ctx context.Context) {
+		err := r.pass(ctx)
+		if err == nil {
+			err = r.repeat(ctx, time.Now())
+		}
+		if err == nil {
+			r.outbox.Heal(health.Whole)
+		} else if ctx.Err() == nil {
+			r.measures.outbox.Inc()
+			r.report(&r.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
+		}
+	})
+	return nil
 }
 
 // pass delivers what is due. Processes that share the outbox take turns by a
 // lease, so that two never send the same, nor out of order, except when one
 // was stopped for longer than its lease.
-func (w *Webhook) pass(ctx context.Context) error {
+func (r *Route) pass(ctx context.Context) error {
 	for {
-		due, err := w.store.DueNotifications(ctx, w.config.Route, most)
+		due, err := r.store.DueNotifications(ctx, r.config.Route, most)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		mine, err := w.lease(ctx)
+		mine, err := r.lease(ctx)
 		if err != nil || !mine {
 			return err
 		}
-		// Read once more: another may have delivered them before it was our turn.
-		if due, err = w.store.DueNotifications(ctx, w.config.Route, most); err != nil {
+		if err := r.store.CancelUntold(ctx, r.config.Route); err != nil {
 			return err
 		}
-		if again, err := w.deliverAll(ctx, due); err != nil || !again {
+		// Read once more: another may have delivered them before it was our turn.
+		if due, err = r.store.DueNotifications(ctx, r.config.Route, most); err != nil {
+			return err
+		}
+		if again, err := r.deliverAll(ctx, due); err != nil || !again {
 			return err
 		}
 	}
 }
 
 // lease takes the turn for one more delivery.
-func (w *Webhook) lease(ctx context.Context) (bool, error) {
-	_, mine, err := w.store.AcquireLease(ctx, "alert/"+w.config.Route, w.config.holder, 2*w.config.Timeout)
+func (r *Route) lease(ctx context.Context) (bool, error) {
+	_, mine, err := r.store.AcquireLease(ctx, "alert/"+r.config.Route, r.config.holder, 2*r.config.Timeout)
 	return mine, err
 }
 
 // deliverAll delivers a few notifications, and reports whether there may be more.
 // When the receiver cannot be reached the rest waits for the next pass, so that an
 // unavailable receiver is not tried a hundred times at once.
-func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
-	for _, n := range due {
-		mine, err := w.lease(ctx)
+func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
+	for i, n := range due {
+		mine, err := r.lease(ctx)
 		if err != nil || !mine {
 			return false, err
 		}
-		reached, err := w.deliver(ctx, n)
+		if r.full(time.Now()) && n.Event == string(detect.EventFiring) {
+			return false, r.summarise(ctx, due[i:])
+		}
+		reached, err := r.deliver(ctx, n)
 		if err != nil || !reached {
 			return false, err
 		}
@@ -159,48 +160,86 @@ func (w *Webhook) deliverAll(ctx context.Context, due []store.Notification) (aga
 	return len(due) > 0, nil
 }
 
-// deliver makes one attempt and records its outcome. An attempt that
-// ctx ended is no attempt: it is made again after the restart.
-func (w *Webhook) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
+// notice returns what the receiver is given of a notification.
+func (r *Route) notice(n store.Notification) *notify.Notice {
+	return notify.NewNotice(n, r.config.Pages)
+}
+
+// attempt makes one attempt. One that ctx ended is none: it is made again after the
+// restart.
+func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response, error) {
+	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
 	started := time.Now()
-	response := w.sender.send(ctx, n)
+	response := r.notifier.Notify(limited, n)
 	if ctx.Err() != nil {
-		return false, ctx.Err()
+		return response, ctx.Err()
 	}
-	w.measures.seconds.Observe(time.Since(started).Seconds())
-	v := judge(w.config, n, response, time.Now())
-	w.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
+	r.measures.seconds.Observe(time.Since(started).Seconds())
+	return response, nil
+}
+
+// deliver makes one attempt to deliver a notification and records its outcome.
+func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
+	if err := r.store.MarkSending(ctx, n.ID); err != nil {
+		return false, ignoreNotFound(err)
+	}
+	response, err := r.attempt(ctx, r.notice(n))
+	if err != nil {
+		return false, err
+	}
+	now := time.Now()
+	v := judge(r.config, n, response, now)
+	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	switch v.outcome {
 	case delivered:
-		w.receiver.Heal(health.Whole)
-		err = w.store.MarkDelivered(ctx, n.ID)
+		r.target.Heal(health.Whole)
+		r.told = append(r.told, now)
+		err = r.store.MarkDelivered(ctx, n.ID, response.Receipt)
 	case failed:
-		w.report(&w.receiver, v.cause)
-		err = w.store.MarkFailed(ctx, n.ID, v.next, v.cause, v.refused)
+		r.report(&r.target, v.cause)
+		err = r.store.MarkFailed(ctx, n.ID, store.Failure{Next: v.next, Cause: v.cause, Refused: response.Refused, Unreached: response.Unsent && !n.Reached})
 	case dead:
-		w.receiver.Heal(health.Whole) // no notification waits for it
-		w.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
-		err = w.store.MarkDead(ctx, n.ID, v.cause)
+		r.target.Heal(health.Whole) // no notification waits for it
+		r.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
+		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
-	if errors.Is(err, store.ErrNotFound) { // another process was quicker
-		err = nil
+	if err = ignoreNotFound(err); err == nil && r.fallsBack(n, v.outcome, now) {
+		err = r.store.FallBack(ctx, n.ID, r.config.Fallback, detect.CopiedID(n.ID, r.config.Fallback))
 	}
-	return response.err == nil, err
+	return !response.Silent, err
+}
+
+// ignoreNotFound makes nothing of a notification that another process has dealt with.
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// fallsBack reports whether a notification goes to the fallback too: because this
+// receiver does not take it, or because that is where the incident was told of.
+func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
+	if r.config.Fallback == "" {
+		return false
+	}
+	return n.Fallback || o == dead || o == failed && now.Sub(n.Created) >= r.config.FallbackAfter
 }
 
 // report records what is wrong, and logs it when that is new.
-func (w *Webhook) report(h *health.Status, cause string) {
+func (r *Route) report(h *health.Status, cause string) {
 	if h.Fail(health.Whole, cause) {
-		w.logger.Warn("webhook delivery fails; retrying", "cause", cause)
+		r.logger.Warn("delivery fails; retrying", "cause", cause)
 	}
 }
 
-// Ready returns why the webhook is not ready; nothing when it is.
-func (w *Webhook) Ready() []string {
+// Ready returns why the route is not ready; nothing when it is.
+func (r *Route) Ready() []string {
 	var reasons []string
-	for _, h := range []*health.Status{&w.outbox, &w.receiver} {
+	for _, h := range []*health.Status{&r.outbox, &r.target} {
 		for _, cause := range h.Reasons() {
-			reasons = append(reasons, fmt.Sprintf("webhook %s: %s", w.config.Route, cause))
+			reasons = append(reasons, fmt.Sprintf("receiver %s: %s", r.config.Route, cause))
 		}
 	}
 	return reasons

@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -29,19 +31,19 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 type call struct {
 	header http.Header
 	body   []byte
-	alert.Message
+	receiver.Message
 }
 
-// receiver returns every request by a function and remembers it.
-type receiver struct {
+// target returns every request by a function and remembers it.
+type target struct {
 	*httptest.Server
 	mu    sync.Mutex
 	calls []call
 }
 
-func receive(t *testing.T, answer func(w http.ResponseWriter, nth int)) *receiver {
+func receive(t *testing.T, answer func(w http.ResponseWriter, nth int)) *target {
 	t.Helper()
-	r := &receiver{}
+	r := &target{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		c := call{header: q.Header, body: body}
@@ -58,7 +60,7 @@ func receive(t *testing.T, answer func(w http.ResponseWriter, nth int)) *receive
 	return r
 }
 
-func (r *receiver) seen() []call {
+func (r *target) seen() []call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.calls)
@@ -97,18 +99,18 @@ func outbox(t *testing.T, all ...string) *store.Store {
 // quick is a configuration whose pauses a test can wait for.
 func quick(url string) alert.Config {
 	return alert.Config{
-		URL: url, Timeout: 2 * time.Second, Poll: 2 * time.Millisecond,
+		Receiver: notify.Settings{Type: notify.Webhook, URL: url}, Timeout: 2 * time.Second, Poll: 2 * time.Millisecond,
 		MinPause: time.Millisecond, MaxPause: 4 * time.Millisecond,
 	}
 }
 
 // deliver runs a webhook until done holds.
-func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *alert.Webhook {
+func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *alert.Route {
 	t.Helper()
 	return deliverLogged(t, c, s, io.Discard, done)
 }
 
-func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, done func() bool) *alert.Webhook {
+func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, done func() bool) *alert.Route {
 	t.Helper()
 	w, err := alert.New(c, s, "test", slog.New(slog.NewJSONHandler(log, nil)))
 	if err != nil {
@@ -168,7 +170,7 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 	s := outbox(t, "n1 f firing")
 	r := receive(t, status(http.StatusNoContent))
 	c := quick(r.URL)
-	c.Secret = secret
+	c.Receiver.Secret = secret
 	w := deliver(t, c, s, settled(t, s, "f"))
 	calls := r.seen()
 	if len(calls) != 1 {
@@ -455,4 +457,15 @@ func TestAnUnreachableReceiverIsAReasonNotToBeReady(t *testing.T) {
 	if got := w.Ready(); len(got) != 1 || !strings.Contains(got[0], "refused") {
 		t.Errorf("readiness says %v", got)
 	}
+}
+
+// receiveBodies starts a receiver of anything and returns its URL.
+func receiveBodies(t *testing.T, take func(body string)) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		take(string(body))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }

@@ -1,37 +1,37 @@
 package alert
 
 import (
-	"cmp"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/options"
 )
 
-// Defaults of Config.
-const (
-	DefaultRoute    = "webhook"
-	defaultTimeout  = 10 * time.Second
-	defaultPoll     = time.Second
-	defaultMinPause = 5 * time.Second
-	defaultMaxPause = 15 * time.Minute
-	defaultRefusals = 5
-	defaultGiveUp   = 24 * time.Hour
-	maxResponse     = 64 << 10
-)
+// DefaultRoute is the route of a Config without one.
+const DefaultRoute = "webhook"
 
-// Config is one webhook. A zero field takes its default, except the URL.
+// defaults are those of Config.
+var defaults = Config{
+	Route: DefaultRoute, Timeout: 10 * time.Second, Poll: time.Second,
+	MinPause: 5 * time.Second, MaxPause: 15 * time.Minute, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,
+}
+
+// Config is one route. A zero field takes its default, except the receiver.
 type Config struct {
 	// Route names it in the outbox: what the judge writes for this route is
 	// delivered here.
 	Route string
-	// URL is where to POST, http or https.
-	URL string
-	// Secret signs every message: "whsec_" and 24 to 64 bytes in base64, as
-	// Standard Webhooks writes it. Empty for none.
-	Secret string
+	// Receiver is where to.
+	Receiver notify.Settings
+	// Limit is how many notifications a minute are told one by one; 0 for no limit.
+	Limit int
+	// Fallback is the route that is told instead when this one has failed for
+	// FallbackAfter; empty for none.
+	Fallback      string
+	FallbackAfter time.Duration
 	// Pages is the address at which people reach the pages, for links; empty for none.
 	Pages string
 	// Timeout bounds one attempt, from dialling to the end of the response.
@@ -52,38 +52,24 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Route = cmp.Or(c.Route, DefaultRoute)
-	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
-	c.Poll = cmp.Or(c.Poll, defaultPoll)
-	c.MinPause = cmp.Or(c.MinPause, defaultMinPause)
-	c.MaxPause = cmp.Or(c.MaxPause, max(defaultMaxPause, c.MinPause))
-	c.Refusals = cmp.Or(c.Refusals, defaultRefusals)
-	c.GiveUp = cmp.Or(c.GiveUp, defaultGiveUp)
-	return c
+	if c.MaxPause == 0 {
+		c.MaxPause = max(defaults.MaxPause, c.MinPause)
+	}
+	return options.OrDefault(c, defaults)
 }
 
 // Validate returns everything that is wrong with a configuration; no error holds
 // the secret, nor the URL's password.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var wrong []error
-	u, err := url.Parse(c.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		wrong = append(wrong, errors.New(`webhook url: give a whole one, as in "https://hooks.example.com/keyheat"`))
+	var faults options.Faults
+	for _, fault := range receiver.Faults(c.Receiver) {
+		faults.Add(fault)
 	}
-	if err := ValidatePages(c.Pages); err != nil {
-		wrong = append(wrong, err)
-	}
-	if _, err := key(c.Secret); err != nil {
-		wrong = append(wrong, err)
-	}
-	if min(c.Timeout, c.Poll, c.MinPause, c.MaxPause, c.GiveUp) < 0 || c.Refusals < 0 {
-		wrong = append(wrong, errors.New("webhook: give no negative duration or count"))
-	}
-	if c.MaxPause < c.MinPause {
-		wrong = append(wrong, fmt.Errorf("webhook max pause %s: give at least the min pause, %s", c.MaxPause, c.MinPause))
-	}
-	return errors.Join(wrong...)
+	faults.Add(ValidatePages(c.Pages))
+	faults.Check(min(c.Timeout, c.Poll, c.MinPause, c.MaxPause, c.GiveUp, c.FallbackAfter) < 0 || min(c.Refusals, c.Limit) < 0, "give no negative duration or count")
+	faults.Check(c.MaxPause < c.MinPause, "max pause %s: give at least the min pause, %s", c.MaxPause, c.MinPause)
+	return faults.Err()
 }
 
 // ValidatePages returns what is wrong with the address of the pages; nil for none.
@@ -94,17 +80,4 @@ func ValidatePages(address string) error {
 		return fmt.Errorf("%q is no address of the pages: write it as https://keyheat.example.com", address)
 	}
 	return nil
-}
-
-// key is the secret's bytes; none for no secret.
-func key(secret string) ([]byte, error) {
-	if secret == "" {
-		return nil, nil
-	}
-	text, ok := strings.CutPrefix(secret, "whsec_")
-	b, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(b) < 24 || len(b) > 64 {
-		return nil, errors.New(`not a secret of Standard Webhooks: give "whsec_" and 24 to 64 random bytes in base64`)
-	}
-	return b, nil
 }

@@ -8,32 +8,19 @@ import (
 
 // measures are the metrics of one route.
 type measures struct {
+	*metrics.Set
 	attempts *prometheus.CounterVec
 	outbox   prometheus.Counter
 	seconds  prometheus.Histogram
 }
 
-func newMeasures(route string) *measures {
-	labels := prometheus.Labels{"route": route}
-	m := &measures{
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "keyheat", Subsystem: "alert", Name: "attempts_total", ConstLabels: labels,
-			Help: "Attempts to deliver a notification, by outcome.",
-		}, []string{"outcome"}),
-		outbox: prometheus.NewCounter(prometheus.CounterOpts{
-			Namespace: "keyheat", Subsystem: "alert", Name: "outbox_errors_total", ConstLabels: labels,
-			Help: "Passes that failed to read or write the outbox and were retried.",
-		}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: "keyheat", Subsystem: "alert", Name: "attempt_seconds", ConstLabels: labels,
-			Help:    "Time of an attempt, in seconds.",
-			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10},
-		}),
+func newMeasures(route string) measures {
+	s := metrics.New("alert", prometheus.Labels{"route": route})
+	return measures{
+		Set: s,
+		attempts: s.CounterVec("attempts_total", "Attempts to deliver a notification, by outcome.",
+			"outcome", string(delivered), string(failed), string(dead), string(summarised)),
+		outbox:  s.Counter("outbox_errors_total", "Passes that failed to read or write the outbox and were retried."),
+		seconds: s.Histogram("attempt_seconds", "Time of an attempt, in seconds.", []float64{.01, .03, .1, .3, 1, 3, 10}),
 	}
-	for _, o := range []outcome{delivered, failed, dead} {
-		m.attempts.WithLabelValues(string(o))
-	}
-	return m
 }
-
-func (m *measures) set() metrics.Set { return metrics.Set{m.attempts, m.outbox, m.seconds} }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -17,6 +18,8 @@ const (
 	delivered outcome = "delivered"
 	failed    outcome = "failed" // to be tried again
 	dead      outcome = "dead"   // given up
+	// summarised is that of one message about many.
+	summarised outcome = "summarised"
 )
 
 // verdict is what to record after an attempt.
@@ -24,37 +27,26 @@ type verdict struct {
 	outcome outcome
 	next    time.Time
 	cause   string
-	refused bool
 }
 
 // judge decides what an attempt means. n.Attempts are the failed ones before, and
 // n.Refusals those that the receiver rejected: what failed on the way says nothing
 // of the next attempt.
-func judge(c Config, n store.Notification, r response, now time.Time) verdict {
-	if r.err == nil && r.status >= 200 && r.status < 300 {
+func judge(c Config, n store.Notification, r notify.Response, now time.Time) verdict {
+	if r.Err == nil {
 		return verdict{outcome: delivered}
 	}
-	v := verdict{outcome: failed, cause: cause(r), refused: refused(r), next: now.Add(pause(c, n.Attempts))}
-	if asked := retryAfter(r.retryAfter, now); asked.After(v.next) {
+	v := verdict{outcome: failed, cause: r.Err.Error(), next: now.Add(pause(c, n.Attempts))}
+	if asked := retryAfter(r.RetryAfter, now); asked.After(v.next) {
 		v.next = asked
 	}
 	switch {
-	case v.refused && n.Refusals+1 >= c.Refusals:
+	case r.Refused && n.Refusals+1 >= c.Refusals:
 		v.outcome = dead
 	case now.Sub(n.Created) >= c.GiveUp:
 		v.outcome, v.cause = dead, fmt.Sprintf("not delivered within %s: %s", c.GiveUp, v.cause)
 	}
 	return v
-}
-
-// refused reports whether the receiver rejected the notification, so that another
-// attempt will hardly help. A redirect is a refusal, because it is not
-// followed.
-func refused(r response) bool {
-	if r.err != nil || r.status == http.StatusRequestTimeout || r.status == http.StatusTooManyRequests {
-		return false
-	}
-	return r.status < 500
 }
 
 // pause doubles with every failed attempt; a fifth of it is random, so that
@@ -83,14 +75,4 @@ func retryAfter(header string, now time.Time) time.Time {
 		return latest
 	}
 	return at
-}
-
-// cause returns why an attempt failed. What the receiver wrote stays out of it: a
-// receiver may echo the message, its key or its own secrets, and the cause reaches
-// the log, the store and readiness.
-func cause(r response) string {
-	if r.err != nil {
-		return r.err.Error()
-	}
-	return fmt.Sprintf("the receiver returned %d %s: its own log says why", r.status, http.StatusText(r.status))
 }

@@ -62,6 +62,9 @@ type Options struct {
 	Tables form.Tables
 	// Facts returns what is known of a table beside its traffic; nil is nothing.
 	Facts func(detect.Target) *detect.TableFacts
+	// Hide replaces what must not be shown of a record's keys before it is counted;
+	// nil is nothing.
+	Hide func(*sample.Record)
 	// Candidates are other partition keys, to be compared with the present ones.
 	Candidates []Candidate
 	// Explain are keys, or the patterns of several, to explain in full.

@@ -148,7 +148,7 @@ func (e *explanation) recipe(p *page, l recipe.Language) {
 			return
 		}
 	}
-	p.line("\nThere is no code in %s: no step makes shards with names of text.", l)
+	p.line("\nThere is no code in %s: no step makes shards with names of text, or the key is hidden.", l)
 }
 
 // attributes returns the names of the key's attributes, as far as they are known.
@@ -182,6 +182,8 @@ func headline(f *detect.Finding) string {
 	switch {
 	case f.Kind == detect.TableStarvation:
 		return "requests exceed the capacity of " + whole(f) + " as a whole"
+	case f.Sharding != nil && !f.Kind.OfKey() && f.Severity == detect.Critical:
+		return "the fullest shard has more than one partition serves"
 	case f.Kind == detect.HotPartition:
 		return "a partition throttles requests, and no single key is known to need more than one partition serves"
 	case f.Severity == detect.Critical && f.OverSeconds > 0 && f.Kind == detect.HotKeyRead:
@@ -210,7 +212,10 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.heading("Load")
 	m := measureOf(f)
 	against := ""
-	if !f.Kind.OfTable() {
+	switch {
+	case f.Sharding != nil && !f.Kind.OfKey():
+		against = fmt.Sprintf(" over %d shards, the fullest with %s of the %s %s that its partition serves", f.Sharding.Shards, wording.Percent(f.Utilization), wording.About(m.limit), m.unit)
+	case !f.Kind.OfTable():
 		against = fmt.Sprintf(": %s times the %s %s that one partition serves", wording.About(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
 	}
 	p.fact("peak", "%s %s at %s%s", wording.Figure(m.peak), m.unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), against)
@@ -227,16 +232,18 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
 	}
+	heading, steps := "What to do, in order", f.Advice
 	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
 		p.heading("What it is a part of")
 		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
-		p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
+		if root.Kind == detect.MovingHotSpot {
+			steps = root.Advice // another key would be hot by the time that this one is changed
+		} else {
+			p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
+			heading = "What can be done for this key alone"
+		}
 	}
-	p.heading("What to do, in order")
-	steps := f.Advice
-	if root := e.roots[f.Incident]; root != nil && root.Kind == detect.MovingHotSpot {
-		steps = root.Advice // another key would be hot by the time that this one is changed
-	}
+	p.heading(heading)
 	for i := range steps {
 		step(p, i+1, &steps[i])
 	}
@@ -362,10 +369,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	}
 	t := e.tables[f.Target]
 	if sampled || m.peak.Low != m.peak.Value {
-		provable := t.Provable.WCU
-		if f.Kind == detect.HotKeyRead {
-			provable = t.Provable.RCU
-		}
+		provable := detect.Side(f.Kind, t.Provable.WCU, t.Provable.RCU)
 		p.paragraph(2, "  ", fmt.Sprintf("At this sampling rate a single second is proven above the limit from %s units on. A lower load is proven by its mean of %d or %d seconds, or stays possible.",
 			wording.About(provable), detect.MeanShort, detect.MeanLongest))
 	}
@@ -403,6 +407,7 @@ func requests(p *page, e *detect.Evidence) {
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
+	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
 		p.fact("item size", "%s bytes on average", wording.About(e.ItemBytes))
 	}
@@ -414,6 +419,30 @@ func requests(p *page, e *detect.Evidence) {
 		if n := e.Refused[cause.String()]; n > 0 {
 			p.fact("throttled", "%s requests, reason %s", wording.Count(n), cause)
 		}
+	}
+}
+
+// attempts writes how requests were sent, and by whom again.
+func attempts(p *page, r *detect.Retries) {
+	if r == nil {
+		return
+	}
+	least, about := "", ""
+	if r.Partial {
+		least = "at least "
+	}
+	if r.Estimated {
+		about = "about "
+	}
+	p.fact("attempts", "%s%s%s for %s requests in %s, %.1f each", least, about, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
+	var words []string
+	for _, c := range r.Callers[:min(3, len(r.Callers))] {
+		if c.Refused >= 1 {
+			words = append(words, fmt.Sprintf("%s with %s of the attempts, %.1f a request, waited %s s, %s failed", printable(c.Caller), wording.Percent(c.Share), c.Amplification, wording.About(c.Waited), wording.About(c.Failed)))
+		}
+	}
+	if len(words) > 0 {
+		p.fact("sent again", "%s", strings.Join(words, "; "))
 	}
 }
 

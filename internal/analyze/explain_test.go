@@ -72,9 +72,37 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "OPEN")
-	root, own := strings.Index(out, "low_cardinality_key of (whole table) explains it"), strings.Index(out, "What to do, in order")
+	root, own := strings.Index(out, "low_cardinality_key of (whole table) explains it"), strings.Index(out, "What can be done for this key alone")
 	if root < 0 || own < root || !strings.Contains(out[root:own], "Do this first: Make the key of something") {
 		t.Errorf("it says\n%s", out)
+	}
+}
+
+// TestShardsAreHeldToTheirOwnLimit explains ten shards, of which one is too full: nothing
+// compares them together with what one partition serves, and they stand below what
+// explains them.
+func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for s := range 5 {
+		for shard := range 10 {
+			units := 10
+			if shard == 3 {
+				units = 65
+			}
+			for i := range 20 {
+				fmt.Fprintf(&text, `{"ts":%d,"table":"counters","pk":"total#SHARD_%d","sk":"%d","op":"PutItem","wcu":%d}`+"\n", 1763692032000+1000*s, shard, i, units)
+			}
+		}
+	}
+	out := explained(t, text.String(), "total#SHARD_*")
+	if !strings.Contains(out, "the fullest shard has more than one partition") || !strings.Contains(out, "over 10 shards, the fullest") || strings.Contains(out, "times the 1,000") {
+		t.Errorf("it says\n%s", out)
+	}
+	rows := run(t, text.String(), analyze.FormatTable)
+	root, shard := strings.Index(rows, " total#SHARD_*"), strings.Index(rows, "└ total#SHARD_3")
+	if root < 0 || shard < root || !strings.Contains(rows, "130%") || strings.Contains(rows, "310%") {
+		t.Errorf("the rows are\n%s", rows)
 	}
 }
 

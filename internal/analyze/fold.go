@@ -26,6 +26,8 @@ type fold struct {
 	bad        map[sample.Reason]int64
 	gaps       []sample.Gap
 	candidates []*candidate
+	hide       func(*sample.Record) // nil hides nothing
+	hidden     sample.Record        // the record at hand, where keys are hidden
 }
 
 // candidate is the traffic as it would be under another partition key.
@@ -38,7 +40,7 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64)}
+	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64), hide: o.Hide}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
 	}
@@ -47,6 +49,11 @@ func newFold(o Options) *fold {
 
 // Record implements sample.Handler.
 func (f *fold) Record(r *sample.Record) {
+	if f.hide != nil {
+		f.hidden = *r // the decoder's own stays as it is
+		r = &f.hidden
+		f.hide(r)
+	}
 	if err := f.shard.Add(r); err != nil { // there is only one error
 		f.bad[ReasonTooManyTables]++
 		return

@@ -93,6 +93,8 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"kinds":            {finding.Properties["kind"].Enum, constants(t, "Kind", "")},
 		"reasons":          {finding.Properties["reason"].Enum, constants(t, "Reason", "")},
 		"evidence":         {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},
+		"retries":          {s.Defs["evidence"].Properties["retries"].Required, fields(reflect.TypeFor[detect.Retries]())},
+		"callers":          {s.Defs["evidence"].Properties["retries"].Properties["callers"].Items.Required, fields(reflect.TypeFor[detect.CallerRetries]())},
 		"sharded":          {s.Defs["sharded"].Required, fields(reflect.TypeFor[detect.Sharded]())},
 		"rolling":          {s.Defs["rolling"].Required, fields(reflect.TypeFor[detect.Rolling]())},
 		"actions":          {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
@@ -123,11 +125,11 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 	}
 }
 
-// fields are the JSON names of a struct.
+// fields are the JSON names of a struct; what JSON leaves out has none.
 func fields(of reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(of) {
-		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() {
+		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() && tag != "-" {
 			names = append(names, tag)
 		}
 	}

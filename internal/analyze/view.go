@@ -86,10 +86,14 @@ func keys(v *detect.View) string {
 }
 
 func effective(v *detect.View) string {
-	if v.EffectiveKeys < 10 {
-		return fmt.Sprintf("%.1f", v.EffectiveKeys)
+	switch n := v.EffectiveKeys; {
+	case n == nil:
+		return "-"
+	case *n < 10:
+		return fmt.Sprintf("%.1f", *n)
+	default:
+		return wording.Significant(*n)
 	}
-	return wording.Significant(v.EffectiveKeys)
 }
 
 func like(v *detect.View) string {

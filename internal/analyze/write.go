@@ -1,10 +1,8 @@
 package analyze
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -51,14 +49,11 @@ func (r *Result) report() *digest.Report {
 
 // writeJSON writes the result so that it can also be looked at.
 func (r *Result) writeJSON(out io.Writer) error {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
+	text, err := wording.JSON(r)
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(out, wording.InertJSON(text.String()))
+	_, err = io.WriteString(out, text)
 	return err
 }
 
@@ -183,10 +178,15 @@ func firstSentence(text string) string {
 
 func (r *Result) findings(colours bool) string {
 	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
-	for i := range r.Findings[:min(len(r.Findings), maxRows)] {
-		f := &r.Findings[i]
+	incident := ""
+	for _, f := range detect.ByIncident(r.Findings)[:min(len(r.Findings), maxRows)] {
+		of := ""
+		if f.Incident == incident {
+			of = "└ " // what the row above explains
+		}
+		incident = f.Incident
 		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, f.Kind, text.Trim(subject(f), 48), r.target(f.Target),
+			severity(f.Severity, colours), f.State, f.Kind, of + text.Trim(subject(f), 48), r.target(f.Target),
 			peakCell(f), fmt.Sprintf("%.0f%%", 100*f.Utilization), f.OverSeconds, f.Shards,
 			f.Peak.At.Format(time.RFC3339),
 		})

@@ -16,8 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -71,22 +70,16 @@ func (c *Catalog) Run(ctx context.Context) error {
 
 // follow describes one table until ctx ends.
 func (c *Catalog) follow(ctx context.Context, table string, e *entry) {
-	retry := backoff.NewExponentialBackOff()
-	retry.InitialInterval, retry.MaxInterval = time.Second, 30*time.Second
+	failing := retry.NewBackOff(time.Second, 30*time.Second)
 	for ctx.Err() == nil {
 		wait := refreshInterval
 		if err := c.refresh(ctx, table, e); err != nil && ctx.Err() == nil {
 			c.log.Warn("describe a table", "table", table, "error", err)
-			wait = retry.NextBackOff()
+			wait = failing.NextBackOff()
 		} else {
-			retry.Reset()
+			failing.Reset()
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		retry.Pause(ctx, wait)
 	}
 }
 

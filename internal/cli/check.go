@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // Probe checks one thing that a daemon needs.
@@ -142,14 +143,16 @@ func (f *Format) write(to io.Writer, results []result) error {
 		if !r.OK {
 			word = "WRONG"
 		}
-		fmt.Fprintf(columns, "%s\t%s\t%s\n", word, r.Name, r.Detail)
+		fmt.Fprintf(columns, "%s\t%s\t%s\n", word, wording.Printable(r.Name), wording.Printable(r.Detail)) // servers write into errors
 	}
 	return columns.Flush()
 }
 
 func writeJSON(to io.Writer, v any) error {
-	e := json.NewEncoder(to)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	text, err := wording.JSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(to, text)
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -67,9 +68,9 @@ func heedHangups(log *slog.Logger) (stop func()) {
 }
 
 func withStore(ctx context.Context, db Store, d Daemon, work func(context.Context, Daemon) error) (err error) {
-	var waiting waiting
-	d.Ops.Ready("store", waiting.reasons)
-	d.Store, err = db.open(ctx, d.Log, waiting.set)
+	var status health.Status
+	d.Ops.Ready("store", status.Reasons)
+	d.Store, err = db.open(ctx, d.Log, &status)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

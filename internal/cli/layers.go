@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,6 +22,19 @@ const fileVariable = config.EnvPrefix + "CONFIG"
 // a daemon started by them does not take them for a mistake.
 var reserved = []string{fileVariable, config.EnvPrefix + "CACHE", config.EnvPrefix + "TEST_"}
 
+// Configured has a command read its configuration before it runs; config points to the
+// defaults.
+func Configured(c *cobra.Command, config any, run func(c *cobra.Command) error) *cobra.Command {
+	load := Layers(c, config)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return run(c)
+	}
+	return c
+}
+
 // Layers adds --config and a flag for every field of defaults, which points to a
 // struct, to a command. It returns what fills the struct when the command runs.
 func Layers(c *cobra.Command, defaults any) (load func() error) {
@@ -27,9 +44,35 @@ func Layers(c *cobra.Command, defaults any) (load func() error) {
 	config.AddFlags(flags, defaults)
 	c.Flags().AddFlagSet(flags)
 	_ = c.MarkFlagFilename("config", "yaml", "yml")
+	secrets := config.SecretFlags(defaults)
 	return func() error {
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if slices.Contains(secrets, f.Name) && holdsSecret(f.Value.String()) {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: --%s holds a secret, which everybody on this machine sees in the list of processes: give it in a file or the environment\n", c.Root().Name(), f.Name)
+			}
+		})
 		return Wrong(config.Load(defaults, config.Options{
 			Files: *files, Environ: os.Environ(), Reserved: reserved, Flags: c.Flags(),
 		}))
 	}
+}
+
+// longToken is from how many characters on a step of an address is taken for a token.
+const longToken = 16
+
+// holdsSecret reports whether an address has a password or what looks like a token. What
+// is no address may be libpq's form of one.
+func holdsSecret(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" {
+		return strings.Contains(text, "password")
+	}
+	_, password := u.User.Password()
+	for name := range u.Query() {
+		password = password || strings.Contains(name, "password") || u.Scheme == "http" || u.Scheme == "https"
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		password = password || u.User != nil || slices.ContainsFunc(strings.Split(u.Path, "/"), func(step string) bool { return len(step) >= longToken })
+	}
+	return password || u.Scheme != "sqlite" && strings.Contains(u.Opaque, "password")
 }

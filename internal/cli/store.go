@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -52,39 +52,33 @@ func (s Store) Probe() Probe {
 // String returns the URL without its passwords.
 func (s Store) String() string { return store.Redact(string(s.URL)) }
 
+// With does some work with the database, for a command that ends by itself.
+func (s Store) With(ctx context.Context, work func(*store.Store) error) (err error) {
+	db, err := store.Open(ctx, string(s.URL), store.Options{})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", s, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return work(db)
+}
+
 // open opens the database, and waits for it while it cannot be reached: a
-// daemon may be up before its database. notReady gets the reason, and "" in the
-// end.
-func (s Store) open(ctx context.Context, log *slog.Logger, notReady func(reason string)) (*store.Store, error) {
+// daemon may be up before its database. status has the reason meanwhile.
+func (s Store) open(ctx context.Context, log *slog.Logger, status *health.Status) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
 		if err == nil {
-			notReady("")
+			status.Heal(health.Whole)
 			return opened, nil
 		}
 		err = fmt.Errorf("open %s: %w", s, err)
 		if !errors.Is(err, store.ErrUnavailable) {
 			return nil, backoff.Permanent(err)
 		}
-		notReady(err.Error())
+		status.Fail(health.Whole, err.Error())
 		log.Warn("the database cannot be reached; trying again", "error", err)
 		return nil, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{
 		InitialInterval: 200 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: 5 * time.Second,
 	}))
-}
-
-// waiting is a reason for not being ready that one goroutine sets and others
-// read.
-type waiting struct{ reason atomic.Value }
-
-// set sets the reason; an empty one means ready.
-func (w *waiting) set(reason string) { w.reason.Store(reason) }
-
-// reasons returns the reason, if there is one.
-func (w *waiting) reasons() []string {
-	if reason, _ := w.reason.Load().(string); reason != "" {
-		return []string{reason}
-	}
-	return nil
 }

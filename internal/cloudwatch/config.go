@@ -1,17 +1,9 @@
 package cloudwatch
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"time"
-)
 
-// Defaults of Config.
-const (
-	DefaultEvery       = 5 * time.Minute
-	DefaultEveryOpen   = time.Minute
-	DefaultMonthlyCost = 50
+	"github.com/keyheat/keyheat/internal/options"
 )
 
 const (
@@ -45,27 +37,23 @@ type Config struct {
 	holder string
 }
 
+// Default returns the defaults of Config.
+func Default() Config {
+	return Config{Every: 5 * time.Minute, EveryOpen: time.Minute, MonthlyCost: 50}
+}
+
 func (c Config) withDefaults() Config {
-	c.Every = cmp.Or(c.Every, DefaultEvery)
-	c.EveryOpen = cmp.Or(c.EveryOpen, DefaultEveryOpen)
-	c.MonthlyCost = cmp.Or(c.MonthlyCost, DefaultMonthlyCost)
-	return c
+	return options.OrDefault(c, Default())
 }
 
 // Validate returns everything that is wrong with a configuration.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var wrong []error
-	if c.Every < time.Minute || c.EveryOpen < time.Minute {
-		wrong = append(wrong, errors.New("give a minute or more between two readings: CloudWatch has nothing newer"))
-	}
-	if c.EveryOpen > c.Every {
-		wrong = append(wrong, errors.New("read tables with an open incident at least as often as others"))
-	}
-	if c.MonthlyCost < 0 {
-		wrong = append(wrong, fmt.Errorf("a monthly cost of %g: give US dollars, such as 50", c.MonthlyCost))
-	}
-	return errors.Join(wrong...)
+	var faults options.Faults
+	faults.Check(c.Every < time.Minute || c.EveryOpen < time.Minute, "give a minute or more between two readings: CloudWatch has nothing newer")
+	faults.Check(c.EveryOpen > c.Every, "read tables with an open incident at least as often as others")
+	faults.Check(c.MonthlyCost < 0, "a monthly cost of %g: give US dollars, such as 50", c.MonthlyCost)
+	return faults.Err()
 }
 
 // CostOf returns what reading one calm table, or index, costs in a month, in US

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -31,14 +31,13 @@ type Store interface {
 
 // Reader reads CloudWatch into the store.
 type Reader struct {
-	metrics.Set
+	measures
 	config Config
 	// region returns the client of a Region, of the default one for "".
-	region   func(string) API
-	store    Store
-	log      *slog.Logger
-	health   health.Status
-	measures *measures
+	region func(string) API
+	store  Store
+	log    *slog.Logger
+	health health.Status
 }
 
 // New returns a reader that is ready to Run. The holder names this process among
@@ -49,27 +48,20 @@ func New(c Config, region func(string) API, st Store, holder string, log *slog.L
 	}
 	c = c.withDefaults()
 	c.holder = holder
-	m := newMeasures()
-	return &Reader{Set: m.set(), config: c, region: region, store: st, log: log, measures: m}, nil
+	return &Reader{measures: newMeasures(), config: c, region: region, store: st, log: log}, nil
 }
 
 // Run reads until ctx ends. CloudWatch being away is no reason to end, nor for the
 // reporter not to be ready: findings say that they were not assessed.
 func (r *Reader) Run(ctx context.Context) error {
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	for {
+	retry.Every(ctx, poll, func(ctx context.Context) {
 		if err := r.pass(ctx); err == nil {
 			r.health.Heal(health.Whole)
 		} else if ctx.Err() == nil && r.health.Fail(health.Whole, err.Error()) {
 			r.log.Warn("read CloudWatch", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	})
+	return nil
 }
 
 // pass reads the tables that are due, if it is this process that reads.

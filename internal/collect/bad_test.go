@@ -67,8 +67,8 @@ func TestEventTimeBoundsAreInclusive(t *testing.T) {
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
 		for i, off := range []time.Duration{
-			-collect.DefaultTooOld, -collect.DefaultTooOld - time.Millisecond,
-			collect.DefaultTooFarAhead, collect.DefaultTooFarAhead + time.Millisecond,
+			-collect.Default().TooOld, -collect.Default().TooOld - time.Millisecond,
+			collect.Default().TooFarAhead, collect.Default().TooFarAhead + time.Millisecond,
 		} {
 			b := samples(fmt.Sprintf(`{"ts":%d,"table":"t","pk":"k","wcu":1}`, noon.Add(off).UnixMilli()))
 			b.Next = fmt.Sprint(i + 1)

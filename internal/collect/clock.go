@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/retry"
 )
 
 // recheckInterval is how often a waiting Fold checks whether the partition that it
@@ -58,7 +60,7 @@ func (p *partition) admit(ctx context.Context, messages bool) error {
 			return err
 		}
 		p.collector.drain()
-		p.await(ctx, changed)
+		retry.Wait(ctx, recheckInterval, changed)
 		p.clock.seen(time.Now())
 	}
 }
@@ -74,17 +76,6 @@ func (p *partition) mustWait(ctx context.Context, messages bool) (bool, error) {
 	ahead := messages && !full && p.ahead(time.Now())
 	p.clock.waiting.Store(ahead)
 	return full || ahead, nil
-}
-
-// await returns when something changed, ctx ended, or it is time to check again.
-func (p *partition) await(ctx context.Context, changed <-chan struct{}) {
-	timer := time.NewTimer(recheckInterval)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-changed:
-	case <-timer.C:
-	}
 }
 
 // drain requests a commit when many bytes are pending.

@@ -41,6 +41,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -113,7 +114,11 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 		share: badShare{limit: config.BadShare, least: config.BadSamples},
 	}
 	for range config.Shards {
-		c.shards = append(c.shards, &shard{sketch: sketch.NewShard(config.Sketch)})
+		s := &shard{sketch: sketch.NewShard(config.Sketch)}
+		if config.Hider != nil {
+			s.hider = config.Hider()
+		}
+		c.shards = append(c.shards, s)
 	}
 	c.meters = newMeters(c)
 	return c, nil
@@ -126,7 +131,7 @@ func (c *Collector) Writer() string { return c.writer }
 // partitions. It then writes what is left within the stop timeout and returns.
 // One Run at a time.
 func (c *Collector) Run(ctx context.Context) error {
-	bounded, cancel := withGrace(ctx, c.config.StopTimeout)
+	bounded, cancel := retry.WithGrace(ctx, c.config.StopTimeout)
 	defer cancel()
 	if err := c.startWriter(bounded); err != nil {
 		return fmt.Errorf("collector: %w", err)
@@ -177,21 +182,6 @@ func (c *Collector) finish(ctx context.Context) error {
 }
 
 func always() bool { return true }
-
-// withGrace returns a context that ends some time after its parent does.
-func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() {
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() { stop(); cancel() }
-}
 
 // Claim implements source.Sink.
 func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Partition, error) {
@@ -267,9 +257,4 @@ func (c *Collector) pendingBytes() int64 {
 }
 
 // requestCommit asks for a commit now. One pending request is enough.
-func (c *Collector) requestCommit() {
-	select {
-	case c.commitRequested <- struct{}{}:
-	default:
-	}
-}
+func (c *Collector) requestCommit() { retry.Signal(c.commitRequested) }

@@ -1,31 +1,14 @@
 package collect
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"
-)
-
-// Defaults of Config.
-const (
-	DefaultCommitInterval = 2 * time.Second
-	defaultCommitTimeout  = 15 * time.Second
-	DefaultStopTimeout    = 10 * time.Second
-	DefaultPendingBytes   = 256 << 20
-	DefaultTooOld         = 10 * time.Minute
-	DefaultTooFarAhead    = time.Minute
-	defaultMaxAhead       = 30 * time.Second
-	DefaultPatience       = 10 * time.Second
-	defaultStuckAfter     = time.Minute
-	defaultBadShare       = 0.5
-	DefaultBadSamples     = 100
 )
 
 // maxPendingBytes keeps one delta under the most that sketch writes into one.
@@ -38,6 +21,10 @@ type Decoder interface {
 	// message's own time in Unix milliseconds, 0 or less for none.
 	Decode(message []byte, at int64, h sample.Handler)
 }
+
+// Hider replaces what must not be kept of a record's keys; see keypolicy.Hider, which
+// is one. It is used by one goroutine at a time.
+type Hider interface{ Hide(r *sample.Record) }
 
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
@@ -54,6 +41,9 @@ type Config struct {
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
 	// JSON for all.
 	Decoder func(partition string) Decoder
+	// Hider makes what hides keys before they are counted, one a shard; nil hides
+	// nothing.
+	Hider func() Hider
 	// Shards is how many sketches are filled side by side: one a core.
 	Shards int
 
@@ -87,49 +77,34 @@ type Config struct {
 	BadSamples int64
 }
 
-func (c Config) withDefaults() Config {
-	c.CommitInterval = cmp.Or(c.CommitInterval, DefaultCommitInterval)
-	c.CommitTimeout = cmp.Or(c.CommitTimeout, defaultCommitTimeout)
-	c.StopTimeout = cmp.Or(c.StopTimeout, DefaultStopTimeout)
-	c.TooOld = cmp.Or(c.TooOld, DefaultTooOld)
-	c.TooFarAhead = cmp.Or(c.TooFarAhead, DefaultTooFarAhead)
-	c.MaxAhead = cmp.Or(c.MaxAhead, defaultMaxAhead)
-	c.Patience = cmp.Or(c.Patience, DefaultPatience)
-	c.StuckAfter = cmp.Or(c.StuckAfter, defaultStuckAfter)
-	c.Shards = cmp.Or(c.Shards, runtime.GOMAXPROCS(0))
-	c.PendingBytes = cmp.Or(c.PendingBytes, DefaultPendingBytes)
-	c.BadShare = cmp.Or(c.BadShare, defaultBadShare)
-	c.BadSamples = cmp.Or(c.BadSamples, DefaultBadSamples)
-	if c.Decoder == nil {
-		c.Decoder = func(string) Decoder { return keyheatjson.NewDecoder() }
+// Default returns the defaults of Config.
+func Default() Config {
+	return Config{
+		CommitInterval: 2 * time.Second, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
+		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
+		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
+		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,
+		Decoder: func(string) Decoder { return keyheatjson.NewDecoder() },
 	}
-	return c
 }
+
+func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
 
 // Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	fault(strings.TrimSpace(c.Source) == "", "no source: name what is read, such as kafka:<group>")
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"commit interval", c.CommitInterval}, {"commit timeout", c.CommitTimeout},
-		{"stop timeout", c.StopTimeout}, {"too far ahead", c.TooFarAhead}, {"max ahead", c.MaxAhead},
-		{"patience", c.Patience}, {"stuck after", c.StuckAfter},
-	} {
-		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
-	}
-	fault(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
-	fault(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
-	fault(c.PendingBytes < 64<<10 || c.PendingBytes > maxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
-	fault(!(c.BadShare > 0 && c.BadShare <= 1), "bad share is %v: must be above 0, up to 1", c.BadShare)
-	fault(c.BadSamples < 1, "bad samples are %d: must be at least 1", c.BadSamples)
-	return errors.Join(append(faults, c.Sketch.Validate())...)
+	var faults options.Faults
+	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name what is read, such as kafka:<group>")
+	faults.CheckPauses(map[string]time.Duration{
+		"commit interval": c.CommitInterval, "commit timeout": c.CommitTimeout,
+		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,
+		"patience": c.Patience, "stuck after": c.StuckAfter,
+	})
+	faults.Check(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
+	faults.Check(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
+	faults.Check(c.PendingBytes < 64<<10 || c.PendingBytes > maxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
+	faults.Check(!(c.BadShare > 0 && c.BadShare <= 1), "bad share is %v: must be above 0, up to 1", c.BadShare)
+	faults.Check(c.BadSamples < 1, "bad samples are %d: must be at least 1", c.BadSamples)
+	faults.Add(c.Sketch.Validate())
+	return faults.Err()
 }

@@ -38,17 +38,21 @@ type badCounter struct {
 	excerpts []string
 }
 
-// addBad counts a bad sample. Only the first few of a commit are described;
-// the store keeps the first few of an hour.
-func (t *counters) addBad(reason sample.Reason, describe func() string) {
+// of returns the counter of a reason.
+func (t *counters) of(reason sample.Reason) *badCounter {
 	if t.bad == nil {
 		t.bad = make(map[sample.Reason]*badCounter)
 	}
-	r := t.bad[reason]
-	if r == nil {
-		r = new(badCounter)
-		t.bad[reason] = r
+	if t.bad[reason] == nil {
+		t.bad[reason] = new(badCounter)
 	}
+	return t.bad[reason]
+}
+
+// addBad counts a bad sample. Only the first few of a commit are described;
+// the store keeps the first few of an hour.
+func (t *counters) addBad(reason sample.Reason, describe func() string) {
+	r := t.of(reason)
 	r.count++
 	if len(r.excerpts) < store.DefaultExcerpts {
 		if text := describe(); text != "" {
@@ -67,14 +71,7 @@ func (t *counters) add(o counters) {
 		t.refused[name] = true
 	}
 	for reason, more := range o.bad {
-		if t.bad == nil {
-			t.bad = make(map[sample.Reason]*badCounter)
-		}
-		r := t.bad[reason]
-		if r == nil {
-			r = new(badCounter)
-			t.bad[reason] = r
-		}
+		r := t.of(reason)
 		r.count += more.count
 		r.excerpts = append(r.excerpts, more.excerpts...)
 		r.excerpts = r.excerpts[:min(len(r.excerpts), store.DefaultExcerpts)]

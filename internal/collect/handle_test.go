@@ -236,7 +236,7 @@ func TestStopIsBounded(t *testing.T) {
 		if err := stop(); err == nil {
 			t.Error("stop reports that everything is stored")
 		}
-		if took := time.Since(began); took > collect.DefaultStopTimeout {
+		if took := time.Since(began); took > collect.Default().StopTimeout {
 			t.Errorf("stop took %s", took)
 		}
 	})

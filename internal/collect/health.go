@@ -65,8 +65,7 @@ func (b *badShare) value(now time.Time) *float64 {
 	if good+bad == 0 {
 		return nil
 	}
-	share := float64(bad) / float64(good+bad)
-	return &share
+	return new(float64(bad) / float64(good+bad))
 }
 
 // reason returns why the share keeps the collector from being ready; empty when

@@ -15,8 +15,7 @@ const maxClockOffset = 5 * time.Second
 // call seconds complete, and all have to agree on the time: the store's is the one
 // that all can ask. It is safe for use by many goroutines.
 type hostClock struct {
-	offset atomic.Int64 // nanoseconds
-	known  atomic.Bool
+	offset atomic.Pointer[time.Duration] // nil when it was never measured
 }
 
 // measure asks the store. Half of the time that the answer takes is what the
@@ -28,34 +27,28 @@ func (h *hostClock) measure(ctx context.Context, storeNow func(context.Context) 
 		return err
 	}
 	took := time.Since(before)
-	h.offset.Store(int64(before.Add(took / 2).Sub(now)))
-	h.known.Store(true)
+	h.offset.Store(new(before.Add(took / 2).Sub(now)))
 	return nil
 }
 
 // storeTime returns the store's time at a time of this host.
 func (h *hostClock) storeTime(at time.Time) time.Time {
-	return at.Add(-time.Duration(h.offset.Load()))
-}
-
-// value returns the offset; nil when it was never measured.
-func (h *hostClock) value() *time.Duration {
-	if !h.known.Load() {
-		return nil
+	if offset := h.offset.Load(); offset != nil {
+		return at.Add(-*offset)
 	}
-	offset := time.Duration(h.offset.Load())
-	return &offset
+	return at
 }
 
 // reason returns why the offset keeps the collector from being ready; empty when it
 // does not.
 func (h *hostClock) reason() string {
-	offset, side := time.Duration(h.offset.Load()), "ahead of"
-	if offset < 0 {
-		offset, side = -offset, "behind"
-	}
-	if offset <= maxClockOffset {
+	measured := h.offset.Load()
+	if measured == nil || measured.Abs() <= maxClockOffset {
 		return ""
+	}
+	offset, side := measured.Abs(), "ahead of"
+	if *measured < 0 {
+		side = "behind"
 	}
 	return fmt.Sprintf("this host's clock is %s %s the database's: correct its time synchronisation", offset.Round(time.Second), side)
 }

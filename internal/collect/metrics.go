@@ -11,49 +11,33 @@ import (
 // meters counts what is stored, so that the counters add over restarts to
 // what the store holds.
 type meters struct {
-	metrics.Set
+	*metrics.Set
 	samples, discarded    prometheus.Counter
 	commits, fenced, gaps prometheus.Counter
 	deltaBytes            prometheus.Counter
 	bad, failures         *prometheus.CounterVec
 	commitSeconds         prometheus.Histogram
-	pending, lag, owned   prometheus.GaugeFunc
-	watermarkAge          prometheus.GaugeFunc
 }
 
 func newMeters(c *Collector) *meters {
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help})
+	s := metrics.New("collect", nil)
+	s.GaugeFunc("pending_bytes", "Bytes that wait to be stored.", func() float64 { return float64(c.pendingBytes()) })
+	s.GaugeFunc("lag_messages", "Messages behind the partitions' positions, all together.", c.totalLag)
+	s.GaugeFunc("partitions", "Partitions that are read.", c.partitionCount)
+	s.GaugeFunc("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark)
+	return &meters{
+		Set:        s,
+		samples:    s.Counter("samples_total", "Good samples stored."),
+		discarded:  s.Counter("discarded_samples_total", "Good samples thrown away to be read again."),
+		commits:    s.Counter("commits_total", "Commits stored."),
+		fenced:     s.Counter("fenced_total", "Commits refused because another collector had claimed a partition."),
+		gaps:       s.Counter("gaps_total", "Gaps stored: ranges that were never counted."),
+		deltaBytes: s.Counter("delta_bytes_total", "Bytes of deltas stored, compressed."),
+		bad:        s.CounterVec("bad_samples_total", "Bad samples stored, by reason.", "reason"),
+		failures:   s.CounterVec("store_failures_total", "Failed attempts to reach the store, by kind; all are retried.", "kind"),
+		commitSeconds: s.Histogram("commit_seconds", "Time from a sealed delta to its stored commit.",
+			prometheus.ExponentialBuckets(0.001, 2, 16)),
 	}
-	counterVec := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help}, []string{label})
-	}
-	gauge := func(name, help string, value func() float64) prometheus.GaugeFunc {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "keyheat", Subsystem: "collect", Name: name, Help: help}, value)
-	}
-	m := &meters{
-		samples:    counter("samples_total", "Good samples stored."),
-		discarded:  counter("discarded_samples_total", "Good samples thrown away to be read again."),
-		commits:    counter("commits_total", "Commits stored."),
-		fenced:     counter("fenced_total", "Commits refused because another collector had claimed a partition."),
-		gaps:       counter("gaps_total", "Gaps stored: ranges that were never counted."),
-		deltaBytes: counter("delta_bytes_total", "Bytes of deltas stored, compressed."),
-		bad:        counterVec("bad_samples_total", "Bad samples stored, by reason.", "reason"),
-		failures:   counterVec("store_failures_total", "Failed attempts to reach the store, by kind; all are retried.", "kind"),
-		commitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: "keyheat", Subsystem: "collect", Name: "commit_seconds",
-			Help: "Time from a sealed delta to its stored commit.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16),
-		}),
-		pending:      gauge("pending_bytes", "Bytes that wait to be stored.", func() float64 { return float64(c.pendingBytes()) }),
-		lag:          gauge("lag_messages", "Messages behind the partitions' positions, all together.", c.totalLag),
-		owned:        gauge("partitions", "Partitions that are read.", c.partitionCount),
-		watermarkAge: gauge("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark),
-	}
-	m.Set = metrics.Set{
-		m.samples, m.discarded, m.commits, m.fenced, m.gaps, m.deltaBytes, m.bad, m.failures,
-		m.commitSeconds, m.pending, m.lag, m.owned, m.watermarkAge,
-	}
-	return m
 }
 
 func (c *Collector) partitionCount() float64 {

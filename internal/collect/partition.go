@@ -138,7 +138,7 @@ func (p *partition) advance(b source.Batch, read time.Time) {
 	switch {
 	case b.Final:
 		watermark = finalWatermark
-	case b.End && !host.known.Load(): // the store's time was not asked for yet
+	case b.End && host.offset.Load() == nil: // the store's time was not asked for yet
 	case b.End && b.Read > 0:
 		watermark = max(watermark, host.storeTime(time.UnixMilli(b.Read)).UnixMilli()-settleTime)
 	case b.End:

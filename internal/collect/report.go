@@ -31,7 +31,7 @@ func (c *Collector) reportStatus(ctx context.Context) {
 func (c *Collector) status(now time.Time) store.WriterStatus {
 	s := store.WriterStatus{
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
-		ClockOffset: c.hostClock.value(), RefusedTables: c.refused.names(now),
+		ClockOffset: c.hostClock.offset.Load(), RefusedTables: c.refused.names(now),
 	}
 	if reasons := c.Ready(); len(reasons) > 0 {
 		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")

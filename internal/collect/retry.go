@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -14,14 +15,12 @@ import (
 // ends; each attempt is bounded. Every other failure is retried: nothing is lost
 // by waiting.
 func (c *Collector) retry(ctx context.Context, task string, do func(context.Context) error) error {
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = 100*time.Millisecond, 5*time.Second
 	defer c.health.Heal(task)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		attempt, cancel := context.WithTimeout(ctx, c.config.CommitTimeout)
 		defer cancel()
 		return struct{}{}, do(attempt)
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
+	}, backoff.WithBackOff(retry.NewBackOff(100*time.Millisecond, 5*time.Second)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		c.reportFailure(task, err)
 	}))
 	return err

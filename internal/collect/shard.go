@@ -23,6 +23,7 @@ const gapBytes = 512
 type shard struct {
 	mu       sync.Mutex
 	sketch   *sketch.Shard
+	hider    Hider // nil hides nothing
 	counters counters
 	gaps     []store.Gap
 	// pending is how many bytes the next seal hands over: written under mu,
@@ -60,6 +61,8 @@ type recordHandler struct {
 	// newest is the latest time of a record that was counted, Unix
 	// milliseconds.
 	newest int64
+	// hidden is the record at hand as it is counted, where keys are hidden.
+	hidden sample.Record
 }
 
 // handle counts messages.
@@ -83,6 +86,11 @@ func (f *recordHandler) Record(r *sample.Record) {
 	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
 		f.untimely(r.Time - f.at)
 		return
+	}
+	if f.shard.hider != nil {
+		f.hidden = *r // the decoder's own stays as it is
+		r = &f.hidden
+		f.shard.hider.Hide(r)
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
 		f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })

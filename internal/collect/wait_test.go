@@ -140,12 +140,12 @@ func TestNobodyWaitsForAnIdleOrSilentPartition(t *testing.T) {
 			return time.Since(began)
 		}
 		fold("1")
-		if took := fold("2"); took < collect.DefaultPatience-2*time.Second || took > collect.DefaultPatience+2*time.Second {
-			t.Errorf("waited %s for a partition that was never read, want about %s", took, collect.DefaultPatience)
+		if took := fold("2"); took < collect.Default().Patience-2*time.Second || took > collect.Default().Patience+2*time.Second {
+			t.Errorf("waited %s for a partition that was never read, want about %s", took, collect.Default().Patience)
 		}
 		must(t, other.Fold(t.Context(), at(start, "1")))
-		if took := fold("3"); took < collect.DefaultPatience-2*time.Second || took > collect.DefaultPatience+2*time.Second {
-			t.Errorf("waited %s for a silent partition, want about %s", took, collect.DefaultPatience)
+		if took := fold("3"); took < collect.Default().Patience-2*time.Second || took > collect.Default().Patience+2*time.Second {
+			t.Errorf("waited %s for a silent partition, want about %s", took, collect.Default().Patience)
 		}
 		end := at(start, "2")
 		end.End = true
@@ -226,7 +226,7 @@ func TestWatermarks(t *testing.T) {
 		kept := m.watermark("p").Time
 		expect("an end that was read long ago", source.Batch{Next: "3", End: true, Read: start.UnixMilli()}, kept)
 		wild := now().Add(24 * 365 * time.Hour)
-		expect("a message from the future", at(wild, "4"), now().Add(collect.DefaultTooFarAhead-time.Second))
+		expect("a message from the future", at(wild, "4"), now().Add(collect.Default().TooFarAhead-time.Second))
 		expect("a log that will not grow", source.Batch{Next: "4", End: true, Final: true}, store.Infinity)
 		if at := m.position("p"); !at.Ended {
 			t.Errorf("the position is not marked as the end: %+v", at)
@@ -293,7 +293,7 @@ func TestNotReadyWithManyBadSamples(t *testing.T) {
 			must(t, p.Fold(t.Context(), source.Batch{Messages: slices.Values(m), Next: strconv.Itoa(n), End: true}))
 			time.Sleep(time.Second)
 		}
-		bad(collect.DefaultBadSamples - 1)
+		bad(int(collect.Default().BadSamples) - 1)
 		if r := c.Ready(); len(r) != 0 {
 			t.Errorf("ready says %q of a few bad samples", r)
 		}

@@ -34,8 +34,6 @@
 package config
 
 import (
-	"slices"
-
 	"github.com/spf13/pflag"
 )
 
@@ -144,14 +142,4 @@ func (f *fields) twin(l *leaf) *leaf {
 		}
 	}
 	return nil
-}
-
-// names returns the names that leaves have in one layer.
-func names(leaves []*leaf, name func(*leaf) string) []string {
-	all := make([]string, 0, len(leaves))
-	for _, l := range leaves {
-		all = append(all, name(l))
-	}
-	slices.Sort(all)
-	return all
 }

@@ -15,7 +15,11 @@ func (f *fields) readEnvironment(environ, reserved []string) {
 		}
 		i := slices.IndexFunc(f.leaves, func(l *leaf) bool { return l.env() == name })
 		if i < 0 {
-			known := names(f.leaves, (*leaf).env)
+			var known []string
+			for _, l := range f.leaves {
+				known = append(known, l.env())
+			}
+			slices.Sort(known)
 			f.faults.bad("", "%s: no setting has this variable%s", name, suggest(name, known))
 			continue
 		}

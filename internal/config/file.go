@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
 
+// maxFile bounds a YAML file: thousands of tables fit in.
+const maxFile = 16 << 20
+
 // readFile lays the one document of a YAML file over the fields. A file that
 // is no YAML is an error and not a fault: nothing else in it can be checked.
 func (f *fields) readFile(path string, from layer) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
+	text, err := readFile(path, maxFile)
+	switch {
+	case err != nil:
 		return fmt.Errorf("read the configuration: %w", err)
+	case len(text) > maxFile:
+		return fmt.Errorf("read the configuration %s: it has more than %d bytes: is it another file?", path, maxFile)
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
@@ -64,6 +69,8 @@ func (w *walker) fill(path string, n *yaml.Node, v reflect.Value) {
 		w.section(path, n, v)
 	case v.Kind() == reflect.Map:
 		w.byName(path, n, v)
+	case v.Kind() == reflect.Slice:
+		w.items(path, n, v)
 	}
 }
 
@@ -153,6 +160,18 @@ func (w *walker) byName(path string, n *yaml.Node, v reflect.Value) {
 		w.fill(join(path, key.Value), value, item)
 		v.SetMapIndex(reflect.ValueOf(key.Value), item)
 	})
+}
+
+// items fills a list of structs: all of it, whatever an earlier file has.
+func (w *walker) items(path string, n *yaml.Node, v reflect.Value) {
+	if n.Kind != yaml.SequenceNode {
+		w.fault(path, n, "%s: write a list here, each item beginning with \"- \"", path)
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, item := range n.Content {
+		w.fill(path+"["+strconv.Itoa(i)+"]", item, v.Index(i))
+	}
 }
 
 // each visits the entries of a mapping once.

@@ -65,3 +65,13 @@ func kindOf(t reflect.Type) string {
 	}
 	return "text"
 }
+
+// SecretFlags returns the names of the flags of secrets that may be typed.
+func SecretFlags(into any) (names []string) {
+	for _, l := range newFields(into).leaves {
+		if l.secret && l.flag() != "" {
+			names = append(names, l.flag())
+		}
+	}
+	return names
+}

@@ -29,9 +29,12 @@ func referenceRows(prefix string, v reflect.Value) []string {
 			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", path, code(textOf(value)), m.help))
 		case value.Kind() == reflect.Struct:
 			rows = append(rows, referenceRows(path, value)...)
-		case value.Kind() == reflect.Map:
+		case value.Kind() == reflect.Map || value.Kind() == reflect.Slice:
 			rows = append(rows, fmt.Sprintf("| `%s` | | %s |", path, m.help))
-			rows = append(rows, referenceRows(path+".NAME", reflect.New(value.Type().Elem()).Elem())...)
+			each := map[reflect.Kind]string{reflect.Map: ".NAME", reflect.Slice: "[]"}[value.Kind()]
+			if value.Type().Elem().Kind() == reflect.Struct {
+				rows = append(rows, referenceRows(path+each, reflect.New(value.Type().Elem()).Elem())...)
+			}
 		}
 	}
 	return rows

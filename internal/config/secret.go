@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 )
 
@@ -46,7 +48,7 @@ func (f *fields) readSecrets() {
 		if file == nil || file.value.String() == "" || f.faults.broken[l.path] || f.faults.broken[file.path] {
 			continue
 		}
-		text, err := readSecret(file.value.String())
+		text, err := ReadSecret(file.value.String())
 		if err != nil {
 			f.faults.bad(l.path, "%s: %s: %w", file.set.text, file.path, err)
 			continue
@@ -54,11 +56,56 @@ func (f *fields) readSecrets() {
 		l.value.SetString(text)
 		f.faults.origins[l.path] = file.set.text
 	}
+	f.readNamed("", f.root)
 }
 
-// readSecret reads a file without the line end that editors leave.
-func readSecret(path string) (string, error) {
-	text, err := os.ReadFile(path)
+// readNamed reads the secrets of structs that are in maps, which have no leaves.
+func (f *fields) readNamed(prefix string, v reflect.Value) {
+	for _, m := range membersOf(v.Type()) {
+		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
+		switch {
+		case isText(value.Type()):
+		case value.Kind() == reflect.Struct:
+			f.readNamed(path, value)
+		case value.Kind() == reflect.Map && value.Type().Elem().Kind() == reflect.Struct:
+			for _, name := range value.MapKeys() {
+				elem := reflect.New(value.Type().Elem()).Elem()
+				elem.Set(value.MapIndex(name))
+				f.readFiles(join(path, name.String()), elem)
+				value.SetMapIndex(name, elem)
+			}
+		}
+	}
+}
+
+// readFiles reads each secret of one struct for which a file is named.
+func (f *fields) readFiles(prefix string, v reflect.Value) {
+	fields := make(map[string]reflect.Value)
+	for _, m := range membersOf(v.Type()) {
+		fields[m.name] = v.FieldByIndex(m.index)
+	}
+	for name, secret := range fields {
+		file, has := fields[name+fileSuffix]
+		if secret.Type() != secretType || !has || file.String() == "" {
+			continue
+		}
+		path := join(prefix, name)
+		if secret.String() != "" {
+			f.faults.bad(path, "both %s and %s are set: give one", path, path+fileSuffix)
+			continue
+		}
+		text, err := ReadSecret(file.String())
+		if err != nil {
+			f.faults.bad(path, "%s: %w", path+fileSuffix, err)
+			continue
+		}
+		secret.SetString(text)
+	}
+}
+
+// ReadSecret reads a file without the line end that editors leave.
+func ReadSecret(path string) (string, error) {
+	text, err := readFile(path, maxSecret)
 	if err != nil {
 		return "", err
 	}
@@ -67,9 +114,19 @@ func readSecret(path string) (string, error) {
 	case secret == "":
 		return "", fmt.Errorf("%s is empty: write the secret into it", path)
 	case len(text) > maxSecret:
-		return "", fmt.Errorf("%s holds %d bytes: a secret has at most %d", path, len(text), maxSecret)
+		return "", fmt.Errorf("%s holds more than the %d bytes that a secret has at most", path, maxSecret)
 	}
 	return secret, nil
+}
+
+// readFile reads a file, and one byte of what is beyond a limit: a device has no end.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // shown returns the text of a field as an error may repeat it.

@@ -82,8 +82,8 @@ func (e episode) add(r *digest.Rows) {
 	r.Roots[f.Fingerprint] = store.Finding{Fingerprint: f.Fingerprint, Document: document(f)}
 }
 
-func move(id string, at time.Time, from, to detect.State) store.IncidentTransition {
-	return store.IncidentTransition{Incident: id, At: at, From: string(from), To: string(to), Severity: string(detect.Critical)}
+func move(id string, at time.Time, from, to detect.State) store.Transition {
+	return store.Transition{Of: id, At: at, From: string(from), To: string(to), Severity: string(detect.Critical)}
 }
 
 func peaks(at sample.Target, key string, of func(hour int) int64) (all []store.HourPeak) {
@@ -109,7 +109,7 @@ func busy() digest.Rows {
 	episode{"i-hostile", hostile, orders, detect.HotKeyWrite, 1.1, detect.Critical, ago(2 * day), ago(2 * day), time.Time{}}.add(&r)
 	episode{"i-old", "old", orders, detect.HotKeyWrite, 9, detect.Critical, ago(30 * day), ago(30 * day), ago(29 * day)}.add(&r)
 	episode{"i-later", "later", orders, detect.HotKeyWrite, 9, detect.Critical, monday.Add(hour), monday.Add(hour), time.Time{}}.add(&r)
-	r.Transitions = []store.IncidentTransition{
+	r.Transitions = []store.Transition{
 		move("i-later", ago(5*day), "", detect.Pending), move("i-later", ago(5*day), detect.Pending, detect.Firing),
 		move("i-later", ago(5*day-hour), detect.Firing, detect.Resolved),
 		move("i-firing", ago(3*hour), "", detect.Firing),
@@ -268,7 +268,7 @@ func TestStateIsThatOfTheEndOfThePeriod(t *testing.T) {
 	t.Parallel()
 	rows := digest.Rows{Request: digest.Request{From: ago(24 * time.Hour), To: monday}, Made: monday.Add(48 * time.Hour), Roots: map[string]store.Finding{}}
 	episode{"i", "k", orders, detect.HotKeyWrite, 2, detect.Critical, ago(time.Hour), ago(time.Hour), monday.Add(time.Hour)}.add(&rows)
-	rows.Transitions = []store.IncidentTransition{move("i", ago(time.Hour), "", detect.Firing), move("i", monday.Add(time.Hour), detect.Firing, detect.Resolved)}
+	rows.Transitions = []store.Transition{move("i", ago(time.Hour), "", detect.Firing), move("i", monday.Add(time.Hour), detect.Firing, detect.Resolved)}
 	p := made(t, rows)
 	if len(p.Hot) != 1 || p.Hot[0].State != detect.Firing || p.Hot[0].Resolved != nil || len(p.Healed) != 0 {
 		t.Errorf("got %+v", p.Hot)

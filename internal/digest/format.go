@@ -29,13 +29,7 @@ const (
 func Formats() []Format { return []Format{HTML, Markdown, JSON, CSV} }
 
 // FormatNames lists every format's name.
-func FormatNames() []string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, string(f))
-	}
-	return names
-}
+func FormatNames() []string { return wording.Names(Formats()) }
 
 // Extension returns the ending of a file's name, with its dot.
 func (f Format) Extension() string {
@@ -65,7 +59,7 @@ func (p *Report) Write(out io.Writer, f Format) (err error) {
 	case HTML:
 		body, err = p.html()
 	case Markdown:
-		body = p.markdown()
+		body, err = p.markdown()
 	case JSON:
 		body, err = p.json()
 	case CSV:
@@ -93,12 +87,8 @@ func Read(document []byte) (*Report, error) {
 }
 
 func (p *Report) json() ([]byte, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(p)
-	return []byte(wording.InertJSON(text.String())), err
+	text, err := wording.JSON(p)
+	return []byte(text), err
 }
 
 // csvColumns are those of the CSV form: a row is one thing, and section says what. A

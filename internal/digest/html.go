@@ -31,6 +31,6 @@ func (p *Report) html() ([]byte, error) {
 		page
 		Style  template.CSS
 		Policy string
-	}{p.page(), template.CSS(style), ContentSecurityPolicy})
+	}{p.page(), template.CSS(style), ContentSecurityPolicy}) //nolint:gosec // style is a file of this package
 	return out.Bytes(), err
 }

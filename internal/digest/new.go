@@ -91,7 +91,7 @@ func worseFirst(a, b Incident) int {
 
 // incident returns an incident as it stood at the end of the period, and whether it
 // fired in it.
-func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (Incident, bool, error) {
+func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident, bool, error) {
 	var document detect.Incident
 	if err := json.Unmarshal(row.Document, &document); err != nil {
 		return Incident{}, false, fmt.Errorf("stored incident %s: %w", row.ID, err)
@@ -121,14 +121,11 @@ func (r *Rows) incident(row *store.Incident, moved []store.IncidentTransition) (
 // tell adds what the finding tells that the incident is about.
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
-	if root.Kind == detect.HotKeyRead {
-		i.Unit = "rcu"
-	}
+	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
 	if fix := root.FirstFix(); fix != "" {
 		i.FirstFix = fix
 	}
-	utilization := root.Utilization
-	i.Utilization, i.Limits = &utilization, root.Quality.Sentence()
+	i.Utilization, i.Limits = new(root.Utilization), root.Quality.Sentence()
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}
@@ -136,7 +133,7 @@ func (i *Incident) tell(root *detect.Finding) {
 
 // states sets what state the incident was in at the end of the period, and when it
 // fired and resolved, and returns whether it fired in the period.
-func (r *Rows) states(i *Incident, row *store.Incident, moved []store.IncidentTransition) (fired bool) {
+func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition) (fired bool) {
 	before := func(at time.Time) *time.Time {
 		if at.IsZero() || !at.Before(r.To) {
 			return nil

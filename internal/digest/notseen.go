@@ -76,9 +76,8 @@ func (r *Rows) addCollectors(n *NotSeen) {
 		}
 	}
 	// Before the retention of collectors nobody knows how many there were.
-	if len(all) > 0 || r.Made.Sub(r.From) <= store.DefaultWriterRetention {
-		wrote := len(all)
-		n.Collectors = &wrote
+	if len(all) > 0 || r.Made.Sub(r.From) <= store.DefaultRetention().Writers {
+		n.Collectors = new(len(all))
 	}
 	if since, silent := store.Silence(all, end); silent {
 		n.Stopped = &since

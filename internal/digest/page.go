@@ -1,7 +1,10 @@
 package digest
 
 import (
+	"cmp"
+
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
@@ -127,6 +130,9 @@ func (p *Report) topics(from []Incident, most int) (all []topic) {
 }
 
 func subjectOf(k detect.KeyRef) subject {
+	if k == (detect.KeyRef{}) {
+		return subject{Table: wording.Place(k.Target)}
+	}
 	s := subject{Table: short(k.Table)}
 	if s.Key = short(k.Key); k.Key == "" {
 		s.Key = "(whole table)"
@@ -149,11 +155,8 @@ func subjectOf(k detect.KeyRef) subject {
 func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
-		Load: "not known", Began: p.moment(i.Began), Until: "still open", Times: "not known",
+		Load: known(i.Utilization, whole), Began: p.moment(i.Began), Until: "still open", Times: known(i.Times, count),
 		Fix: clip(i.FirstFix, maxLong), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch],
-	}
-	if i.Utilization != nil {
-		r.Load = whole(*i.Utilization)
 	}
 	switch {
 	case i.State != detect.Resolved:
@@ -161,9 +164,6 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 		r.Until = p.moment(*i.Resolved)
 	default:
 		r.Until = "over"
-	}
-	if i.Times != nil {
-		r.Times = count(*i.Times)
 	}
 	return r
 }
@@ -211,21 +211,13 @@ func (p *Report) addNotSeen(v *page) {
 		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
 	}
 	v.Problems = listOf(n.Problems, func(c CollectorProblem) problemRow {
-		who := c.Host
-		if who == "" {
-			who = c.ID
-		}
-		return problemRow{short(who), p.moment(c.Seen), clip(c.What, maxLong)}
+		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), clip(c.What, maxLong)}
 	})
 	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
-		r := gapRow{Where: short(g.Source + "/" + g.Partition), Since: "not known", Until: "not known", Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong)}
-		if g.Since != nil {
-			r.Since = p.moment(*g.Since)
+		return gapRow{
+			Where: short(g.Source + "/" + g.Partition), Since: known(g.Since, p.moment), Until: known(g.Until, p.moment),
+			Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong),
 		}
-		if g.Until != nil {
-			r.Until = p.moment(*g.Until)
-		}
-		return r
 	})
 	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
 		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), clip(c.Why, maxLong)}

@@ -16,7 +16,7 @@ import (
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
-	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.IncidentTransition, error)
+	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
@@ -31,7 +31,7 @@ type Rows struct {
 	// Made is the store's time.
 	Made        time.Time
 	Incidents   []store.Incident
-	Transitions []store.IncidentTransition
+	Transitions []store.Transition
 	// Roots are the findings that the incidents are about, by fingerprint, as far as
 	// they are kept.
 	Roots map[string]store.Finding
@@ -132,11 +132,11 @@ func (r *Rows) loadRoots(ctx context.Context, st Store) error {
 }
 
 // moved returns the transitions in the period, by incident, in their order.
-func (r *Rows) moved() map[string][]store.IncidentTransition {
-	all := make(map[string][]store.IncidentTransition)
+func (r *Rows) moved() map[string][]store.Transition {
+	all := make(map[string][]store.Transition)
 	for _, t := range r.Transitions {
 		if !t.At.Before(r.From) && t.At.Before(r.To) {
-			all[t.Incident] = append(all[t.Incident], t)
+			all[t.Of] = append(all[t.Of], t)
 		}
 	}
 	return all

@@ -70,7 +70,7 @@ func whole(share float64) string { return wording.Count(int64(share*100+0.5)) + 
 // named names a key of a table, or the table.
 func named(k detect.KeyRef) string {
 	if k.Key == "" {
-		return short(k.Name())
+		return short(wording.Place(k.Target))
 	}
 	return "“" + short(k.Key) + "” of " + short(k.Name())
 }
@@ -168,20 +168,26 @@ func (p *Report) title() string {
 	return "Keyheat report: " + short(p.Name)
 }
 
-// crossing writes when a forecast reaches a share of the limit.
-func (p *Report) crossing(c *detect.Crossing) string {
-	if c == nil {
+// known writes a value; of an unknown one, that.
+func known[T any](value *T, write func(T) string) string {
+	if value == nil {
 		return "not known"
 	}
-	return fmt.Sprintf("%s (%s to %s)", p.day(c.At), p.day(c.Earliest), p.day(c.Latest))
+	return write(*value)
+}
+
+// crossing writes when a forecast reaches a share of the limit.
+func (p *Report) crossing(c *detect.Crossing) string {
+	return known(c, func(c detect.Crossing) string {
+		return fmt.Sprintf("%s (%s to %s)", p.day(c.At), p.day(c.Earliest), p.day(c.Latest))
+	})
 }
 
 // part writes a coverage; of an unknown one, that.
 func part(f *detect.Figure) string {
-	if f == nil {
-		return "not known"
-	}
-	return fmt.Sprintf("%s (%s to %s)", whole(min(1, f.Value)), whole(min(1, f.Low)), whole(min(1, f.High)))
+	return known(f, func(f detect.Figure) string {
+		return fmt.Sprintf("%s (%s to %s)", whole(min(1, f.Value)), whole(min(1, f.Low)), whole(min(1, f.High)))
+	})
 }
 
 // about writes what the report is about.

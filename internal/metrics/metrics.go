@@ -1,22 +1,69 @@
-// Package metrics holds what the components share to export their metrics.
+// Package metrics makes the metrics of a component, under one name.
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
 
-// Set is several collectors registered as one, so that a component can embed its
-// metrics in one value. It implements [prometheus.Collector].
-type Set []prometheus.Collector
-
-// Describe implements [prometheus.Collector].
-func (s Set) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range s {
-		c.Describe(ch)
-	}
+// Set is the metrics of a component, registered as one, so that a component can embed
+// them in its own value. It implements [prometheus.Collector].
+type Set struct {
+	subsystem string
+	labels    prometheus.Labels
+	registry  *prometheus.Registry
+	make      promauto.Factory
 }
 
+// New returns a set whose names begin with keyheat_subsystem_; all of them have the
+// labels, which may be nil.
+func New(subsystem string, labels prometheus.Labels) *Set {
+	registry := prometheus.NewRegistry()
+	return &Set{subsystem: subsystem, labels: labels, registry: registry, make: promauto.With(registry)}
+}
+
+// Describe implements [prometheus.Collector].
+func (s *Set) Describe(ch chan<- *prometheus.Desc) { s.registry.Describe(ch) }
+
 // Collect implements [prometheus.Collector].
-func (s Set) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range s {
-		c.Collect(ch)
+func (s *Set) Collect(ch chan<- prometheus.Metric) { s.registry.Collect(ch) }
+
+func (s *Set) options(name, help string) prometheus.Opts {
+	return prometheus.Opts{Namespace: "keyheat", Subsystem: s.subsystem, Name: name, Help: help, ConstLabels: s.labels}
+}
+
+// Counter adds a counter.
+func (s *Set) Counter(name, help string) prometheus.Counter {
+	return s.make.NewCounter(prometheus.CounterOpts(s.options(name, help)))
+}
+
+// CounterVec adds a counter by a label, with the values that are known to begin with.
+func (s *Set) CounterVec(name, help, label string, known ...string) *prometheus.CounterVec {
+	counters := s.make.NewCounterVec(prometheus.CounterOpts(s.options(name, help)), []string{label})
+	for _, value := range known {
+		counters.WithLabelValues(value)
 	}
+	return counters
+}
+
+// Gauge adds a gauge.
+func (s *Set) Gauge(name, help string) prometheus.Gauge {
+	return s.make.NewGauge(prometheus.GaugeOpts(s.options(name, help)))
+}
+
+// GaugeVec adds a gauge by labels.
+func (s *Set) GaugeVec(name, help string, labels ...string) *prometheus.GaugeVec {
+	return s.make.NewGaugeVec(prometheus.GaugeOpts(s.options(name, help)), labels)
+}
+
+// GaugeFunc adds a gauge whose value is asked for.
+func (s *Set) GaugeFunc(name, help string, value func() float64) {
+	s.make.NewGaugeFunc(prometheus.GaugeOpts(s.options(name, help)), value)
+}
+
+// Histogram adds a histogram.
+func (s *Set) Histogram(name, help string, buckets []float64) prometheus.Histogram {
+	return s.make.NewHistogram(prometheus.HistogramOpts{
+		Namespace: "keyheat", Subsystem: s.subsystem, Name: name, Help: help, ConstLabels: s.labels, Buckets: buckets,
+	})
 }

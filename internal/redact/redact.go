@@ -3,7 +3,9 @@ package redact
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
+	"strings"
 )
 
 // shown are the words that a redacted excerpt keeps: the names of the fields
@@ -35,54 +37,32 @@ func Excerpt(raw []byte) string {
 	raw = raw[:min(len(raw), maxExcerpt)]
 	var out []byte
 	for len(raw) > 0 {
-		n := tokenLength(raw)
+		n := token.FindIndex(raw)[1] // every byte begins a token
 		out = appendRedacted(out, raw[:n], raw[n:])
 		raw = raw[n:]
 	}
 	return string(out)
 }
 
-// tokenLength returns how many bytes of raw belong together.
-func tokenLength(raw []byte) int {
-	switch kind := classify(raw[0]); kind {
-	case quote:
-		return textLength(raw)
-	case structure:
-		return 1
-	default:
-		n := 1
-		for n < len(raw) && classify(raw[n]) == kind {
-			n++
-		}
-		return n
-	}
-}
+// structure are the bytes that are shown as they are; the dash is last, since it means
+// a range elsewhere in a class of an expression.
+const structure = "{}[]:, \t\r\n+.-"
 
-// textLength returns the length of the string that begins raw, with its quotes; of
-// all the rest when it does not end.
-func textLength(raw []byte) int {
-	for i := 1; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(raw)
-}
+// token is a string with its quotes, or all the rest when it does not end; a number's
+// digits; one byte of structure; or anything else that belongs together.
+var token = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.?)*"?|[0-9]+|[` + regexp.QuoteMeta(structure) + `]|[^"0-9` + regexp.QuoteMeta(structure) + `]+`)
 
 func appendRedacted(out, token, rest []byte) []byte {
-	switch classify(token[0]) {
-	case structure:
+	switch first := token[0]; {
+	case strings.IndexByte(structure, first) >= 0:
 		return append(out, token...)
-	case quote:
+	case first == '"':
 		text := bytes.Trim(token, `"`)
 		if shownNames[string(text)] && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte(":")) {
 			return append(append(append(out, '"'), text...), '"')
 		}
 		return append(appendLength(append(out, '"'), len(text)), '"')
-	case digit:
+	case first >= '0' && first <= '9':
 		return append(out, bytes.Repeat([]byte("0"), len(token))...)
 	}
 	if shownWords[string(token)] {
@@ -93,26 +73,4 @@ func appendRedacted(out, token, rest []byte) []byte {
 
 func appendLength(out []byte, n int) []byte {
 	return append(strconv.AppendInt(append(out, '<'), int64(n), 10), '>')
-}
-
-// class is what a byte of a sample is part of.
-type class int
-
-const (
-	other class = iota
-	structure
-	quote
-	digit
-)
-
-func classify(b byte) class {
-	switch {
-	case b == '"':
-		return quote
-	case b >= '0' && b <= '9':
-		return digit
-	case bytes.IndexByte([]byte("{}[]:, \t\r\n+-."), b) >= 0:
-		return structure
-	}
-	return other
 }

@@ -15,6 +15,7 @@ func TestStoppedCollectionIsNoHealth(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		j := run(t, quick(), &probe{Store: s})
 		j.quiet(t)
+		equal(t, "judges", []bool{j.Judges(time.Hour), j.Judges(0)}, []bool{true, false})
 		equal(t, "ready before any collector", j.Ready(), nil)
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: time.Now()}))
 		must(t, s.StopWriter(t.Context(), "a"))

@@ -1,28 +1,22 @@
 package report
 
 import (
-	"cmp"
-	"errors"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/store"
 )
 
-// Defaults of Config.
-const (
-	defaultLease      = 15 * time.Second
-	defaultPoll       = time.Second
-	defaultStall      = 10 * time.Second
-	defaultForget     = time.Hour
-	defaultPageWithin = 15 * time.Minute
-	defaultMaxKeys    = 2 << 20
-	defaultPeakDelay  = time.Minute
-	defaultPruneEvery = 5 * time.Minute
-	// defaultCloudWatchEvery is short: only what was read anew is loaded.
-	defaultCloudWatchEvery = 10 * time.Second
-)
+// defaults are those of Config.
+var defaults = Config{
+	Lease: 15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour, PageWithin: 15 * time.Minute,
+	MaxKeys: 2 << 20, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
+	CloudWatchEvery: 10 * time.Second, // short: only what was read anew is loaded
+	LookEvery:       5 * time.Second,
+}
 
 // Config is how a Judge judges. A zero field takes its default.
 type Config struct {
@@ -32,9 +26,9 @@ type Config struct {
 	// Facts returns what an operator has configured of a table, nil for nothing;
 	// that takes precedence over what is stored. Nil for none.
 	Facts func(detect.Target) *detect.TableFacts
-	// Routes are where notifications go: one for each route and event. None
-	// for no notifications.
-	Routes []string
+	// Route returns who is told of an incident, whose root finding is of a kind; nobody
+	// is when nil, and only the history shows it.
+	Route func(i *detect.Incident, root detect.Kind) []string
 	// Lease is how long the others wait for a judge that does not renew its lease.
 	Lease time.Duration
 	// Poll is the longest pause between two readings of the store.
@@ -59,28 +53,21 @@ type Config struct {
 	Read store.ReadLimit
 	// CloudWatchEvery is the pause between two loads of what CloudWatch says.
 	CloudWatchEvery time.Duration
+	// Pipeline says from when on Keyheat's own health makes findings; the zero value
+	// makes none. LookEvery is the pause between two looks at it.
+	Pipeline  pipeline.Thresholds
+	LookEvery time.Duration
 	// PruneEvery is the pause between prunings; Retention what they leave.
 	PruneEvery time.Duration
 	Retention  store.Retention
 }
 
-func (c Config) withDefaults() Config {
-	c.Lease = cmp.Or(c.Lease, defaultLease)
-	c.Poll = cmp.Or(c.Poll, defaultPoll)
-	c.Stall = cmp.Or(c.Stall, defaultStall)
-	c.Forget = cmp.Or(c.Forget, defaultForget)
-	c.PageWithin = cmp.Or(c.PageWithin, defaultPageWithin)
-	c.MaxKeys = cmp.Or(c.MaxKeys, defaultMaxKeys)
-	c.PeakDelay = cmp.Or(c.PeakDelay, defaultPeakDelay)
-	c.PruneEvery = cmp.Or(c.PruneEvery, defaultPruneEvery)
-	c.CloudWatchEvery = cmp.Or(c.CloudWatchEvery, defaultCloudWatchEvery)
-	return c
-}
+func (c Config) withDefaults() Config { return options.OrDefault(c, defaults) }
 
 // state returns what judging needs of the configuration.
 func (c Config) state() verdict.Options {
 	return verdict.Options{
-		Policy: c.Policy, Facts: c.Facts, Routes: c.Routes,
+		Policy: c.Policy, Facts: c.Facts, Route: c.Route, Pipeline: c.Pipeline,
 		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: c.MaxKeys,
 	}
 }
@@ -88,15 +75,10 @@ func (c Config) state() verdict.Options {
 // Validate returns everything that is wrong with a configuration.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var wrong []error
-	if min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery) < 0 {
-		wrong = append(wrong, errors.New("judge: give no negative duration"))
-	}
-	if c.Lease < 3*c.Poll {
-		wrong = append(wrong, errors.New("judge lease: give at least three times the poll interval, or it runs out between two polls"))
-	}
-	if c.MaxKeys < 0 {
-		wrong = append(wrong, errors.New("judge max keys: give a number above 0"))
-	}
-	return errors.Join(wrong...)
+	var faults options.Faults
+	faults.Check(min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery, c.LookEvery) < 0,
+		"judge: give no negative duration")
+	faults.Check(c.Lease < 3*c.Poll, "judge lease: give at least three times the poll interval, or it runs out between two polls")
+	faults.Check(c.MaxKeys < 0, "judge max keys: give a number above 0")
+	return faults.Err()
 }

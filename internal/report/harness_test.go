@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -77,6 +78,10 @@ type collector struct {
 	// the binary form, which has no place for them.
 	of  sample.Target
 	old bool
+	// version3 writes version 3, which has no place for retries; tells, when set, writes
+	// into each record what its producer tells.
+	version3 bool
+	tells    func(r *sample.Record)
 }
 
 func collect(t *testing.T, s *store.Store, name string, partition int, start time.Time) *collector {
@@ -95,11 +100,15 @@ func collect(t *testing.T, s *store.Store, name string, partition int, start tim
 func (c *collector) commit(watermark int, loads ...load) {
 	c.t.Helper()
 	for _, l := range loads {
-		must(c.t, c.shard.Add(&sample.Record{
+		r := sample.Record{
 			Time: c.start.Add(time.Duration(l.second) * time.Second).UnixMilli(), Table: table,
 			PK: sample.KeyString(l.key), Op: sample.UpdateItem, WCU: sample.Milli(l.wcu) * 1000, Rate: 1, N: 1,
 			Account: c.of.Account, Region: c.of.Region,
-		}))
+		}
+		if c.tells != nil {
+			c.tells(&r)
+		}
+		must(c.t, c.shard.Add(&r))
 	}
 	d := sketch.NewDelta(c.config)
 	c.shard.Seal(d)
@@ -108,7 +117,9 @@ func (c *collector) commit(watermark int, loads ...load) {
 	switch {
 	case d.Empty():
 	case c.old:
-		version, body = 2, marshalVersion2(c.t, d)
+		version, body = 2, marshalOlder(c.t, 2, d)
+	case c.version3:
+		version, body = 3, marshalOlder(c.t, 3, d)
 	default:
 		var err error
 		body, err = d.MarshalBinary()
@@ -240,7 +251,7 @@ func (p *probe) ReleaseLease(ctx context.Context, l store.Lease) error {
 // quick is a configuration whose waits a test can afford.
 func quick() report.Config {
 	return report.Config{
-		Routes: []string{route}, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
+		Route: routing.Everything(route).Receivers, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
 		PeakDelay: time.Nanosecond, // so that cursors wait for nothing
 	}
 }

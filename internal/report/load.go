@@ -124,8 +124,8 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 
 // loadEarlier loads what is stored of the findings that the board has, and
 // the peaks that their forecasts are made of.
-func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State) error {
-	for _, fingerprint := range s.Unknown() {
+func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State, now time.Time) error {
+	for _, fingerprint := range append(s.Unknown(), s.Ending(now)...) {
 		earlier, err := loadFinding(ctx, findings, fingerprint)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // a new one
@@ -228,6 +228,26 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 		}
 	}
 	return all, nil
+}
+
+// loadFiring loads the stored incidents that fire, with their roots.
+func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolved []detect.Finding) error {
+	rows, err := st.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing), Limit: verdict.MaxKnown})
+	if err != nil {
+		return err
+	}
+	var open []verdict.Earlier
+	for i := range rows {
+		root, err := st.Finding(ctx, rows[i].Root)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		open = append(open, verdict.Earlier{Finding: root, Incident: &rows[i]})
+	}
+	return s.SetOpen(open, unresolved)
 }
 
 // loadRecent loads the windows of targets in the time to replay, which ends with

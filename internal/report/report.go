@@ -34,13 +34,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/metrics"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -86,13 +85,15 @@ const leaseName = "judge"
 
 // Judge is the reporter's judge.
 type Judge struct {
-	metrics.Set
-	config   Config
-	store    Store
-	holder   string
-	logger   *slog.Logger
-	health   health.Status
-	measures *measures
+	measures
+	config Config
+	store  Store
+	holder string
+	logger *slog.Logger
+	health health.Status
+	// judged is when this process last judged all that there was and stored what
+	// followed; nil while another one judges.
+	judged atomic.Pointer[time.Time]
 
 	// last is the newest lease that this judge used; wentBack, when not nil, says
 	// that the database was set back since, which the next judgement records.
@@ -107,8 +108,7 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	m := newMeasures()
-	return &Judge{Set: m.set(), config: c, store: st, holder: holder, logger: logger, measures: m}, nil
+	return &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}, nil
 }
 
 // Run judges, and prunes what is older than its retention, until ctx ends. It
@@ -125,8 +125,7 @@ func (j *Judge) Run(ctx context.Context) error {
 // through an outage of the store.
 func (j *Judge) judge(ctx context.Context) error {
 	wake := j.store.Listen(ctx)
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = j.config.Poll/4, 10*j.config.Poll
+	wait := retry.NewBackOff(j.config.Poll/4, 10*j.config.Poll)
 	var term *term
 	defer func() { j.release(ctx, term) }()
 	for ctx.Err() == nil {
@@ -162,6 +161,9 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	}
 	err := t.pass(ctx)
 	j.last = t.lease
+	if err == nil {
+		j.judged.Store(new(time.Now()))
+	}
 	if errors.Is(err, store.ErrWentBack) {
 		j.last.Writes = math.MaxInt64 // whatever the lease's row says
 	}
@@ -194,13 +196,7 @@ func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	if t != nil && t.behind {
 		return
 	}
-	timer := time.NewTimer(j.config.Poll)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-wake:
-	case <-timer.C:
-	}
+	retry.Wait(ctx, j.config.Poll, wake)
 }
 
 // release lets another judge take over at once; it takes no longer than a poll.
@@ -226,19 +222,13 @@ func (j *Judge) recordFailure(err error) {
 // pruneAtIntervals prunes at intervals. Any process may, whether it judges or
 // not.
 func (j *Judge) pruneAtIntervals(ctx context.Context) error {
-	tick := time.NewTicker(j.config.PruneEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	for retry.Pause(ctx, j.config.PruneEvery); ctx.Err() == nil; retry.Pause(ctx, j.config.PruneEvery) {
 		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
 			j.measures.errors.Inc()
 			j.logger.Warn("pruning fails; retrying later", "error", err)
 		}
 	}
+	return nil
 }
 
 // prune deletes what is too old, unless another process does.
@@ -250,6 +240,13 @@ func (j *Judge) prune(ctx context.Context) error {
 	pruned, err := j.store.Prune(ctx, j.config.Retention)
 	j.logger.Debug("pruned", "rows", pruned)
 	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
+}
+
+// Judges reports whether this process has judged within some time, and stored what
+// followed, with its notifications.
+func (j *Judge) Judges(within time.Duration) bool {
+	at := j.judged.Load()
+	return at != nil && time.Since(*at) < within
 }
 
 // Ready returns why the judge is not ready; nothing when it is. A judge that

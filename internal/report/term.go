@@ -34,6 +34,8 @@ type term struct {
 	factsAt time.Time
 	// witness is what CloudWatch says.
 	witness witness
+	// lookedAt is the database's time of the newest look at the collectors.
+	lookedAt time.Time
 	// behind reports that there was more to read.
 	behind bool
 }
@@ -62,6 +64,9 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	s := verdict.NewState(j.config.state(), seed, cursors)
 	s.Views.Restore(views)
+	if err := loadFiring(ctx, j.store, s, findings); err != nil {
+		return nil, err
+	}
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(),
@@ -124,6 +129,9 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	t.state.SetGaps(gaps)
 	t.behind = snap.Behind
 	if err := t.loadCloudWatch(ctx, snap.Now); err != nil {
+		return snap, err
+	}
+	if err := t.loadPipeline(ctx, &snap); err != nil {
 		return snap, err
 	}
 	return snap, t.loadFacts(ctx, snap.Now)
@@ -190,7 +198,7 @@ func (t *term) setAside(row store.Delta, err error) {
 // observed in a pass that could not load that.
 func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
-		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state); err != nil {
+		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state, now); err != nil {
 			return err
 		}
 		if err := t.state.Compare(now); err != nil || done {

@@ -1,4 +1,4 @@
-// Package retry holds the two pieces that every retry loop of the daemons needs
+// Package retry holds what every loop of the daemons that waits and tries again needs
 // beside the backoff library.
 package retry
 
@@ -11,20 +11,63 @@ import (
 )
 
 // Pause waits for d, or until ctx ends.
-func Pause(ctx context.Context, d time.Duration) {
+func Pause(ctx context.Context, d time.Duration) { Wait(ctx, d, nil) }
+
+// Wait waits for d, a signal, or until ctx ends, whichever comes first.
+func Wait(ctx context.Context, d time.Duration, signal <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+	case <-signal:
 	case <-timer.C:
 	}
+}
+
+// Signal asks whoever waits for a channel of one place to go on. One request that is
+// pending is enough.
+func Signal(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// Every calls do now and then at every interval, until ctx ends.
+func Every(ctx context.Context, interval time.Duration, do func(context.Context)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		do(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// WithGrace returns a context that ends some time after its parent does.
+func WithGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		Pause(ctx, grace)
+		cancel()
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// NewBackOff returns pauses that grow from first to longest.
+func NewBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = first, longest
+	return b
 }
 
 // Cause returns the error that ended a retry: what [backoff.Permanent] marked as
 // final, without the mark.
 func Cause(err error) error {
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
+	if permanent, marked := errors.AsType[*backoff.PermanentError](err); marked {
 		return permanent.Unwrap()
 	}
 	return err

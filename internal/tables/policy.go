@@ -3,21 +3,32 @@ package tables
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/shardkey"
 )
 
 // Policy decides from when on a key is hot, and how a finding is reported.
 type Policy struct {
-	Warning         float64  `yaml:"warning" help:"share of a partition's limit from which a key is a warning"`
-	Headroom        float64  `yaml:"headroom" help:"how many times the peak the advised shards carry"`
-	MinUnits        float64  `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
-	Severity        string   `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
-	Suffix          string   `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
-	HoldUnconfirmed bool     `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
-	Exclude         []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
+	Warning         float64       `yaml:"warning" help:"share of a partition's limit from which a key is a warning"`
+	Headroom        float64       `yaml:"headroom" help:"how many times the peak the advised shards carry"`
+	MinUnits        float64       `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
+	Severity        string        `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
+	Suffix          string        `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
+	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
+	For             string        `yaml:"for" help:"when an incident of hot keys fires: harm is requests that a partition refuses in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the policy's share for a warning); a time is for how long it has to hold then, such as 30s, and 0s is at once, with 2 of 3 seconds over the policy's share"`
+	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long after its last hot second an incident goes on firing, so that one that comes and goes pages once; a minute at least passes in any case"`
+	Repeat          time.Duration `yaml:"repeat" help:"after which time a firing incident is told of again, as updated; never when 0"`
+	Exclude         []string      `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
+	Keys            string        `yaml:"keys" help:"what collectors keep of keys: plain, prefix(N) for the first N characters with a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
+	Words           []string      `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+
+	Owner  string            `yaml:"owner" help:"who answers for the table: routes match it, and notifications say it"`
+	Labels map[string]string `yaml:"labels" help:"what routes can match beside it, and Alertmanager gets as labels"`
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
@@ -31,37 +42,20 @@ func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
 // one's.
 func (s *Section) policyOf(of detect.Target) Policy {
 	t, _ := s.Tables.of(of)
-	return t.Policy.over(s.Policy)
-}
-
-// over returns a policy with what it leaves out taken from another.
-func (p Policy) over(other Policy) Policy {
-	if p.Warning == 0 {
-		p.Warning = other.Warning
-	}
-	if p.Headroom == 0 {
-		p.Headroom = other.Headroom
-	}
-	if p.MinUnits == 0 {
-		p.MinUnits = other.MinUnits
-	}
-	if p.Severity == "" {
-		p.Severity = other.Severity
-	}
-	if p.Suffix == "" {
-		p.Suffix = other.Suffix
-	}
-	p.HoldUnconfirmed = p.HoldUnconfirmed || other.HoldUnconfirmed
-	if p.Exclude == nil {
-		p.Exclude = other.Exclude
-	}
-	return p
+	return options.OrDefault(t.Policy, s.Policy)
 }
 
 func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
+		Owner: p.Owner, Labels: p.Labels, KeepFiring: p.KeepFiring, Repeat: p.Repeat,
+	}
+	var err error
+	if d.OnHarm = p.For == onHarm; !d.OnHarm {
+		if d.For, err = parseFor(p.For); err != nil {
+			return d, err
+		}
 	}
 	if p.Suffix == "" {
 		return d, nil
@@ -71,6 +65,21 @@ func (p Policy) detect() (detect.Policy, error) {
 		return d, err
 	}
 	d.Suffix = &form
+	return d, nil
+}
+
+// onHarm is the setting for that stands for no time.
+const onHarm = "harm"
+
+// parseFor reads for how long an incident has to hold.
+func parseFor(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q: give harm, or a time such as 30s, or 0s", text)
+	}
 	return d, nil
 }
 
@@ -85,12 +94,23 @@ func (p Policy) check(path string, f *config.Faults) {
 		{"headroom", func(d *detect.Policy) { d.Headroom = p.Headroom }},
 		{"min_units", func(d *detect.Policy) { d.MinUnits = p.MinUnits }},
 		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
+		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
+		{"keep_firing", func(d *detect.Policy) { d.KeepFiring = p.KeepFiring }},
+		{"repeat", func(d *detect.Policy) { d.Repeat = p.Repeat }},
 		{"exclude", func(d *detect.Policy) { d.Exclude = p.Exclude }},
 	} {
 		sound := detect.DefaultPolicy()
 		field.set(&sound)
 		if err := sound.Validate(); err != nil {
 			f.Addf(path+"."+field.name, "%w", err)
+		}
+	}
+	if _, err := keypolicy.Parse(p.Keys); err != nil {
+		f.Addf(path+".keys", "%w", err)
+	}
+	if p.For != onHarm {
+		if _, err := parseFor(p.For); err != nil {
+			f.Addf(path+".for", "%w", err)
 		}
 	}
 	if _, err := parseSuffix(p.Suffix); p.Suffix != "" && err != nil {

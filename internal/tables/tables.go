@@ -7,6 +7,7 @@ package tables
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/config"
@@ -25,14 +26,14 @@ type Section struct {
 // reads and checks policies, so that all programs can share a file, and has
 // neither flags nor variables for them.
 type FileSection struct {
-	Policy Policy `yaml:"policy" help:"what a reporter reads here; a collector only checks it" layers:"file"`
+	Policy Policy `yaml:"policy" help:"policies of all tables: a collector reads keys, words and suffix of it" layers:"file"`
 	Tables Tables `yaml:"tables" help:"single tables, by name: see [Tables](#tables)" layers:"file"`
 }
 
 // Default returns the sections where nobody says otherwise.
 func Default() Section {
 	p := detect.DefaultPolicy()
-	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits}}
+	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits, For: onHarm, KeepFiring: time.Minute}}
 }
 
 // DefaultFile returns the same for a program that does not judge.
@@ -86,7 +87,7 @@ func (*Index) Moved() map[string]string {
 func (s *Section) Check(f *config.Faults) {
 	s.Policy.check("policy", f)
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
-		of, err := parseName(name)
+		of, err := ParseName(name)
 		if err != nil {
 			f.Addf("tables."+name, "%w", err)
 			continue
@@ -154,7 +155,7 @@ func (t Table) schema() sample.Schema {
 func (t Tables) Schemas(region string) sample.Schemas {
 	all := make(sample.Schemas, len(t))
 	for name := range t {
-		of, _ := parseName(name)
+		of, _ := ParseName(name)
 		if table, written := t.of(sample.Target{Region: region, Table: of.Table}); written {
 			all[of.Table] = table.schema()
 		}
@@ -175,7 +176,7 @@ func (t Tables) Decoding() form.Tables {
 // entry returns what is written under a name that Check found nothing wrong with,
 // with what it leaves out.
 func (t Tables) entry(name string) Table {
-	of, _ := parseName(name)
+	of, _ := ParseName(name)
 	all, _ := t.of(of)
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/config"
@@ -62,11 +63,11 @@ func TestPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	dot := shardkey.DotNumber()
-	want := detect.Policy{Warning: 0.7, Headroom: 2, MinUnits: 50, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}}
+	want := detect.Policy{Warning: 0.7, Headroom: 2, MinUnits: 50, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}, OnHarm: true, KeepFiring: time.Minute}
 	if got := s.DetectPolicy(detect.Target{Table: "orders", Index: "by-status"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("orders: %+v, want %+v", got, want)
 	}
-	general := detect.Policy{Warning: 0.7, Headroom: detect.DefaultHeadroom, MinUnits: detect.DefaultMinUnits, Exclude: []string{"healthcheck"}}
+	general := detect.Policy{Warning: 0.7, Headroom: detect.DefaultHeadroom, MinUnits: detect.DefaultMinUnits, Exclude: []string{"healthcheck"}, OnHarm: true, KeepFiring: time.Minute}
 	for _, table := range []string{"carts", "not written"} {
 		if got := s.DetectPolicy(detect.Target{Table: table}); !reflect.DeepEqual(got, general) {
 			t.Errorf("%s: %+v, want %+v", table, got, general)
@@ -235,6 +236,10 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {warning: 80}":      "tables.yaml:1: policy.warning: warning is 80: give the share",
 		"policy: {headroom: 0}":      "tables.yaml:1: policy.headroom: headroom is 0: give a factor from 1 to 100",
 		"policy: {min_units: -1}":    "policy.min_units: minimum traffic is -1: give units a second",
+		"policy: {for: soon}":        `policy.for: "soon": give harm, or a time such as 30s, or 0s`,
+		"policy: {for: -1s}":         `policy.for: "-1s": give harm, or a time such as 30s, or 0s`,
+		"policy: {keep_firing: -1m}": "policy.keep_firing: a negative time: give 0 or more",
+		"policy: {repeat: 5s}":       "policy.repeat: repeat is 5s: give at least 1m0s, or 0 for never",
 		"policy: {severity: loud}":   `policy.severity: severity "loud": give critical, warning or info`,
 		"policy: {suffix: \"#7\"}":   `policy.suffix: "#7": write the shard 7 of BASE`,
 		"policy: {exclude: [\"[\"]}": "policy.exclude: excluded key",

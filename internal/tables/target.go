@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -18,9 +19,9 @@ var (
 	errName     = errors.New("write a table, Region/table or account/Region/table, such as orders, eu-west-1/orders or 123456789012/eu-west-1/orders")
 )
 
-// parseName returns the table that an entry is about: of every account and Region,
+// ParseName returns the table that an entry is about: of every account and Region,
 // of one Region, or of one account and Region.
-func parseName(name string) (sample.Target, error) {
+func ParseName(name string) (sample.Target, error) {
 	parts := strings.Split(name, "/")
 	var of sample.Target
 	switch len(parts) {
@@ -61,38 +62,11 @@ func (t Tables) of(target sample.Target) (all Table, written bool) {
 
 // over returns an entry with what it leaves out taken from another.
 func (t Table) over(other Table) Table {
-	if t.PartitionKey == nil {
-		t.PartitionKey = other.PartitionKey
-	}
-	if t.SortKey == nil {
-		t.SortKey = other.SortKey
-	}
 	if other.Indexes != nil {
 		all := maps.Clone(other.Indexes)
 		maps.Copy(all, t.Indexes)
 		t.Indexes = all
 	}
-	if t.LSIs == nil {
-		t.LSIs = other.LSIs
-	}
-	if t.Billing == "" {
-		t.Billing = other.Billing
-	}
-	if t.WCU == 0 {
-		t.WCU = other.WCU
-	}
-	if t.RCU == 0 {
-		t.RCU = other.RCU
-	}
-	if t.Vectors == nil {
-		t.Vectors = other.Vectors
-	}
-	if t.Replicas == nil {
-		t.Replicas = other.Replicas
-	}
-	if t.Rate == 0 {
-		t.Rate = other.Rate
-	}
-	t.Policy = t.Policy.over(other.Policy)
-	return t
+	t.Policy = options.OrDefault(t.Policy, other.Policy)
+	return options.OrDefault(t, other)
 }

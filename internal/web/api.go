@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -114,12 +116,10 @@ func collector(w store.Writer) detect.Collector {
 		c.State, c.Reason = detect.CollectorStopped, ""
 	}
 	if w.ClockOffset != nil {
-		offset := w.ClockOffset.Seconds()
-		c.ClockOffset = &offset
+		c.ClockOffset = new(w.ClockOffset.Seconds())
 	}
 	if w.RefusedTables != nil {
-		refused := int64(len(w.RefusedTables))
-		c.RefusedTables = &refused
+		c.RefusedTables = new(int64(len(w.RefusedTables)))
 	}
 	return c
 }
@@ -190,7 +190,7 @@ func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(body, '\n')) // the client is gone
+	_, _ = io.WriteString(w, wording.InertJSON(string(body))+"\n") // the client is gone
 }
 
 // log logs an error that the client did not cause.

@@ -56,7 +56,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 			{"Mean, writes", f.Mean.WCU}, {"Mean, reads", f.Mean.RCU},
 		},
 	}
-	if page.frame, err = s.frame(ctx, keytext(f.Key), "finding"); err != nil {
+	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}
 	if page.History, err = s.store.FindingHistory(ctx, fingerprint); err != nil {

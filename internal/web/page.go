@@ -83,6 +83,8 @@ type row struct {
 	Unit  string
 	Todo  string
 	Bar   bar
+	// Part reports that the finding is one of the same incident as the row above.
+	Part bool
 }
 
 type findingsPage struct {
@@ -106,13 +108,17 @@ func (s *Site) findings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, stored := range rows {
-		f, err := decode(stored)
-		if err != nil {
+	found := make([]detect.Finding, len(rows))
+	for i := range rows {
+		if found[i], err = decode(rows[i]); err != nil {
 			return nil, err
 		}
+	}
+	for _, f := range detect.ByIncident(found) {
+		n := len(page.Rows)
 		page.Rows = append(page.Rows, row{
-			Finding: f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(f), Bar: newBar(&f),
+			Finding: *f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f),
+			Part: n > 0 && page.Rows[n-1].Incident == f.Incident,
 		})
 	}
 	targets := make([]detect.Target, len(page.Rows))

@@ -10,11 +10,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// secondStore is where the load of keys over time is.
-type secondStore interface {
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
-}
-
 // chartSpan is how much of a finding's time its chart shows: the end of it.
 const chartSpan = 15 * time.Minute
 

@@ -20,7 +20,6 @@
 package web
 
 import (
-	"context"
 	"embed"
 	"html/template"
 	"io/fs"
@@ -37,24 +36,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what the pages show; *store.Store has it.
-type Store interface {
-	secondStore
-	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
-	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
-	FindingHistory(ctx context.Context, fingerprint string) ([]store.Transition, error)
-	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
-	Now(ctx context.Context) (time.Time, error)
-	Writers(ctx context.Context) ([]store.Writer, error)
-	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
-	Totals(ctx context.Context) ([]store.Total, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
-	Watermarks(ctx context.Context) ([]store.Watermark, error)
-	Reports(ctx context.Context, q store.ReportQuery) ([]store.Report, error)
-	Report(ctx context.Context, id string) (store.Report, error)
-}
-
 //go:embed page/*.html
 var pages embed.FS
 
@@ -64,7 +45,7 @@ var static embed.FS
 // Site is the dashboard and its API, an http.Handler for the root of a server.
 type Site struct {
 	http.Handler
-	store  Store
+	store  *store.Store
 	logger *slog.Logger
 	pages  map[string]*template.Template
 }
@@ -97,7 +78,7 @@ var functions = template.FuncMap{
 }
 
 // New returns the site over a store.
-func New(st Store, logger *slog.Logger) (*Site, error) {
+func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
 	for _, name := range []string{"findings", "finding", "tables", "table", "reports", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")

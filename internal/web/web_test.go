@@ -63,7 +63,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	for i := range 10 {
 		at := start.Add(time.Duration(i) * time.Second).UnixMilli()
 		for _, r := range []sample.Record{
-			{Table: "orders", PK: sample.KeyString(hostile), Op: sample.UpdateItem, WCU: 2_600_000},
+			{Table: "orders", PK: sample.KeyString(hostile), Op: sample.UpdateItem, WCU: 2_600_000, Caller: "<i>job</i>", Calls: 1, Attempts: 4, Waited: 500},
 			{Table: "orders", PK: sample.KeyString("warm key"), Op: sample.UpdateItem, WCU: 900_000},
 			{Table: "orders", Index: "by-status", PK: sample.KeyString("OPEN"), Op: sample.Query, RCU: 4_000_000},
 		} {
@@ -119,7 +119,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 			ID: incident.ID, Cause: string(incident.Cause), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
 			OpenedAt: f.FirstSeen, LastSeen: f.LastSeen, Root: f.Fingerprint, Findings: incident.Findings, Document: document,
 		})
-		j.Transitions = append(j.Transitions, store.Transition{Fingerprint: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: "because"})
+		j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: "because"})
 	}
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
@@ -132,7 +132,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	return s, found
 }
 
-func serve(t *testing.T, s web.Store) string {
+func serve(t *testing.T, s *store.Store) string {
 	t.Helper()
 	site, err := web.New(s, slog.New(slog.DiscardHandler))
 	must(t, err)
@@ -196,7 +196,9 @@ func (p page) text() string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
+// TestFindingsAreListedByIncident holds that the most utilised come first, and that those
+// of one incident stand together.
+func TestFindingsAreListedByIncident(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	p := open(t, serve(t, s)+"/")
@@ -206,13 +208,13 @@ func TestFindingsAreListedTheMostUtilisedFirst(t *testing.T) {
 	}
 	for i, want := range []string{
 		"critical firing " + hostile + " orders · hot key (writes) 2,600 WCU/s 260% of the limit 10 4 Spread the key over 4 shards",
+		"warning firing part of the incident above: └ warm key orders · hot key (writes) 900 WCU/s 90% of the limit 0 2",
 		"critical firing OPEN orders / by-status · hot key (reads) 4,000 RCU/s 133% of the limit 10 2",
-		"warning firing warm key orders · hot key (writes) 900 WCU/s 90% of the limit 0 2",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
 		}
-		if link := rows[i].all("a", "key")[0].attr("href"); link != "/findings/"+found[i].Fingerprint {
+		if link := rows[i].all("a", "key")[0].attr("href"); link != "/findings/"+found[[]int{0, 2, 1}[i]].Fingerprint {
 			t.Errorf("row %d leads to %s", i, link)
 		}
 		if label := rows[i].all("svg", "bar")[0].attr("aria-label"); !strings.Contains(label, "the limit is") {
@@ -235,7 +237,10 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 		t.Error("the chart has no limit line")
 	}
 	text := p.text()
-	for _, want := range []string{hostile, "ceil(2,600 / 1,000 × 1.5) = 4", "because", found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED"} {
+	for _, want := range []string{hostile, "ceil(2,600 / 1,000 × 1.5) = 4", "because", found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED",
+		"In the last 10 seconds callers waited 5 s in retries, 100% of that time in “<i>job</i>”.",
+		"40 for 10 requests in 10 seconds; callers waited 5 s in retries, 0 requests failed for good", "<i>job</i> 100% of the attempts, 4 a request, waited 5 s, 0 failed",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)
 		}

@@ -30,9 +30,12 @@ var kindNames = map[detect.Kind]string{
 	detect.RollingHotKey: "rolling hot key", detect.LowCardinalityKey: "low-cardinality key",
 	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
 	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
+	detect.RetryStorm:      "retry storm",
 	detect.LargeCollection: "item collection near 10 GB",
 	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
-	detect.TooManyHotKeys: "more hot keys than are followed",
+	detect.TooManyHotKeys:    "more hot keys than are followed",
+	detect.CollectionStopped: "collection has stopped", detect.CollectionLags: "collection lags", detect.BadSamples: "rejected samples",
+	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
 }
 
 // cloudWatchWords say what CloudWatch says of a finding.
@@ -53,6 +56,9 @@ func subject(k detect.Kind, key string) string {
 	switch k {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys:
 		return "All keys"
+	}
+	if k.OfPipeline() {
+		return "Keyheat itself"
 	}
 	return keytext(key)
 }
@@ -89,20 +95,10 @@ func keytext(key string) string {
 func limit(k detect.Kind) float64 { return detect.Units(detect.Limit(k)) }
 
 // unit returns the unit of a kind.
-func unit(k detect.Kind) string {
-	if k == detect.HotKeyRead {
-		return "RCU"
-	}
-	return "WCU"
-}
+func unit(k detect.Kind) string { return detect.Side(k, "WCU", "RCU") }
 
 // figure returns the part of a load that a kind is about.
-func figure(k detect.Kind, l detect.Loads) detect.Figure {
-	if k == detect.HotKeyRead {
-		return l.RCU
-	}
-	return l.WCU
-}
+func figure(k detect.Kind, l detect.Loads) detect.Figure { return detect.Side(k, l.WCU, l.RCU) }
 
 // verdictClass returns the CSS class of a verdict on a key design.
 func verdictClass(v detect.DesignVerdict) string {

@@ -12,7 +12,7 @@
 // request on one key are kept or not together, and their records say so (Calls):
 // what they prove follows from that. Equal
 // records of one second fold into one with n, exactly: a hot key costs a record
-// a second however hot it is.
+// a second however hot it is, and while it is throttled one for each number of attempts.
 //
 // The middleware is never in the way. It holds a bounded number of folded
 // records and hands them over once a second from a goroutine of its own; what
@@ -29,7 +29,10 @@
 // A request that was throttled and got through on a later attempt is one
 // request of demand. Its throttled attempts are kept as a throttled record of no
 // units, one request an attempt; the same holds for the attempts before the last
-// of a request that never got through, whose last one carries the demand.
+// of a request that never got through, whose last one carries the demand. A record of
+// demand says how often the call was sent (Attempts), how long the program waited
+// since the first attempt ended in an error (Waited), and whether it was refused for
+// good (Failed).
 package awssdk
 
 import (

@@ -310,7 +310,7 @@ func TestOneClientAlone(t *testing.T) {
 	if err := sampler.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","calls":1,"caller":"shop","region":"eu-west-1"}`+"\n") {
+	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","calls":1,"attempts":1,"caller":"shop","region":"eu-west-1"}`+"\n") {
 		t.Errorf("wrote %s", line)
 	}
 }

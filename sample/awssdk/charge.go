@@ -74,12 +74,7 @@ func plus(a, b types.ConsumedCapacity) types.ConsumedCapacity {
 }
 
 func (r *request) isCharged(table string, reported []types.ConsumedCapacity) bool {
-	for i := range reported {
-		if access.TableName(reported[i].TableName) == table {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reported, func(c types.ConsumedCapacity) bool { return access.TableName(c.TableName) == table })
 }
 
 // chargeTable splits one table's report over the keys that were accessed.

@@ -22,15 +22,23 @@ type cell struct {
 	bytes          int64
 	rate           float64
 	throttle       string
+	attempts       int64
+	failed         bool
 	caller, region string
 }
 
-func (c *cell) record(n int64) sample.Record {
+// folded are the requests of one cell: how many there are, and for how many
+// milliseconds their callers waited in retries, which differs from one to the next.
+type folded struct{ n, waited int64 }
+
+func (c *cell) record(f folded) sample.Record {
+	n := f.n
 	return sample.Record{
 		Time: c.time, Table: c.table, Index: c.index, PK: c.pk, SK: c.sk, Op: c.op,
 		RCU: c.rcu, WCU: c.wcu, Estimated: c.estimated, Bytes: c.bytes, Read: c.read,
 		Throttle: c.throttle, Rate: c.rate, N: n, Caller: c.caller, Region: c.region,
-		Calls: float64(n) / float64(c.together),
+		Calls:    float64(n) / float64(c.together),
+		Attempts: c.attempts, Waited: float64(f.waited) / float64(n), Failed: c.failed,
 	}
 }
 
@@ -45,16 +53,16 @@ type fold struct {
 
 	mu     sync.Mutex
 	number int64
-	cells  map[cell]int64
+	cells  map[cell]folded
 }
 
 func newFold(limit int, unfolded bool, count *counters) *fold {
-	return &fold{limit: limit, unfolded: unfolded, count: count, cells: map[cell]int64{}}
+	return &fold{limit: limit, unfolded: unfolded, count: count, cells: map[cell]folded{}}
 }
 
-// add adds n equal requests.
-func (f *fold) add(c cell, n int64) {
-	f.count.records.Add(n)
+// add adds equal requests.
+func (f *fold) add(c cell, more folded) {
+	f.count.records.Add(more.n)
 	if !f.unfolded {
 		c.time -= c.time % 1000
 	}
@@ -65,18 +73,18 @@ func (f *fold) add(c cell, n int64) {
 		c.number = f.number
 	}
 	had, known := f.cells[c]
-	if f.closed.Load() || !known && len(f.cells) >= f.limit || had+n > sample.MaxN {
-		f.count.dropped.Add(n)
+	if f.closed.Load() || !known && len(f.cells) >= f.limit || had.n+more.n > sample.MaxN {
+		f.count.dropped.Add(more.n)
 		return
 	}
-	f.cells[c] = had + n
+	f.cells[c] = folded{had.n + more.n, had.waited + more.waited}
 }
 
 // take returns and removes everything.
 func (f *fold) take() []sample.Record {
 	f.mu.Lock()
 	cells := f.cells
-	f.cells = make(map[cell]int64, len(cells))
+	f.cells = make(map[cell]folded, len(cells))
 	f.mu.Unlock()
 	records := make([]sample.Record, 0, len(cells))
 	for c, n := range cells {

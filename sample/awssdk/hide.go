@@ -1,12 +1,10 @@
 package awssdk
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"strings"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
 // maxHidden is how many components of one key are hashed apart: the rest is
@@ -43,10 +41,9 @@ func (h *hider) text(part sample.Key) string {
 	if part.Type == "S" {
 		components = strings.SplitN(part.Text, "#", maxHidden)
 	}
+	hasher := keyhash.New(h.key) // clients hide keys side by side
 	for i, c := range components {
-		mac := hmac.New(sha256.New, h.key)
-		mac.Write([]byte(part.Type + c)) // a number is another key than its text
-		components[i] = base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+		components[i] = hasher.Hide(part.Type, c)
 	}
 	return strings.Join(components, "#")
 }

@@ -26,7 +26,17 @@ type request struct {
 	time            int64
 	region          string
 	refusedAttempts []throttling // of the throttled attempts, in order
-	cells           []cell       // its records, until all are known
+	attempts        int64
+	firstEnded      time.Time // when the first attempt ended in an error
+	ended           outcome   // of the call, once it is over
+	cells           []cell    // its records, until all are known
+}
+
+// outcome is how a call ended: after how many attempts, how many milliseconds after the
+// first of them, and whether the program got an error.
+type outcome struct {
+	attempts, waited int64
+	failed           bool
 }
 
 // add is called by the SDK for each request. One that a fixed rate does not
@@ -77,12 +87,16 @@ func (r *request) HandleInitialize(ctx context.Context, in middleware.Initialize
 	return out, metadata, err
 }
 
-// HandleDeserialize notes the throttled attempts.
+// HandleDeserialize counts the attempts, and notes those that were throttled.
 func (r *request) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
+	r.attempts++
 	if err != nil && r.kept {
+		if r.firstEnded.IsZero() {
+			r.firstEnded = time.Now()
+		}
 		if refusal, throttled := throttlingOf(err); throttled {
 			r.refusedAttempts = append(r.refusedAttempts, refusal)
 		}
@@ -123,7 +137,11 @@ func (r *request) observe(params, result any, err error) {
 		r.sampler.count.notReadable.Add(v.NotReadable)
 	}()
 	v.Read(params, result)
-	r.attempts(v.Accesses, err != nil)
+	r.refused(v.Accesses, err != nil)
+	r.ended = outcome{attempts: r.attempts, failed: err != nil}
+	if !r.firstEnded.IsZero() {
+		r.ended.waited = time.Since(r.firstEnded).Round(time.Millisecond).Milliseconds()
+	}
 	if err != nil {
 		r.failed(v.Accesses, err)
 		return
@@ -132,9 +150,9 @@ func (r *request) observe(params, result any, err error) {
 	r.charge(v.Accesses, capacities(result))
 }
 
-// attempts records the throttled attempts that were followed by another, or by a
+// refused records the throttled attempts that were followed by another, or by a
 // success: they are no demand of their own.
-func (r *request) attempts(accesses []access.Access, failed bool) {
+func (r *request) refused(accesses []access.Access, failed bool) {
 	r.sampler.count.throttledAttempts.Add(int64(len(r.refusedAttempts)))
 	retried := r.refusedAttempts
 	if failed && len(retried) > 0 {
@@ -168,7 +186,7 @@ func (c *cell) items() items {
 func (r *request) flush() {
 	if len(r.cells) == 1 {
 		r.cells[0].together = 1
-		r.sampler.fold.add(r.cells[0], 1)
+		r.sampler.fold.add(r.cells[0], r.once(&r.cells[0]))
 		return
 	}
 	together := make(map[items]int, len(r.cells))
@@ -177,8 +195,16 @@ func (r *request) flush() {
 	}
 	for i := range r.cells {
 		r.cells[i].together = together[r.cells[i].items()]
-		r.sampler.fold.add(r.cells[i], 1)
+		r.sampler.fold.add(r.cells[i], r.once(&r.cells[i]))
 	}
+}
+
+// once returns one of a cell's requests: its caller waited for the call as a whole.
+func (r *request) once(c *cell) folded {
+	if c.attempts == 0 {
+		return folded{n: 1}
+	}
+	return folded{n: 1, waited: r.ended.waited}
 }
 
 // emit adds one record to those of the request.
@@ -192,7 +218,7 @@ func (r *request) emit(t *access.Access, estimated bool) {
 	c := cell{
 		time: r.time, table: t.Table, index: t.Index, op: r.op, estimated: estimated, rate: r.rate,
 		pk: r.sampler.hide.hide(t.PK), sk: r.sampler.hide.hide(t.SK),
-		throttle: t.Throttle, caller: r.sampler.options.Caller, region: r.region,
+		throttle: t.Throttle, attempts: r.ended.attempts, failed: r.ended.failed && t.Throttle != "", caller: r.sampler.options.Caller, region: r.region,
 	}
 	if t.Write {
 		c.wcu = t.Units

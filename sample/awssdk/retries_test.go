@@ -17,12 +17,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // partition is a DynamoDB that serves so many writes of a second and throttles the
-// others because of their key range.
+// others because of their key range, each after some milliseconds.
 type partition struct {
 	mu       sync.Mutex
 	limit    int
@@ -30,15 +33,15 @@ type partition struct {
 	attempts int
 }
 
+// latency is how long an attempt takes.
+const latency = 3 * time.Millisecond
+
 func (p *partition) Do(request *http.Request) (*http.Response, error) {
 	_, _ = io.Copy(io.Discard, request.Body)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.attempts++
-	second := time.Now().Unix()
-	status, body := http.StatusOK, `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":1}}`
-	if p.served[second]++; p.served[second] > p.limit {
-		status = http.StatusBadRequest
+	status := p.decide()
+	time.Sleep(latency)
+	body := `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":1}}`
+	if status != http.StatusOK {
 		body = `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"throttled",` +
 			`"ThrottlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded","resource":"arn:aws:dynamodb:eu-west-1:123456789012:table/orders"}]}`
 	}
@@ -46,6 +49,17 @@ func (p *partition) Do(request *http.Request) (*http.Response, error) {
 		StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"R1"}}, Request: request,
 	}, nil
+}
+
+func (p *partition) decide() (status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.attempts++
+	second := time.Now().Unix()
+	if p.served[second]++; p.served[second] > p.limit {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
 }
 
 // exponential backs off from a time on, twice as long each time, up to 20 seconds, each
@@ -60,9 +74,16 @@ func exponential(r *rand.Rand, from time.Duration) retry.BackoffDelayer {
 	})
 }
 
+// toll is what retries cost programs, as they see it themselves.
+type toll struct {
+	calls, failed int64
+	waited        time.Duration
+}
+
 // TestDemandUnderRetries asks a partition for half as much again as it serves, under each
 // way in which clients try again: what records show as demand is what programs asked
-// for, second for second, however often it was tried.
+// for, second for second, however often it was tried; and what they show of retries is
+// what the programs waited, and what they did not get.
 func TestDemandUnderRetries(t *testing.T) {
 	t.Parallel()
 	const limit, offered, seconds, window = 20, 30, 60, 10
@@ -91,7 +112,7 @@ func TestDemandUnderRetries(t *testing.T) {
 					})
 				}
 				sink := &kept{}
-				sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk")}}})
+				sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, Caller: "reindex", Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk")}}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,14 +120,24 @@ func TestDemandUnderRetries(t *testing.T) {
 				began := time.Now().Unix()
 				var wanted [seconds / window]float64
 				var running sync.WaitGroup
+				var mu sync.Mutex
+				var paid toll
 				for s := range seconds {
 					for range offered {
 						wanted[s/window]++
 						running.Go(func() {
-							_, _ = client.PutItem(t.Context(), &dynamodb.PutItemInput{
+							sent := time.Now()
+							_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
 								TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "k"}},
 								ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 							})
+							mu.Lock()
+							defer mu.Unlock()
+							paid.calls++
+							paid.waited += time.Since(sent) - latency // what one attempt would have taken
+							if err != nil {
+								paid.failed++
+							}
 						})
 						time.Sleep(time.Second / offered)
 					}
@@ -119,6 +150,7 @@ func TestDemandUnderRetries(t *testing.T) {
 				}
 				var demand [seconds / window]float64
 				var refused int64
+				var told sample.Sent
 				for _, r := range sink.records {
 					at := (r.Time/1000 - began) / window
 					if at < 0 || at >= int64(len(demand)) {
@@ -128,7 +160,19 @@ func TestDemandUnderRetries(t *testing.T) {
 					if r.Throttle != "" {
 						refused += r.N
 					}
+					if sent, tells := r.Sent(); tells {
+						told = told.Plus(sent)
+					}
 				}
+				if told.Calls != 1000*paid.calls || told.Attempts != 1000*int64(table.attempts) || told.Failed != 1000*paid.failed {
+					t.Errorf("records tell %+v, programs made %d calls of %d attempts, and %d of them failed", told, paid.calls, table.attempts, paid.failed)
+				}
+				if waited := time.Duration(told.Waited) * time.Millisecond; (waited - paid.waited).Abs() > paid.waited/20 {
+					t.Errorf("records tell that programs waited %v, it was %v", waited, paid.waited)
+				} else {
+					t.Logf("programs waited %v in retries, records tell %v; %d requests failed", paid.waited, waited, paid.failed)
+				}
+				paid.isFound(t, sink.records, began, seconds)
 				for i := range demand {
 					if math.Abs(demand[i]-wanted[i]) > 0.05*wanted[i] {
 						t.Errorf("from second %d on the demand is %v, and programs asked for %v", i*window, demand[i], wanted[i])
@@ -142,6 +186,56 @@ func TestDemandUnderRetries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// isFound lets a judge see the records, with items so large that 20 a second are what a
+// partition serves: its finding says what programs paid.
+func (paid *toll) isFound(t *testing.T, records []sample.Record, began int64, seconds int) {
+	t.Helper()
+	b := board.New(board.Options{})
+	b.Settle(began-1, true)
+	shard := sketch.NewShard(sketch.Config{})
+	for _, r := range records {
+		r.WCU *= 50
+		if err := shard.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := sketch.NewDelta(sketch.Config{})
+	shard.Seal(d)
+	whole := map[int64]*sketch.Window{} // of records that came late, the second was open again
+	for i := range d.Windows {
+		w := &d.Windows[i]
+		if known := whole[w.Second]; known != nil {
+			known.Merge(w)
+		} else {
+			whole[w.Second] = w
+		}
+	}
+	for s := range int64(seconds) {
+		b.Observe(whole[began+s])
+		b.Settle(began+s, true)
+	}
+	for _, f := range b.Findings() {
+		if f.Kind != detect.HotKeyWrite {
+			continue
+		}
+		r := f.Evidence.Retries
+		if r == nil || r.Seconds != seconds || r.Estimated || r.Partial || len(r.Callers) != 1 || r.Callers[0].Caller != "reindex" {
+			t.Fatalf("the finding says %+v of the programs' calls", r)
+		}
+		if math.Abs(r.Calls-float64(paid.calls)) > 0.01*float64(paid.calls) || r.Failed.Value != float64(paid.failed) || r.Callers[0].Failed != r.Failed.Value {
+			t.Errorf("the finding says %+v, programs made %d calls, and %d of them failed", *r, paid.calls, paid.failed)
+		}
+		if math.Abs(r.Waited.Value-paid.waited.Seconds()) > 0.05*paid.waited.Seconds() {
+			t.Errorf("the finding says that programs waited %v s, it was %v", r.Waited.Value, paid.waited)
+		}
+		if f.Shards != 3 {
+			t.Errorf("%d shards for a demand of 1,500 write units a second", f.Shards)
+		}
+		return
+	}
+	t.Error("nothing is found")
 }
 
 // unlimited is a client without a quota of retries.

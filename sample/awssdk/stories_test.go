@@ -249,7 +249,7 @@ var stories = []story{
 	{
 		name: "a cancelled transaction: one item throttled, one condition failed", do: transactWrite,
 		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[{"Code":"ThrottlingError","Message":"throttled"},{"Code":"ConditionalCheckFailed","Message":"no"}]}`}},
-		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError"} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
 	},
 	{
 		name: "a failed condition has consumed", do: put("a", strings.Repeat("x", 1100)),
@@ -262,7 +262,7 @@ var stories = []story{
 			throttle("ProvisionedThroughputExceededException", "TableWriteKeyRangeThroughputExceeded", arn),
 			throttle("ThrottlingException", "TableWriteKeyRangeThroughputExceeded", arn), {body: `{}`},
 		},
-		want: []string{`{` + k1 + `,"op":"UpdateItem","wcu":0,"throttle":"TableWriteKeyRangeThroughputExceeded","n":2}`, `{` + k1 + `,"op":"UpdateItem","wcu":1} estimated`},
+		want: []string{`{` + k1 + `,"op":"UpdateItem","wcu":0,"throttle":"TableWriteKeyRangeThroughputExceeded","n":2}`, `{` + k1 + `,"op":"UpdateItem","wcu":1,"attempts":3} estimated`},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.ThrottledAttempts != 2 {
 				t.Errorf("counted %+v", s)
@@ -274,16 +274,16 @@ var stories = []story{
 		responses: []response{throttle("ProvisionedThroughputExceededException", "TableWriteProvisionedThroughputExceeded", arn)},
 		want: []string{
 			`{` + k1 + `,"op":"UpdateItem","wcu":0,"throttle":"TableWriteProvisionedThroughputExceeded","n":2}`,
-			`{` + k1 + `,"op":"UpdateItem","wcu":1,"throttle":"TableWriteProvisionedThroughputExceeded"} estimated`,
+			`{` + k1 + `,"op":"UpdateItem","wcu":1,"throttle":"TableWriteProvisionedThroughputExceeded","attempts":3,"failed":true} estimated`,
 		},
 	},
 	{
 		name: "what an index refuses is demand on the index key", do: put("status", "open"),
 		responses: []response{throttle("ProvisionedThroughputExceededException", "IndexWriteKeyRangeThroughputExceeded", arn+"/index/by-status")},
 		want: []string{
-			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded"} estimated`,
+			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,
 			`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
-			`{` + k1 + `,"op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded"} estimated`,
+			`{` + k1 + `,"op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,
 		},
 	},
 	{

@@ -122,6 +122,9 @@ func (k *kept) lines(t *testing.T) []string {
 		if r.Calls == 1 { // all stories are one request; what comes together is TestItemsOfOneCall's
 			r.Calls = 0
 		}
+		if r.Waited = 0; r.Attempts == 1 && !r.Failed { // most stories are of one attempt; for how long is TestDemandUnderRetries's
+			r.Attempts = 0
+		}
 		if r.Bytes = 0; r.Estimated { // so that the units are written out
 			r.Estimated = false
 		}

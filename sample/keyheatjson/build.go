@@ -151,6 +151,37 @@ func (d *Decoder) buildWeight() sample.Reason {
 			return sample.ReasonBadCalls
 		}
 	}
+	if d.seen&retryFields != 0 {
+		return d.buildRetries()
+	}
+	return ""
+}
+
+// retryFields are those of calls that may have been sent again.
+const retryFields fieldSet = 1<<fieldAttempts | 1<<fieldWaited | 1<<fieldFailed
+
+// buildRetries reads how the record's calls were sent.
+func (d *Decoder) buildRetries() sample.Reason {
+	if !d.seen.has(fieldAttempts) {
+		return sample.ReasonBadRetries // nothing is known of calls whose attempts are not
+	}
+	var ok bool
+	// None is not "unknown": each was sent.
+	if d.rec.Attempts, ok = d.whole(fieldAttempts); !ok || d.rec.Attempts <= 0 {
+		return sample.ReasonBadRetries
+	}
+	if d.seen.has(fieldWaited) {
+		if d.rec.Waited, ok = d.float(fieldWaited); !ok {
+			return sample.ReasonBadRetries
+		}
+	}
+	if d.seen.has(fieldFailed) {
+		v := d.given[fieldFailed]
+		if v.kind != kindBool {
+			return sample.ReasonBadRetries
+		}
+		d.rec.Failed = d.src[v.start] == 't'
+	}
 	return ""
 }
 

@@ -185,26 +185,13 @@ func (d *Decoder) inline() {
 }
 
 // nextLine returns where the line behind that position begins.
-func (d *Decoder) nextLine(from int) int {
-	if n := bytes.IndexByte(d.src[from:], '\n'); n >= 0 {
-		return from + n + 1
-	}
-	return len(d.src)
-}
-
-// nextLineWith returns where the next line begins that has that byte first.
-func (d *Decoder) nextLineWith(first byte, from int) int {
-	for from = d.nextLine(from); from < len(d.src) && d.src[from] != first; {
-		from = d.nextLine(from)
-	}
-	return from
-}
+func (d *Decoder) nextLine(from int) int { return from + frame.NextLine(d.src[from:]) }
 
 // behindObject returns where to read on after a broken object.
 func (d *Decoder) behindObject(start int) int {
 	next := d.nextLine(start)
 	if len(bytes.TrimRight(d.src[start:next], " \t\r\n")) == 1 {
-		return d.nextLineWith('{', start)
+		return next + frame.LineWith('{', d.src[next:])
 	}
 	return next
 }
@@ -213,8 +200,9 @@ func (d *Decoder) behindObject(start int) int {
 // element. Elements in lines of their own are not read again: they belong
 // to the array that has ended.
 func (d *Decoder) behindArray(opened, element int) int {
-	if d.nextLine(opened) == d.nextLine(element) {
-		return d.nextLine(element)
+	next := d.nextLine(element)
+	if d.nextLine(opened) == next {
+		return next
 	}
-	return d.nextLineWith('[', element)
+	return next + frame.LineWith('[', d.src[next:])
 }

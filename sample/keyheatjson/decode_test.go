@@ -20,13 +20,14 @@ func TestDecodeReadsEveryField(t *testing.T) {
 	t.Parallel()
 	k := decode(`{"ts":"2025-11-21T03:27:12.185999+01:00","table":"orders","index":"by-status",`+
 		`"pk":["open",7],"sk":{"B":"AAE="},"op":"Query","rcu":1.5,"wcu":0.0004,"bytes":5000,"read":"strong",`+
-		`"throttle":"IndexReadKeyRangeThroughputExceeded","rate":0.25,"n":3,"calls":0.12,"call":"c\u002d1","caller":"role\/web","account":"123",`+
+		`"throttle":"IndexReadKeyRangeThroughputExceeded","rate":0.25,"n":3,"calls":0.12,"attempts":4,"waited_ms":412.5,"failed":true,"call":"c\u002d1","caller":"role\/web","account":"123",`+
 		`"region":"eu-central-1","id":"e\u002d1","attrs":{"tenant":"t\n","status":"open"},"unknown":[{"a":[null,1e5]}]}`, 5)
 	want := []sample.Record{{
 		Time: 1763692032185, Table: "orders", Index: "by-status",
 		PK: sample.Key{Type: "SN", Text: "open|7"}, SK: sample.Key{Type: "B", Text: "AAE="},
 		Op: sample.Query, RCU: 1500, WCU: 1, Bytes: 5000, Read: sample.Strong,
 		Throttle: "IndexReadKeyRangeThroughputExceeded", Rate: 0.25, N: 3, Calls: 0.12, Call: "c-1",
+		Attempts: 4, Waited: 412.5, Failed: true,
 		Caller: "role/web", Account: "123", Region: "eu-central-1", ID: "e-1",
 		Attrs: map[string]string{"tenant": "t\n", "status": "open"},
 	}}
@@ -159,6 +160,14 @@ func TestDecodeReasons(t *testing.T) {
 		{"no requests", sample.ReasonBadN, good("x", `"n":0`)},
 		{"more calls than requests", sample.ReasonBadCalls, good("x", `"n":3`, `"calls":4`)},
 		{"requests of no call", sample.ReasonBadCalls, good("x", `"calls":0`)},
+		{"sent no time", sample.ReasonBadRetries, good("x", `"attempts":0`)},
+		{"sent a time and a half", sample.ReasonBadRetries, good("x", `"attempts":1.5`)},
+		{"sent a thousand and one times", sample.ReasonBadRetries, good("x", `"attempts":1001`)},
+		{"waited, and nothing says for how many attempts", sample.ReasonBadRetries, good("x", `"waited_ms":20`)},
+		{"failed, and nothing says after how many attempts", sample.ReasonBadRetries, good("x", `"failed":false`)},
+		{"waited for less than no time", sample.ReasonBadRetries, good("x", `"attempts":2`, `"waited_ms":-1`)},
+		{"waited for more than a day", sample.ReasonBadRetries, good("x", `"attempts":2`, `"waited_ms":86400001`)},
+		{"failed in words", sample.ReasonBadRetries, good("x", `"attempts":2`, `"failed":"yes"`)},
 		{"a call that is no text", sample.ReasonBadText, good("x", `"call":7`)},
 		{"half a request", sample.ReasonBadN, good("x", `"n":1.5`)},
 		{"a caller that is a list", sample.ReasonBadText, good("x", `"caller":["me"]`)},

@@ -26,6 +26,9 @@ const (
 	fieldRate
 	fieldN
 	fieldCalls
+	fieldAttempts
+	fieldWaited
+	fieldFailed
 	fieldCall
 	fieldCaller
 	fieldAccount
@@ -71,6 +74,12 @@ func parseField(name string) (field, bool) {
 		return fieldN, true
 	case "calls":
 		return fieldCalls, true
+	case "attempts":
+		return fieldAttempts, true
+	case "waited_ms":
+		return fieldWaited, true
+	case "failed":
+		return fieldFailed, true
 	case "call":
 		return fieldCall, true
 	case "caller":
@@ -168,4 +177,4 @@ func (d *Decoder) textOf(v value) (string, sample.Reason) {
 // the string is in use: the message is the caller's until Decode returns, and
 // scratch only grows within a record. (Growing moves it, which leaves what
 // older strings see as it was.)
-func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // see above

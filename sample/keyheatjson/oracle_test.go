@@ -265,6 +265,17 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	if v := fields["calls"]; v != nil && (json.Unmarshal(v, &r.Calls) != nil || r.Calls <= 0) {
 		fail(sample.ReasonBadCalls)
 	}
+	if fields["attempts"] == nil && (fields["waited_ms"] != nil || fields["failed"] != nil) {
+		fail(sample.ReasonBadRetries)
+	}
+	if r.Attempts = whole("attempts", 0, sample.ReasonBadRetries); fields["attempts"] != nil && r.Attempts < 1 {
+		fail(sample.ReasonBadRetries)
+	}
+	for name, to := range map[string]any{"waited_ms": &r.Waited, "failed": &r.Failed} {
+		if v := fields[name]; v != nil && json.Unmarshal(v, to) != nil {
+			fail(sample.ReasonBadRetries)
+		}
+	}
 	r.Throttle = text("throttle", sample.ReasonBadText)
 	r.Call = text("call", sample.ReasonBadText)
 	r.Caller = text("caller", sample.ReasonBadText)
@@ -587,6 +598,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{r.Rate < 1e-9 || r.Rate > 1, sample.ReasonBadRate},
 		{r.N < 1 || r.N > 1e9, sample.ReasonBadN},
 		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.ReasonBadCalls},
+		{r.Attempts > 1000 || r.Waited < 0 || r.Waited > 86_400_000, sample.ReasonBadRetries},
 		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.ReasonBadUnits},
 	} {
 		if check.bad {

@@ -26,21 +26,24 @@ var fragments = map[string][]string{
 		`{"":"a","S":"b"}`, `{"S":"a","S":"b"}`, `{"S":"a","\u0053":"c"}`, `{"S":"a","N":"1"}`, `{"BOOL":true}`, `{}`,
 		`[]`, `["a"]`, `["a",1,{"B":"AA=="}]`, `["a|","\\b"]`, `["a","b","c","d"]`, `[1,2,3,4,5]`, `["a",["b"]]`, `[null]`,
 		`true`, `null`, `"\ud800"`, `"` + strings.Repeat("k", 2049) + `"`},
-	"sk":       {`"2026-11-21"`, `5`, `"` + strings.Repeat("s", 1025) + `"`, `""`, `null`},
-	"op":       {`"UpdateItem"`, `"GetItem"`, `"Scan"`, `"TransactGetItems"`, `"TransactWriteItems"`, `"ExecuteStatement"`, `"updateitem"`, `""`, `7`},
-	"rcu":      {`1`, `0.5`, `0`, `-1`, `-0`, `1e999`, `0.0001`, `0.0005`, `"1"`, `null`},
-	"wcu":      {`2`, `1.0`, `2.5e0`, `1e6`, `1000001`, `-0.0001`, `1e-400`, `123456789012345678901234567890`, `NaN`, `null`},
-	"bytes":    {`0`, `1`, `4096`, `4097`, `409600`, `409601`, `1048577`, `-1`, `1.5`, `"9"`},
-	"read":     {`"eventual"`, `"strong"`, `"transactional"`, `"Strong"`, `1`},
-	"throttle": {`"TableWriteKeyRangeThroughputExceeded"`, `["a"]`},
-	"rate":     {`1`, `0.01`, `0.1e-1`, `0`, `-0.5`, `1.0000001`, `1e-9`, `1e-10`, `"0.5"`},
-	"n":        {`1`, `25`, `1e9`, `1000000001`, `0`, `-3`, `1.5`},
-	"calls":    {`1`, `0.04`, `4e-2`, `25`, `0`, `1e-400`, `1e-4`, `-1`, `26`, `1e999`, `"1"`, `null`},
-	"call":     {`"c-1"`, `"\u0063"`, `7`, `"\ud800"`, `null`},
-	"caller":   {`"arn:aws:iam::1:role/x"`, `null`, `{}`},
-	"id":       {`"e-1"`, `"\t"`, `3`},
-	"attrs":    {`{"tenant":"t1","status":"open"}`, `{}`, `{"a":"x","a":"y"}`, `{"a":1}`, `{"\ud800":"x"}`, `[]`, `null`},
-	"other":    {`{"deep":[1,2,{"x":null}]}`, `[[]]`, `"\ud800"`, "\"\xff\"", `-`, `01`, `1.`, strings.Repeat("[", 40) + strings.Repeat("]", 40)},
+	"sk":        {`"2026-11-21"`, `5`, `"` + strings.Repeat("s", 1025) + `"`, `""`, `null`},
+	"op":        {`"UpdateItem"`, `"GetItem"`, `"Scan"`, `"TransactGetItems"`, `"TransactWriteItems"`, `"ExecuteStatement"`, `"updateitem"`, `""`, `7`},
+	"rcu":       {`1`, `0.5`, `0`, `-1`, `-0`, `1e999`, `0.0001`, `0.0005`, `"1"`, `null`},
+	"wcu":       {`2`, `1.0`, `2.5e0`, `1e6`, `1000001`, `-0.0001`, `1e-400`, `123456789012345678901234567890`, `NaN`, `null`},
+	"bytes":     {`0`, `1`, `4096`, `4097`, `409600`, `409601`, `1048577`, `-1`, `1.5`, `"9"`},
+	"read":      {`"eventual"`, `"strong"`, `"transactional"`, `"Strong"`, `1`},
+	"throttle":  {`"TableWriteKeyRangeThroughputExceeded"`, `["a"]`},
+	"rate":      {`1`, `0.01`, `0.1e-1`, `0`, `-0.5`, `1.0000001`, `1e-9`, `1e-10`, `"0.5"`},
+	"n":         {`1`, `25`, `1e9`, `1000000001`, `0`, `-3`, `1.5`},
+	"calls":     {`1`, `0.04`, `4e-2`, `25`, `0`, `1e-400`, `1e-4`, `-1`, `26`, `1e999`, `"1"`, `null`},
+	"attempts":  {`1`, `4`, `4.0`, `1e3`, `1001`, `0`, `-1`, `1.5`, `"4"`, `true`, `null`},
+	"waited_ms": {`0`, `-0`, `412`, `412.5`, `4e2`, `86400000`, `86400001`, `-1`, `1e999`, `"1"`, `null`},
+	"failed":    {`true`, `false`, `null`, `0`, `"true"`, `[]`},
+	"call":      {`"c-1"`, `"\u0063"`, `7`, `"\ud800"`, `null`},
+	"caller":    {`"arn:aws:iam::1:role/x"`, `null`, `{}`},
+	"id":        {`"e-1"`, `"\t"`, `3`},
+	"attrs":     {`{"tenant":"t1","status":"open"}`, `{}`, `{"a":"x","a":"y"}`, `{"a":1}`, `{"\ud800":"x"}`, `[]`, `null`},
+	"other":     {`{"deep":[1,2,{"x":null}]}`, `[[]]`, `"\ud800"`, "\"\xff\"", `-`, `01`, `1.`, strings.Repeat("[", 40) + strings.Repeat("]", 40)},
 }
 
 // object draws an object of known fields, mostly sound, with rare flaws.
@@ -143,6 +146,11 @@ func record(t *rapid.T) sample.Record {
 	}
 	if rapid.Bool().Draw(t, "has calls") {
 		r.Calls = rapid.Float64Range(sample.MinCalls, float64(r.N)).Draw(t, "calls")
+	}
+	if rapid.Bool().Draw(t, "tells attempts") {
+		r.Attempts = rapid.Int64Range(1, sample.MaxAttempts).Draw(t, "attempts")
+		r.Waited = rapid.Float64Range(0, sample.MaxWaited).Draw(t, "waited")
+		r.Failed = rapid.Bool().Draw(t, "failed")
 	}
 	if rapid.Bool().Draw(t, "has sk") {
 		r.SK = key(t, "sk")

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
 // MaxDepth is how deep JSON may nest in one record, which bounds the
@@ -299,31 +300,9 @@ func escapeLength(s []byte) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
 	case 'u':
-		if _, ok := hex4(s[2:]); ok {
+		if _, ok := frame.Hex4(s[2:]); ok {
 			return 6
 		}
 	}
 	return 0
-}
-
-// hex4 reads four hexadecimal digits.
-func hex4(s []byte) (rune, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range s[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
 }

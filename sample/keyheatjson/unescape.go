@@ -1,8 +1,9 @@
 package keyheatjson
 
 import (
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
 // appendUnescaped appends the text of a checked JSON string that has escapes.
@@ -20,7 +21,7 @@ func appendUnescaped(dst, s []byte) ([]byte, bool) {
 			i += 2
 			continue
 		}
-		r, n := unicodeEscape(s[i:])
+		r, n := frame.UnicodeEscape(s[i:])
 		if n == 0 {
 			return dst, false
 		}
@@ -45,21 +46,4 @@ func unescaped(letter byte) byte {
 		return '\t'
 	}
 	return letter
-}
-
-// unicodeEscape reads \uXXXX, or two of them that are a surrogate pair, and
-// returns the bytes read, 0 for half a pair.
-func unicodeEscape(s []byte) (rune, int) {
-	r, _ := hex4(s[2:])
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
-		return 0, 0
-	}
-	low, _ := hex4(s[8:])
-	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-		return 0, 0
-	}
-	return r, 12
 }

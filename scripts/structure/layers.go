@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"internal/buildinfo", "internal/config", "internal/growth", "internal/health", "internal/lineage", "internal/metrics", "internal/redact", "internal/retry", "internal/terminal",
+		"internal/buildinfo", "internal/config", "internal/erase", "internal/growth", "internal/health", "internal/keypolicy", "internal/lineage", "internal/metrics", "internal/options", "internal/redact", "internal/retry", "internal/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},
@@ -45,15 +45,18 @@ type edge struct{ from, to, why string }
 // packages of a layer share through a layer below, or cmd joins them.
 var declared = []edge{
 	{"sample/change", "sample/internal/frame", "stream records arrive in the frames that all AWS JSON has"},
-	{"sample/keyheatjson", "sample/internal/frame", "an excerpt of a bad sample is as long in every form"},
+	{"sample/keyheatjson", "sample/internal/frame", "what is bad is cut, and escapes are read, alike in every form"},
 	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
+	{"sample/awssdk", "sample/keyhash", "an application may hide keys itself, in the same form"},
+	{"sketch/internal/resend", "sketch/internal/heavy", "the callers who sent most are kept as all heavy texts are"},
 	{"store", "migrations", "Migrate applies them"},
 	{"internal/analyze", "internal/form", "files hold samples of any form"},
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
 	{"internal/analyze", "internal/digest", "what is found in files is a report too"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
+	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},

@@ -67,10 +67,10 @@ func findingsChosen(t *testing.T, s *store.Store) {
 }
 
 func findingHistory(t *testing.T, s *store.Store) {
-	first := store.Transition{Fingerprint: "f", At: noon, From: "", To: "pending", Severity: "warning", Note: "seen"}
-	second := store.Transition{Fingerprint: "f", At: noon, From: "pending", To: "firing", Severity: "critical"}
-	third := store.Transition{Fingerprint: "f", At: noon, From: "firing", To: "resolved", Severity: "critical"}
-	judge(t, s, store.Judgement{Transitions: []store.Transition{first, {Fingerprint: "g", At: noon}, second}})
+	first := store.Transition{Of: "f", At: noon, From: "", To: "pending", Severity: "warning", Note: "seen"}
+	second := store.Transition{Of: "f", At: noon, From: "pending", To: "firing", Severity: "critical"}
+	third := store.Transition{Of: "f", At: noon, From: "firing", To: "resolved", Severity: "critical"}
+	judge(t, s, store.Judgement{Transitions: []store.Transition{first, {Of: "g", At: noon}, second}})
 	judge(t, s, store.Judgement{Transitions: []store.Transition{third}})
 	equal(t, "history", value[[]store.Transition](t)(s.FindingHistory(t.Context(), "f")),
 		[]store.Transition{first, second, third})

@@ -74,14 +74,14 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 }
 
 func incidentHistory(t *testing.T, s *store.Store) {
-	all := []store.IncidentTransition{
-		{Incident: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "first"},
-		{Incident: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "severity rises"},
+	all := []store.Transition{
+		{Of: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "first"},
+		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "severity rises"},
 	}
 	judge(t, s, store.Judgement{IncidentTransitions: all[:1]})
-	judge(t, s, store.Judgement{IncidentTransitions: append([]store.IncidentTransition{{Incident: "b", At: noon, To: "pending"}}, all[1])})
-	equal(t, "history", value[[]store.IncidentTransition](t)(s.IncidentHistory(t.Context(), "a")), all)
-	equal(t, "of an unknown one", value[[]store.IncidentTransition](t)(s.IncidentHistory(t.Context(), "c")), nil)
+	judge(t, s, store.Judgement{IncidentTransitions: append([]store.Transition{{Of: "b", At: noon, To: "pending"}}, all[1])})
+	equal(t, "history", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "a")), all)
+	equal(t, "of an unknown one", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "c")), nil)
 }
 
 func incidentGuarded(t *testing.T, s *store.Store) {
@@ -108,7 +108,7 @@ func incidentNotified(t *testing.T, s *store.Store) {
 func incidentsPruned(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{
 		Incidents:           []store.Incident{incident("a")},
-		IncidentTransitions: []store.IncidentTransition{{Incident: "a", At: noon.AddDate(-1, 0, 0)}},
+		IncidentTransitions: []store.Transition{{Of: "a", At: noon.AddDate(-1, 0, 0)}},
 	})
 	equal(t, "young", prune(t, s, store.Retention{Targets: soon}), store.Pruned{})
 	equal(t, "pruned", prune(t, s, store.Retention{Findings: soon, History: soon, Targets: soon}),

@@ -41,11 +41,11 @@ func notificationKept(t *testing.T, s *store.Store) {
 	equal(t, "notification", n, store.Notification{ID: n.ID, Fingerprint: "f", Event: "firing", Route: "r",
 		Payload: []byte{0, 1}, Created: n.Created, NextAttempt: n.Created, State: store.Pending})
 
-	must(t, s.MarkDelivered(t.Context(), n.ID))
+	must(t, s.MarkDelivered(t.Context(), n.ID, ""))
 	equal(t, "due after delivery", due(t, s, "r"), nil)
 	kept := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))
 	equal(t, "state", kept[0].State, store.Delivered)
-	if err := s.MarkDelivered(t.Context(), n.ID); !errors.Is(err, store.ErrNotFound) {
+	if err := s.MarkDelivered(t.Context(), n.ID, ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("delivered twice returns %v, want ErrNotFound", err)
 	}
 }
@@ -58,7 +58,7 @@ func notificationOrder(t *testing.T, s *store.Store) {
 	)
 	notify(t, s, store.Notification{ID: "f3", Fingerprint: "f", Route: "r"})
 	equal(t, "due first", due(t, s, "r"), []string{"f1", "g1"})
-	must(t, s.MarkDelivered(t.Context(), "f1"))
+	must(t, s.MarkDelivered(t.Context(), "f1", ""))
 	equal(t, "after a delivery", due(t, s, "r"), []string{"f2", "g1"})
 	must(t, s.MarkDead(t.Context(), "f2", "no such host"))
 	equal(t, "after giving up", due(t, s, "r"), []string{"g1", "f3"})
@@ -73,12 +73,12 @@ func notificationFails(t *testing.T, s *store.Store) {
 		store.Notification{ID: "2", Fingerprint: "f", Route: "r"},
 	)
 	later := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
-	must(t, s.MarkFailed(t.Context(), "1", later, "503\x00", false))
+	must(t, s.MarkFailed(t.Context(), "1", store.Failure{Next: later, Cause: "503\x00"}))
 	equal(t, "due while the first waits", due(t, s, "r"), nil)
 	first := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))[0]
 	equal(t, "next attempt", first.NextAttempt, later)
 	equal(t, "last error", first.LastError, "503\uFFFD")
-	must(t, s.MarkFailed(t.Context(), "1", time.Now().Add(-time.Hour), "again", true))
+	must(t, s.MarkFailed(t.Context(), "1", store.Failure{Next: time.Now().Add(-time.Hour), Cause: "again", Refused: true}))
 	equal(t, "due again", due(t, s, "r"), []string{"1"})
 	equal(t, "attempts", value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))[0].Attempts, 2)
 }

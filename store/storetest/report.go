@@ -134,13 +134,13 @@ func reportNotified(t *testing.T, s *store.Store) {
 }
 
 func incidentTransitions(t *testing.T, s *store.Store) {
-	step := func(minute int, from, to string) store.IncidentTransition {
-		return store.IncidentTransition{Incident: "i", At: noon.Add(time.Duration(minute) * time.Minute), From: from, To: to, Severity: "critical", Note: "why"}
+	step := func(minute int, from, to string) store.Transition {
+		return store.Transition{Of: "i", At: noon.Add(time.Duration(minute) * time.Minute), From: from, To: to, Severity: "critical", Note: "why"}
 	}
-	judge(t, s, store.Judgement{IncidentTransitions: []store.IncidentTransition{
+	judge(t, s, store.Judgement{IncidentTransitions: []store.Transition{
 		step(0, "", "pending"), step(1, "pending", "firing"), step(2, "firing", "resolved"),
 	}})
-	got := value[[]store.IncidentTransition](t)(s.IncidentTransitions(t.Context(), noon.Add(time.Minute), noon.Add(2*time.Minute), 0))
-	equal(t, "in the period", got, []store.IncidentTransition{step(1, "pending", "firing")})
-	equal(t, "at most", len(value[[]store.IncidentTransition](t)(s.IncidentTransitions(t.Context(), noon, noon.Add(time.Hour), 2))), 2)
+	got := value[[]store.Transition](t)(s.IncidentTransitions(t.Context(), noon.Add(time.Minute), noon.Add(2*time.Minute), 0))
+	equal(t, "in the period", got, []store.Transition{step(1, "pending", "firing")})
+	equal(t, "at most", len(value[[]store.Transition](t)(s.IncidentTransitions(t.Context(), noon, noon.Add(time.Hour), 2))), 2)
 }

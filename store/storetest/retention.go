@@ -49,11 +49,11 @@ func everything(t *testing.T, s *store.Store) {
 		Findings:      []store.Finding{finding("f", 1)},
 		Peaks:         []store.HourPeak{{Target: sample.Target{Table: "t"}, Hash: 1, Hour: noon.AddDate(-1, 0, 0)}},
 		Views:         []store.TableView{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
-		Transitions:   []store.Transition{{Fingerprint: "f", At: noon.AddDate(-1, 0, 0)}},
+		Transitions:   []store.Transition{{Of: "f", At: noon.AddDate(-1, 0, 0)}},
 		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
 		Cursors:       map[string]int64{"a": 1},
 	})
-	must(t, s.MarkDelivered(t.Context(), "1"))
+	must(t, s.MarkDelivered(t.Context(), "1", ""))
 }
 
 func retentionYoung(t *testing.T, s *store.Store) {
@@ -80,7 +80,7 @@ func retentionBatches(t *testing.T, s *store.Store) {
 	const n = 2500
 	all := make([]store.Transition, n)
 	for i := range all {
-		all[i] = store.Transition{Fingerprint: "f", At: noon}
+		all[i] = store.Transition{Of: "f", At: noon}
 	}
 	judge(t, s, store.Judgement{Transitions: all})
 	equal(t, "pruned", prune(t, s, store.Retention{History: soon}), store.Pruned{History: n})

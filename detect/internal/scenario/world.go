@@ -44,6 +44,7 @@ type WorldLoad struct {
 	Throttled            float64
 	Reason, Resource     string
 	Retries, Batch       int
+	Attempts, Wait       float64
 	Zipf, Wave           float64
 }
 
@@ -144,9 +145,8 @@ func (s *sender) second(at int) (all []sample.Record) {
 	if l.Wave > 0 {
 		level += l.Wave * (s.random.Float64() - 0.5)
 	}
-	retried := l.Throttled * float64(max(l.Retries, 1))
-	perSecond := (max(l.WCU, l.RCU)*level + retried) / s.unit
-	refused := retried / (max(l.WCU, l.RCU)*level + retried)
+	perSecond := (max(l.WCU, l.RCU)*level + l.Throttled) / s.unit
+	refused := l.Throttled / (max(l.WCU, l.RCU)*level + l.Throttled)
 	for i, share := range s.share {
 		if l.Step > 0 {
 			if at/l.Step%len(s.share) != i {
@@ -184,7 +184,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			if rate > 0 { // what is sampled says so, as the SDK's middleware does
 				r.Calls = 1 / float64(together)
 			}
-			all = append(all, r)
+			all = append(append(all, r), s.again(&r)...)
 			s.sent++
 		}
 	}
@@ -222,7 +222,40 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	if l.Throttled > 0 && s.random.Float64() < refused {
 		r.Throttle = l.Reason
 	}
+	s.send(&r)
 	return r
+}
+
+// send says how often a request was sent, where the load's producers tell.
+func (s *sender) send(r *sample.Record) {
+	l := s.load
+	switch {
+	case l.Attempts == 0 && l.Retries == 0:
+		return
+	case r.Throttle != "":
+		r.Attempts, r.Failed = int64(l.Retries), true
+	case l.Attempts > 1:
+		r.Attempts = int64(l.Attempts + s.random.Float64()) // one of both that are next to it
+	default:
+		r.Attempts = 1
+	}
+	r.Waited = float64(r.Attempts-1) * l.Wait
+}
+
+// again returns the record of a request's throttled attempts before its last, which the
+// SDK's middleware writes beside it.
+func (s *sender) again(r *sample.Record) []sample.Record {
+	if r.Attempts < 2 {
+		return nil
+	}
+	before := *r
+	before.WCU, before.RCU, before.Edit, before.Bytes = 0, 0, nil, 0
+	before.Throttle, before.Attempts, before.Waited, before.Failed = s.load.Reason, 0, 0, false
+	before.N *= r.Attempts - 1
+	if before.Calls > 0 {
+		before.Calls = float64(before.N) * r.Calls
+	}
+	return []sample.Record{before}
 }
 
 // edit returns what a put of a new item, or an update of a known one, did.

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -39,22 +40,18 @@ type Options struct {
 
 // Maker makes reports when they are due.
 type Maker struct {
-	metrics.Set
-	options  Options
-	times    []Times
-	store    Store
-	log      *slog.Logger
-	health   health.Status
-	measures *measures
+	measures
+	options Options
+	times   []Times
+	store   Store
+	log     *slog.Logger
+	health  health.Status
 }
 
 // New returns a maker that is ready to Run.
 func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
-	if o.Poll == 0 {
-		o.Poll = DefaultPoll
-	}
+	o.Poll = cmp.Or(o.Poll, DefaultPoll)
 	m := &Maker{options: o, store: st, log: log, measures: newMeasures(o.Schedules)}
-	m.Set = m.measures.set()
 	for _, s := range o.Schedules {
 		if err := s.Validate(); err != nil {
 			return nil, fmt.Errorf("report %s: %w", s.Name, err)
@@ -71,16 +68,8 @@ func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
 // Run makes reports until ctx ends. One that cannot be made is tried again, and is no
 // reason for the reporter not to be ready.
 func (m *Maker) Run(ctx context.Context) error {
-	tick := time.NewTicker(m.options.Poll)
-	defer tick.Stop()
-	for {
-		m.pass(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	retry.Every(ctx, m.options.Poll, m.pass)
+	return nil
 }
 
 // pass makes what is due, if it is this process that does.

@@ -290,7 +290,7 @@ func TestReportIsOfTheStore(t *testing.T) {
 		must(t, s.Judge(t.Context(), l, store.Judgement{
 			Incidents: []store.Incident{{ID: "i", Cause: "hot_key", Target: target, Severity: "critical", State: "firing",
 				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"first_fix":"Shard it."}`)}},
-			IncidentTransitions: []store.IncidentTransition{{Incident: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
+			IncidentTransitions: []store.Transition{{Of: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
 			Views:               []store.TableView{{Target: target, Document: []byte(`{}`)}},
 			Peaks:               []store.HourPeak{{Target: target, Hash: 1, Key: "k", KeyType: "S", Hour: time.Now(), WriteMilli: 2_000_000}},
 		}))

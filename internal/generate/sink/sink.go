@@ -10,6 +10,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -49,7 +50,7 @@ const checkEvery = 1024
 func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
 	bar := newBar(o.Progress)
 	defer bar.done()
-	sending, cancel := withGrace(ctx, flushBound)
+	sending, cancel := retry.WithGrace(ctx, flushBound)
 	defer cancel()
 	var p pace
 	for r, err := range records {
@@ -76,20 +77,6 @@ func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink,
 	return n, to.Flush(sending)
 }
 
-// withGrace returns a context that ends some time after another, so that writes in
-// flight are neither canceled at once nor waited for without limit.
-func withGrace(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(by):
-			cancel()
-		case <-longer.Done():
-		}
-	})
-	return longer, func() { stop(); cancel() }
-}
-
 // pace ties event time to the clock at the first sample.
 type pace struct {
 	ahead time.Duration // of event time before the clock
@@ -106,8 +93,5 @@ func (p *pace) wait(ctx context.Context, at int64) {
 		p.ahead = time.Until(time.UnixMilli(at))
 	}
 	p.until = at + tick.Milliseconds()
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Until(time.UnixMilli(at).Add(-p.ahead))):
-	}
+	retry.Pause(ctx, time.Until(time.UnixMilli(at).Add(-p.ahead)))
 }

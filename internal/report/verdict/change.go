@@ -50,6 +50,12 @@ func (s *State) SetEarlier(e Earlier) error {
 		if err := json.Unmarshal(e.Incident.Document, &i.Incident); err != nil {
 			return fmt.Errorf("stored incident %s: %w", e.Incident.ID, err)
 		}
+		if i.Notified == nil { // from before incidents kept it: all routes were told
+			i.Notified = []string{}
+			if i.notified() {
+				i.Notified = append(i.Notified, s.route(&i.Incident, f.Kind)...)
+			}
+		}
 		earlier.incident = i.ID
 		if _, loaded := s.known.incidents[i.ID]; !loaded {
 			s.known.incidents[i.ID] = i
@@ -62,13 +68,9 @@ func (s *State) SetEarlier(e Earlier) error {
 // draft is what is to be written of findings and incidents: everything since the last
 // judgement that was stored.
 type draft struct {
-	// findings and incidents are the newest of each, in the order in which they
+	// Judgement has the newest of each finding and incident, in the order in which they
 	// changed first.
-	findings            []store.Finding
-	transitions         []store.Transition
-	notifications       []store.Notification
-	incidents           []store.Incident
-	incidentTransitions []store.IncidentTransition
+	store.Judgement
 	// findingAt and incidentAt are where each is; after is what will be stored then.
 	findingAt, incidentAt map[string]int
 	after                 known
@@ -78,32 +80,27 @@ func newDraft() *draft {
 	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown()}
 }
 
-func (d *draft) addTo(j *store.Judgement) {
-	j.Findings, j.Transitions, j.Notifications = d.findings, d.transitions, d.notifications
-	j.Incidents, j.IncidentTransitions = d.incidents, d.incidentTransitions
-}
-
 // put drafts a finding, in place of what was drafted of it.
 func (d *draft) put(f store.Finding) {
 	if i, already := d.findingAt[f.Fingerprint]; already {
-		d.findings[i] = f
+		d.Findings[i] = f
 		return
 	}
-	d.findingAt[f.Fingerprint] = len(d.findings)
-	d.findings = append(d.findings, f)
+	d.findingAt[f.Fingerprint] = len(d.Findings)
+	d.Findings = append(d.Findings, f)
 }
 
 // putIncident drafts an incident, in place of what was drafted of it.
 func (d *draft) putIncident(i store.Incident) {
 	if at, already := d.incidentAt[i.ID]; already {
 		if i.Findings == nil {
-			i.Findings = d.incidents[at].Findings
+			i.Findings = d.Incidents[at].Findings
 		}
-		d.incidents[at] = i
+		d.Incidents[at] = i
 		return
 	}
-	d.incidentAt[i.ID] = len(d.incidents)
-	d.incidents = append(d.incidents, i)
+	d.incidentAt[i.ID] = len(d.Incidents)
+	d.Incidents = append(d.Incidents, i)
 }
 
 // isOlder reports whether the board's finding is not newer than the stored one.
@@ -164,8 +161,8 @@ func tooOld(lastSeen time.Time, o Options, now time.Time) bool {
 // step drafts one entry of the history of a finding.
 func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
 	f := &after.finding
-	d.transitions = append(d.transitions, store.Transition{
-		Fingerprint: f.Fingerprint, At: now, From: string(from), To: string(f.State),
+	d.Transitions = append(d.Transitions, store.Transition{
+		Of: f.Fingerprint, At: now, From: string(from), To: string(f.State),
 		Severity: string(f.Severity), Note: note,
 	})
 }

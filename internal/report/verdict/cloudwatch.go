@@ -84,8 +84,7 @@ func (c *cloudWatch) assess(f *detect.Finding) {
 	said := corroboration.Assess(f, r)
 	f.CloudWatch = &said
 	if said.Coverage != nil {
-		covered := min(1, said.Coverage.Value)
-		f.Quality.Coverage = &covered
+		f.Quality.Coverage = new(min(1, said.Coverage.Value))
 	}
 }
 
@@ -109,6 +108,5 @@ func (c *cloudWatch) of(target detect.Target) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}
-	said := corroboration.Of(target, c.readings[target])
-	return &said
+	return new(corroboration.Of(target, c.readings[target]))
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,11 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	all := detect.Incidents(found)
 	wording.SetTitles(all, found)
 	for i := range all {
+		policy := s.policy(all[i].Target)
+		all[i].Owner, all[i].Labels = policy.Owner, maps.Clone(policy.Labels)
+		if all[i].Labels == nil {
+			all[i].Labels = map[string]string{}
+		}
 		before, has := s.incident(all[i].ID)
 		left, was := s.leftFor(&all[i], present), before.State
 		if !has || before.State == detect.Resolved && all[i].State != detect.Resolved {
@@ -44,6 +50,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 				before = joined // what people know of goes on under another name
 			}
 		}
+		hold(&all[i], found, before, policy)
 		if err := s.compareIncident(all[i], before, was, now); err != nil {
 			return err
 		}
@@ -92,28 +99,36 @@ func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []inc
 func (s *State) compareIncident(now detect.Incident, before incident, was detect.State, at time.Time) error {
 	after := incident{Incident: continued(before, now, at)}
 	i, old, o := &after.Incident, before.State, s.options
+	s.keepFiring(i, old, at)
 	notified := before.notified()
+	var err error
 	switch {
 	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
 		s.draft.stepIncident(i, was, at, noteTooOld)
 	case i.State == detect.Firing && old != detect.Firing:
 		s.draft.stepIncident(i, was, at, "")
-		s.notify(i, detect.EventFiring)
+		err = s.notify(i, detect.EventFiring, at)
 	case before.ID != "" && before.ID != i.ID:
 		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
 		if notified && i.State == detect.Firing {
-			s.notify(i, detect.EventUpdated)
+			err = s.notify(i, detect.EventUpdated, at)
 		}
 	case i.State != old:
 		s.draft.stepIncident(i, was, at, "")
 		if i.State == detect.Resolved && notified {
-			s.notify(i, detect.EventResolved)
+			err = s.notify(i, detect.EventResolved, at)
 		}
 	case worse(i.Severity, before.Severity):
 		s.draft.stepIncident(i, old, at, fmt.Sprintf("severity rises from %s", before.Severity))
 		if notified && !tooOld(i.LastSeen, o, at) {
-			s.notify(i, detect.EventUpdated)
+			err = s.notify(i, detect.EventUpdated, at)
 		}
+	case notified && s.repeats(i, at):
+		s.draft.stepIncident(i, old, at, "told again")
+		err = s.notify(i, detect.EventUpdated, at)
+	}
+	if err != nil {
+		return err
 	}
 	return s.putIncident(after, before)
 }
@@ -126,7 +141,9 @@ func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	after.State, after.ResolvedAt = detect.Resolved, &now
 	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
 	if joined.notified() {
-		s.notify(&after.Incident, detect.EventResolved)
+		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
+			return err
+		}
 	}
 	return s.putIncident(after, joined)
 }
@@ -136,6 +153,10 @@ func (s *State) putIncident(after, before incident) error {
 	row, document, err := incidentRow(&after.Incident)
 	if err != nil {
 		return err
+	}
+	if ending, waits := s.ending[after.ID]; waits {
+		ending.incident = after
+		s.ending[after.ID] = ending
 	}
 	after.document = document
 	if before.ID == after.ID && bytes.Equal(document, before.document) {
@@ -158,6 +179,7 @@ func continued(before incident, i detect.Incident, now time.Time) detect.Inciden
 			i.Cause = before.Cause
 		}
 		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = before.OpenedAt, before.FiredAt, before.ResolvedAt, before.Revision
+		i.Notified = slices.Clone(before.Notified)
 		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
 			i.Severity = before.Severity
 		}
@@ -202,20 +224,56 @@ func incidentRow(i *detect.Incident) (row store.Incident, document []byte, err e
 
 // stepIncident drafts one entry of the history of an incident.
 func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Time, note string) {
-	d.incidentTransitions = append(d.incidentTransitions, store.IncidentTransition{
-		Incident: i.ID, At: now, From: string(from), To: string(i.State), Severity: string(i.Severity), Note: note,
+	d.IncidentTransitions = append(d.IncidentTransitions, store.Transition{
+		Of: i.ID, At: now, From: string(from), To: string(i.State), Severity: string(i.Severity), Note: note,
 	})
 }
 
-// notify drafts a notification for each route, and raises the incident's revision.
-// What is delivered is the root finding.
-func (s *State) notify(i *detect.Incident, event detect.Event) {
+// notify drafts a notification for each route, and raises the incident's revision. A
+// route that was not told of the incident yet, because it is for a worse severity,
+// is told that it fires, and each that was told of it, that it is over.
+func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) error {
 	i.Revision++
+	if s.told[i.ID] = now; event == detect.EventResolved {
+		delete(s.told, i.ID)
+	}
 	root, _ := s.stored(i.Root)
-	for _, route := range s.options.Routes {
-		s.draft.notifications = append(s.draft.notifications, store.Notification{
-			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, event, route),
-			Fingerprint: i.Root, Incident: i.ID, Event: string(event), Route: route, Payload: root.document,
+	routes := []string{} // in JSON, null is from before incidents kept who was told
+	if event != detect.EventResolved {
+		routes = append(routes, s.route(i, root.finding.Kind)...)
+	}
+	for _, told := range i.Notified {
+		if !slices.Contains(routes, told) {
+			routes = append(routes, told)
+		}
+	}
+	before := i.Notified
+	if event == detect.EventResolved {
+		i.Notified = []string{}
+	} else {
+		i.Notified = routes
+	}
+	payload, err := detect.NewPayload(i, root.document)
+	if err != nil {
+		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
+	}
+	for _, route := range routes {
+		what := event
+		if event == detect.EventUpdated && !slices.Contains(before, route) {
+			what = detect.EventFiring
+		}
+		s.draft.Notifications = append(s.draft.Notifications, store.Notification{
+			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, what, route),
+			Fingerprint: i.Root, Incident: i.ID, Event: string(what), Route: route, Payload: payload,
 		})
 	}
+	return nil
+}
+
+// route returns who is to be told of an incident.
+func (s *State) route(i *detect.Incident, root detect.Kind) []string {
+	if s.options.Route == nil {
+		return nil
+	}
+	return s.options.Route(i, root)
 }

@@ -23,7 +23,15 @@ func (s *State) Restore(findings []detect.Finding, windows []store.Window) error
 	for i := range findings {
 		s.unresolved.record(&findings[i])
 	}
-	s.restoreOld(findings, windows)
+	ofTables := findings[:0:0]
+	for i := range findings {
+		if f := &findings[i]; f.Kind.OfPipeline() {
+			s.pipeline.Restore(f)
+		} else {
+			ofTables = append(ofTables, *f)
+		}
+	}
+	s.restoreOld(ofTables, windows)
 	for i, row := range windows {
 		w, err := fold.Sketch(row)
 		if err != nil {

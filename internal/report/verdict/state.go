@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/store"
 )
@@ -32,8 +33,12 @@ type Options struct {
 	// Facts returns what an operator has configured of a table, nil for nothing.
 	// It takes precedence over what is stored. Nil for none.
 	Facts func(detect.Target) *detect.TableFacts
-	// Routes are where notifications go.
-	Routes []string
+	// Route returns who is told of an incident, whose root finding is of a kind; nobody
+	// is when nil.
+	Route func(i *detect.Incident, root detect.Kind) []string
+	// Pipeline says from when on Keyheat's own health makes findings; the zero value
+	// makes none.
+	Pipeline pipeline.Thresholds
 	// PageWithin is how old, by event time, a finding's newest second may be to
 	// be notified.
 	PageWithin time.Duration
@@ -72,6 +77,12 @@ type State struct {
 	gaps []store.Gap
 	// cloudWatch is what CloudWatch says; nil where it is not read.
 	cloudWatch *cloudWatch
+	// pipeline is Keyheat's own health.
+	pipeline *pipeline.Watch
+	// ending are the incidents that are over but go on firing for a while, and told is
+	// when people were told of incidents last, both by ID.
+	ending map[string]ending
+	told   map[string]time.Time
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
@@ -97,7 +108,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
-		forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
 	return s
@@ -122,6 +133,15 @@ const MaxGaps = 256
 
 // SetGaps replaces the newest gaps, the newest first.
 func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
+
+// LookAtPipeline shows the state how the collectors and what they read are now.
+func (s *State) LookAtPipeline(now pipeline.Status) {
+	now.Gaps = make([]pipeline.Gap, len(s.gaps))
+	for i, g := range s.gaps {
+		now.Gaps[i] = pipeline.Gap{Gap: g.Gap, Noticed: g.Noticed}
+	}
+	s.pipeline.Look(now)
+}
 
 func (s *State) policy(of detect.Target) detect.Policy {
 	if s.options.Policy == nil {
@@ -227,6 +247,10 @@ func (s *State) record() {
 // it drops a finding when it is over.
 func (s *State) findings() []detect.Finding {
 	found := s.cloudWatch.add(s.board.Findings())
+	for _, f := range s.pipeline.Findings() {
+		f.Severity = s.policy(f.Target).Cap(f.Severity)
+		found = append(found, f)
+	}
 	if len(s.restored) == 0 {
 		return found
 	}
@@ -272,7 +296,7 @@ func (s *State) Compare(now time.Time) error {
 			return err
 		}
 	}
-	return nil
+	return s.end(now)
 }
 
 // compareMoment drafts what the findings of one moment change, and then what their
@@ -347,7 +371,10 @@ type Pending struct {
 
 // Pending returns everything that is to be written now.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
-	p = Pending{closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now), views: s.Views.Due(now, s.options.PeakDelay), horizon: h}
+	p = Pending{
+		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
+		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
+	}
 	p.Cardinality = s.Minutes.Rows(p.minutes)
 	for _, at := range closing {
 		row, err := s.Windows.Row(at, h)
@@ -356,7 +383,6 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 		}
 		p.Windows = append(p.Windows, row)
 	}
-	s.draft.addTo(&p.Judgement)
 	waiting := s.Minutes.Unsaved(p.minutes)
 	if p.hours {
 		p.Peaks = s.peaks.Rows()

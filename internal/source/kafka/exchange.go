@@ -94,34 +94,27 @@ func responseBody(buf []byte, response kmsg.Response) ([]byte, error) {
 // a broker that was upgraded ends its connections. The connection's own address
 // names it.
 type brokerVersions struct {
-	mu    sync.Mutex
-	known map[string]map[int16]int16 // connection to the newest version of each API
+	known sync.Map // connection to the newest version of each API, a map[int16]int16
 }
 
 // newest returns the newest version of an API that the broker at the other end
 // offers; negative when it has none.
 func (v *brokerVersions) newest(rw io.ReadWriter, clientID string, key int16) (int16, error) {
 	name := rw.(net.Conn).LocalAddr().String() // kafka-go's, which is a net.Conn
-	v.mu.Lock()
-	versions := v.known[name]
-	v.mu.Unlock()
-	if versions == nil {
+	known, ok := v.known.Load(name)
+	if !ok {
 		response, _, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), nil, smallResponse)
 		if err != nil {
 			return 0, err
 		}
-		versions = make(map[int16]int16)
+		versions := make(map[int16]int16)
 		for _, k := range response.(*kmsg.ApiVersionsResponse).ApiKeys {
 			versions[k.ApiKey] = k.MaxVersion
 		}
-		v.mu.Lock()
-		if v.known == nil {
-			v.known = make(map[string]map[int16]int16)
-		}
-		v.known[name] = versions
-		v.mu.Unlock()
+		v.known.Store(name, versions)
+		known = versions
 	}
-	if newest, ok := versions[key]; ok {
+	if newest, ok := known.(map[int16]int16)[key]; ok {
 		return newest, nil
 	}
 	return -1, nil
@@ -129,11 +122,7 @@ func (v *brokerVersions) newest(rw io.ReadWriter, clientID string, key int16) (i
 
 // forget drops what is known of a connection that is closed: the next one may have
 // the same address.
-func (v *brokerVersions) forget(c net.Conn) {
-	v.mu.Lock()
-	delete(v.known, c.LocalAddr().String())
-	v.mu.Unlock()
-}
+func (v *brokerVersions) forget(c net.Conn) { v.known.Delete(c.LocalAddr().String()) }
 
 // call is one small request, at the newest version that both sides speak.
 type call struct {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -96,9 +97,7 @@ func commitPositions(ctx context.Context, gen *generation, readers []*reader, co
 	if err := gen.commit(ctx, offsets); err != nil {
 		return err
 	}
-	for r, offset := range changed {
-		committed[r] = offset
-	}
+	maps.Copy(committed, changed)
 	return nil
 }
 
@@ -181,9 +180,7 @@ func (k *Source) reportFailure(part, kind string, err error) {
 
 // newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
-	return b
+	return retry.NewBackOff(250*time.Millisecond, 5*time.Second)
 }
 
 // durablePosition is an offset that one goroutine writes and another reads;

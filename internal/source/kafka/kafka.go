@@ -5,7 +5,6 @@ package kafka
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -16,24 +15,21 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 
 	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
-// Defaults of Config.
-const (
-	defaultClientID          = "keyheat-collector"
-	defaultSessionTimeout    = 10 * time.Second
-	defaultHeartbeatInterval = time.Second
-	defaultRebalanceTimeout  = 30 * time.Second
-	defaultJoinBackoff       = time.Second
-	defaultPartitionWatch    = 5 * time.Second
-	defaultRequestTimeout    = 10 * time.Second
-	defaultMaxWait           = 500 * time.Millisecond
-	defaultFetchBytes        = 1 << 20
-	DefaultMaxBatchBytes     = recordbatch.DefaultLimit
-	defaultReleaseTimeout    = 5 * time.Second
-	defaultCommitInterval    = 5 * time.Second
-)
+// DefaultMaxBatchBytes is the bound of a batch where a Config gives none.
+const DefaultMaxBatchBytes = recordbatch.DefaultLimit
+
+// defaults are those of Config.
+var defaults = Config{
+	ClientID: "keyheat-collector", SessionTimeout: 10 * time.Second, HeartbeatInterval: time.Second,
+	RebalanceTimeout: 30 * time.Second, JoinBackoff: time.Second, PartitionWatch: 5 * time.Second,
+	RequestTimeout: 10 * time.Second, MaxWait: 500 * time.Millisecond,
+	FetchBytes: 1 << 20, MaxBatchBytes: DefaultMaxBatchBytes,
+	ReleaseTimeout: 5 * time.Second, CommitInterval: 5 * time.Second,
+}
 
 // Config is which topics to read from where, and with which timeouts. A zero
 // field takes its default.
@@ -90,69 +86,30 @@ type Config struct {
 }
 
 // withDefaults returns the configuration with its zero fields filled in.
-func (c Config) withDefaults() Config {
-	if c.ClientID == "" {
-		c.ClientID = defaultClientID
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&c.SessionTimeout, defaultSessionTimeout},
-		{&c.HeartbeatInterval, defaultHeartbeatInterval},
-		{&c.RebalanceTimeout, defaultRebalanceTimeout},
-		{&c.JoinBackoff, defaultJoinBackoff},
-		{&c.PartitionWatch, defaultPartitionWatch},
-		{&c.RequestTimeout, defaultRequestTimeout},
-		{&c.MaxWait, defaultMaxWait},
-		{&c.ReleaseTimeout, defaultReleaseTimeout},
-		{&c.CommitInterval, defaultCommitInterval},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	if c.FetchBytes == 0 {
-		c.FetchBytes = defaultFetchBytes
-	}
-	if c.MaxBatchBytes == 0 {
-		c.MaxBatchBytes = DefaultMaxBatchBytes
-	}
-	return c
-}
+func (c Config) withDefaults() Config { return options.OrDefault(c, defaults) }
 
 // Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	fault(len(c.Brokers) == 0, "no broker: name at least one as host:port")
-	fault(slices.ContainsFunc(c.Brokers, blank), "a broker without a name: write host:port")
-	fault(len(c.Topics) == 0, "no topic: name at least one")
-	fault(slices.ContainsFunc(c.Topics, blank), "a topic without a name")
+	var faults options.Faults
+	faults.Check(len(c.Brokers) == 0, "no broker: name at least one as host:port")
+	faults.Check(slices.ContainsFunc(c.Brokers, blank), "a broker without a name: write host:port")
+	faults.Check(len(c.Topics) == 0, "no topic: name at least one")
+	faults.Check(slices.ContainsFunc(c.Topics, blank), "a topic without a name")
 	topics := slices.Sorted(slices.Values(c.Topics))
-	fault(len(slices.Compact(topics)) < len(c.Topics), "a topic is named twice")
-	fault(blank(c.Group), "no consumer group: name one")
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"session timeout", c.SessionTimeout}, {"heartbeat interval", c.HeartbeatInterval},
-		{"rebalance timeout", c.RebalanceTimeout}, {"join backoff", c.JoinBackoff},
-		{"partition watch", c.PartitionWatch}, {"request timeout", c.RequestTimeout},
-		{"max wait", c.MaxWait}, {"release timeout", c.ReleaseTimeout}, {"commit interval", c.CommitInterval},
-	} {
-		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
-	}
-	fault(c.HeartbeatInterval*3 > c.SessionTimeout, "heartbeat interval %s is over a third of the session timeout %s", c.HeartbeatInterval, c.SessionTimeout)
-	fault(c.ReleaseTimeout >= c.SessionTimeout, "release timeout %s must be less than the session timeout %s", c.ReleaseTimeout, c.SessionTimeout)
-	fault(c.FetchBytes < 1<<10 || c.FetchBytes > math.MaxInt32/2, "fetch size is %d bytes: must be from 1 KiB to 1 GiB", c.FetchBytes)
-	fault(c.MaxBatchBytes < c.FetchBytes || c.MaxBatchBytes > math.MaxInt32/2, "largest batch is %d bytes: must be from the fetch size, %d, to 1 GiB", c.MaxBatchBytes, c.FetchBytes)
-	return errors.Join(faults...)
+	faults.Check(len(slices.Compact(topics)) < len(c.Topics), "a topic is named twice")
+	faults.Check(blank(c.Group), "no consumer group: name one")
+	faults.CheckPauses(map[string]time.Duration{
+		"session timeout": c.SessionTimeout, "heartbeat interval": c.HeartbeatInterval,
+		"rebalance timeout": c.RebalanceTimeout, "join backoff": c.JoinBackoff,
+		"partition watch": c.PartitionWatch, "request timeout": c.RequestTimeout,
+		"max wait": c.MaxWait, "release timeout": c.ReleaseTimeout, "commit interval": c.CommitInterval,
+	})
+	faults.Check(c.HeartbeatInterval*3 > c.SessionTimeout, "heartbeat interval %s is over a third of the session timeout %s", c.HeartbeatInterval, c.SessionTimeout)
+	faults.Check(c.ReleaseTimeout >= c.SessionTimeout, "release timeout %s must be less than the session timeout %s", c.ReleaseTimeout, c.SessionTimeout)
+	faults.Check(c.FetchBytes < 1<<10 || c.FetchBytes > math.MaxInt32/2, "fetch size is %d bytes: must be from 1 KiB to 1 GiB", c.FetchBytes)
+	faults.Check(c.MaxBatchBytes < c.FetchBytes || c.MaxBatchBytes > math.MaxInt32/2, "largest batch is %d bytes: must be from the fetch size, %d, to 1 GiB", c.MaxBatchBytes, c.FetchBytes)
+	return faults.Err()
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -24,7 +24,7 @@ const (
 // meters counts what a source reads. It is embedded, so that whoever owns the
 // registry registers the source itself.
 type meters struct {
-	metrics.Set
+	*metrics.Set
 	messages, bytes, fetches, gaps *prometheus.CounterVec
 	errors                         *prometheus.CounterVec
 	lag                            *prometheus.GaugeVec
@@ -32,26 +32,15 @@ type meters struct {
 }
 
 func newMeters() *meters {
-	counter := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "keyheat", Subsystem: "source", Name: name, Help: help,
-		}, []string{label})
+	s := metrics.New("source", nil)
+	return &meters{
+		Set:      s,
+		messages: s.CounterVec("messages_total", "Messages handed to the collector.", "topic"),
+		bytes:    s.CounterVec("bytes_total", "Bytes of message values handed to the collector.", "topic"),
+		fetches:  s.CounterVec("fetches_total", "Fetch responses without an error.", "topic"),
+		gaps:     s.CounterVec("gaps_total", "Ranges of a log that could not be counted.", "topic"),
+		errors:   s.CounterVec("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
+		lag:      s.GaugeVec("lag_messages", "Offsets between what was read and the end of the log.", "topic", "partition"),
+		missing:  s.Gauge("missing_topics", "Configured topics that do not exist. The others are read."),
 	}
-	m := &meters{
-		messages: counter("messages_total", "Messages handed to the collector.", "topic"),
-		bytes:    counter("bytes_total", "Bytes of message values handed to the collector.", "topic"),
-		fetches:  counter("fetches_total", "Fetch responses without an error.", "topic"),
-		gaps:     counter("gaps_total", "Ranges of a log that could not be counted.", "topic"),
-		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
-		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "keyheat", Subsystem: "source", Name: "lag_messages",
-			Help: "Offsets between what was read and the end of the log.",
-		}, []string{"topic", "partition"}),
-		missing: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: "keyheat", Subsystem: "source", Name: "missing_topics",
-			Help: "Configured topics that do not exist. The others are read.",
-		}),
-	}
-	m.Set = metrics.Set{m.messages, m.bytes, m.fetches, m.gaps, m.errors, m.lag, m.missing}
-	return m
 }

@@ -15,6 +15,9 @@ const (
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
+// Authentication is how each connection is authenticated.
+type Authentication = sasl.Mechanism
+
 // Mechanism returns a way to authenticate, for Config.SASL. It fails on an unknown
 // name, and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {

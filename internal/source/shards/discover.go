@@ -299,7 +299,5 @@ func (s *Source) exists(ctx context.Context, stream string, shard string) (bool,
 
 // newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 250*time.Millisecond, 5*time.Second
-	return b
+	return retry.NewBackOff(250*time.Millisecond, 5*time.Second)
 }

@@ -23,35 +23,26 @@ const (
 // registry registers the source itself. No metric has a shard
 // as a label: there are thousands, and they live for hours.
 type meters struct {
-	metrics.Set
+	*metrics.Set
 	records, bytes, pages, ended, gaps *prometheus.CounterVec
 	errors, requests                   *prometheus.CounterVec
-	shards                             prometheus.GaugeFunc
 }
 
-func newMeters(s *Source) *meters {
-	counter := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "keyheat", Subsystem: "streams", Name: name, Help: help,
-		}, []string{label})
+func newMeters(of *Source) *meters {
+	s := metrics.New("streams", nil)
+	s.GaugeFunc("shards", "Shards that this collector reads.", func() float64 {
+		of.mu.Lock()
+		defer of.mu.Unlock()
+		return float64(len(of.readers))
+	})
+	return &meters{
+		Set:      s,
+		records:  s.CounterVec("records_total", "Stream records handed to the collector.", "table"),
+		bytes:    s.CounterVec("bytes_total", "Bytes of stream records, as JSON, handed to the collector.", "table"),
+		pages:    s.CounterVec("pages_total", "Responses of GetRecords, empty ones too.", "table"),
+		ended:    s.CounterVec("ended_shards_total", "Shards that were read to their end.", "table"),
+		gaps:     s.CounterVec("gaps_total", "Ranges of a shard that could not be counted.", "table"),
+		errors:   s.CounterVec("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
+		requests: s.CounterVec("requests_total", "Requests to DynamoDB Streams.", "operation"),
 	}
-	m := &meters{
-		records:  counter("records_total", "Stream records handed to the collector.", "table"),
-		bytes:    counter("bytes_total", "Bytes of stream records, as JSON, handed to the collector.", "table"),
-		pages:    counter("pages_total", "Responses of GetRecords, empty ones too.", "table"),
-		ended:    counter("ended_shards_total", "Shards that were read to their end.", "table"),
-		gaps:     counter("gaps_total", "Ranges of a shard that could not be counted.", "table"),
-		errors:   counter("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
-		requests: counter("requests_total", "Requests to DynamoDB Streams.", "operation"),
-		shards: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: "keyheat", Subsystem: "streams", Name: "shards",
-			Help: "Shards that this collector reads.",
-		}, func() float64 {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return float64(len(s.readers))
-		}),
-	}
-	m.Set = metrics.Set{m.records, m.bytes, m.pages, m.ended, m.gaps, m.errors, m.requests, m.shards}
-	return m
 }

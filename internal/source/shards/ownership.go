@@ -2,7 +2,7 @@ package shards
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/retry"
@@ -10,21 +10,13 @@ import (
 
 // ownership is how long what this collector owns is certainly its own, by its own
 // clock, which was read before the Registry's.
-type ownership struct {
-	mu    sync.Mutex
-	until time.Time
-}
+type ownership struct{ until atomic.Pointer[time.Time] }
 
-func (t *ownership) extend(until time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.until = until
-}
+func (t *ownership) extend(until time.Time) { t.until.Store(&until) }
 
 func (t *ownership) holds() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return time.Now().Before(t.until)
+	until := t.until.Load()
+	return until != nil && time.Now().Before(*until)
 }
 
 // ownershipPoll is how often await checks.

@@ -39,7 +39,6 @@
 package shards
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,17 +49,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
-)
-
-// Defaults of Config.
-const (
-	DefaultRound          = 2 * time.Second
-	DefaultLease          = 15 * time.Second
-	defaultDiscovery      = 30 * time.Second
-	DefaultRequestTimeout = 10 * time.Second
-	defaultReleaseTimeout = 5 * time.Second
-	defaultPatience       = 10 * time.Second
 )
 
 // Config is which tables to read, and with which timeouts. A zero field takes its
@@ -90,45 +81,33 @@ type Config struct {
 	Patience time.Duration
 }
 
-func (c Config) withDefaults() Config {
-	c.Round = cmp.Or(c.Round, DefaultRound)
-	c.Lease = cmp.Or(c.Lease, DefaultLease)
-	c.Discovery = cmp.Or(c.Discovery, defaultDiscovery)
-	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
-	c.ReleaseTimeout = cmp.Or(c.ReleaseTimeout, defaultReleaseTimeout)
-	c.Patience = cmp.Or(c.Patience, defaultPatience)
-	if c.Known == nil {
-		c.Known = func(string) error { return nil }
+// Default returns the defaults of Config.
+func Default() Config {
+	return Config{
+		Known: func(string) error { return nil },
+		Round: 2 * time.Second, Lease: 15 * time.Second, Discovery: 30 * time.Second,
+		RequestTimeout: 10 * time.Second, ReleaseTimeout: 5 * time.Second, Patience: 10 * time.Second,
 	}
-	return c
 }
+
+func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
 
 // Validate returns every fault of a configuration at once.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	fault(len(c.Tables) == 0, "no table: name at least one")
+	var faults options.Faults
+	faults.Check(len(c.Tables) == 0, "no table: name at least one")
 	for _, t := range c.Tables {
-		fault(t == "" || strings.ContainsAny(t, "/: "), "%q is no table: write its name alone", t)
+		faults.Check(t == "" || strings.ContainsAny(t, "/: "), "%q is no table: write its name alone", t)
 	}
 	tables := slices.Sorted(slices.Values(c.Tables))
-	fault(len(slices.Compact(tables)) < len(c.Tables), "a table is named twice")
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"round", c.Round}, {"lease", c.Lease}, {"discovery", c.Discovery},
-		{"request timeout", c.RequestTimeout}, {"release timeout", c.ReleaseTimeout}, {"patience", c.Patience},
-	} {
-		fault(d.value < time.Millisecond || d.value > time.Hour, "%s is %s: must be from 1ms to 1h", d.name, d.value)
-	}
-	fault(c.Lease < 3*c.Round, "the lease %s is less than three rounds of %s", c.Lease, c.Round)
-	return errors.Join(faults...)
+	faults.Check(len(slices.Compact(tables)) < len(c.Tables), "a table is named twice")
+	faults.CheckPauses(map[string]time.Duration{
+		"round": c.Round, "lease": c.Lease, "discovery": c.Discovery,
+		"request timeout": c.RequestTimeout, "release timeout": c.ReleaseTimeout, "patience": c.Patience,
+	})
+	faults.Check(c.Lease < 3*c.Round, "the lease %s is less than three rounds of %s", c.Lease, c.Round)
+	return faults.Err()
 }
 
 // Source reads the streams of tables as one of the collectors that share them.
@@ -200,7 +179,7 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
 			s.reportFailure(health.Whole, failureRegistry, err)
 		}
-		waitFor(ctx, s.config.Round, s.roundRequested)
+		retry.Wait(ctx, s.config.Round, s.roundRequested)
 	}
 	all.Wait()
 	s.leave(ctx)
@@ -220,10 +199,7 @@ func (s *Source) leave(ctx context.Context) {
 
 // requestRound requests a round now. One pending request is enough.
 func (s *Source) requestRound() {
-	select {
-	case s.roundRequested <- struct{}{}:
-	default:
-	}
+	retry.Signal(s.roundRequested)
 }
 
 // reportFailure records, counts and, when it is news, logs what is wrong with a part:
@@ -232,16 +208,5 @@ func (s *Source) reportFailure(part, kind string, err error) {
 	s.errors.WithLabelValues(kind).Inc()
 	if s.health.FailAfter(part, err.Error(), time.Now()) {
 		s.log.Warn("no samples are read", "part", part, "kind", kind, "error", err)
-	}
-}
-
-// waitFor waits for a time, ctx, or a signal, whichever comes first.
-func waitFor(ctx context.Context, d time.Duration, signal <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-signal:
-	case <-timer.C:
 	}
 }

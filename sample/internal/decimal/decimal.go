@@ -5,6 +5,7 @@ package decimal
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -63,25 +64,8 @@ func Parse(text string) (Decimal, bool) {
 
 // parseExponent saturates far beyond any length that a text can have.
 func parseExponent(text string) (int64, bool) {
-	negative := false
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		text = text[1:]
-	}
-	if text == "" {
-		return 0, false
-	}
-	var e int64
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return 0, false
-		}
-		e = min(e*10+int64(text[i]-'0'), 1<<48)
-	}
-	if negative {
-		e = -e
-	}
-	return e, true
+	e, err := strconv.ParseInt(text, 10, 64)
+	return min(max(e, -1<<48), 1<<48), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // checkMantissa returns where the point is, or would be.

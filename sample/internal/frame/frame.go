@@ -64,10 +64,10 @@ func (w *walker) object(text []byte) int {
 		reason = sample.ReasonSyntax
 	}
 	if reason != "" {
-		next := nextLine(text)
+		next := NextLine(text)
 		w.bad(reason, text[:next])
 		if len(bytes.TrimRight(text[:next], blanks)) == 1 {
-			return next + lineWith('{', text[next:])
+			return next + LineWith('{', text[next:])
 		}
 		return next
 	}
@@ -115,12 +115,12 @@ func (w *walker) list(text []byte) int {
 // broken ends an array at something that is not JSON. Elements in lines of
 // their own are not read again.
 func (w *walker) broken(text []byte, at int, reason sample.Reason) int {
-	next := at + nextLine(text[at:])
+	next := at + NextLine(text[at:])
 	w.bad(reason, text[at:next])
-	if nextLine(text) == next {
+	if NextLine(text) == next {
 		return next
 	}
-	return next + lineWith('[', text[next:])
+	return next + LineWith('[', text[next:])
 }
 
 // element hands out valid JSON that is an object of Unicode text.
@@ -137,7 +137,7 @@ func (w *walker) element(raw []byte) {
 
 // stray reads a line that begins with neither an object nor an array.
 func (w *walker) stray(text []byte) int {
-	n := nextLine(text)
+	n := NextLine(text)
 	reason := sample.ReasonSyntax
 	if json.Valid(text[:n]) {
 		reason = sample.ReasonNotObject
@@ -148,19 +148,19 @@ func (w *walker) stray(text []byte) int {
 
 func blank(text []byte) int { return len(text) - len(bytes.TrimLeft(text, blanks)) }
 
-// nextLine returns where the next line begins.
-func nextLine(text []byte) int {
+// NextLine returns where the next line begins.
+func NextLine(text []byte) int {
 	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return n + 1
 	}
 	return len(text)
 }
 
-// lineWith returns where the first line begins that has that byte first, of lines
+// LineWith returns where the first line begins that has that byte first, of lines
 // of which text begins one.
-func lineWith(first byte, text []byte) (at int) {
+func LineWith(first byte, text []byte) (at int) {
 	for at < len(text) && text[at] != first {
-		at += nextLine(text[at:])
+		at += NextLine(text[at:])
 	}
 	return at
 }

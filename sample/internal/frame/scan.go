@@ -1,7 +1,9 @@
 package frame
 
 import (
+	"strconv"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -55,38 +57,43 @@ func ends(b byte) bool {
 // one.
 func halfPair(raw []byte) bool {
 	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
+		switch {
+		case raw[i] != '\\':
+		case raw[i+1] != 'u':
+			i++
+		default:
+			_, n := UnicodeEscape(raw[i:])
+			if n == 0 {
+				return true
+			}
+			i += n - 1
 		}
-		if i++; raw[i] != 'u' {
-			continue
-		}
-		high := hex4(raw[i+1:])
-		i += 4
-		if !utf16.IsSurrogate(high) {
-			continue
-		}
-		if len(raw) < i+7 || raw[i+1] != '\\' || raw[i+2] != 'u' ||
-			utf16.DecodeRune(high, hex4(raw[i+3:])) == '\uFFFD' {
-			return true
-		}
-		i += 6
 	}
 	return false
 }
 
-// hex4 reads the four hexadecimal digits that valid JSON has there.
-func hex4(s []byte) (r rune) {
-	for _, c := range s[:4] {
-		switch {
-		case c >= 'a':
-			c -= 'a' - 10
-		case c >= 'A':
-			c -= 'A' - 10
-		default:
-			c -= '0'
-		}
-		r = r<<4 | rune(c)
+// UnicodeEscape reads the \uXXXX with which s begins, or two of them that are a
+// surrogate pair, and returns the bytes read, 0 for half a pair.
+func UnicodeEscape(s []byte) (rune, int) {
+	r, _ := Hex4(s[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
 	}
-	return r
+	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
+		return 0, 0
+	}
+	low, _ := Hex4(s[8:])
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 12
+}
+
+// Hex4 reads the four hexadecimal digits with which s begins.
+func Hex4(s []byte) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[:4]), 16, 16)
+	return rune(n), err == nil
 }

@@ -32,7 +32,7 @@ func NewProbe(server DynamoDBStreams, table string) *Probe {
 // Try tries one operation. Its error is a sentence about what is wrong and what to
 // do.
 func (p *Probe) Try(ctx context.Context, operation string) error {
-	ctx, cancel := context.WithTimeout(ctx, shards.DefaultRequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shards.Default().RequestTimeout)
 	defer cancel()
 	steps := []struct {
 		operation string
@@ -49,7 +49,7 @@ func (p *Probe) Try(ctx context.Context, operation string) error {
 		case step.operation != operation:
 			continue
 		case !step.ready:
-			return fmt.Errorf("dynamodb:%s cannot be tried before dynamodb:%s works", operation, steps[i-1].operation)
+			return fmt.Errorf("dynamodb:%s cannot be tried before dynamodb:%s works", operation, steps[i-1].operation) //nolint:gosec // the first step is always ready
 		}
 		return step.run(ctx)
 	}

@@ -97,8 +97,7 @@ func (v *Reader) get(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
 	if out != nil && in.ProjectionExpression == nil && in.AttributesToGet == nil {
 		t.Bytes = itemSize(out.Item)
 	}
-	t.Estimate()
-	v.Accesses = append(v.Accesses, t)
+	v.add(t)
 }
 
 func (v *Reader) update(in *dynamodb.UpdateItemInput, out *dynamodb.UpdateItemOutput) {
@@ -120,6 +119,11 @@ func (v *Reader) scan(in *dynamodb.ScanInput, out *dynamodb.ScanOutput) {
 	if out != nil && in.ProjectionExpression == nil {
 		t.Bytes = itemsSize(out.Items)
 	}
+	v.add(t)
+}
+
+// add adds an access with its price.
+func (v *Reader) add(t Access) {
 	t.Estimate()
 	v.Accesses = append(v.Accesses, t)
 }
@@ -127,8 +131,7 @@ func (v *Reader) scan(in *dynamodb.ScanInput, out *dynamodb.ScanOutput) {
 // addWrite adds an access that writes.
 func (v *Reader) addWrite(t Access) {
 	t.Write = true
-	t.Estimate()
-	v.Accesses = append(v.Accesses, t)
+	v.add(t)
 }
 
 // key returns an access of an item by its key attributes alone. Of a table without

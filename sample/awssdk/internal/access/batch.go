@@ -56,8 +56,7 @@ func (v *Reader) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGet
 			t := v.key(&table, key)
 			t.Consistency = consistency(keys.ConsistentRead)
 			t.Bytes = sizes[[2]sample.Key{t.PK, t.SK}]
-			t.Estimate()
-			v.Accesses = append(v.Accesses, t)
+			v.add(t)
 		}
 	}
 }
@@ -153,8 +152,7 @@ func (v *Reader) transactGet(in *dynamodb.TransactGetItemsInput, out *dynamodb.T
 		if out != nil && it.Get.ProjectionExpression == nil && i < len(out.Responses) {
 			t.Bytes = itemSize(out.Responses[i].Item)
 		}
-		t.Estimate()
-		v.Accesses = append(v.Accesses, t)
+		v.add(t)
 	}
 }
 

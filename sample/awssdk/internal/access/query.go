@@ -25,8 +25,7 @@ func (v *Reader) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	if out != nil && in.ProjectionExpression == nil {
 		t.Bytes = itemsSize(out.Items)
 	}
-	t.Estimate()
-	v.Accesses = append(v.Accesses, t)
+	v.add(t)
 }
 
 // fromEqual names the keys among attributes that must equal a value. Without

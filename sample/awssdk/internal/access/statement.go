@@ -1,6 +1,7 @@
 package access
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,8 +30,7 @@ func (v *Reader) statement(text *string, parameters []types.AttributeValue, stro
 		t.Consistency = sample.Transactional
 	}
 	t.After = s.inserted
-	t.Estimate()
-	v.Accesses = append(v.Accesses, t)
+	v.add(t)
 }
 
 // parsedStatement is what is read of a PartiQL statement.
@@ -125,46 +125,12 @@ func unquote(word string) string {
 	return word
 }
 
+// statementWord is a quoted word, in which a doubled quote is one and whose end may be
+// missing; a number; a name; a comparison that is no equality; or a single sign.
+var statementWord = regexp.MustCompile(`(?s)'(?:[^']|'')*'?|"(?:[^"]|"")*"?` +
+	`|[0-9-][^ \t\r\n'"=<>,?:()\[\]{}]*|[^ \t\r\n'"=<>,.?:()\[\]{}]+|[<>][=>]|[^ \t\r\n]`)
+
 // statementWords splits a statement into names, strings, numbers and signs.
-func statementWords(text string) (words []string) {
-	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		n := wordLength(text)
-		words = append(words, text[:n])
-		text = text[n:]
-	}
-	return words
-}
-
-func wordLength(text string) int {
-	c := text[0]
-	if c == '\'' || c == '"' {
-		return quotedLength(text, c)
-	}
-	n := strings.IndexAny(text, " \t\r\n'\"=<>,.?:()[]{}")
-	switch {
-	case c >= '0' && c <= '9' || c == '-':
-		if n = strings.IndexAny(text[1:], " \t\r\n'\"=<>,?:()[]{}") + 1; n == 0 {
-			return len(text)
-		}
-	case n < 0:
-		return len(text)
-	case n == 0 && strings.IndexByte("<>", c) >= 0 && len(text) > 1 && strings.IndexByte("=>", text[1]) >= 0:
-		return 2 // no equality
-	}
-	return max(n, 1)
-}
-
-// quotedLength returns the length of a quoted word, in which a doubled quote is one.
-func quotedLength(text string, quote byte) int {
-	for i := 1; i < len(text); i++ {
-		if text[i] != quote {
-			continue
-		}
-		if i+1 < len(text) && text[i+1] == quote {
-			i++
-			continue
-		}
-		return i + 1
-	}
-	return len(text)
+func statementWords(text string) []string {
+	return statementWord.FindAllString(strings.TrimSpace(text), -1)
 }

@@ -12,19 +12,31 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// version2 writes a delta as collectors of the version before did: of tables with a
-// name only, and here without evidence and of requests that were not sampled.
-type version2 struct{ b []byte }
+// older writes a delta as collectors of the versions before did, here without evidence
+// and of requests that were not sampled: in version 2 tables have a name only, in
+// version 3 nothing is told of retries.
+type older struct {
+	version byte
+	b       []byte
+}
 
-func (v *version2) fixed(n uint64)      { v.b = binary.LittleEndian.AppendUint64(v.b, n) }
-func (v *version2) uint(n int64)        { v.b = binary.AppendUvarint(v.b, uint64(n)) }
-func (v *version2) text(s string)       { v.uint(int64(len(s))); v.b = append(v.b, s...) }
-func (v *version2) load(l sketch.Load)  { v.uint(int64(l.Read)); v.uint(int64(l.Write)) }
-func (v *version2) second(second int64) { v.b = binary.AppendVarint(v.b, second) }
+func (v *older) fixed(n uint64)      { v.b = binary.LittleEndian.AppendUint64(v.b, n) }
+func (v *older) uint(n int64)        { v.b = binary.AppendUvarint(v.b, uint64(n)) }
+func (v *older) text(s string)       { v.uint(int64(len(s))); v.b = append(v.b, s...) }
+func (v *older) load(l sketch.Load)  { v.uint(int64(l.Read)); v.uint(int64(l.Write)) }
+func (v *older) second(second int64) { v.b = binary.AppendVarint(v.b, second) }
 
-func (v *version2) window(w *sketch.Window) {
-	v.text(w.Table)
-	v.text(w.Index)
+func (v *older) target(t sample.Target) {
+	v.text(t.Table)
+	v.text(t.Index)
+	if v.version > 2 {
+		v.text(t.Account)
+		v.text(t.Region)
+	}
+}
+
+func (v *older) window(w *sketch.Window) {
+	v.target(w.Target)
 	v.second(w.Second)
 	v.uint(w.Total.Requests)
 	v.load(w.Total.Load)
@@ -32,13 +44,18 @@ func (v *version2) window(w *sketch.Window) {
 	v.load(w.Total.Throttled)
 	v.uint(w.Total.Changes)
 	for cause, n := range w.Total.Refused {
-		if cause < int(sample.OfIndex) {
+		if v.version > 2 || cause < int(sample.OfIndex) {
 			v.uint(n)
 		}
 	}
 	v.load(w.Total.Keyless)
 	v.fixed(math.Float64bits(w.Total.ReadLargest))
 	v.fixed(math.Float64bits(w.Total.WriteLargest))
+	if v.version > 2 {
+		v.uint(0) // requests with the time of a flush
+		v.uint(0) // what the callers miss, and how many there are
+		v.uint(0)
+	}
 	v.load(w.Unseen)
 	v.uint(int64(len(w.Keys)))
 	var before uint64
@@ -52,12 +69,15 @@ func (v *version2) window(w *sketch.Window) {
 		v.load(k.Low)
 		v.load(k.Err)
 		v.load(k.Throttled)
+		if v.version > 2 {
+			v.uint(0) // estimated requests
+		}
 	}
 }
 
-func marshalVersion2(t *testing.T, d *sketch.Delta) []byte {
+func marshalOlder(t *testing.T, version byte, d *sketch.Delta) []byte {
 	t.Helper()
-	var v version2
+	v := older{version: version}
 	v.fixed(d.Fingerprint)
 	v.uint(int64(d.Sets))
 	v.uint(int64(d.CounterBytes))
@@ -67,8 +87,7 @@ func marshalVersion2(t *testing.T, d *sketch.Delta) []byte {
 	}
 	v.uint(int64(len(d.Cardinality)))
 	for _, r := range d.Cardinality {
-		v.text(r.Table)
-		v.text(r.Index)
+		v.target(r.Target)
 		v.second(r.Minute)
 		v.uint(int64(len(r.Set)))
 		for _, register := range r.Set {
@@ -79,7 +98,7 @@ func marshalVersion2(t *testing.T, d *sketch.Delta) []byte {
 	e, err := zstd.NewWriter(nil)
 	must(t, err)
 	defer e.Close()
-	out := append([]byte("KHS"), 2, 'D')
+	out := append([]byte("KHS"), version, 'D')
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(v.b)))
 	frame := e.EncodeAll(v.b, nil)
 	out = binary.LittleEndian.AppendUint64(out, xxh3.HashSeed(frame, uint64(len(v.b))))

@@ -1,8 +1,9 @@
-package alert
+package receiver
 
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -65,13 +66,5 @@ func plain(a netip.Addr) netip.Addr {
 }
 
 func forbidden(a netip.Addr) bool {
-	if a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
-		return true
-	}
-	for _, m := range metadata {
-		if a == m {
-			return true
-		}
-	}
-	return false
+	return a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || slices.Contains(metadata, a)
 }

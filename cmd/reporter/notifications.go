@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// routeCommand shows which receivers would be told of an incident.
+func routeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "route",
+		Short:   "Show which receivers are told of which incidents",
+		Example: "  reporter route test --config reporter.yaml --table orders --severity critical",
+	}
+	test := &cobra.Command{
+		Use:     "test",
+		Short:   "Show which receivers would be told of an incident",
+		Long:    "Shows which receivers the routes of the configuration choose for an incident. Owner and\nlabels are those of the table's policy. Nothing is sent.",
+		Example: "  reporter route test --config reporter.yaml --table orders --severity critical\n  reporter route test --config reporter.yaml --account 111122223333 --region eu-west-1 --table orders --index by-status",
+		Args:    cobra.NoArgs,
+	}
+	config := defaults()
+	load := cli.Layers(test, config)
+	var i detect.Incident
+	for name, field := range map[string]*string{"account": &i.Account, "region": &i.Region, "table": &i.Table, "index": &i.Index} {
+		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
+	}
+	severity := test.Flags().String("severity", string(detect.Critical), "critical or warning")
+	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the finding that it is about")
+	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
+	test.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		i.Severity, i.Cause = detect.Severity(*severity), detect.Cause(*cause)
+		if i.Severity != detect.Critical && i.Severity != detect.Warning {
+			return cli.Wrong(fmt.Errorf("--severity %q: give critical or warning", *severity))
+		}
+		policy := config.DetectPolicy(i.Target)
+		i.Owner, i.Labels = policy.Owner, policy.Labels
+		to := config.tree().Receivers(&i, detect.Kind(*kind))
+		if len(to) == 0 {
+			fmt.Fprintln(c.OutOrStdout(), "nobody: no route with a receiver matches")
+			return nil
+		}
+		fmt.Fprintln(c.OutOrStdout(), strings.Join(to, "\n"))
+		return nil
+	}
+	c.AddCommand(test)
+	return c
+}
+
+// alertCommand tries the way to the receivers.
+func alertCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "alert",
+		Short:   "Try the way to the receivers",
+		Example: "  reporter alert test --config reporter.yaml --receiver pagers",
+	}
+	test := &cobra.Command{
+		Use:   "test",
+		Short: "Send a marked incident to receivers, and then its end",
+		Long: "Puts the beginning of an incident into the outbox that says of itself that it is a\n" +
+			"test, waits until a running reporter has delivered it, and then does the same with its end.",
+		Example: "  reporter alert test --config reporter.yaml\n  reporter alert test --config reporter.yaml --receiver pagers --severity critical",
+		Args:    cobra.NoArgs,
+	}
+	config := defaults()
+	load := cli.Layers(test, config)
+	only := test.Flags().StringSlice("receiver", nil, "the `names` of the receivers; all when empty")
+	severity := test.Flags().String("severity", string(detect.Warning), "critical or warning")
+	timeout := test.Flags().Duration("timeout", time.Minute, "how long to wait for the delivery")
+	test.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		known := config.receiverNames()
+		for _, name := range *only {
+			if !slices.Contains(known, name) {
+				return cli.Wrong(fmt.Errorf("--receiver %q: the configuration has %s", name, strings.Join(known, ", ")))
+			}
+		}
+		if *only == nil {
+			*only = known
+		}
+		if len(*only) == 0 {
+			return cli.Wrong(errors.New("the configuration has no receivers: give some under receivers"))
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			return testAlert(c.Context(), db, *only, detect.Severity(*severity), *timeout, c.OutOrStdout())
+		})
+	}
+	c.AddCommand(test)
+	return c
+}
+
+// testAlert sends a made-up incident, and its end, by the outbox.
+func testAlert(ctx context.Context, db *store.Store, to []string, severity detect.Severity, timeout time.Duration, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	i, f := testIncident(severity)
+	for _, event := range []detect.Event{detect.EventFiring, detect.EventResolved} {
+		document, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		payload, err := detect.NewPayload(&i, document)
+		if err != nil {
+			return err
+		}
+		for _, name := range to {
+			err := db.PutNotification(ctx, store.Notification{
+				ID: i.ID + "-" + string(event) + "-" + name, Fingerprint: f.Fingerprint, Incident: i.ID, Event: string(event), Route: name, Payload: payload,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for left := to; len(left) > 0; {
+			if left, err = stillPending(ctx, db, f.Fingerprint, event, left, out); err != nil {
+				return err
+			}
+			retry.Pause(ctx, 200*time.Millisecond)
+			if ctx.Err() != nil && len(left) > 0 {
+				return fmt.Errorf("not delivered within %s to %s: is a reporter running with this store and these receivers? Its log and /-/ready say what fails; reporter notifications list shows what waits", timeout, strings.Join(left, ", "))
+			}
+		}
+	}
+	return nil
+}
+
+// stillPending prints what became of the notifications of an event and returns the
+// receivers that were not told yet.
+func stillPending(ctx context.Context, db *store.Store, fingerprint string, event detect.Event, to []string, out io.Writer) (left []string, err error) {
+	all, err := db.Notifications(ctx, fingerprint)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	states := make(map[string]store.Notification)
+	for _, n := range all {
+		if n.Event == string(event) {
+			states[n.Route] = n
+		}
+	}
+	for _, name := range to {
+		switch n := states[name]; n.State {
+		case store.Delivered:
+			fmt.Fprintf(out, "%s: %s delivered\n", name, event)
+		case store.Dead, store.Cancelled:
+			return nil, fmt.Errorf("%s: %s %s: %s", name, event, n.State, n.LastError)
+		default:
+			left = append(left, name)
+		}
+	}
+	return left, nil
+}
+
+// testIncident is an incident that says of itself that it is a test.
+func testIncident(severity detect.Severity) (detect.Incident, detect.Finding) {
+	now := time.Now().UTC().Truncate(time.Second)
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
+	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, now, now
+	peak := 1.5 * float64(detect.Limit(detect.HotKeyWrite))
+	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
+	f.Why = "This is a test of the way from Keyheat to this receiver. Nothing is wrong."
+	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Nothing is to be done."}}
+	return detect.Incident{
+		ID: f.Incident, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: now, LastSeen: now,
+		Root: f.Fingerprint, Findings: []string{f.Fingerprint}, Labels: map[string]string{notify.TestLabel: "true"}, Notified: []string{},
+	}, f
+}
+
+// notificationsCommand shows the outbox and has a notification tried again.
+func notificationsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "notifications",
+		Short:   "Show what was and will be sent to receivers, and retry what failed",
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state dead\n  reporter notifications retry --store-url sqlite:keyheat.db ID",
+	}
+	c.AddCommand(listNotifications(), retryNotification())
+	return c
+}
+
+func listNotifications() *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "List notifications, the newest first", Args: cobra.NoArgs,
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state pending",
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	var q store.NotificationQuery
+	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
+	c.Flags().StringVar(&q.State, "state", "", "pending, delivered, dead, cancelled or summarised; all when empty")
+	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		states := []string{"", store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
+		if !slices.Contains(states, q.State) {
+			return cli.Wrong(fmt.Errorf("--state %q: give one of%s", q.State, strings.Join(states, " ")))
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			all, err := db.RecentNotifications(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return writeNotifications(c.OutOrStdout(), all, *format)
+		})
+	}
+	return c
+}
+
+// listed is one notification as it is listed: without what it says, which may hold keys.
+type listed struct {
+	ID          string    `json:"id"`
+	Receiver    string    `json:"receiver"`
+	Event       string    `json:"event"`
+	Incident    string    `json:"incident"`
+	State       string    `json:"state"`
+	Created     time.Time `json:"created"`
+	NextAttempt time.Time `json:"next_attempt"`
+	Attempts    int       `json:"attempts"`
+	LastError   string    `json:"last_error"`
+}
+
+func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) error {
+	rows := make([]listed, len(all))
+	for i, n := range all {
+		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
+	}
+	if f == cli.JSON {
+		text, err := wording.JSON(rows)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, text)
+		return err
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(out, "no notifications")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Created.UTC().Format("2006-01-02 15:04:05"), r.Receiver, r.Event, r.State, r.Attempts, r.ID, r.LastError)
+	}
+	return w.Flush()
+}
+
+func retryNotification() *cobra.Command {
+	c := &cobra.Command{
+		Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Args: cobra.MinimumNArgs(1),
+		Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…",
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			for _, id := range ids {
+				err := db.RetryNotification(c.Context(), id)
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("no notification %s is dead or waits: reporter notifications list shows them", id)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s is due\n", id)
+			}
+			return nil
+		})
+	}
+	return c
+}

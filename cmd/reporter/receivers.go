@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/config"
+)
+
+// Receivers are where notifications go, by name.
+type Receivers map[string]Receiver
+
+// Receiver is one of them. Which settings a type takes, internal/alert/receiver says.
+type Receiver struct {
+	Type          string        `yaml:"type" help:"webhook, alertmanager, pagerduty, slack, email, sns, jsm or teams"`
+	URL           config.Secret `yaml:"url" help:"where it is reached; PagerDuty, JSM and a Slack bot have their usual one"`
+	URLFile       string        `yaml:"url_file" help:"a file with the URL, for URLs that contain a token"`
+	Secret        config.Secret `yaml:"secret" help:"webhook: signs, as whsec_ and base64; pagerduty: the integration key; slack: a bot's token; jsm: the API key; email, alertmanager: the user's password, or without user a bearer token"`
+	SecretFile    string        `yaml:"secret_file" help:"a file with the secret"`
+	User          string        `yaml:"user" help:"who logs in; email and alertmanager"`
+	Channel       string        `yaml:"channel" help:"the ID of the channel that a Slack bot posts to"`
+	Server        string        `yaml:"server" help:"the mail server, as host:port"`
+	From          string        `yaml:"from" help:"the sender of e-mail"`
+	To            []string      `yaml:"to" help:"the recipients of e-mail"`
+	Topic         string        `yaml:"topic" help:"the ARN of an SNS topic"`
+	Limit         int           `yaml:"limit" help:"notifications a minute; beyond it one message says how many more there are; 20 when 0, no limit with -1"`
+	Fallback      string        `yaml:"fallback" help:"the receiver that is told instead while this one fails; none when empty"`
+	FallbackAfter time.Duration `yaml:"fallback_after" help:"for how long it has failed then; 5m when 0"`
+}
+
+// Route says which receivers are told of which incidents.
+type Route struct {
+	Account   string            `yaml:"account" help:"matches the account; * stands for any text without /, as in all of these; any when empty"`
+	Region    string            `yaml:"region" help:"matches the Region"`
+	Table     string            `yaml:"table" help:"matches the table's name"`
+	Index     string            `yaml:"index" help:"matches the index's name"`
+	Kind      string            `yaml:"kind" help:"matches the kind of the finding that the incident is about"`
+	Cause     string            `yaml:"cause" help:"matches the incident's cause"`
+	Owner     string            `yaml:"owner" help:"matches the owner in the table's policy"`
+	Severity  []string          `yaml:"severity" help:"critical, warning, or both; both when empty"`
+	Labels    map[string]string `yaml:"labels" help:"match the labels in the table's policy"`
+	Receivers []string          `yaml:"receivers" help:"the names of those who are told; nobody when empty"`
+	Continue  bool              `yaml:"continue" help:"go on to the next route that matches, too"`
+}
+
+// defaultLimit is how many notifications a minute a person can look at.
+const defaultLimit = 20
+
+// deliveries are the configurations of internal/alert, by name: the receivers, and
+// the one of the section webhook.
+func (c *Config) deliveries() []alert.Config {
+	var all []alert.Config
+	if c.Webhook.URL != "" {
+		all = append(all, alert.Config{
+			Route: alert.DefaultRoute, Pages: c.ExternalURL,
+			Receiver: notify.Settings{Type: notify.Webhook, URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)},
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Receivers)) {
+		r := c.Receivers[name]
+		a := alert.Config{
+			Route: name, Pages: c.ExternalURL, Limit: defaultLimit, Fallback: r.Fallback, FallbackAfter: r.FallbackAfter,
+			Receiver: notify.Settings{
+				Type: notify.Type(r.Type), URL: string(r.URL), Secret: string(r.Secret), User: r.User, Channel: r.Channel,
+				Server: r.Server, From: r.From, To: r.To, Topic: r.Topic,
+			},
+		}
+		if r.Type == string(notify.Alertmanager) {
+			a.Limit = 0 // it groups by itself
+		}
+		if r.Limit != 0 {
+			a.Limit = max(r.Limit, 0)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// receiverNames are the names of all receivers.
+func (c *Config) receiverNames() []string {
+	var names []string
+	for _, d := range c.deliveries() {
+		names = append(names, d.Route)
+	}
+	return names
+}
+
+// tree is who is told of which incidents: as the routes say, and without any route
+// everybody of everything.
+func (c *Config) tree() routing.Tree {
+	if len(c.Routes) == 0 {
+		return routing.Everything(c.receiverNames()...)
+	}
+	var tree routing.Tree
+	for _, r := range c.Routes {
+		tree = append(tree, routing.Route{
+			Match: routing.Match{
+				Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index, Cause: r.Cause, Kind: r.Kind, Owner: r.Owner,
+				Severities: r.Severity, Labels: r.Labels,
+			},
+			Receivers: r.Receivers, Continue: r.Continue,
+		})
+	}
+	return tree
+}
+
+// checkReceivers adds what is wrong with the receivers and routes.
+func (c *Config) checkReceivers(f *config.Faults) {
+	known := make(map[string]bool)
+	for _, d := range c.deliveries() {
+		known[d.Route] = true
+	}
+	for _, d := range c.deliveries() {
+		at := "receivers." + d.Route + "."
+		switch _, named := c.Receivers[d.Route]; {
+		case !named:
+			at = "webhook."
+		case d.Route == alert.DefaultRoute && c.Webhook.URL != "":
+			f.Addf("receivers."+d.Route, "the section webhook is a receiver of this name already: give this one another name, or move the section here")
+			continue
+		}
+		for _, fault := range receiver.Faults(d.Receiver) {
+			f.Addf(at+fault.Field, "%w", fault.Err)
+		}
+		if d.Fallback != "" && (!known[d.Fallback] || d.Fallback == d.Route) {
+			f.Addf(at+"fallback", "%q is no other receiver: give one of those under receivers", d.Fallback)
+		}
+		if d.FallbackAfter < 0 {
+			f.Addf(at+"fallback_after", "%s: give a time above 0", d.FallbackAfter)
+		}
+	}
+	for i, r := range c.tree() {
+		at := fmt.Sprintf("routes[%d].", i)
+		for _, fault := range r.Match.Faults() {
+			f.Addf(at+fault.Field, "%w", fault.Err)
+		}
+		for _, name := range r.Receivers {
+			if !known[name] {
+				f.Addf(at+"receivers", "there is no receiver %q: give one of those under receivers", name)
+			}
+		}
+	}
+}

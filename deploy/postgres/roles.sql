@@ -1,0 +1,66 @@
+-- The roles of Keyheat's database, each with what it needs and no more. Run this in the
+-- database, as its owner or a superuser, after each `reporter migrate`: it can be
+-- repeated. Then give each role a password (\password keyheat_collector) or a
+-- certificate, and each program the URL with its own role:
+--
+--   keyheat_migrator   reporter migrate, the only one that changes the schema
+--   keyheat_collector  collector run
+--   keyheat_reporter   reporter serve, reporter keys purge
+--   keyheat_reader     reporter report, and people with queries: reads, and has
+--                      neither the seed of hashes nor what is sent to receivers
+
+DO $$
+DECLARE
+    role TEXT;
+BEGIN
+    FOREACH role IN ARRAY ARRAY['keyheat_migrator', 'keyheat_collector', 'keyheat_reporter', 'keyheat_reader'] LOOP
+        BEGIN
+            EXECUTE format('CREATE ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE', role);
+        EXCEPTION
+            WHEN duplicate_object OR unique_violation THEN NULL; -- it is there already
+        END;
+        EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), role);
+    END LOOP;
+    -- In a database that others may connect to, Keyheat's keys would be theirs.
+    EXECUTE format('REVOKE CONNECT, TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO keyheat_migrator', current_database());
+END $$;
+
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+GRANT USAGE, CREATE ON SCHEMA public TO keyheat_migrator;
+GRANT USAGE ON SCHEMA public TO keyheat_collector, keyheat_reporter, keyheat_reader;
+
+-- What was migrated by another role before belongs to the migrator from now on.
+DO $$
+DECLARE
+    item RECORD;
+BEGIN
+    FOR item IN
+        SELECT c.relname, c.relkind FROM pg_class AS c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')
+            AND c.relowner <> 'keyheat_migrator'::regrole
+    LOOP
+        EXECUTE format('ALTER %s public.%I OWNER TO keyheat_migrator',
+            CASE item.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, item.relname);
+    END LOOP;
+END $$;
+
+-- Repeated after an upgrade, this takes back what a version before needed.
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, keyheat_collector, keyheat_reporter, keyheat_reader;
+
+-- A collector moves its positions, and adds what it has counted. It reads neither what
+-- others have counted nor what was found.
+GRANT SELECT ON installation, goose_db_version TO keyheat_collector;
+GRANT SELECT, INSERT, UPDATE, DELETE ON positions, watermarks, members TO keyheat_collector;
+GRANT SELECT, INSERT, UPDATE ON writers, shards, streams, targets, table_facts, bad_samples TO keyheat_collector;
+GRANT SELECT, INSERT ON bad_excerpts, gaps TO keyheat_collector;
+GRANT INSERT ON deltas TO keyheat_collector;
+
+-- A reporter judges, tells, prunes and purges. What was changed by hand it cannot change
+-- in the audit.
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO keyheat_reporter;
+REVOKE INSERT, UPDATE, DELETE ON installation, goose_db_version, keyheat_totals FROM keyheat_reporter;
+REVOKE UPDATE ON audit FROM keyheat_reporter;
+
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO keyheat_reader;
+REVOKE ALL ON installation, notifications FROM keyheat_reader;

@@ -1,0 +1,97 @@
+package advice
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Toll says what retries cost the callers of a hot key in its last minute: for how long
+// they waited, what failed, and whose most of it is. Empty where nothing tells, and where
+// they cost nothing.
+func Toll(f *detect.Finding) string {
+	if f.Evidence == nil || f.Evidence.Retries == nil {
+		return ""
+	}
+	r := f.Evidence.Retries
+	if r.Waited.Value < shownToll && r.Failed.Value < 1 {
+		return ""
+	}
+	when := "the last minute"
+	if span := int(r.To.Sub(r.From).Seconds()); span < detect.TollSeconds {
+		when = "the last " + wording.Seconds(span)
+	}
+	least := ""
+	switch {
+	case r.Partial && r.Estimated:
+		least = "at least about "
+	case r.Partial:
+		least = "at least "
+	case r.Estimated:
+		least = "about "
+	}
+	var costs []string
+	if r.Waited.Value >= shownToll {
+		costs = append(costs, fmt.Sprintf("callers waited %s in retries", amount(least, r.Waited, " s")))
+	}
+	if r.Failed.Value >= 1 {
+		costs = append(costs, fmt.Sprintf("%s failed for good", amount(least, r.Failed, " requests")))
+	}
+	text := fmt.Sprintf("In %s %s", when, wording.List(costs))
+	return text + most(r) + "."
+}
+
+// amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).
+func amount(least string, f detect.Figure, unit string) string {
+	text := least + wording.About(f.Value) + unit
+	if low, high := wording.About(f.Low), wording.About(f.High); low != high {
+		text += fmt.Sprintf(" (%s to %s)", low, high)
+	}
+	return text
+}
+
+// shownToll is the least time, in seconds, that callers waited for it to be worth saying.
+const shownToll = 0.05
+
+// most says whose most of the toll is; nothing where no caller has half of it.
+func most(r *detect.Retries) string {
+	of, all, what := func(c *detect.CallerRetries) float64 { return c.Waited }, r.Waited.Value, "that time"
+	if r.Waited.Value < shownToll {
+		of, all, what = func(c *detect.CallerRetries) float64 { return c.Failed }, r.Failed.Value, "these"
+	}
+	var worst *detect.CallerRetries
+	for i := range r.Callers {
+		if c := &r.Callers[i]; worst == nil || of(c) > of(worst) {
+			worst = c
+		}
+	}
+	if worst == nil || worst.Caller == "" || of(worst) < all/2 {
+		return ""
+	}
+	return fmt.Sprintf(", %.0f%% of %s in %s", 100*of(worst)/all, what, wording.Quote(worst.Caller))
+}
+
+// WhyStorm says how one caller's retries make most of a key's attempts.
+func WhyStorm(f *detect.Finding, who *detect.CallerRetries) string {
+	r := f.Evidence.Retries
+	about := ""
+	if r.Estimated {
+		about = "about "
+	}
+	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are refused. All callers together ask for %s a second at the peak; attempts are no demand, and size no shards.",
+		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.About(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
+}
+
+func perSecondOf(r *detect.Retries, amount float64) float64 {
+	return detect.Ratio(amount, float64(r.Seconds))
+}
+
+// peakOf returns the peak of what a finding is about.
+func peakOf(f *detect.Finding) sample.Milli {
+	if f.Kind == detect.HotKeyRead {
+		return detect.Milli(f.Peak.RCU.Value)
+	}
+	return detect.Milli(f.Peak.WCU.Value)
+}

@@ -1,0 +1,171 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Watch follows the pipeline from look to look, and has the findings that are open.
+type Watch struct {
+	thresholds Thresholds
+	// since is from when on it has looked without a break, last when it did so last.
+	since, last time.Time
+	// changed is, by kind, since when what a kind is about is as it is now.
+	changed map[detect.Kind]change
+	found   map[detect.Kind]detect.Finding
+}
+
+// change is since when something holds, or does not.
+type change struct {
+	holds bool
+	since time.Time
+}
+
+// NewWatch returns a watch that has not looked yet.
+func NewWatch(t Thresholds) *Watch {
+	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[detect.Kind]detect.Finding)}
+}
+
+// Restore continues a finding that an earlier watch has made. It goes on until it is
+// known to be over.
+func (w *Watch) Restore(f *detect.Finding) { w.found[f.Kind] = *f }
+
+// Findings are those that are open, and those that have ended lately.
+func (w *Watch) Findings() (all []detect.Finding) {
+	for _, k := range detect.PipelineKinds() {
+		if f, has := w.found[k]; has {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Look shows the watch the pipeline as it is now.
+func (w *Watch) Look(s Status) {
+	s.Now = s.Now.UTC().Truncate(time.Second)
+	if w.last.IsZero() || s.Now.Sub(w.last) > blind {
+		w.since = s.Now
+		clear(w.changed)
+	}
+	w.last = s.Now
+	t := w.thresholds
+	w.lookForCollectors(&s)
+	if t.Lag > 0 && s.Silent.IsZero() && len(s.Collectors) > 0 {
+		behind := s.behind()
+		w.weigh(&s, lags(&s, behind), behind >= t.Lag)
+	}
+	if most, known := s.badShare(); known && t.BadShare > 0 {
+		w.weigh(&s, badSamples(&s, most), most >= t.BadShare)
+	}
+	if most, known := s.refused(); known && t.RefusedTables > 0 {
+		w.weigh(&s, tablesRefused(&s, most), most >= t.RefusedTables)
+	}
+	if t.Lost > 0 {
+		gaps, first, last := s.lost(t.Lost)
+		w.set(&s, samplesLost(gaps), len(gaps) > 0, first, last)
+	}
+	for k, f := range w.found {
+		if w.off(k) && f.State != detect.Resolved {
+			f.State = detect.Resolved
+			w.found[k] = f
+		}
+		if f.State == detect.Resolved && s.Now.Sub(f.Through) > forget {
+			delete(w.found, k)
+		}
+	}
+}
+
+// off reports whether the operator wants no findings of a kind: open ones end.
+func (w *Watch) off(k detect.Kind) bool {
+	t := w.thresholds
+	switch k {
+	case detect.CollectionStopped:
+		return t.Stopped <= 0
+	case detect.CollectionLags:
+		return t.Lag <= 0
+	case detect.BadSamples:
+		return t.BadShare <= 0
+	case detect.TablesRefused:
+		return t.RefusedTables <= 0
+	case detect.SamplesLost:
+		return t.Lost <= 0
+	}
+	return false
+}
+
+// lookForCollectors looks whether anybody collects. Neither is held against it what was
+// before the watch began to look.
+func (w *Watch) lookForCollectors(s *Status) {
+	t := w.thresholds
+	if t.Stopped <= 0 {
+		return
+	}
+	if !s.Silent.IsZero() {
+		began := later(s.Silent, w.since)
+		if s.Now.Sub(began) >= t.Stopped {
+			w.set(s, stopped(s), true, s.Silent, s.Now)
+		}
+		return
+	}
+	if since, stands := s.standing(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
+		if s.Now.Sub(later(since, w.since)) >= t.Standing {
+			w.set(s, standsStill(since), true, since, s.Now)
+		}
+		return
+	}
+	if len(s.Collectors) > 0 { // else none ever attended, and nothing is known
+		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
+	}
+}
+
+// weigh opens or ends a finding once it is clear that it holds, or does not: that it
+// has been so for a while.
+func (w *Watch) weigh(s *Status, f detect.Finding, holds bool) {
+	c, known := w.changed[f.Kind]
+	if !known || c.holds != holds {
+		c = change{holds, s.Now}
+		w.changed[f.Kind] = c
+	}
+	if s.Now.Sub(c.since) >= hold {
+		w.set(s, f, holds, c.since, s.Now)
+	}
+}
+
+// set has a finding open, or over, at once. Of one that goes on, what it says is
+// renewed now and then.
+func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Time) {
+	first, last = first.UTC().Truncate(time.Second), last.UTC().Truncate(time.Second)
+	open, has := w.found[f.Kind]
+	has = has && open.State != detect.Resolved
+	switch {
+	case !holds && has:
+		open.State, open.Through = detect.Resolved, s.Now
+		w.found[f.Kind] = open
+	case holds && has && last.Sub(open.LastSeen) < refresh:
+	case holds:
+		if has {
+			first = open.FirstSeen
+		} else if over, ended := w.found[f.Kind]; ended && !first.After(over.LastSeen) {
+			first = over.LastSeen.Add(time.Second) // another episode, though of one beginning
+		}
+		f.FirstSeen, f.LastSeen, f.Through = first, later(first, last), later(first, last)
+		w.found[f.Kind] = f
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// newFinding returns a finding about Keyheat itself.
+func newFinding(k detect.Kind, severity detect.Severity, why string, advice ...detect.Step) detect.Finding {
+	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
+	f.Severity, f.State, f.Reason, f.Why, f.Advice, f.Share = severity, detect.Firing, detect.Undetermined, why, advice, 0
+	f.Shards = 1 // the least that the form knows
+	return f
+}

@@ -1,0 +1,67 @@
+package alert
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/retry"
+)
+
+// Heartbeat tells a URL again and again that incidents are found and told of. Whoever
+// expects it there raises the alarm when it does not come: a process that is dead, or
+// cannot reach its database, cannot tell so itself.
+type Heartbeat struct {
+	*metrics.Set
+	sent   *prometheus.CounterVec
+	ping   *receiver.Ping
+	every  time.Duration
+	alive  func() bool
+	health health.Status
+	logger *slog.Logger
+}
+
+// NewHeartbeat returns a heartbeat that is sent at every interval at which alive
+// reports that all is well.
+func NewHeartbeat(to string, every time.Duration, alive func() bool, logger *slog.Logger) (*Heartbeat, error) {
+	ping, err := receiver.NewPing(to)
+	if err != nil {
+		return nil, err
+	}
+	s := metrics.New("heartbeat", nil)
+	return &Heartbeat{
+		Set: s, sent: s.CounterVec("sent_total", "Heartbeats, by outcome.", "outcome", string(delivered), string(failed)),
+		ping: ping, every: every, alive: alive, logger: logger,
+	}, nil
+}
+
+// Run sends heartbeats until ctx ends.
+func (h *Heartbeat) Run(ctx context.Context) error {
+	defer h.ping.Close()
+	retry.Every(ctx, h.every, h.beat)
+	return nil
+}
+
+// beat sends one heartbeat, if there is something to tell. A failure is not repeated
+// before the next one is due: who waits for it waits for longer than one.
+func (h *Heartbeat) beat(ctx context.Context) {
+	if !h.alive() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(h.every, defaults.Timeout))
+	defer cancel()
+	if err := h.ping.Send(ctx); err != nil {
+		h.sent.WithLabelValues(string(failed)).Inc()
+		if h.health.Fail(health.Whole, "the heartbeat fails: "+err.Error()) {
+			h.logger.Warn("the heartbeat fails; the next one follows", "error", err)
+		}
+		return
+	}
+	h.sent.WithLabelValues(string(delivered)).Inc()
+	h.health.Heal(health.Whole)
+}

@@ -1,0 +1,115 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/store"
+)
+
+// full reports whether the receiver has been told as much in the last minute as its
+// limit allows.
+func (r *Route) full(now time.Time) bool {
+	r.told = slices.DeleteFunc(r.told, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	return r.config.Limit > 0 && len(r.told) >= r.config.Limit
+}
+
+// summarise sends, once a minute, one message about all incidents that are due to be
+// told of. What is over by then is not told, since its beginning never was.
+func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
+	now := time.Now()
+	if now.Sub(r.summarised) < time.Minute {
+		return nil
+	}
+	due = slices.DeleteFunc(slices.Clone(due), func(n store.Notification) bool { return n.Event != string(detect.EventFiring) })
+	ids := make([]string, len(due))
+	for i, n := range due {
+		ids[i] = n.ID
+	}
+	response, err := r.attempt(ctx, r.summary(due))
+	if err != nil {
+		return err
+	}
+	if response.Err != nil {
+		r.report(&r.target, response.Err.Error())
+		return nil // it is tried again in the next pass
+	}
+	r.summarised = now
+	r.target.Heal(health.Whole)
+	r.measures.attempts.WithLabelValues(string(summarised)).Inc()
+	return r.store.MarkSummarised(ctx, ids)
+}
+
+// maxNamed is how many tables a summary names.
+const maxNamed = 5
+
+// summary is one notice about several notifications, the worst one's with another
+// title.
+func (r *Route) summary(due []store.Notification) *notify.Notice {
+	tables := make(map[string]int)
+	var worst *notify.Notice
+	for _, n := range due {
+		notice := r.notice(n)
+		tables[notice.Table()]++
+		if worst == nil || detect.Rank(notice.Severity()) > detect.Rank(worst.Severity()) {
+			worst = notice
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(tables), func(a, b string) int {
+		if d := tables[b] - tables[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	var on []string
+	for _, name := range names[:min(len(names), maxNamed)] {
+		on = append(on, fmt.Sprintf("%d on %s", tables[name], name))
+	}
+	if more := len(names) - len(on); more > 0 {
+		on = append(on, fmt.Sprintf("others on %d more tables", more))
+	}
+	worst.ID, worst.Receipt = detect.CopiedID(worst.ID, "summary"), ""
+	worst.Subject = worst.ID
+	worst.Title = fmt.Sprintf("%s more incidents than %d a minute: %s. The worst: %s", wording.Count(int64(len(due))), r.config.Limit, strings.Join(on, ", "), worst.Title)
+	if r.config.Pages != "" {
+		worst.URL = r.config.Pages
+	}
+	return worst
+}
+
+// repeat tells of all incidents that go on, where the receiver forgets them otherwise.
+func (r *Route) repeat(ctx context.Context, now time.Time) error {
+	forgetful, is := r.notifier.(notify.Repeater)
+	if !is || now.Sub(r.repeated) < forgetful.Every() {
+		return nil
+	}
+	ongoing, err := r.store.Ongoing(ctx, r.config.Route)
+	if err != nil {
+		return err
+	}
+	for _, n := range ongoing {
+		mine, err := r.lease(ctx)
+		if err != nil || !mine {
+			return err
+		}
+		response, err := r.attempt(ctx, r.notice(n))
+		if err != nil {
+			return err
+		}
+		if response.Err != nil {
+			r.report(&r.target, response.Err.Error())
+			return nil
+		}
+		r.target.Heal(health.Whole)
+	}
+	r.repeated = now
+	return nil
+}

@@ -1,0 +1,192 @@
+package notify
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Notice is one notification, as every receiver is given it.
+type Notice struct {
+	// ID is the same on every attempt.
+	ID string
+	// Event is what happened to the incident, in detect's words, or store.EventReport.
+	Event string
+	// At is when the notification was put into the outbox.
+	At time.Time
+	// Subject is what notices of the same matter have in common: the incident's ID,
+	// or the report's.
+	Subject string
+	// Incident and Finding, its root, are as they were then. Of a finding that cannot
+	// be read, as one of a later version, they say nothing.
+	Incident detect.Incident
+	Finding  detect.Finding
+	// Document is the finding as it was written then, IncidentDocument the incident;
+	// Report is a scheduled report in short, of a notice of one.
+	Document, IncidentDocument, Report json.RawMessage
+	// Title says in one line what it is about, FirstFix what to do first.
+	Title, FirstFix string
+	// URL is the page about it; empty where it is not known under which address people
+	// reach the pages.
+	URL string
+	// Receipt is what the receiver answered to an earlier notice of the subject; empty
+	// for none.
+	Receipt string
+}
+
+// NewNotice returns the notice of a stored notification. pages is the address of the
+// pages, empty for none.
+func NewNotice(of store.Notification, pages string) *Notice {
+	n := &Notice{ID: of.ID, Event: of.Event, At: of.Created, Subject: cmp.Or(of.Incident, of.Fingerprint), Receipt: of.Receipt}
+	page := "/findings/"
+	if of.Event == store.EventReport {
+		n.Report, page = of.Payload, "/reports/"
+		n.Title = "Keyheat's report"
+		var r struct{ Name, Summary string }
+		if json.Unmarshal(of.Payload, &r) == nil && r.Summary != "" {
+			n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
+		}
+	} else {
+		n.readFinding(of.Payload)
+	}
+	if pages != "" {
+		n.URL = strings.TrimSuffix(pages, "/") + page + of.Fingerprint
+	}
+	return n
+}
+
+func (n *Notice) readFinding(payload []byte) {
+	n.Title = "Keyheat: an incident of a later version"
+	p := detect.ReadPayload(payload)
+	n.Document, n.IncidentDocument = p.Finding, p.Incident
+	f, err := detect.ReadFinding(p.Finding)
+	if err != nil || f.Kind == "" {
+		return
+	}
+	n.Finding = f
+	if json.Unmarshal(p.Incident, &n.Incident) != nil || n.Incident.ID == "" {
+		n.Incident = detect.Incident{
+			ID: f.Incident, Target: f.Target, Severity: f.Severity, State: f.State, OpenedAt: f.FirstSeen, LastSeen: f.LastSeen, Findings: []string{f.Fingerprint},
+		}
+	}
+	n.Title, n.FirstFix = wording.Title(&n.Finding), n.Finding.FirstFix()
+	if n.Incident.Labels[TestLabel] != "" {
+		n.Title = "Test, nothing is wrong: " + n.Title
+	}
+}
+
+// TestLabel marks the incident of a test of the way to a receiver.
+const TestLabel = "keyheat_test"
+
+// Resolved reports whether the notice is of an end.
+func (n *Notice) Resolved() bool { return n.Event == string(detect.EventResolved) }
+
+// Severity is the incident's; info of a report.
+func (n *Notice) Severity() detect.Severity {
+	if n.Incident.Severity == "" {
+		return detect.Info
+	}
+	return n.Incident.Severity
+}
+
+// Table names the table or index that it is about, or Keyheat itself, for people; empty
+// of a report.
+func (n *Notice) Table() string {
+	if n.Incident.ID == "" {
+		return ""
+	}
+	return wording.Place(n.Incident.Target)
+}
+
+// Headline is the title with what became of the incident.
+func (n *Notice) Headline() string {
+	switch detect.Event(n.Event) {
+	case detect.EventResolved:
+		return "Resolved: " + n.Title
+	case detect.EventUpdated:
+		return "Now " + string(n.Severity()) + ": " + n.Title
+	case detect.EventFiring:
+	}
+	return n.Title
+}
+
+// Fact is one line about an incident: what, and the value as text that may hold what
+// others wrote.
+type Fact struct{ Name, Value string }
+
+// Facts are what to know beside the title, for people; none of a report.
+func (n *Notice) Facts() []Fact {
+	f := &n.Finding
+	if f.Kind == "" {
+		return nil
+	}
+	about := "Table"
+	if f.Kind.OfPipeline() {
+		about = "About"
+	}
+	facts := []Fact{{"Severity", string(n.Severity())}, {about, n.Table()}}
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, Fact{name, value})
+		}
+	}
+	add("Key", wording.Printable(wording.Shorten(f.Key, maxKey)))
+	add("Peak", peak(f))
+	if !n.Incident.OpenedAt.IsZero() {
+		add("Since", n.Incident.OpenedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if more := len(n.Incident.Findings) - 1; more > 0 {
+		add("Related findings", fmt.Sprint(more))
+	}
+	add("Owner", wording.Printable(n.Incident.Owner))
+	return facts
+}
+
+// maxKey is how many characters of a key a message shows.
+const maxKey = 200
+
+// peak says how high the load is against what one partition serves.
+func peak(f *detect.Finding) string {
+	if !f.Kind.OfKey() {
+		return ""
+	}
+	v, unit := f.Peak.WCU.Value, "WCU"
+	if f.Kind == detect.HotKeyRead {
+		v, unit = f.Peak.RCU.Value, "RCU"
+	}
+	return fmt.Sprintf("%s %s/s; one partition serves %d", wording.About(v), unit, detect.Limit(f.Kind))
+}
+
+// Text is the notice as plain text of several lines.
+func (n *Notice) Text() string {
+	var b strings.Builder
+	b.WriteString(n.Headline() + "\n")
+	for _, f := range n.Facts() {
+		fmt.Fprintf(&b, "\n%s: %s", f.Name, f.Value)
+	}
+	for _, part := range []Fact{{"Why", n.Finding.Why}, {"First fix", n.FirstFix}, {"Details", n.URL}} {
+		if part.Value != "" {
+			fmt.Fprintf(&b, "\n\n%s: %s", part.Name, part.Value)
+		}
+	}
+	return b.String() + "\n"
+}
+
+// Cut returns at most so many bytes of a text, whole characters of it.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const ellipsis = "…"
+	end := most - len(ellipsis)
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end] + ellipsis
+}

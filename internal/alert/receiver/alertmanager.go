@@ -1,0 +1,121 @@
+package receiver
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/store"
+)
+
+const (
+	// alertmanagerEvery is how often Alertmanager is told of an incident that fires:
+	// it ends an alert that it is not told again.
+	alertmanagerEvery = time.Minute
+	// alertmanagerEnds is how long an alert lives untold: a reporter that is restarted,
+	// or one that takes over, must not make it look resolved.
+	alertmanagerEnds = 15 * time.Minute
+	// alertLabel bounds the label values that hold what others wrote.
+	alertLabel = 200
+)
+
+// alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, which
+// routes, grouping and silences match, are the incident's identity: alertname, account,
+// region, table, index, cause, key, severity and incident, and what the policy adds.
+type alertmanager struct {
+	client
+	url    string
+	header http.Header
+}
+
+func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
+	a := &alertmanager{client: newClient(), url: strings.TrimSuffix(s.URL, "/") + "/api/v2/alerts"}
+	switch {
+	case s.User != "":
+		a.header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(s.User+":"+s.Secret))}}
+	case s.Secret != "":
+		a.header = http.Header{"Authorization": {"Bearer " + s.Secret}}
+	}
+	return a, nil
+}
+
+// Every implements Repeater.
+func (*alertmanager) Every() time.Duration { return alertmanagerEvery }
+
+// alert is one of the API's postableAlerts.
+type alert struct {
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	GeneratorURL string            `json:"generatorURL,omitempty"`
+}
+
+// Notify implements Notifier.
+func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+	if n.Event == store.EventReport {
+		return notify.Response{} // a report is no alert
+	}
+	r, _ := a.post(ctx, a.url, alertsOf(n, time.Now()), a.header)
+	return r
+}
+
+// alertsOf returns an incident as it is, and ends it under the severity that it had
+// before: a label that changes makes another alert.
+func alertsOf(n *notify.Notice, now time.Time) []alert {
+	ends := now.Add(alertmanagerEnds)
+	if n.Resolved() {
+		ends = now
+	}
+	alerts := []alert{alertAs(n, n.Severity(), ends)}
+	if n.Severity() == detect.Critical && n.Event != string(detect.EventFiring) {
+		alerts = append(alerts, alertAs(n, detect.Warning, now))
+	}
+	return alerts
+}
+
+func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
+	i := &n.Incident
+	labels := map[string]string{
+		"alertname": "KeyheatIncident", "account": i.Account, "region": i.Region, "table": i.Table, "index": i.Index,
+		"cause": string(i.Cause), "kind": string(n.Finding.Kind), "severity": string(severity), "owner": i.Owner, "incident": n.Subject,
+		"key": wording.Printable(wording.Shorten(n.Finding.Key, alertLabel)),
+	}
+	for name, value := range i.Labels {
+		if _, taken := labels[name]; !taken {
+			labels[name] = value
+		}
+	}
+	for name, value := range labels {
+		if value == "" { // Alertmanager takes no label without a value for one
+			delete(labels, name)
+		}
+	}
+	starts := i.OpenedAt
+	if starts.IsZero() {
+		starts = n.At
+	}
+	if starts.After(ends) { // by another clock
+		starts = ends
+	}
+	return alert{
+		Labels:      labels,
+		Annotations: present(map[string]string{"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL}),
+		StartsAt:    starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
+	}
+}
+
+// present returns the texts that are not empty.
+func present(all map[string]string) map[string]string {
+	for name, value := range all {
+		if value == "" {
+			delete(all, name)
+		}
+	}
+	return all
+}

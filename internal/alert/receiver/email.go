@@ -1,0 +1,134 @@
+package receiver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+// email sends plain text by SMTP. Beyond loopback it speaks TLS or nothing: implicitly
+// on port 465, by STARTTLS on any other. Mails of one incident are one thread.
+type email struct {
+	server   string
+	port     int
+	user     string
+	password string
+	from     string
+	to       []string
+	domain   string
+}
+
+const (
+	smtpsPort = 465
+	// mailSubject bounds a subject, in bytes.
+	mailSubject = 200
+)
+
+func newEmail(s notify.Settings) (notify.Notifier, error) {
+	host, portText, err := net.SplitHostPort(s.Server)
+	port, atoi := strconv.Atoi(portText)
+	if err != nil || atoi != nil || host == "" || port < 1 || port > 65535 {
+		return nil, notify.Fault{Field: "server", Err: fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)}
+	}
+	if (s.User == "") != (s.Secret == "") {
+		return nil, notify.Fault{Field: "user", Err: errors.New("give user and secret together, or neither")}
+	}
+	e := &email{server: host, port: port, user: s.User, password: s.Secret, from: s.From, to: s.To}
+	if _, err := e.message(&notify.Notice{ID: "test"}); err != nil {
+		return nil, err
+	}
+	_, e.domain, _ = strings.Cut(strings.Trim(s.From[strings.LastIndexByte(s.From, '<')+1:], "<> "), "@")
+	return e, nil
+}
+
+// Notify implements Notifier.
+func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+	m, err := e.message(n)
+	if err != nil {
+		return notify.Response{Err: err, Refused: true, Unsent: true}
+	}
+	options := []mail.Option{mail.WithPort(e.port), mail.WithDialContextFunc(dialer().DialContext), mail.WithTLSPolicy(mail.TLSMandatory)}
+	switch {
+	case e.port == smtpsPort:
+		tlsDialer := &tls.Dialer{NetDialer: dialer(), Config: &tls.Config{ServerName: e.server}}
+		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(tlsDialer.DialContext))
+	case loopback(e.server):
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
+	}
+	if e.user != "" {
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(e.user), mail.WithPassword(e.password))
+	}
+	c, err := mail.NewClient(e.server, options...)
+	if err != nil {
+		return notify.Response{Err: errors.New("the mail server's settings are not valid"), Refused: true, Unsent: true}
+	}
+	if err := c.DialWithContext(ctx); err != nil {
+		return notify.Response{Err: mailError(err, "connect to the mail server"), Silent: true, Unsent: true}
+	}
+	err = c.Send(m)
+	_ = c.Close() // the server has taken the mail, or has not
+	return mailResponse(err)
+}
+
+// mailResponse returns what came of a mail.
+func mailResponse(err error) notify.Response {
+	if err == nil {
+		return notify.Response{}
+	}
+	r := notify.Response{Err: mailError(err, "send the mail")}
+	if failed, is := errors.AsType[*mail.SendError](err); is {
+		// A server that answered did not take it; whether one that fell silent did is
+		// not known.
+		r.Unsent = failed.ErrorCode() != 0
+		r.Refused = r.Unsent && !failed.IsTemp()
+	}
+	r.Silent = !r.Unsent
+	return r
+}
+
+// mailError is an error without the server's words.
+func mailError(err error, doing string) error {
+	if failed, is := errors.AsType[*mail.SendError](err); is && failed.ErrorCode() != 0 {
+		return fmt.Errorf("%s: the server answered %d: its own log says why", doing, failed.ErrorCode())
+	}
+	if _, is := errors.AsType[net.Error](err); is {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return fmt.Errorf("%s: it failed: the server's own log says why", doing)
+}
+
+func (e *email) message(n *notify.Notice) (*mail.Msg, error) {
+	m := mail.NewMsg()
+	if err := m.From(e.from); err != nil {
+		return nil, notify.Fault{Field: "from", Err: errors.New("not an address: write Keyheat <keyheat@example.com>")}
+	}
+	if err := m.To(e.to...); err != nil {
+		return nil, notify.Fault{Field: "to", Err: errors.New("not addresses: write on-call@example.com")}
+	}
+	m.Subject(notify.Cut(n.Headline(), mailSubject))
+	m.SetDateWithValue(n.At)
+	m.SetMessageIDWithValue(n.ID + "@" + e.domain)
+	if n.Subject != "" {
+		thread := "<" + n.Subject + "@" + e.domain + ">"
+		m.SetGenHeader(mail.HeaderReferences, thread)
+		m.SetGenHeader(mail.HeaderInReplyTo, thread)
+	}
+	m.SetGenHeader("Auto-Submitted", "auto-generated")
+	m.SetBodyString(mail.TypeTextPlain, n.Text())
+	return m, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}

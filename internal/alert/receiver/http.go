@@ -1,0 +1,142 @@
+package receiver
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+const (
+	// userAgent identifies Keyheat to receivers.
+	userAgent = "keyheat-reporter"
+	// maxResponse is how much of a receiver's answer is read.
+	maxResponse = 64 << 10
+	// dialTimeout bounds the making of a connection; the attempt as a whole has the
+	// context's time.
+	dialTimeout = 10 * time.Second
+)
+
+// dialer makes connections to receivers, and none to a cloud's metadata service.
+func dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: refuseMetadata} }
+
+// client makes requests to one receiver.
+type client struct{ http *http.Client }
+
+func newClient() client {
+	return client{&http.Client{
+		// No proxy: the address that is dialled has to be the receiver's own, or its
+		// check proves nothing.
+		Transport: &http.Transport{
+			DialContext:            dialer().DialContext,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    1,
+			IdleConnTimeout:        time.Minute,
+			MaxResponseHeaderBytes: maxResponse,
+		},
+		// A redirect could lead a signed message anywhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close closes the connections that are idle.
+func (c client) Close() { c.http.CloseIdleConnections() }
+
+// post sends a value as JSON and returns what came of it, with the beginning of the
+// receiver's answer. The answer must not reach an error, the log or the store.
+func (c client) post(ctx context.Context, to string, value any, header http.Header) (notify.Response, []byte) {
+	return c.send(ctx, http.MethodPost, to, value, header)
+}
+
+// send is post by another method.
+func (c client) send(ctx context.Context, method, to string, value any, header http.Header) (notify.Response, []byte) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}, nil
+	}
+	return c.sendBytes(ctx, method, to, inert(body), header)
+}
+
+// inert is JSON that does nothing but be read where a receiver shows it in a terminal.
+func inert(body []byte) []byte { return []byte(wording.InertJSON(string(body))) }
+
+func (c client) sendBytes(ctx context.Context, method, to string, body []byte, header http.Header) (notify.Response, []byte) {
+	r, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return notify.Response{Err: fmt.Errorf("make the request: %w", withoutURL(err)), Unsent: true}, nil
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", userAgent)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return notify.Response{Err: failure(err), Silent: true, Unsent: notDialled(err)}, nil
+	}
+	defer got.Body.Close()
+	// Read on, so that the connection can be used again, but not for ever. What the
+	// body is like changes nothing of the status: a receiver that has accepted would be
+	// told again and again.
+	answer, _ := io.ReadAll(io.LimitReader(got.Body, maxResponse))
+	return responseOf(got), answer
+}
+
+// responseOf returns what a status means.
+func responseOf(got *http.Response) notify.Response {
+	if got.StatusCode >= 200 && got.StatusCode < 300 {
+		return notify.Response{}
+	}
+	refused := got.StatusCode < 500 && got.StatusCode != http.StatusRequestTimeout && got.StatusCode != http.StatusTooManyRequests
+	return notify.Response{
+		Err:     fmt.Errorf("the receiver returned %d %s: its own log says why", got.StatusCode, http.StatusText(got.StatusCode)),
+		Refused: refused, // so is a redirect, because it is not followed
+		Unsent:  refused || got.StatusCode == http.StatusTooManyRequests,
+
+		RetryAfter: got.Header.Get("Retry-After"),
+	}
+}
+
+// errNoHTTP stands for all that net/http says of an answer that it cannot read: its
+// errors repeat the answer.
+var errNoHTTP = errors.New("the receiver's answer is no HTTP that can be read")
+
+// failure returns why a receiver was not reached, in words that are not its own.
+func failure(err error) error {
+	err = withoutURL(err)
+	_, connecting := errors.AsType[*net.OpError](err)
+	_, naming := errors.AsType[*net.DNSError](err)
+	_, certified := errors.AsType[*tls.CertificateVerificationError](err)
+	_, encrypted := errors.AsType[tls.RecordHeaderError](err)
+	timed, isNet := errors.AsType[net.Error](err)
+	switch {
+	case connecting, naming, certified, encrypted, isNet && timed.Timeout(),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	}
+	return errNoHTTP
+}
+
+// withoutURL takes the URL off an error: receivers put tokens into it.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// notDialled reports whether no connection came about.
+func notDialled(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}

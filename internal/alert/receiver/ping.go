@@ -1,0 +1,31 @@
+package receiver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// Ping is a URL that is told that somebody lives, as healthchecks.io and dead man's
+// switches like it take it: an empty POST.
+type Ping struct {
+	client
+	url string
+}
+
+// NewPing returns a ping of a URL. The same addresses are refused as for receivers.
+func NewPing(to string) (*Ping, error) {
+	if to == "" {
+		return nil, errors.New("missing: give the URL to tell")
+	}
+	if err := checkURL(to); err != nil {
+		return nil, err
+	}
+	return &Ping{client: newClient(), url: to}, nil
+}
+
+// Send makes one attempt. No error holds the URL, which is a secret, or the answer.
+func (p *Ping) Send(ctx context.Context) error {
+	got, _ := p.sendBytes(ctx, http.MethodPost, p.url, nil, http.Header{"Content-Type": {"text/plain"}})
+	return got.Err
+}

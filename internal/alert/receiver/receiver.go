@@ -1,0 +1,102 @@
+// Package receiver holds what notifications are delivered to: generic webhooks, and
+// the tools that on-call uses, each in its own form. A receiver makes single attempts;
+// when to make them, and what follows of each, package alert decides.
+//
+// To add a receiver, write one file with a type that has Notify, and a line in kinds.
+package receiver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+// kind is what is known of a type: how it is made, and which settings it needs, and
+// may have, beside the type.
+type kind struct {
+	make        func(notify.Settings) (notify.Notifier, error)
+	needs, also []string
+}
+
+var kinds = map[notify.Type]kind{
+	notify.Webhook:      {newWebhook, []string{"url"}, []string{"secret"}},
+	notify.Alertmanager: {newAlertmanager, []string{"url"}, []string{"secret", "user"}},
+	notify.PagerDuty:    {newPagerDuty, []string{"secret"}, []string{"url"}},
+	notify.Slack:        {newSlack, nil, []string{"url", "secret", "channel"}},
+	notify.Email:        {newEmail, []string{"server", "from", "to"}, []string{"user", "secret"}},
+	notify.SNS:          {newSNS, []string{"topic"}, nil},
+	notify.JSM:          {newJSM, []string{"secret"}, []string{"url"}},
+	notify.Teams:        {newTeams, []string{"url"}, nil},
+}
+
+// Types returns the types of receivers, in alphabetical order.
+func Types() []notify.Type { return slices.Sorted(maps.Keys(kinds)) }
+
+// New returns the receiver that settings describe.
+func New(s notify.Settings) (notify.Notifier, error) {
+	if wrong := Faults(s); len(wrong) > 0 {
+		return nil, wrong[0]
+	}
+	return kinds[s.Type].make(s)
+}
+
+// Faults returns what is wrong with settings. None holds a secret or a URL.
+func Faults(s notify.Settings) []notify.Fault {
+	k, known := kinds[s.Type]
+	if !known {
+		return []notify.Fault{{Field: "type", Err: fmt.Errorf("%q is no type of receiver: give one of %v", s.Type, Types())}}
+	}
+	var all []notify.Fault
+	add := func(field, format string, args ...any) {
+		all = append(all, notify.Fault{Field: field, Err: fmt.Errorf(format, args...)})
+	}
+	for field, set := range given(&s) {
+		needs := slices.Contains(k.needs, field)
+		switch {
+		case needs && !set:
+			add(field, "missing: a receiver of type %s needs it", s.Type)
+		case set && !needs && !slices.Contains(k.also, field):
+			add(field, "a receiver of type %s does not have it", s.Type)
+		}
+	}
+	if err := checkURL(s.URL); err != nil {
+		add("url", "%w", err)
+	}
+	if len(all) == 0 {
+		if _, err := k.make(s); err != nil {
+			fault, isFault := errors.AsType[notify.Fault](err)
+			if !isFault {
+				fault = notify.Fault{Field: "type", Err: err}
+			}
+			all = append(all, fault)
+		}
+	}
+	slices.SortFunc(all, func(a, b notify.Fault) int { return strings.Compare(a.Field, b.Field) })
+	return all
+}
+
+// given reports of each setting whether it was given.
+func given(s *notify.Settings) map[string]bool {
+	return map[string]bool{
+		"url": s.URL != "", "secret": s.Secret != "", "channel": s.Channel != "", "server": s.Server != "",
+		"user": s.User != "", "from": s.From != "", "to": len(s.To) > 0, "topic": s.Topic != "",
+	}
+}
+
+// checkURL returns what is wrong with a URL; nil for none. The parser's error would
+// repeat the URL.
+func checkURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("not a URL to post to: write https://host/path")
+	}
+	return nil
+}

@@ -1,0 +1,441 @@
+package receiver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"net/mail"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hostile is a key that every receiver has to show as text.
+var hostile = "<!channel> <https://evil.example|click> *b* [x](https://evil.example) <script>alert(1)</script> \x1b[31m\u202egnp.exe\r\nSubject: injected\x00 @everyone {{ .Labels }} " + strings.Repeat("long", 512)
+
+const incidentID = "0123456789abcdef0123456789abcdef"
+
+// notice is one of a hot key of the table orders.
+func notice(t *testing.T, event detect.Event, severity detect.Severity, key string) *notify.Notice {
+	t.Helper()
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
+	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
+	f.Severity, f.State, f.FirstSeen, f.LastSeen, f.Why = severity, detect.Firing, at, at.Add(4*time.Minute), "One item takes everything."
+	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
+	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 3 shards."}}
+	i := detect.Incident{
+		ID: incidentID, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
+		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",
+	}
+	document, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := detect.NewPayload(&i, document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: f.Fingerprint, Created: at, Payload: payload}, "https://keyheat.example.com/")
+}
+
+func open(t *testing.T, s notify.Settings) notify.Notifier {
+	t.Helper()
+	n, err := receiver.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := n.(interface{ Close() }); ok {
+		t.Cleanup(c.Close)
+	}
+	return n
+}
+
+// tell makes one attempt that has to succeed.
+func tell(t *testing.T, n notify.Notifier, what *notify.Notice) notify.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r := n.Notify(ctx, what)
+	if r.Err != nil {
+		t.Fatalf("refused: %v", r.Err)
+	}
+	return r
+}
+
+const key32 = "0123456789abcdef0123456789abcdef"
+
+func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
+	t.Parallel()
+	f := serve(t, pagerDutyCheck, accepted)
+	n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: f.url})
+	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
+		tell(t, n, notice(t, event, detect.Critical, "merchant#7"))
+	}
+	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{}`)}, ""))
+	var actions []string
+	for _, r := range f.requests() {
+		var e struct {
+			EventAction string `json:"event_action"`
+			DedupKey    string `json:"dedup_key"`
+			Payload     struct {
+				Summary, Severity string
+			}
+		}
+		if err := json.Unmarshal(r.body, &e); err != nil {
+			t.Fatal(err)
+		}
+		actions = append(actions, e.EventAction+" "+e.Payload.Severity+" "+e.Payload.Summary)
+		if e.DedupKey != incidentID {
+			t.Errorf("deduplicated by %q", e.DedupKey)
+		}
+	}
+	title := `111122223333/eu-west-1/orders: key “merchant#7” needs 1,500 WCU/s, 1.5 times what one partition serves, for 4 min`
+	want := []string{"trigger critical " + title, "trigger critical Now critical: " + title, "resolve  "}
+	if fmt.Sprint(actions) != fmt.Sprint(want) {
+		t.Errorf("got  %q\nwant %q", actions, want)
+	}
+}
+
+func TestSlackBotRewritesItsMessage(t *testing.T) {
+	t.Parallel()
+	f := serve(t, func(r *http.Request, body []byte) string {
+		if r.Header.Get("Authorization") != "Bearer xoxb-token" {
+			return "not_authed"
+		}
+		return slackCheck(body)
+	}, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"ok":true,"channel":"C42","ts":"1732276800.000100"}`))
+	})
+	n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
+	first := tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+	over := notice(t, detect.EventResolved, detect.Critical, "merchant#7")
+	over.Receipt = first.Receipt
+	tell(t, n, over)
+	got := f.requests()
+	if len(got) != 2 || got[0].path != "/chat.postMessage?" || got[1].path != "/chat.update?" {
+		t.Fatalf("got %d requests: %+v", len(got), got)
+	}
+	var update struct{ Channel, TS, Text string }
+	if err := json.Unmarshal(got[1].body, &update); err != nil || update.Channel != "C42" || update.TS != "1732276800.000100" || !strings.HasPrefix(update.Text, "Resolved: 111122223333/eu-west-1/orders") {
+		t.Errorf("updated %+v (%v)", update, err)
+	}
+}
+
+// TestSlackSaysWhatToDo: its Web API answers 200 also when it refuses.
+func TestSlackSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]notify.Response{
+		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer of Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
+		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer of Slack is ratelimited: too many messages"), Unsent: true},
+		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer of Slack is an error"), Refused: true, Unsent: true},
+		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not that of Slack's Web API"), Unsent: true},
+	} {
+		f := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
+		n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
+		got := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: got %v, want %v", answer, got, want)
+		}
+	}
+}
+
+func TestJSMOpensAndClosesUnderOneAlias(t *testing.T) {
+	t.Parallel()
+	f := serve(t, jsmCheck, accepted)
+	n := open(t, notify.Settings{Type: notify.JSM, Secret: "key", URL: f.url})
+	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
+		tell(t, n, notice(t, event, detect.Warning, "merchant#7"))
+	}
+	var paths []string
+	for _, r := range f.requests() {
+		paths = append(paths, r.path)
+	}
+	closing := "/v2/alerts/" + incidentID + "/close?identifierType=alias"
+	if want := []string{"/v2/alerts?", "/v2/alerts/" + incidentID + "/priority?identifierType=alias", closing}; fmt.Sprint(paths) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+}
+
+func TestMailsOfAnIncidentAreOneThread(t *testing.T) {
+	t.Parallel()
+	box := serveMail(t)
+	n := open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "Keyheat <keyheat@example.com>", To: []string{"a@example.com", "b@example.com"}})
+	tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+	tell(t, n, notice(t, detect.EventResolved, detect.Critical, "merchant#7"))
+	mails := box.taken()
+	if len(mails) != 2 {
+		t.Fatalf("%d mails", len(mails))
+	}
+	for i, prefix := range []string{"111122223333/eu-west-1/orders: key", "Resolved: 111122223333/"} {
+		m, err := mail.ReadMessage(strings.NewReader(mails[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+		if err != nil || !strings.HasPrefix(subject, prefix) {
+			t.Errorf("subject %q (%v), want %q", subject, err, prefix)
+		}
+		if got := m.Header.Get("References"); got != "<"+incidentID+"@example.com>" {
+			t.Errorf("references %q", got)
+		}
+	}
+}
+
+func TestAMailServersRefusal(t *testing.T) {
+	t.Parallel()
+	for code, refused := range map[int]bool{550: true, 451: false} {
+		box := serveMail(t)
+		box.refuse = code
+		n := open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}})
+		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
+		if r.Err == nil || r.Refused != refused || !r.Unsent || strings.Contains(r.Err.Error(), "canary") || !strings.Contains(r.Err.Error(), fmt.Sprint(code)) {
+			t.Errorf("%d: %+v", code, r)
+		}
+	}
+}
+
+// TestMailIsNotSentInTheClear: beyond loopback a server without TLS gets nothing.
+func TestMailNeedsTLSBeyondLoopback(t *testing.T) {
+	t.Parallel()
+	box := serveMail(t)
+	_, port, _ := strings.Cut(box.address, ":")
+	// A name that is not known for loopback, though it leads there.
+	n := open(t, notify.Settings{Type: notify.Email, Server: "127.0.0.1.:" + port, From: "keyheat@example.com", To: []string{"a@example.com"}})
+	r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
+	if r.Err == nil || len(box.taken()) != 0 {
+		t.Errorf("sent in the clear: %+v, %d mails", r, len(box.taken()))
+	}
+}
+
+// toSNS has the SDK speak to a fake.
+func toSNS(t *testing.T, url string) {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_SNS": url, "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_CONFIG_FILE": "/dev/null", "AWS_MAX_ATTEMPTS": "1",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// snsCheck holds a request to "Publish" of the API reference.
+func snsCheck(_ *http.Request, body []byte) string {
+	v, err := url.ParseQuery(string(body))
+	if err != nil {
+		return err.Error()
+	}
+	subject := v.Get("Subject")
+	switch {
+	case v.Get("Action") != "Publish" || v.Get("TopicArn") == "" || v.Get("Message") == "" || len(v.Get("Message")) > 256<<10:
+		return "InvalidParameter"
+	case subject == "" || len(subject) > 100 || strings.ContainsFunc(subject, func(r rune) bool { return r < ' ' || r > '~' }):
+		return "InvalidParameter: Subject " + subject
+	case strings.HasSuffix(v.Get("TopicArn"), ".fifo") && (v.Get("MessageGroupId") != incidentID || v.Get("MessageDeduplicationId") != "n1"):
+		return "InvalidParameter: MessageGroupId"
+	}
+	return ""
+}
+
+func snsAnswer(w http.ResponseWriter, _ *http.Request) {
+	_, _ = w.Write([]byte(`<PublishResponse xmlns="https://sns.amazonaws.com/doc/2010-03-31/"><PublishResult><MessageId>1</MessageId></PublishResult></PublishResponse>`))
+}
+
+func TestSNS(t *testing.T) {
+	f := serve(t, snsCheck, snsAnswer)
+	toSNS(t, f.url)
+	for _, name := range []string{"on-call", "on-call.fifo"} {
+		n := open(t, notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:" + name})
+		tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
+	}
+	v, err := url.ParseQuery(string(f.requests()[0].body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(v.Get("Subject"), "111122223333/eu-west-1/orders: key ") {
+		t.Errorf("subject %q", v.Get("Subject"))
+	}
+}
+
+func TestSNSRefusals(t *testing.T) {
+	for code, refused := range map[string]bool{"NotFound": true, "Throttled": false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>canary-4711</Message></Error></ErrorResponse>`, code)
+		}))
+		toSNS(t, server.URL)
+		n := open(t, notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:x"})
+		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
+		server.Close()
+		if r.Err == nil || r.Refused != refused || !r.Unsent || strings.Contains(r.Err.Error(), "canary") {
+			t.Errorf("%s: %+v", code, r)
+		}
+	}
+}
+
+func TestAlertmanagerEndsWhatChangesItsLabels(t *testing.T) {
+	t.Parallel()
+	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url + "/", User: "u", Secret: "p"})
+	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
+		tell(t, n, notice(t, event, detect.Critical, "merchant#7"))
+	}
+	var got []string
+	for _, r := range f.requests() {
+		var alerts []struct {
+			Labels           map[string]string
+			StartsAt, EndsAt time.Time
+		}
+		if err := json.Unmarshal(r.body, &alerts); err != nil {
+			t.Fatal(err)
+		}
+		var states []string
+		for _, a := range alerts {
+			state := "ends"
+			if a.EndsAt.After(time.Now().Add(time.Minute)) {
+				state = "fires"
+			}
+			states = append(states, a.Labels["severity"]+" "+state)
+			if a.StartsAt.After(a.EndsAt) || a.Labels["table"] != "orders" || a.Labels["team"] != "checkout" || a.Labels["index"] != "" {
+				t.Errorf("alert %+v", a)
+			}
+		}
+		got = append(got, strings.Join(states, ", "))
+		if user, password, _ := (&http.Request{Header: r.head}).BasicAuth(); user != "u" || password != "p" || r.path != "/api/v2/alerts?" {
+			t.Errorf("%s as %s", r.path, user)
+		}
+	}
+	want := []string{"critical fires", "critical fires, warning ends", "critical ends, warning ends"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestHostileKeysAreText: the fakes refuse what is too long or of a type that is
+// interpreted; here it is what the texts hold.
+func TestHostileKeysAreText(t *testing.T) {
+	t.Parallel()
+	box := serveMail(t)
+	slack := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, accepted)
+	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
+	manager := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	for _, s := range []notify.Settings{
+		{Type: notify.Slack, URL: slack.url},
+		{Type: notify.PagerDuty, Secret: key32, URL: pager.url},
+		{Type: notify.JSM, Secret: "key", URL: jsm.url},
+		{Type: notify.Teams, URL: teams.url},
+		{Type: notify.Alertmanager, URL: manager.url},
+		{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}},
+	} {
+		n := open(t, s)
+		for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
+			tell(t, n, notice(t, event, detect.Critical, hostile))
+		}
+	}
+	for name, f := range map[string]*fake{"slack": slack, "pagerduty": pager, "jsm": jsm, "teams": teams, "alertmanager": manager} {
+		for _, r := range f.requests() {
+			for what, bad := range map[string]string{"an escape": "\x1b", "a change of direction": "\u202e", "a zero": "\x00"} {
+				var decoded any
+				if err := json.Unmarshal(r.body, &decoded); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(fmt.Sprint(decoded), bad) {
+					t.Errorf("%s is sent %s", name, what)
+				}
+			}
+		}
+	}
+	// Only the text of Slack's notification is markup; there nothing of it is left.
+	for _, r := range slack.requests() {
+		var m struct{ Text string }
+		if err := json.Unmarshal(r.body, &m); err != nil || strings.ContainsAny(m.Text, "<>") {
+			t.Errorf("slack's text %q (%v)", m.Text, err)
+		}
+	}
+	for _, text := range box.taken() {
+		m, err := mail.ReadMessage(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Header["Subject"]) != 1 || strings.Contains(text, "\nSubject: injected") || !strings.HasPrefix(m.Header.Get("Content-Type"), "text/plain") {
+			t.Errorf("header %v", m.Header)
+		}
+	}
+}
+
+func TestFaultsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]notify.Settings{
+		`type: "pager" is no type of receiver: give one of [alertmanager email jsm pagerduty slack sns teams webhook]`: {Type: "pager"},
+		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: notify.PagerDuty},
+		"channel: missing: a bot needs":                    {Type: notify.Slack, Secret: "xoxb"},
+		"url: give the URL of an incoming webhook":         {Type: notify.Slack},
+		"topic: a receiver of type teams does not have it": {Type: notify.Teams, URL: "https://x", Topic: "t"},
+		"url: not a URL to post to":                        {Type: notify.Teams, URL: "hunter2"},
+		"topic: not a topic's ARN":                         {Type: notify.SNS, Topic: "on-call"},
+		"server: \"smtp\": write host:port":                {Type: notify.Email, Server: "smtp", From: "a@b.c", To: []string{"d@e.f"}},
+		"from: not an address":                             {Type: notify.Email, Server: "smtp:25", From: "a", To: []string{"d@e.f"}},
+		"to: not addresses":                                {Type: notify.Email, Server: "smtp:25", From: "a@b.c", To: []string{"d"}},
+		`secret: not a secret of Standard Webhooks`:        {Type: notify.Webhook, URL: "https://x", Secret: "hunter2"},
+	} {
+		_, err := receiver.New(s)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestNoticeOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
+	f.Severity = detect.Critical
+	payload, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "")
+	if n.Incident.ID != f.Incident || n.Severity() != detect.Critical || !bytes.Equal(n.Document, payload) || n.IncidentDocument != nil {
+		t.Errorf("got %+v", n)
+	}
+}
+
+// TestKeyheatsOwnIncidentsHaveAPlace: notices of incidents about no table say that they
+// are about Keyheat itself.
+func TestKeyheatsOwnIncidentsHaveAPlace(t *testing.T) {
+	t.Parallel()
+	f := detect.NewFinding(detect.CollectionStopped, detect.Target{}, sample.Key{})
+	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Unix(0, 0), time.Unix(44, 0)
+	incident, err := json.Marshal(detect.Incidents([]detect.Finding{f})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	finding, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := json.Marshal(detect.Payload{Incident: incident, Finding: finding})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := notify.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "")
+	if n.Title != "Keyheat itself: no new samples are counted, for 45 s" || n.Table() != "Keyheat itself" {
+		t.Errorf("%q about %q", n.Title, n.Table())
+	}
+	if text := n.Text(); !strings.Contains(text, "About: Keyheat itself") || strings.Contains(text, "Table:") {
+		t.Errorf("the text is %s", text)
+	}
+}

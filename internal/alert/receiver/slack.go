@@ -1,0 +1,177 @@
+package receiver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+// Slack's limits of texts, in characters: of a header, a section's text, and one of
+// its fields.
+const (
+	slackAPI     = "https://slack.com/api"
+	slackHeader  = 150
+	slackSection = 3000
+	slackField   = 2000
+	slackFields  = 10
+)
+
+// slack posts to an incoming webhook, or as a bot, which rewrites its message when the
+// incident changes. Texts are of the type plain_text, in which Slack interprets
+// neither markup nor mentions.
+type slack struct {
+	client
+	url            string
+	token, channel string
+	header         http.Header
+}
+
+func newSlack(s notify.Settings) (notify.Notifier, error) {
+	switch {
+	case s.URL == "" && s.Secret == "":
+		return nil, notify.Fault{Field: "url", Err: errors.New("give the URL of an incoming webhook, or a bot's token as secret and a channel")}
+	case s.Secret != "" && s.Channel == "":
+		return nil, notify.Fault{Field: "channel", Err: errors.New("missing: a bot needs the channel's ID, such as C0123456789")}
+	case s.Secret == "" && s.Channel != "":
+		return nil, notify.Fault{Field: "channel", Err: errors.New("an incoming webhook has its channel already: take it out, or give a bot's token as secret")}
+	}
+	sl := &slack{client: newClient(), url: s.URL, token: s.Secret, channel: s.Channel}
+	if s.Secret != "" {
+		sl.header = http.Header{"Authorization": {"Bearer " + s.Secret}}
+		if s.URL == "" {
+			sl.url = slackAPI
+		}
+	}
+	return sl, nil
+}
+
+// slackMessage is what chat.postMessage, chat.update and an incoming webhook take.
+type slackMessage struct {
+	Channel string       `json:"channel,omitempty"`
+	TS      string       `json:"ts,omitempty"`
+	Text    string       `json:"text"`
+	Blocks  []slackBlock `json:"blocks"`
+	// UnfurlLinks is always false: a preview of our own page tells nothing.
+	UnfurlLinks bool `json:"unfurl_links"`
+}
+
+type slackBlock struct {
+	Type     string      `json:"type"`
+	Text     *slackText  `json:"text,omitempty"`
+	Fields   []slackText `json:"fields,omitempty"`
+	Elements []slackItem `json:"elements,omitempty"`
+}
+
+// slackText is a plain_text object.
+type slackText struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Emoji bool   `json:"emoji"`
+}
+
+// slackItem is a button that opens a page.
+type slackItem struct {
+	Type     string    `json:"type"`
+	Text     slackText `json:"text"`
+	URL      string    `json:"url"`
+	ActionID string    `json:"action_id"`
+}
+
+// Notify implements Notifier.
+func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+	m := slackMessageOf(n)
+	if s.token == "" {
+		r, _ := s.post(ctx, s.url, m, nil)
+		return r
+	}
+	m.Channel = s.channel
+	method := "/chat.postMessage"
+	if channel, ts, known := strings.Cut(n.Receipt, " "); known {
+		m.Channel, m.TS, method = channel, ts, "/chat.update"
+	}
+	return s.call(ctx, method, m)
+}
+
+// call calls a method of Slack's Web API, which answers 200 also when it refuses.
+func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.Response {
+	r, body := s.post(ctx, s.url+method, m, s.header)
+	if r.Err != nil {
+		return r
+	}
+	var answer struct {
+		OK          bool
+		Error       string
+		Channel, TS string
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return notify.Response{Err: errors.New("the receiver's answer is not that of Slack's Web API"), Unsent: true}
+	}
+	switch {
+	case answer.OK:
+		return notify.Response{Receipt: answer.Channel + " " + answer.TS}
+	case answer.Error == "message_not_found" && m.TS != "":
+		m.TS = "" // somebody deleted it
+		return s.call(ctx, "/chat.postMessage", m)
+	}
+	temporary := map[string]bool{"ratelimited": true, "rate_limited": true, "fatal_error": true, "internal_error": true, "service_unavailable": true, "request_timeout": true}
+	return notify.Response{Err: fmt.Errorf("the answer of Slack is %s", slackError(answer.Error)), Refused: !temporary[answer.Error], Unsent: true}
+}
+
+// slackErrors are the answers that an operator can do something about, as Slack's
+// documentation of chat.postMessage names them. Others are not repeated.
+var slackErrors = map[string]string{
+	"invalid_auth": "the token is not valid", "not_authed": "there is no token", "account_inactive": "the token's workspace or user is gone",
+	"token_revoked": "the token was revoked", "token_expired": "the token has expired", "missing_scope": "the token lacks the scope chat:write",
+	"channel_not_found": "the channel does not exist, or is private and the bot is not in it", "not_in_channel": "invite the bot into the channel",
+	"is_archived": "the channel is archived", "msg_too_long": "the message is too long", "ratelimited": "too many messages", "rate_limited": "too many messages",
+}
+
+func slackError(code string) string {
+	if text, known := slackErrors[code]; known {
+		return code + ": " + text
+	}
+	return "an error"
+}
+
+// slackMessageOf returns a notice in blocks.
+func slackMessageOf(n *notify.Notice) slackMessage {
+	m := slackMessage{Text: slackEscape(n.Headline()), Blocks: []slackBlock{{Type: "header", Text: plainText(n.Headline(), slackHeader)}}}
+	if len([]rune(n.Headline())) > slackHeader {
+		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(n.Headline(), slackSection)})
+	}
+	var fields []slackText
+	for _, f := range n.Facts() {
+		if len(fields) < slackFields {
+			fields = append(fields, *plainText(f.Name+": "+f.Value, slackField))
+		}
+	}
+	if len(fields) > 0 {
+		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Fields: fields})
+	}
+	if n.FirstFix != "" && !n.Resolved() {
+		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText("First fix: "+n.FirstFix, slackSection)})
+	}
+	if n.URL != "" {
+		open := slackItem{Type: "button", Text: *plainText("Details", slackHeader), URL: n.URL, ActionID: "open"}
+		m.Blocks = append(m.Blocks, slackBlock{Type: "actions", Elements: []slackItem{open}})
+	}
+	return m
+}
+
+func plainText(text string, most int) *slackText {
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most-1]) + "…"
+	}
+	return &slackText{Type: "plain_text", Text: text}
+}
+
+// slackEscape writes text so that Slack shows it, and interprets neither links nor
+// mentions in it: it is the text of a phone's notification, which is no plain_text.
+func slackEscape(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}

@@ -1,0 +1,120 @@
+package receiver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+const (
+	// snsSubject is what SNS takes of a subject: ASCII characters, none of control.
+	snsSubject = 100
+	// snsMessage bounds a message, of which SNS takes 256 KB.
+	snsMessage = 64 << 10
+)
+
+// topic publishes to an SNS topic, with event, severity, account, region, table and
+// index as attributes that subscriptions can filter by.
+type topic struct {
+	arn    string
+	region string
+
+	mu     sync.Mutex
+	client *sns.Client // made when it is needed first
+}
+
+func newSNS(s notify.Settings) (notify.Notifier, error) {
+	a, err := arn.Parse(s.Topic)
+	if err != nil || a.Service != "sns" || a.Region == "" {
+		return nil, notify.Fault{Field: "topic", Err: errors.New("not a topic's ARN: write arn:aws:sns:eu-west-1:111122223333:on-call")}
+	}
+	return &topic{arn: s.Topic, region: a.Region}, nil
+}
+
+// Notify implements Notifier.
+func (t *topic) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+	client, err := t.connect(ctx)
+	if err != nil {
+		return notify.Response{Err: err, Unsent: true}
+	}
+	_, err = client.Publish(ctx, t.input(n))
+	if err == nil {
+		return notify.Response{}
+	}
+	refusal, answered := errors.AsType[smithy.APIError](err)
+	if !answered {
+		return notify.Response{Err: fmt.Errorf("publish to SNS: %w", err), Silent: true}
+	}
+	status, known := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err)
+	rejected := known && status.HTTPStatusCode() < http.StatusInternalServerError
+	// SNS's texts may repeat the message; its codes do not.
+	return notify.Response{
+		Err: fmt.Errorf("SNS answered %s", refusal.ErrorCode()), Unsent: rejected,
+		Refused: rejected && !strings.Contains(refusal.ErrorCode(), "Throttl"),
+	}
+}
+
+// connect returns the client, with the credentials that the environment has when it is
+// asked for first.
+func (t *topic) connect(ctx context.Context) (*sns.Client, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.client == nil {
+		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(t.region))
+		if err != nil {
+			return nil, fmt.Errorf("AWS credentials: %w", err)
+		}
+		t.client = sns.NewFromConfig(loaded)
+	}
+	return t.client, nil
+}
+
+func (t *topic) input(n *notify.Notice) *sns.PublishInput {
+	in := &sns.PublishInput{
+		TopicArn: &t.arn, Subject: aws.String(snsSubjectOf(n.Headline())), Message: aws.String(notify.Cut(n.Text(), snsMessage)),
+		MessageAttributes: make(map[string]types.MessageAttributeValue),
+	}
+	attributes := map[string]string{
+		"event": n.Event, "severity": string(n.Severity()), "account": n.Incident.Account, "region": n.Incident.Region,
+		"table": n.Incident.Table, "index": n.Incident.Index, "kind": string(n.Finding.Kind), "incident": n.Subject,
+	}
+	for name, value := range present(attributes) {
+		in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+	}
+	if strings.HasSuffix(t.arn, ".fifo") {
+		in.MessageGroupId, in.MessageDeduplicationId = aws.String(n.Subject), aws.String(n.ID)
+	}
+	return in
+}
+
+// snsSubjectOf writes a text as SNS takes a subject.
+func snsSubjectOf(text string) string {
+	ascii := strings.Map(func(r rune) rune {
+		switch {
+		case r == '“' || r == '”':
+			return '"'
+		case r < ' ' || r > '~':
+			return '?'
+		}
+		return r
+	}, text)
+	if len(ascii) > snsSubject {
+		ascii = ascii[:snsSubject-3] + "..."
+	}
+	return ascii
+}

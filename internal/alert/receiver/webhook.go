@@ -1,0 +1,94 @@
+package receiver
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
+)
+
+// Message is the body of a webhook.
+type Message struct {
+	// ID is the same on every attempt.
+	ID string `json:"id"`
+	// Event is what happened to the incident: firing, updated or resolved; or report,
+	// which is of no incident.
+	Event string `json:"event"`
+	// At is when the notification was put into the outbox.
+	At time.Time `json:"at"`
+	// Title says in one line what it is about, FirstFix what to do first.
+	Title    string `json:"title"`
+	FirstFix string `json:"first_fix"`
+	// URL is the finding's page; empty where it is not known under which address
+	// people reach the pages.
+	URL string `json:"url"`
+	// Incident is the incident's document as it was then, Finding that of the finding
+	// that it is about.
+	Incident json.RawMessage `json:"incident,omitempty"`
+	Finding  json.RawMessage `json:"finding,omitempty"`
+	// Report is a scheduled report in short.
+	Report json.RawMessage `json:"report,omitempty"`
+}
+
+// webhook posts messages as Standard Webhooks specifies
+// (https://www.standardwebhooks.com): headers webhook-id and webhook-timestamp, and
+// webhook-signature where a secret is set.
+type webhook struct {
+	client
+	url string
+	key []byte
+}
+
+func newWebhook(s notify.Settings) (notify.Notifier, error) {
+	key, err := signingKey(s.Secret)
+	if err != nil {
+		return nil, notify.Fault{Field: "secret", Err: err}
+	}
+	return &webhook{client: newClient(), url: s.URL, key: key}, nil
+}
+
+// Notify implements Notifier.
+func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+	m := Message{ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, Incident: n.IncidentDocument, Finding: n.Document, Report: n.Report}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}
+	}
+	body = inert(body)
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	header := http.Header{"Webhook-Id": {n.ID}, "Webhook-Timestamp": {at}}
+	if w.key != nil {
+		header.Set("webhook-signature", "v1,"+sign(w.key, n.ID, at, body))
+	}
+	r, _ := w.sendBytes(ctx, http.MethodPost, w.url, body, header)
+	return r
+}
+
+// sign is Standard Webhooks' symmetric signature, version 1.
+func sign(key []byte, id, at string, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// signingKey is the secret's bytes; none for no secret.
+func signingKey(secret string) ([]byte, error) {
+	if secret == "" {
+		return nil, nil
+	}
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	b, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(b) < 24 || len(b) > 64 {
+		return nil, errors.New(`not a secret of Standard Webhooks: give "whsec_" and 24 to 64 random bytes in base64`)
+	}
+	return b, nil
+}

@@ -1,0 +1,217 @@
+package alert_test
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/store"
+)
+
+// told is a store with notifications of incidents: "id incident event" each.
+func told(t *testing.T, all ...string) *store.Store {
+	t.Helper()
+	s := outbox(t)
+	add(t, s, all...)
+	return s
+}
+
+func add(t *testing.T, s *store.Store, all ...string) {
+	t.Helper()
+	for _, n := range all {
+		f := strings.Fields(n)
+		err := s.PutNotification(t.Context(), store.Notification{
+			ID: f[0], Fingerprint: "f-" + f[1], Incident: f[1], Event: f[2], Route: alert.DefaultRoute,
+			Payload: []byte(`{"incident":{"id":"` + f[1] + `","table":"orders","severity":"critical"},"finding":{"kind":"hot_key_write","table":"orders","key":"` + f[1] + `","severity":"critical"}}`),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// states are those of a route's notifications, by ID.
+func states(t *testing.T, s *store.Store, route string) map[string]string {
+	t.Helper()
+	all, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: route})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := make(map[string]string)
+	for _, n := range all {
+		by[n.ID] = n.State
+	}
+	return by
+}
+
+// none reports whether nothing is pending on a route.
+func none(t *testing.T, s *store.Store, route string) func() bool {
+	return func() bool {
+		for _, state := range states(t, s, route) {
+			if state == store.Pending {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func TestWhatEndedBeforeItWasToldIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing", "b1 b firing", "b2 b updated", "a2 a resolved")
+	r := receive(t, status(http.StatusOK))
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got, want := events(r.seen()), []string{"b1 firing", "b2 updated"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if got := states(t, s, alert.DefaultRoute); got["a1"] != store.Cancelled || got["a2"] != store.Cancelled {
+		t.Errorf("states %v", got)
+	}
+}
+
+// TestAnAttemptThatMayHaveArrivedIsEnded: the receiver took it and the connection
+// broke, so that it has to be told of the end.
+func TestAnAttemptThatMayHaveArrivedIsEnded(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing")
+	var once atomic.Bool
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		if once.CompareAndSwap(false, true) {
+			add(t, s, "a2 a resolved")
+			panic(http.ErrAbortHandler)
+		}
+	})
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got, want := events(r.seen()), []string{"a1 firing", "a1 firing", "a2 resolved"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// TestARefusedBeginningNeedsNoEnd: what the receiver rejected has certainly not
+// arrived.
+func TestARefusedBeginningNeedsNoEnd(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing", "b1 b firing")
+	var once atomic.Bool
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		if once.CompareAndSwap(false, true) {
+			add(t, s, "a2 a resolved")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got, want := events(r.seen()), []string{"a1 firing", "b1 firing"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+func TestAnIncidentThatBeginsAgainIsToldAgain(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing", "a2 a resolved")
+	r := receive(t, status(http.StatusOK))
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	add(t, s, "a3 a firing")
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	add(t, s, "a4 a resolved")
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got, want := events(r.seen()), []string{"a3 firing", "a4 resolved"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+func TestBeyondTheLimitOneMessageSaysHowManyMore(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, letter := range strings.Split("abcdefghij", "") {
+		all = append(all, letter+"1 "+letter+" firing")
+	}
+	s := told(t, all...)
+	r := receive(t, status(http.StatusOK))
+	c := quick(r.URL)
+	c.Limit = 3
+	deliver(t, c, s, none(t, s, alert.DefaultRoute))
+	calls := r.seen()
+	if len(calls) != 4 || !strings.HasPrefix(calls[3].Title, "7 more incidents than 3 a minute: 7 on orders. The worst: orders: key “d”") {
+		t.Fatalf("told %q, the last %q", events(calls), calls[len(calls)-1].Title)
+	}
+	// Of what was summed up no end is told; of the others it is, whatever the limit.
+	add(t, s, "a2 a resolved", "j2 j resolved")
+	deliver(t, c, s, none(t, s, alert.DefaultRoute))
+	if got := events(r.seen()[4:]); !slices.Equal(got, []string{"a2 resolved"}) {
+		t.Errorf("then told %q", got)
+	}
+}
+
+func TestTheFallbackIsToldAndHearsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing", "b1 b firing")
+	var down atomic.Bool
+	down.Store(true)
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		if down.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	c := quick(r.URL)
+	c.Fallback, c.FallbackAfter = "second", time.Millisecond
+	deliver(t, c, s, func() bool { return len(states(t, s, "second")) == 2 })
+	second := receive(t, status(http.StatusOK))
+	c2 := quick(second.URL)
+	c2.Route = "second"
+	deliver(t, c2, s, none(t, s, "second"))
+	down.Store(false)
+	add(t, s, "a2 a resolved", "c1 c firing")
+	c.FallbackAfter = time.Hour
+	deliver(t, c, s, none(t, s, alert.DefaultRoute))
+
+	deliver(t, c2, s, none(t, s, "second"))
+	var heard []string
+	for _, call := range second.seen() {
+		heard = append(heard, string(call.Finding[strings.Index(string(call.Finding), `"key":"`)+7])+" "+call.Event)
+	}
+	slices.Sort(heard)
+	if want := []string{"a firing", "a resolved", "b firing"}; !slices.Equal(heard, want) {
+		t.Errorf("the fallback hears %q, want %q", heard, want)
+	}
+}
+
+// TestAlertmanagerIsToldAgain: it forgets what it is not told, also over a restart.
+func TestAlertmanagerIsToldAgain(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing", "b1 b firing")
+	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Judge(t.Context(), l, store.Judgement{Incidents: []store.Incident{
+		{ID: "a", State: "firing", Document: []byte("{}")}, {ID: "b", State: "resolved", Document: []byte("{}")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var posts atomic.Int32
+	var last atomic.Value
+	r := receiveBodies(t, func(body string) { posts.Add(1); last.Store(body) })
+	c := quick("")
+	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: r}
+	// The two, and the one that goes on, at once after each start.
+	deliver(t, c, s, func() bool { return posts.Load() == 3 })
+	deliver(t, c, s, func() bool { return posts.Load() == 4 })
+	if got, _ := last.Load().(string); !strings.Contains(got, `"incident":"a"`) {
+		t.Errorf("told again: %s", got)
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	c := alert.Config{Receiver: notify.Settings{Type: notify.PagerDuty}}
+	if _, err := alert.New(c, nil, "test", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "secret: missing") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package analyze_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/analyze"
+)
+
+// storm is a minute of a key whose demand is 900 units a second, of which one caller
+// sends what it asks for four times.
+func storm() string {
+	var text strings.Builder
+	for s := range 60 {
+		for i := range 5 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"tenant#1","sk":"%d","op":"PutItem","wcu":1,"n":100,"calls":100,"attempts":1,"caller":"svc-%d"}`+"\n", 1763692032000+1000*s, 17*s+i, i)
+		}
+		for i := range 4 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"tenant#1","sk":"%d","op":"PutItem","wcu":1,"n":100,"calls":100,"attempts":4,"waited_ms":25,"caller":"lambda/reindex"}`+"\n", 1763692032000+1000*s, 19*s+i)
+		}
+		fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"tenant#2","op":"PutItem","wcu":1,"n":200,"calls":200,"attempts":1,"caller":"svc-1"}`+"\n", 1763692032000+1000*s)
+	}
+	return text.String()
+}
+
+// TestAStormIsExplained reads of a retry storm: who makes it, what it costs, and that
+// backing off comes first; on the first screen, as JSON by the schema, and as one
+// incident.
+func TestAStormIsExplained(t *testing.T) {
+	t.Parallel()
+	out := explained(t, storm(), "tenant#1")
+	text := strings.Join(strings.Fields(out), " ")
+	for _, want := range []string{
+		"WARNING (retry_storm)", "1. Let “lambda/reindex” back off first",
+		"“lambda/reindex” makes 76% of the attempts on the key: it sends each of its requests 4.0 times, and 1,200 of its 1,600 attempts a second are refused.",
+		"In the last minute callers waited 600 s in retries, 100% of that time in “lambda/reindex”.",
+		"126,000 for 54,000 requests in 60 seconds, 2.3 each", "lambda/reindex with 76.2% of the attempts, 4.0 a request, waited 600 s, 0 failed",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+	lines := strings.Split(out, "\n")
+	if head := strings.Join(lines[:min(screen, len(lines))], "\n"); !strings.Contains(head, "back off first") {
+		t.Errorf("the first screen does not say what to do:\n%s", out)
+	}
+	asJSON := run(t, storm(), analyze.FormatJSON)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(asJSON))
+	must(t, err)
+	if err := schema(t).Validate(v); err != nil {
+		t.Error(err)
+	}
+	r := result(t, storm())
+	if len(r.Incidents) != 1 || r.Incidents[0].Cause != detect.CauseRetryStorm || len(r.Incidents[0].Findings) != 2 {
+		t.Errorf("incidents %+v", r.Incidents)
+	}
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+
+	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/config"
+)
+
+// Web is who may reach a daemon's server, and what they may do there.
+type Web struct {
+	ConfigFile     string   `yaml:"config_file" help:"TLS, client certificates and users of the server, in the form of Prometheus's [web configuration file](https://prometheus.io/docs/prometheus/latest/configuration/https/)"`
+	AllowInsecure  bool     `yaml:"allow_insecure" help:"listen beyond this machine without TLS or authentication, because something in front of the server provides them"`
+	Operators      []string `yaml:"operators" help:"the users who may change something, * for all; others read. Without any, all may on loopback without a configuration file, and nobody elsewhere"`
+	UserHeader     string   `yaml:"user_header" help:"the header in which a proxy names the user whom it has authenticated, such as X-Forwarded-User"`
+	TrustedProxies []string `yaml:"trusted_proxies" help:"addresses of the proxies whose header counts, such as 10.0.0.7 or 10.0.0.0/24"`
+}
+
+// Check adds what is wrong with an address to listen at, of the setting at path, and
+// with its access.
+func (w Web) Check(path, address string, f *config.Faults) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		f.Addf(path, "%q: write host:port, such as 127.0.0.1:9460", address)
+		return
+	}
+	access, err := w.access()
+	if err != nil {
+		f.Addf("web.trusted_proxies", "%w", err)
+		return
+	}
+	switch err := access.Validate(address); {
+	case errors.Is(err, admin.ErrInsecure) && !w.AllowInsecure:
+		f.Addf(path, "%w: give both in web.config_file, or set web.allow_insecure where something in front of the server provides them", err)
+	case err != nil && !errors.Is(err, admin.ErrInsecure):
+		f.Addf("web", "%w", err)
+	}
+}
+
+// Options returns how to serve at an address, which Check found nothing wrong with.
+func (w Web) Options(address string, hosts []string) admin.Options {
+	access, _ := w.access()
+	return admin.Options{Address: address, Hosts: hosts, Access: access}
+}
+
+func (w Web) access() (admin.Access, error) {
+	a := admin.Access{ConfigFile: w.ConfigFile, Operators: w.Operators, UserHeader: w.UserHeader}
+	for _, text := range w.TrustedProxies {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, single := netip.ParseAddr(text)
+			if single != nil {
+				return a, errors.New(text + " is no address: write one such as 10.0.0.7 or 10.0.0.0/24")
+			}
+			prefix = netip.PrefixFrom(address, address.BitLen())
+		}
+		a.Proxies = append(a.Proxies, prefix)
+	}
+	return a, nil
+}

@@ -1,0 +1,131 @@
+package erase_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/erase"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ key, text, want string }{
+		{"user#42", "user#42", "(purged)"},
+		{"user#42", "Spread “user#42” over 3 shards, named “user#42#SHARD_0” to “user#42#SHARD_2”", "Spread “(purged)” over 3 shards, named “(purged)#SHARD_0” to “(purged)#SHARD_2”"},
+		{"user#42", "user#421 and xuser#42 are others", "user#421 and xuser#42 are others"},
+		{"user#42", "/findings?key=user#42&x", "/findings?key=(purged)&x"},
+		{"42", "42", "(purged)"},
+		{"42", "“42” had 42 units, 420 in all", "“(purged)” had 42 units, 420 in all"},
+		{"42", "key 42", "key 42"},
+		{"a\x1bb-c", `“a\x1bb-c” is hot`, "“(purged)” is hot"},
+		{"nul\x00key", "nul\uFFFDkey", "(purged)"},
+		{"jösé-m", "the key jösé-m.", "the key (purged)."},
+		{"", "nothing", "nothing"},
+	} {
+		got, was := erase.Key{sample.KeyString(c.key)}.Text(c.text)
+		if got != c.want || was != (c.want != c.text) {
+			t.Errorf("%q without %q is %q, want %q", c.text, c.key, got, c.want)
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	keys := erase.Key{sample.KeyString("~hash"), sample.KeyString("user#42")}
+	const document = `{"key":"user#42","n":1000000000000000001,"of":["~hash",{"user#42":true}],"other":"user#4"}`
+	got, was, err := keys.Document([]byte(document))
+	if err != nil || !was || strings.Contains(string(got), "user#42") || strings.Contains(string(got), "~hash") ||
+		!strings.Contains(string(got), "1000000000000000001") || !strings.Contains(string(got), `"user#4"`) {
+		t.Errorf("%s %v %v", got, was, err)
+	}
+	if got, was, err := keys.Document([]byte(`{"key": "user#7"}`)); err != nil || was || string(got) != `{"key": "user#7"}` {
+		t.Errorf("%s %v %v", got, was, err)
+	}
+	if got, was, _ := keys.Document([]byte("no JSON of user#42")); !was || string(got) != "no JSON of (purged)" {
+		t.Errorf("%s %v", got, was)
+	}
+}
+
+// TestSummaries: the key's name is gone, as a partition key and as another key's sort
+// key; totals stay, and what is not listed may have had its load.
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-7f3a"
+	config := sketch.Config{Seed: 7}
+	shard := sketch.NewShard(config)
+	for i := range 3000 {
+		r := sample.Record{Time: 1_763_692_032_185, Table: "orders", PK: sample.KeyString("user#1"), SK: sample.KeyString(canary), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}
+		if i%2 == 0 {
+			r.PK, r.SK = r.SK, r.PK
+		}
+		if err := shard.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := sketch.NewDelta(config)
+	shard.Seal(d)
+	before := d.Windows[0].Total
+	delta, err := d.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, err := d.Windows[0].MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := erase.Key{sample.KeyString(canary)}
+	erased, version, was, err := keys.Delta(delta)
+	if err != nil || !was || version != sketch.Version {
+		t.Fatalf("%v %d %v", was, version, err)
+	}
+	var again sketch.Delta
+	if err := again.UnmarshalBinary(erased); err != nil {
+		t.Fatal(err)
+	}
+	erased, was, err = keys.Window(window)
+	if err != nil || !was {
+		t.Fatal(was, err)
+	}
+	var w sketch.Window
+	if err := w.UnmarshalBinary(erased); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []sketch.Window{again.Windows[0], w} {
+		if w.Total.Load != before.Load || w.Total.Requests != before.Requests || w.Unseen.Write < 1_500_000 || len(w.Keys) != 1 {
+			t.Errorf("totals %+v, unseen %+v, %d keys", w.Total, w.Unseen, len(w.Keys))
+		}
+		for _, k := range w.Keys {
+			if k.Key.Text == canary || k.Evidence == nil {
+				t.Errorf("key %+v", k)
+				continue
+			}
+			for _, item := range k.Evidence.Items.Entries {
+				if item.Text == canary {
+					t.Error("it is still an item of another key")
+				}
+			}
+			for _, p := range k.Evidence.Places {
+				if p.Order == canary {
+					t.Error("it is still a place of another key")
+				}
+			}
+		}
+	}
+	if _, _, was, err := keys.Delta(mustDelta(t, &again)); was || err != nil {
+		t.Errorf("again: %v %v", was, err)
+	}
+	if _, _, err := keys.Window([]byte("damaged")); err == nil {
+		t.Error("a damaged window is passed over")
+	}
+}
+
+func mustDelta(t *testing.T, d *sketch.Delta) []byte {
+	t.Helper()
+	b, err := d.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

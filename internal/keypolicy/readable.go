@@ -1,0 +1,268 @@
+package keypolicy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+// separators stand between the components of keys. A hash is made of what is between
+// two hashSeparators; what stays readable may be bounded by any of them.
+const (
+	separators    = "#|:/_-., "
+	hashSeparator = "#"
+)
+
+// nearby is how far a readable date may be from the request's: the day before and the
+// day after, wherever on earth it is written.
+const nearby = 2 * 24 * time.Hour
+
+// span is a part of a text that stays.
+type span struct{ from, to int }
+
+// readable returns the parts of a key that stay readable in a request of a time in
+// Unix milliseconds, in order and apart from each other.
+func (p *Policy) readable(text string, at int64) []span {
+	var all []span
+	for i := 0; i < len(text); {
+		if n := p.readableAt(text, i, at); n > 0 {
+			all = append(all, span{i, i + n})
+			i += n
+			continue
+		}
+		next := strings.IndexAny(text[i:], separators)
+		if next < 0 {
+			break
+		}
+		i += next + 1
+	}
+	if p.Shards != nil {
+		return p.withNumber(text, all)
+	}
+	return all
+}
+
+// readableAt returns the length of what stays readable at the beginning of a component;
+// 0 when it does not.
+func (p *Policy) readableAt(text string, i int, at int64) int {
+	rest := text[i:]
+	if n := timeLength(rest, at); n > 0 && ends(rest, n) {
+		return n
+	}
+	for _, mark := range shardMarks {
+		if i == 0 || !strings.HasPrefix(text[i-1:], mark) {
+			continue
+		}
+		n := len(mark) - 1
+		digits := digitsAt(rest, n)
+		if digits > 0 && digits <= maxShardDigits && ends(rest, n+digits) {
+			return n + digits
+		}
+	}
+	end := strings.IndexAny(rest, separators)
+	if end < 0 {
+		end = len(rest)
+	}
+	if slices.Contains(p.Words, rest[:end]) {
+		return end
+	}
+	return 0
+}
+
+// withNumber adds the number of a shard where the policy's form finds one.
+func (p *Policy) withNumber(text string, all []span) []span {
+	base, shard, is := p.Shards.Parse(text)
+	if !is {
+		return all
+	}
+	number := span{0, len(text)}
+	switch n := len(strconv.Itoa(shard)) + len(p.Shards.Before) + len(p.Shards.After); {
+	case p.Shards.Alone:
+	case p.Shards.Prefix:
+		number.to = n
+	default:
+		number.from = len(base)
+	}
+	all = slices.DeleteFunc(all, func(s span) bool { return s.to > number.from && s.from < number.to })
+	all = append(all, number)
+	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
+	return all
+}
+
+// shardMarks are the marks of shards that a word names.
+var shardMarks = func() (all []string) {
+	for _, f := range shardkey.Forms() {
+		if len(f.Before) > 1 {
+			all = append(all, f.Before)
+		}
+	}
+	return all
+}()
+
+// maxShardDigits is of how many digits a shard's number is at most (see shardkey).
+const maxShardDigits = 6
+
+// ends reports whether a component ends behind so many bytes.
+func ends(text string, n int) bool {
+	return n == len(text) || strings.IndexByte(separators, text[n]) >= 0
+}
+
+func digitsAt(text string, i int) int {
+	n := 0
+	for i+n < len(text) && text[i+n] >= '0' && text[i+n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// dateForms are the ways of writing a day into a key, clockForms what may follow, the
+// longest first.
+var (
+	dateForms  = []string{"2006-01-02", "2006/01/02", "2006.01.02", "20060102"}
+	clockForms = []string{"T15:04:05", " 15:04:05", "T15:04", "T15-04", " 15:04", "-15-04", "T1504", "T150405", "T15", "-15", " 15", "#15", "150405", "1504", "15"}
+)
+
+// timeLength returns the length of the date or time near a request's that begins a text.
+func timeLength(text string, at int64) int {
+	if digitsAt(text, 0) < 4 {
+		return 0 // nearly every key
+	}
+	if n := epochLength(text, at); n > 0 {
+		return n
+	}
+	if n := weekLength(text, at); n > 0 {
+		return n
+	}
+	for _, form := range dateForms {
+		if len(text) < len(form) {
+			continue
+		}
+		day, err := time.Parse(form, text[:len(form)])
+		if err != nil || !near(day.UnixMilli(), at) {
+			continue
+		}
+		return len(form) + clockLength(text[len(form):])
+	}
+	return 0
+}
+
+// near reports whether a day's beginning is that of a day near a request's.
+func near(day, at int64) bool {
+	began := time.UnixMilli(at).UTC().Truncate(24 * time.Hour).UnixMilli()
+	return day >= began-nearby.Milliseconds() && day <= began+nearby.Milliseconds()
+}
+
+// clockLength returns the length of the time of day that follows a date, with its
+// fraction and zone.
+func clockLength(text string) int {
+	for _, form := range clockForms {
+		if len(text) < len(form) || digitsAt(text, len(form)) > 0 {
+			continue
+		}
+		if _, err := time.Parse(form, text[:len(form)]); err != nil {
+			continue
+		}
+		n := len(form)
+		if strings.HasPrefix(text[n:], ".") {
+			n += 1 + digitsAt(text, n+1)
+		}
+		if strings.HasPrefix(text[n:], "Z") {
+			n++
+		}
+		return n
+	}
+	return 0
+}
+
+// Unix times have so many digits in seconds and in milliseconds from 2001 to 2286.
+const secondDigits, milliDigits = 10, 13
+
+func epochLength(text string, at int64) int {
+	n := digitsAt(text, 0)
+	if n != secondDigits && n != milliDigits {
+		return 0
+	}
+	unix, err := strconv.ParseInt(text[:n], 10, 64)
+	if err != nil {
+		return 0
+	}
+	if n == secondDigits {
+		unix *= 1000
+	}
+	if away := unix - at; away < -nearby.Milliseconds() || away > nearby.Milliseconds() {
+		return 0
+	}
+	return n
+}
+
+// weekLength returns the length of an ISO week such as 2026-W47.
+func weekLength(text string, at int64) int {
+	for _, mark := range []string{"-W", "W", "-w", "w"} {
+		if !strings.HasPrefix(text[4:], mark) || digitsAt(text, 4+len(mark)) != 2 {
+			continue
+		}
+		n := 4 + len(mark) + 2
+		for _, shift := range []time.Duration{-nearby, 0, nearby} {
+			year, week := time.UnixMilli(at).UTC().Add(shift).ISOWeek()
+			if text[:4] == strconv.Itoa(year) && text[n-2:n] == twoDigits(week) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// timesIn returns times of requests in which a date or time of a text is readable: of
+// several that are near each other, in each way.
+func timesIn(text string) (all []int64) {
+	for i := 0; i < len(text); {
+		if at, found := timeAt(text[i:]); found {
+			for day := -nearby; day <= nearby; day += 24 * time.Hour {
+				all = append(all, at+day.Milliseconds())
+			}
+		}
+		next := strings.IndexAny(text[i:], separators)
+		if next < 0 {
+			break
+		}
+		i += next + 1
+	}
+	return all
+}
+
+// timeAt returns about when a text's beginning is, if it is a date or time.
+func timeAt(text string) (at int64, found bool) {
+	n := digitsAt(text, 0)
+	if n < 4 {
+		return 0, false
+	}
+	if n == secondDigits || n == milliDigits {
+		if unix, err := strconv.ParseInt(text[:milliDigits-3], 10, 64); err == nil && epochLength(text, unix*1000) > 0 {
+			return unix * 1000, true
+		}
+	}
+	for _, form := range dateForms {
+		if len(text) >= len(form) {
+			if day, err := time.Parse(form, text[:len(form)]); err == nil {
+				return day.UnixMilli(), true
+			}
+		}
+	}
+	year, err := strconv.Atoi(text[:4])
+	if err != nil || len(text) < len("2026W47") {
+		return 0, false
+	}
+	// The fourth of January is in the first week.
+	for week := range 53 {
+		at = time.Date(year, 1, 4+7*week, 0, 0, 0, 0, time.UTC).UnixMilli()
+		if weekLength(text, at) > 0 {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func twoDigits(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }

@@ -1,0 +1,147 @@
+package verdict
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// hold keeps an incident from firing that the policy wants to see last: one of hot keys
+// without lasting harm, or one that has not held for long enough. Its severity is then
+// that of what has lasted, too: one second over a limit makes no warning critical.
+func hold(i *detect.Incident, found []detect.Finding, before incident, p detect.Policy) {
+	if i.Cause == detect.CausePipeline {
+		return // what makes these has waited already, and a gap has no length
+	}
+	holds := false
+	if p.OnHarm {
+		if lasting, ofKeys := lasting(i, found); ofKeys {
+			holds = lasting == ""
+			i.Severity = milder(i.Severity, cmp.Or(lasting, detect.Warning))
+		}
+	}
+	opened := i.OpenedAt
+	if before.ID != "" && before.OpenedAt.Before(opened) {
+		opened = before.OpenedAt
+	}
+	holds = holds || i.LastSeen.Sub(opened) < p.For
+	if holds && i.State == detect.Firing && before.State != detect.Firing {
+		i.State = detect.Pending
+	}
+}
+
+// lasting returns how severe an incident is by what lasted of its hot keys; false where
+// none of them fires or has fired, and what fires is something else.
+func lasting(i *detect.Incident, found []detect.Finding) (most detect.Severity, ofKeys bool) {
+	for n := range found {
+		f := &found[n]
+		if f.Incident != i.ID || !f.Kind.OfKey() || f.State == detect.Pending {
+			continue
+		}
+		ofKeys = true
+		if detect.Rank(f.Lasting) > detect.Rank(most) {
+			most = f.Lasting
+		}
+	}
+	return most, ofKeys
+}
+
+func milder(a, b detect.Severity) detect.Severity {
+	if detect.Rank(a) < detect.Rank(b) {
+		return a
+	}
+	return b
+}
+
+// ending is an incident that is over but for the time that it goes on firing.
+type ending struct {
+	incident incident
+	at       time.Time
+}
+
+// SetOpen records the stored incidents that fire. One of which no finding is open was
+// about to end when the judge before this one did.
+func (s *State) SetOpen(open []Earlier, unresolved []detect.Finding) error {
+	for _, e := range open {
+		if err := s.SetEarlier(e); err != nil {
+			return err
+		}
+		id := e.Incident.ID
+		i := s.known.incidents[id]
+		if !slices.ContainsFunc(unresolved, func(f detect.Finding) bool { return f.Incident == id }) {
+			s.ending[id] = ending{i, i.LastSeen.Add(s.policy(i.Target).KeepFiring)}
+		}
+	}
+	return nil
+}
+
+// keepFiring has an incident go on that is over too lately to be sure.
+func (s *State) keepFiring(i *detect.Incident, old detect.State, now time.Time) {
+	if i.State != detect.Resolved || old != detect.Firing {
+		if i.State == detect.Firing {
+			delete(s.ending, i.ID)
+		}
+		return
+	}
+	if until := i.LastSeen.Add(s.policy(i.Target).KeepFiring); now.Before(until) {
+		i.State, i.ResolvedAt = detect.Firing, nil
+		s.ending[i.ID] = ending{at: until} // putIncident adds the incident
+		return
+	}
+	delete(s.ending, i.ID)
+}
+
+// end drafts the end of the incidents that have gone on firing for long enough.
+func (s *State) end(now time.Time) error {
+	for _, id := range slices.Sorted(maps.Keys(s.ending)) {
+		e := s.ending[id]
+		if now.Before(e.at) {
+			continue
+		}
+		delete(s.ending, id)
+		after := e.incident
+		if after.State != detect.Firing {
+			continue // another one continues it
+		}
+		after.State, after.ResolvedAt = detect.Resolved, &now
+		s.draft.stepIncident(&after.Incident, detect.Firing, now, "")
+		if e.incident.notified() {
+			if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
+				return err
+			}
+		}
+		if err := s.putIncident(after, e.incident); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ending returns the fingerprints of the roots of incidents that end now, of which it
+// is not known what is stored.
+func (s *State) Ending(now time.Time) (roots []string) {
+	for _, e := range s.ending {
+		if _, known := s.stored(e.incident.Root); !known && !now.Before(e.at) {
+			roots = append(roots, e.incident.Root)
+		}
+	}
+	return roots
+}
+
+// repeats reports whether it is time to tell of an incident again. The time since it
+// was told of begins anew with each judge.
+func (s *State) repeats(i *detect.Incident, now time.Time) bool {
+	every := s.policy(i.Target).Repeat
+	if every <= 0 || i.State != detect.Firing {
+		return false
+	}
+	told, known := s.told[i.ID]
+	if !known {
+		s.told[i.ID] = now
+		return false
+	}
+	return now.Sub(told) >= every
+}

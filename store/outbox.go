@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// DueNotifications returns what a route has to deliver now, the oldest first.
+// On one route an incident's later notification is not due before its earlier
+// one is delivered or dead: a receiver never gets the end before the
+// beginning.
+func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
+	var due []Notification
+	err := s.snapshot(ctx, "read due notifications", func(t *tx) (err error) {
+		due, err = selectAll(ctx, t, (*Notification).fields, `
+			SELECT id, fingerprint, incident, event, route, payload, created, next_attempt, attempts, refusals, state, last_error, reached,
+				COALESCE((
+					SELECT earlier.receipt FROM notifications AS earlier
+					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
+						AND earlier.receipt <> '' AND earlier.ordinal < n.ordinal
+					ORDER BY earlier.ordinal DESC LIMIT 1), ''),
+				EXISTS (
+					SELECT 1 FROM notifications AS earlier
+					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
+						AND earlier.fallback AND earlier.ordinal <= n.ordinal)
+			FROM notifications AS n
+			WHERE route = $1 AND state = 'pending' AND next_attempt <= $2
+				AND NOT EXISTS (
+					SELECT 1 FROM notifications AS earlier
+					WHERE earlier.route = n.route
+						AND (n.incident <> '' AND earlier.incident = n.incident
+							OR earlier.incident = '' AND earlier.fingerprint = n.fingerprint)
+						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
+			ORDER BY ordinal LIMIT $3`, route, t.now, limit(most))
+		return err
+	})
+	return due, err
+}
+
+// MarkSending notes that an attempt begins, which may arrive whatever becomes of this
+// process. It fails with ErrNotFound when none is pending under this id.
+func (s *Store) MarkSending(ctx context.Context, id string) error {
+	return s.setNotification(ctx, id, `UPDATE notifications SET reached = TRUE WHERE id = $1 AND state = 'pending'`)
+}
+
+// MarkDelivered notes that a notification arrived, and what the receiver calls the
+// message that it made of it. It fails with ErrNotFound when none is pending under
+// this id.
+func (s *Store) MarkDelivered(ctx context.Context, id, receipt string) error {
+	return s.setNotification(ctx, id, `
+		UPDATE notifications SET state = 'delivered', last_error = '', receipt = $2
+		WHERE id = $1 AND state = 'pending'`, receipt)
+}
+
+// Failure is what is noted of a failed attempt.
+type Failure struct {
+	// Next is when to try again.
+	Next  time.Time
+	Cause string
+	// Refused reports that the receiver rejected it. Unreached reports that neither
+	// this attempt nor one before it can have arrived.
+	Refused, Unreached bool
+}
+
+// MarkFailed notes a failed attempt.
+func (s *Store) MarkFailed(ctx context.Context, id string, f Failure) error {
+	refusals := 0
+	if f.Refused {
+		refusals = 1
+	}
+	return s.setNotification(ctx, id, `
+		UPDATE notifications
+		SET attempts = attempts + 1, refusals = refusals + $4, next_attempt = $2, last_error = $3, reached = $5
+		WHERE id = $1 AND state = 'pending'`, utc(f.Next), clean(f.Cause), refusals, !f.Unreached)
+}
+
+// MarkDead gives a notification up after a last failed attempt, and lets the
+// finding's next one become due.
+func (s *Store) MarkDead(ctx context.Context, id, cause string) error {
+	return s.setNotification(ctx, id, `
+		UPDATE notifications SET state = 'dead', attempts = attempts + 1, last_error = $2
+		WHERE id = $1 AND state = 'pending'`, clean(cause))
+}
+
+func (s *Store) setNotification(ctx context.Context, id, update string, args ...any) error {
+	return s.change(ctx, "update notification "+id, func(t *tx) error {
+		return t.execFound(ctx, update, append([]any{id}, args...)...)
+	})
+}
+
+// CancelUntold cancels a route's pending notifications of incidents that are over
+// before an attempt to tell their beginning may have arrived: nobody is told of an end
+// that is of nothing, nor of a beginning that is over.
+func (s *Store) CancelUntold(ctx context.Context, route string) error {
+	return s.change(ctx, "cancel notifications", func(t *tx) error {
+		// An incident may begin again: what counts is what came after its last end.
+		_, err := t.exec(ctx, `
+			UPDATE notifications SET state = 'cancelled'
+			WHERE route = $1 AND state = 'pending' AND event = 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
+				SELECT 1 FROM notifications AS begin
+				WHERE begin.route = notifications.route AND begin.incident = notifications.incident AND begin.ordinal < notifications.ordinal
+					AND begin.event = 'firing' AND NOT begin.reached
+					AND NOT EXISTS (
+						SELECT 1 FROM notifications AS later
+						WHERE later.route = begin.route AND later.incident = begin.incident
+							AND later.ordinal > begin.ordinal AND later.ordinal < notifications.ordinal
+							AND (later.event = 'resolved' OR later.reached)))`, route)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `
+			UPDATE notifications SET state = 'cancelled'
+			WHERE route = $1 AND state = 'pending' AND NOT reached AND incident <> '' AND EXISTS (
+				SELECT 1 FROM notifications AS over
+				WHERE over.route = notifications.route AND over.incident = notifications.incident
+					AND over.ordinal > notifications.ordinal AND over.state = 'cancelled')`, route)
+		return err
+	})
+}
+
+// FallBack copies a notification to another route, once, under the given id.
+func (s *Store) FallBack(ctx context.Context, id, to, copied string) error {
+	return s.change(ctx, "send notification "+id+" by another route", func(t *tx) error {
+		if err := t.execFound(ctx, `UPDATE notifications SET fallback = TRUE WHERE id = $1`, id); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, `
+			INSERT INTO notifications (`+notificationColumns+`)
+			SELECT $3, fingerprint, incident, event, $2, payload, $4, $4, 0, 0, 'pending', '', FALSE, '', FALSE
+			FROM notifications WHERE id = $1
+			ON CONFLICT (id) DO NOTHING`, id, to, copied, t.now)
+		return err
+	})
+}
+
+// MarkSummarised notes that pending notifications went out as one message.
+func (s *Store) MarkSummarised(ctx context.Context, ids []string) error {
+	return s.change(ctx, "update notifications", func(t *tx) error {
+		for _, id := range ids {
+			if _, err := t.exec(ctx, `UPDATE notifications SET state = 'summarised' WHERE id = $1 AND state = 'pending'`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Ongoing returns, of each incident that fires and that a route was told of, the last
+// notification that was delivered there.
+func (s *Store) Ongoing(ctx context.Context, route string) ([]Notification, error) {
+	return list(ctx, s, "read notifications of incidents that fire", (*Notification).fields, `
+		SELECT `+notificationColumns+` FROM notifications AS n
+		WHERE route = $1 AND state = 'delivered' AND event <> 'resolved' AND incident <> ''
+			AND EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = n.incident AND i.state = 'firing')
+			AND NOT EXISTS (
+				SELECT 1 FROM notifications AS later
+				WHERE later.route = n.route AND later.incident = n.incident AND later.ordinal > n.ordinal
+					AND later.state = 'delivered')
+		ORDER BY ordinal`, route)
+}
+
+// NotificationQuery chooses notifications. The zero value chooses all.
+type NotificationQuery struct {
+	Route, State string
+	// Limit is the most to return, 0 for DefaultLimit.
+	Limit int
+}
+
+// RecentNotifications returns the notifications that a query chooses, the newest first.
+func (s *Store) RecentNotifications(ctx context.Context, q NotificationQuery) ([]Notification, error) {
+	return list(ctx, s, "read notifications", (*Notification).fields, `
+		SELECT `+notificationColumns+` FROM notifications
+		WHERE ($1 = '' OR route = $1) AND ($2 = '' OR state = $2)
+		ORDER BY ordinal DESC LIMIT $3`, q.Route, q.State, limit(q.Limit))
+}
+
+// RetryNotification makes a notification due that is dead, or waits for its next
+// attempt. It fails with ErrNotFound for any other.
+func (s *Store) RetryNotification(ctx context.Context, id string) error {
+	return s.change(ctx, "retry notification "+id, func(t *tx) error {
+		return t.execFound(ctx, `
+			UPDATE notifications SET state = 'pending', created = $2, next_attempt = $2, refusals = 0
+			WHERE id = $1 AND state IN ('pending', 'dead')`, id, t.now)
+	})
+}
+
+// PutNotification puts a notification into the outbox that follows from no judgement.
+func (s *Store) PutNotification(ctx context.Context, n Notification) error {
+	return s.change(ctx, "write a notification", func(t *tx) error {
+		return t.putNotifications(ctx, []Notification{n}, nil)
+	})
+}

@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+var purging = []obligation{
+	{"a purged key is in no table, and its table alone is touched", purged},
+	{"a purge that fails changes nothing", purgeFails},
+	{"a purge ends the judge's lease", purgeEndsLease},
+	{"old entries of the audit are pruned", auditPruned},
+}
+
+// eraser replaces the key in any bytes.
+type eraser struct {
+	key  string
+	fail bool
+}
+
+func (e eraser) Window(body []byte) ([]byte, bool, error) {
+	if e.fail {
+		return nil, false, errors.New("cannot be read")
+	}
+	text, was := e.Text(string(body))
+	return []byte(text), was, nil
+}
+
+func (e eraser) Delta(body []byte) ([]byte, int, bool, error) {
+	text, was := e.Text(string(body))
+	return []byte(text), 9, was, nil
+}
+
+func (e eraser) Document(document []byte) ([]byte, bool, error) {
+	text, was := e.Text(string(document))
+	return []byte(text), was, nil
+}
+
+func (e eraser) Text(text string) (string, bool) {
+	return strings.ReplaceAll(text, e.key, "-"), strings.Contains(text, e.key)
+}
+
+const secretKey = "user#canary"
+
+func purge(s *store.Store, t *testing.T, fail bool) (store.Erased, error) {
+	t.Helper()
+	return s.PurgeKey(t.Context(), store.Purge{
+		Table: sample.Target{Table: "orders"}, Keys: []sample.Key{sample.KeyString(secretKey)}, Eraser: eraser{secretKey, fail}, Who: "ops@host",
+	})
+}
+
+// fill stores the key wherever one can be, for two tables.
+func fill(t *testing.T, s *store.Store) {
+	t.Helper()
+	about, beside, other := finding("about", 2), finding("beside", 1), finding("other", 1)
+	about.Key, about.Document = secretKey, []byte(`{"key":"user#canary"}`)
+	beside.Key, beside.Document = "user#canary#*", []byte(`{"keys":["user#canary"]}`)
+	other.Table, other.Key, other.Document = "carts", secretKey, []byte(`{"key":"user#canary"}`)
+	stands, names := incident("stands"), incident("names")
+	stands.Root, stands.Document, names.Document = "about", []byte(`{"title":"user#canary"}`), []byte(`{"title":"user#canary and others"}`)
+	seconds := window(0)
+	seconds.Body = []byte("a window with user#canary")
+	at := time.Now().UTC().Truncate(time.Hour)
+	judge(t, s, store.Judgement{
+		Findings: []store.Finding{about, beside, other}, Incidents: []store.Incident{stands, names}, Windows: []store.Window{seconds, window(1)},
+		Transitions:         []store.Transition{{Of: "about", Note: "of it"}, {Of: "beside", Note: "by user#canary"}},
+		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names", Note: "by user#canary"}},
+		Peaks: []store.HourPeak{
+			{Target: sample.Target{Table: "orders"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
+			{Target: sample.Target{Table: "orders"}, Hash: 2, KeyType: "S", Key: "user#1", Hour: at, WriteMilli: 5},
+			{Target: sample.Target{Table: "carts"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
+		},
+		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
+		Notifications: []store.Notification{
+			{ID: "1", Fingerprint: "about", Route: "r", Payload: []byte(`{}`)}, {ID: "2", Incident: "stands", Route: "r", Payload: []byte(`{}`)},
+			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"title":"user#canary"}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
+		},
+	})
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Version: 1, Body: []byte("a delta with user#canary")}))
+	commit(t, s, "a", 2)
+	see(t, s, "daily", "0 9 * * *")
+	r := report("daily", 1)
+	r.Summary, r.Document = "user#canary got hot", []byte(`{"hot":["user#canary"]}`)
+	put(t, s, r)
+}
+
+func purged(t *testing.T, s *store.Store) {
+	fill(t, s)
+	e := value[store.Erased](t)(purge(s, t, false))
+	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 3, Peaks: 1, Windows: 1, Deltas: 1, Documents: 4})
+
+	all := value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))
+	var found []string
+	for _, f := range all {
+		found = append(found, f.Table+" "+f.Fingerprint+" "+f.Key+" "+string(f.Document))
+	}
+	slices.Sort(found)
+	equal(t, "findings", found, []string{`carts other user#canary {"key":"user#canary"}`, `orders beside -#* {"keys":["-"]}`})
+	equal(t, "its history", len(value[[]store.Transition](t)(s.FindingHistory(t.Context(), "about"))), 0)
+	equal(t, "a note", value[[]store.Transition](t)(s.FindingHistory(t.Context(), "beside"))[0].Note, "by -")
+	left := value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{}))
+	if len(left) != 1 || string(left[0].Document) != `{"title":"- and others"}` {
+		t.Errorf("incidents are %+v", left)
+	}
+	equal(t, "an incident's history", len(value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "stands"))), 0)
+	equal(t, "an incident's note", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "names"))[0].Note, "by -")
+	equal(t, "notifications", due(t, s, "r"), []string{"4"})
+	warm := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "orders"}, time.Time{}, 0))
+	if len(warm) != 1 || warm[0].Key != "user#1" {
+		t.Errorf("warm keys are %+v", warm)
+	}
+	equal(t, "warm keys of another table", len(value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "carts"}, time.Time{}, 0))), 1)
+	for _, w := range value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: byStatus})) {
+		if bytes.Contains(w.Body, []byte(secretKey)) {
+			t.Errorf("a window is %q", w.Body)
+		}
+	}
+	snap := read(t, s, nil)
+	equal(t, "the delta", string(snap.Deltas[0].Body), "a delta with -")
+	equal(t, "its version", snap.Deltas[0].Version, 9)
+	equal(t, "another delta", string(snap.Deltas[1].Body), string(body("a", 2)))
+	views := value[[]store.TableView](t)(s.TableViews(t.Context()))
+	equal(t, "the view", string(views[0].Document), `{"top":["-"]}`)
+	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
+	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))
+	equal(t, "its summary", stored[0].Summary, "- got hot")
+
+	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
+	if len(entries) != 1 {
+		t.Fatalf("the audit is %+v", entries)
+	}
+	near(t, "the entry", entries[0].At)
+	entries[0].At = time.Time{}
+	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
+		Detail: `{"findings":1,"incidents":1,"notifications":3,"peaks":1,"windows":1,"deltas":1,"documents":4}`}})
+	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
+}
+
+func purgeFails(t *testing.T, s *store.Store) {
+	fill(t, s)
+	if _, err := purge(s, t, true); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Errorf("a purge that cannot read a window: %v", err)
+	}
+	equal(t, "findings", len(value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))), 3)
+	equal(t, "notifications", len(due(t, s, "r")) > 0, true)
+	equal(t, "the audit", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 0)
+}
+
+func purgeEndsLease(t *testing.T, s *store.Store) {
+	fill(t, s)
+	held := lead(t, s, "reporter")
+	value[store.Erased](t)(purge(s, t, false))
+	if err := s.Judge(t.Context(), held, store.Judgement{}); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("the judge that had the lease before writes: %v", err)
+	}
+	taken, ok, err := s.AcquireLease(t.Context(), "judge", "reporter", time.Minute)
+	must(t, err)
+	equal(t, "taken at once", ok, true)
+	equal(t, "the database did not go back", held.Behind(taken), false)
+	must(t, s.Judge(t.Context(), taken, store.Judgement{}))
+}
+
+func auditPruned(t *testing.T, s *store.Store) {
+	fill(t, s)
+	value[store.Erased](t)(purge(s, t, false))
+	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{}))
+	equal(t, "kept", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 1)
+	time.Sleep(5 * soon)
+	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{Audit: time.Millisecond}))
+	equal(t, "pruned", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 0)
+}
