@@ -12,9 +12,11 @@ import (
 // Eraser takes a key out of what the store holds as bytes that it does not read. Each
 // method reports whether the key was in them; else the bytes are not written again.
 type Eraser interface {
-	// Window and Delta take it out of summaries. version is that of the new delta.
+	// Window and Delta take it out of summaries, Delta out of those of a table and its
+	// indexes; an empty Account or Region stands for every one. version is that of the
+	// new delta.
 	Window(body []byte) (erased []byte, was bool, err error)
-	Delta(body []byte) (erased []byte, version int, was bool, err error)
+	Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error)
 	// Document takes it out of JSON, Text out of a sentence.
 	Document(document []byte) (erased []byte, was bool, err error)
 	Text(text string) (erased string, was bool)
@@ -47,9 +49,9 @@ type Erased struct {
 const actionPurge = "purge a key"
 
 // PurgeKey deletes what is about a key (its findings with their histories, incidents
-// that stand for them, notifications that name it, its hourly peaks) and takes it out
-// of everything else that names it: windows, deltas, views, other findings, incidents
-// and reports. It is one transaction, and an entry of the audit, without the key. A
+// that stand for them, notifications about these, its hourly peaks) and takes it out
+// of everything else that names it: windows, deltas, views, other findings, incidents,
+// notifications and reports. It is one transaction, and an entry of the audit, without the key. A
 // judge that is running loses its lease and starts over from what is left.
 //
 // What collectors hold in memory is stored afterwards: a key that is still used has to
@@ -71,10 +73,11 @@ func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
 				return err
 			}
 		}
-		for _, step := range []func(context.Context, Purge, *Erased) error{t.purgeDeltas, t.purgeNotifications, t.purgeReports, t.purgeHistories} {
-			if err := step(ctx, p, &e); err != nil {
-				return err
-			}
+		if err := t.purgeDeltas(ctx, p, &e); err != nil {
+			return err
+		}
+		if err := t.purgeTexts(ctx, p, &e); err != nil {
+			return err
 		}
 		detail, err := json.Marshal(e)
 		if err != nil {
@@ -105,20 +108,21 @@ func (t *tx) purgeTarget(ctx context.Context, target int64, p Purge, e *Erased) 
 		}
 		e.Peaks += n
 	}
-	for _, table := range []struct{ name, key string }{{"findings", "fingerprint"}, {"incidents", "id"}, {"table_views", "CAST(target AS TEXT)"}} {
-		n, err := t.rewrite(ctx, `SELECT `+table.key+`, document FROM `+table.name+` WHERE target = $1`,
-			`UPDATE `+table.name+` SET document = $2 WHERE `+table.key+` = $1`, p.documentText, target)
-		if err != nil {
+	for _, of := range []struct {
+		count   *int64
+		rewrite rewriting
+	}{
+		{&e.Documents, rewriting{"findings", "fingerprint", "document", p.document}},
+		{nil, rewriting{"findings", "fingerprint", "key_text", p.text}}, // the pattern of a group of keys
+		{&e.Documents, rewriting{"incidents", "id", "document", p.document}},
+		{&e.Documents, rewriting{"table_views", "target", "document", p.document}},
+		{&e.Windows, rewriting{"windows", "second", "body", p.window}},
+	} {
+		if err := t.rewrite(ctx, of.rewrite, of.count, fmt.Sprintf("target = %d", target)); err != nil {
 			return err
 		}
-		e.Documents += n
 	}
-	// Text columns beside the document: the pattern of a group of keys.
-	if _, err := t.rewrite(ctx, `SELECT fingerprint, key_text FROM findings WHERE target = $1`,
-		`UPDATE findings SET key_text = $2 WHERE fingerprint = $1`, p.text, target); err != nil {
-		return err
-	}
-	return t.purgeWindows(ctx, target, p, e)
+	return nil
 }
 
 // deleteFindings deletes the findings about a key, and the incidents they stand for.
@@ -152,34 +156,6 @@ func (t *tx) deleteFindings(ctx context.Context, target int64, key string, e *Er
 	return nil
 }
 
-// purgeWindows writes the seconds of a target again without the key, one at a time:
-// a day of them would not fit into memory.
-func (t *tx) purgeWindows(ctx context.Context, target int64, p Purge, e *Erased) error {
-	seconds, err := selectAll(ctx, t, func(second *time.Time) []any { return []any{second} },
-		`SELECT second FROM windows WHERE target = $1 ORDER BY second`, target)
-	if err != nil {
-		return err
-	}
-	for _, second := range seconds {
-		var body []byte
-		if err := t.QueryRowContext(ctx, `SELECT body FROM windows WHERE target = $1 AND second = $2`, target, utc(second)).Scan(&body); err != nil {
-			return err
-		}
-		erased, was, err := p.Window(body)
-		if err != nil {
-			return fmt.Errorf("the window of %s: %w", second.UTC().Format(time.RFC3339), err)
-		}
-		if !was {
-			continue
-		}
-		if _, err := t.exec(ctx, `UPDATE windows SET body = $3 WHERE target = $1 AND second = $2`, target, utc(second), erased); err != nil {
-			return err
-		}
-		e.Windows++
-	}
-	return nil
-}
-
 func (t *tx) purgeDeltas(ctx context.Context, p Purge, e *Erased) error {
 	type name struct {
 		writer string
@@ -194,7 +170,7 @@ func (t *tx) purgeDeltas(ctx context.Context, p Purge, e *Erased) error {
 		if err := t.QueryRowContext(ctx, `SELECT body FROM deltas WHERE writer = $1 AND seq = $2`, n.writer, n.seq).Scan(&body); err != nil {
 			return err
 		}
-		erased, version, was, err := p.Delta(body)
+		erased, version, was, err := p.Delta(p.Table, body)
 		if err != nil {
 			return fmt.Errorf("delta %d of %s: %w", n.seq, n.writer, err)
 		}
@@ -209,85 +185,78 @@ func (t *tx) purgeDeltas(ctx context.Context, p Purge, e *Erased) error {
 	return nil
 }
 
-// purgeNotifications deletes those that name the key, pending ones too: what they tell
-// of is gone.
-func (t *tx) purgeNotifications(ctx context.Context, p Purge, e *Erased) error {
-	type row struct {
-		id      string
-		payload []byte
-		cause   string
-	}
-	all, err := selectAll(ctx, t, func(r *row) []any { return []any{&r.id, &r.payload, &r.cause} }, `SELECT id, payload, last_error FROM notifications`)
-	if err != nil {
-		return err
-	}
-	for _, r := range all {
-		_, named, err := p.Document(r.payload)
-		if err != nil {
-			return fmt.Errorf("notification %s: %w", r.id, err)
-		}
-		if _, told := p.Text(r.cause); !named && !told {
-			continue
-		}
-		n, err := t.exec(ctx, `DELETE FROM notifications WHERE id = $1`, r.id)
-		if err != nil {
-			return err
-		}
-		e.Notifications += n
-	}
-	return nil
-}
-
-func (t *tx) purgeReports(ctx context.Context, p Purge, e *Erased) error {
-	n, err := t.rewrite(ctx, `SELECT id, document FROM reports`, `UPDATE reports SET document = $2 WHERE id = $1`, p.documentText)
-	if err != nil {
-		return err
-	}
-	e.Documents += n
-	_, err = t.rewrite(ctx, `SELECT id, summary FROM reports`, `UPDATE reports SET summary = $2 WHERE id = $1`, p.text)
-	return err
-}
-
-func (t *tx) purgeHistories(ctx context.Context, p Purge, _ *Erased) error {
-	for _, table := range []string{"finding_history", "incident_history"} {
-		_, err := t.rewrite(ctx, `SELECT CAST(id AS TEXT), note FROM `+table, `UPDATE `+table+` SET note = $2 WHERE CAST(id AS TEXT) = $1`, p.text)
-		if err != nil {
+// purgeTexts takes the key out of what may be about several tables.
+func (t *tx) purgeTexts(ctx context.Context, p Purge, e *Erased) error {
+	for _, of := range []struct {
+		count   *int64
+		rewrite rewriting
+	}{
+		{&e.Documents, rewriting{"notifications", "id", "payload", p.payload}},
+		{nil, rewriting{"notifications", "id", "last_error", p.text}},
+		{&e.Documents, rewriting{"reports", "id", "document", p.document}},
+		{nil, rewriting{"reports", "id", "summary", p.text}},
+		{nil, rewriting{"finding_history", "id", "note", p.text}},
+		{nil, rewriting{"incident_history", "id", "note", p.text}},
+	} {
+		if err := t.rewrite(ctx, of.rewrite, of.count, "TRUE"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rewrite writes texts again from which something was erased, and counts them. query
-// returns names and texts, and update sets the text $2 of the name $1.
-func (t *tx) rewrite(ctx context.Context, query, update string, erase func(string) (string, bool, error), args ...any) (n int64, err error) {
-	type row struct{ name, text string }
-	all, err := selectAll(ctx, t, func(r *row) []any { return []any{&r.name, &r.text} }, query, args...)
+// rewriting is a column from which a key is erased. erase returns the value to store.
+type rewriting struct {
+	table, key, column string
+	erase              func([]byte) (erased any, was bool, err error)
+}
+
+// rewrite writes values again from which something was erased, and adds how many they
+// are to count, unless it is nil. It reads one at a time: a day of windows would not fit
+// into memory.
+func (t *tx) rewrite(ctx context.Context, r rewriting, count *int64, where string) error {
+	names, err := selectAll(ctx, t, func(name *any) []any { return []any{name} }, `SELECT `+r.key+` FROM `+r.table+` WHERE `+where)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, r := range all {
-		erased, was, err := erase(r.text)
+	for _, name := range names {
+		if at, is := name.(time.Time); is {
+			name = utc(at)
+		}
+		var value []byte
+		row := where + ` AND ` + r.key + ` = $1`
+		if err := t.QueryRowContext(ctx, `SELECT `+r.column+` FROM `+r.table+` WHERE `+row, name).Scan(&value); err != nil {
+			return err
+		}
+		erased, was, err := r.erase(value)
 		if err != nil {
-			return n, fmt.Errorf("%s: %w", r.name, err)
+			return fmt.Errorf("%s %v: %w", r.table, name, err)
 		}
 		if !was {
 			continue
 		}
-		if _, err := t.exec(ctx, update, r.name, erased); err != nil {
-			return n, err
+		n, err := t.exec(ctx, `UPDATE `+r.table+` SET `+r.column+` = $2 WHERE `+row, name, erased)
+		if err != nil {
+			return err
 		}
-		n++
+		if count != nil {
+			*count += n
+		}
 	}
-	return n, nil
+	return nil
 }
 
-func (p Purge) documentText(text string) (string, bool, error) {
-	erased, was, err := p.Document([]byte(text))
+func (p Purge) window(body []byte) (any, bool, error) { return p.Window(body) }
+
+// payload is of bytes, a document of text.
+func (p Purge) payload(document []byte) (any, bool, error) { return p.Document(document) }
+
+func (p Purge) document(document []byte) (any, bool, error) {
+	erased, was, err := p.Document(document)
 	return string(erased), was, err
 }
 
-func (p Purge) text(text string) (string, bool, error) {
-	erased, was := p.Text(text)
+func (p Purge) text(text []byte) (any, bool, error) {
+	erased, was := p.Text(string(text))
 	return erased, was, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/erase"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -85,6 +87,9 @@ func (f keyFlags) stored(value string) (sample.Target, []sample.Key, error) {
 	if err != nil {
 		return none, nil, cli.Wrong(fmt.Errorf("--table: %w", err))
 	}
+	if name := f.config.Tables.Narrower(table); name != "" {
+		return none, nil, cli.Wrong(fmt.Errorf("--table %s: %s has an entry of its own in the file, and may hide keys in another way: give one table after another, as ACCOUNT/REGION/NAME", *f.table, name))
+	}
 	key, err := keyOf(*f.kind, value)
 	if err != nil {
 		return none, nil, cli.Wrong(fmt.Errorf("--type %s: %w", *f.kind, err))
@@ -156,11 +161,11 @@ func keysPurgeCommand() *cobra.Command {
 	f := newKeyFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		table, keys, err := f.stored(args[0])
-		if err != nil {
+		if err != nil && !errors.Is(err, keypolicy.ErrNothingKept) {
 			return err
 		}
 		// It may have been stored before a policy hid it.
-		if plain, err := keyOf(*f.kind, args[0]); err == nil && plain != keys[0] {
+		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
 			keys = append(keys, plain)
 		}
 		var erased store.Erased

@@ -41,15 +41,19 @@ func (keys Key) Window(body []byte) (erased []byte, was bool, err error) {
 	return erased, err == nil, err
 }
 
-// Delta implements store.Eraser.
-func (keys Key) Delta(body []byte) (erased []byte, version int, was bool, err error) {
+// Delta implements store.Eraser: of windows of other tables nothing is taken out.
+func (keys Key) Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error) {
 	var d sketch.Delta
 	if err := d.UnmarshalBinary(body); err != nil {
 		return nil, 0, false, err
 	}
-	for _, k := range keys {
-		for i := range d.Windows {
-			was = forget(&d.Windows[i], k) || was
+	for i := range d.Windows {
+		w := &d.Windows[i]
+		if w.Table != table.Table || table.Account != "" && w.Account != table.Account || table.Region != "" && w.Region != table.Region {
+			continue
+		}
+		for _, k := range keys {
+			was = forget(w, k) || was
 		}
 	}
 	if !was {
@@ -59,15 +63,25 @@ func (keys Key) Delta(body []byte) (erased []byte, version int, was bool, err er
 	return erased, sketch.Version, err == nil, err
 }
 
+// ours are the members of documents whose values are Keyheat's own words, or names that
+// are not keys: where a key is called pending, or N, it is not in them.
+var ours = []string{
+	"action", "basis", "cause", "direction", "effort", "event", "kind", "op", "partition", "period", "reason", "sampling", "severity", "source", "state", "unit", "verdict",
+	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "table", "version",
+}
+
 // Document implements store.Eraser. Numbers stay as they are written; what is no JSON
 // is a text.
 func (keys Key) Document(document []byte) (erased []byte, was bool, err error) {
+	if !json.Valid(document) {
+		text, was := keys.Text(string(document))
+		return []byte(text), was, nil
+	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var v any
 	if err := decoder.Decode(&v); err != nil {
-		text, was := keys.Text(string(document))
-		return []byte(text), was, nil
+		return nil, false, err
 	}
 	v, was = keys.value(v)
 	if !was {
@@ -92,10 +106,14 @@ func (keys Key) value(v any) (erased any, was bool) {
 		}
 	case map[string]any:
 		for name, of := range v {
+			if word, is := of.(string); is && slices.Contains(ours, name) && !strings.Contains(word, " ") {
+				continue
+			}
 			without, in := keys.value(of)
 			v[name] = without
 			was = was || in
-			if renamed, named := keys.Text(name); named {
+			// A name with nothing but small letters is a member's, and no key.
+			if renamed, named := keys.Text(name); named && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
 				delete(v, name)
 				v[renamed], was = without, true
 			}

@@ -43,6 +43,19 @@ func TestDocument(t *testing.T) {
 	if got, was, err := keys.Document([]byte(`{"key": "user#7"}`)); err != nil || was || string(got) != `{"key": "user#7"}` {
 		t.Errorf("%s %v %v", got, was, err)
 	}
+	for _, key := range []string{"pending", "state", "N", "42"} {
+		const document = `{"key":"user#1","key_type":"N","state":"pending","n":42,"top":[{"state":"firing"}],"why":"42 is over"}`
+		if got, was, err := (erase.Key{sample.KeyString(key)}).Document([]byte(document)); err != nil || was || string(got) != document {
+			t.Errorf("without %q: %s %v %v", key, got, was, err)
+		}
+		named := `{"key":"` + key + `","state":"firing","keys":["` + key + `"],"of":{"` + key + `":1}}`
+		if got, _, err := (erase.Key{sample.KeyString(key)}).Document([]byte(named)); err != nil || !strings.Contains(string(got), `"key":"(purged)","keys":["(purged)"]`) {
+			t.Errorf("without %q: %s %v", key, got, err)
+		}
+	}
+	if got, was, err := (erase.Key{sample.KeyString("sunny")}).Document([]byte("42 is sunny")); err != nil || !was || string(got) != "42 is (purged)" {
+		t.Errorf("%s %v %v", got, was, err)
+	}
 	if got, was, _ := keys.Document([]byte("no JSON of user#42")); !was || string(got) != "no JSON of (purged)" {
 		t.Errorf("%s %v", got, was)
 	}
@@ -76,7 +89,13 @@ func TestSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := erase.Key{sample.KeyString(canary)}
-	erased, version, was, err := keys.Delta(delta)
+	if _, _, was, err := keys.Delta(sample.Target{Table: "carts"}, delta); was || err != nil {
+		t.Errorf("of another table: %v %v", was, err)
+	}
+	if _, _, was, err := keys.Delta(sample.Target{Region: "eu-west-1", Table: "orders"}, delta); was || err != nil {
+		t.Errorf("of another Region: %v %v", was, err)
+	}
+	erased, version, was, err := keys.Delta(sample.Target{Table: "orders"}, delta)
 	if err != nil || !was || version != sketch.Version {
 		t.Fatalf("%v %d %v", was, version, err)
 	}
@@ -113,7 +132,7 @@ func TestSummaries(t *testing.T) {
 			}
 		}
 	}
-	if _, _, was, err := keys.Delta(mustDelta(t, &again)); was || err != nil {
+	if _, _, was, err := keys.Delta(sample.Target{Table: "orders"}, mustDelta(t, &again)); was || err != nil {
 		t.Errorf("again: %v %v", was, err)
 	}
 	if _, _, err := keys.Window([]byte("damaged")); err == nil {

@@ -27,6 +27,9 @@ const (
 	maxComponents = 16
 )
 
+// ErrNothingKept is the error of looking for a key where nothing of keys is kept.
+var ErrNothingKept = errors.New("the policy none keeps nothing of keys: there is nothing to be found")
+
 // Hider hides the keys of requests by the policies of their tables. It is for one
 // goroutine.
 type Hider struct {
@@ -120,7 +123,7 @@ func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) 
 	p := h.policy(table)
 	switch {
 	case p.Mode == None:
-		return nil, errors.New("the policy none keeps nothing of keys: there is nothing to be found")
+		return nil, ErrNothingKept
 	case !p.hides():
 		return []sample.Key{k}, nil
 	case len(h.secrets) == 0:

@@ -54,6 +54,18 @@ func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
 	}
 }
 
+// Narrower returns the name of an entry of some account or Region that a table given
+// without one stands for, too: its keys may be hidden in another way. Empty for none.
+func (t Tables) Narrower(table sample.Target) string {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		of, err := ParseName(name)
+		if err == nil && of != table && of.Table == table.Table && (table.Account == "" || of.Account == table.Account) && (table.Region == "" || of.Region == table.Region) {
+			return name
+		}
+	}
+	return ""
+}
+
 // hiding returns the policy as keypolicy takes it.
 func (p Policy) hiding() keypolicy.Policy {
 	// Check found nothing wrong with either.
