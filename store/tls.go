@@ -5,13 +5,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/keyheat/keyheat/internal/loopback"
 )
 
 // verified is the sslmode that a URL without one gets when its server is not on this
@@ -49,11 +50,7 @@ func fallsBack(c *pgconn.Config) bool {
 // isLocal reports whether a host is this machine: a socket's directory, localhost, or a
 // loopback address.
 func isLocal(host string) bool {
-	if strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || loopback.Host(host)
 }
 
 // explainTLS adds to an error of TLS what to do about it.

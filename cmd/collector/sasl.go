@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"net"
-	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-msk-iam-sasl-signer-go/signer"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/loopback"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/kafka/bearer"
 )
@@ -79,26 +79,12 @@ func (i *iam) token(ctx context.Context) (string, error) {
 // exposed says what crosses the network in the clear; empty when nothing that matters
 // does.
 func (k *Kafka) exposed() string {
-	if k.TLS.Enabled || k.SASL.Mechanism == "" || onThisMachine(k.Brokers) {
+	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !loopback.Address(b) })
+	if k.TLS.Enabled || k.SASL.Mechanism == "" || local {
 		return ""
 	}
 	if k.SASL.Mechanism == kafka.Plain {
 		return "SASL PLAIN without TLS sends the password in the clear: set kafka.tls.enabled to true"
 	}
 	return k.SASL.Mechanism + " without TLS protects the password, and not the samples: set kafka.tls.enabled to true"
-}
-
-// onThisMachine reports whether all brokers are named by loopback addresses.
-func onThisMachine(brokers []string) bool {
-	for _, b := range brokers {
-		host, _, err := net.SplitHostPort(b)
-		if err != nil {
-			return false
-		}
-		ip, err := netip.ParseAddr(host)
-		if host != "localhost" && (err != nil || !ip.IsLoopback()) {
-			return false
-		}
-	}
-	return true
 }

@@ -100,6 +100,15 @@ func TestStories(t *testing.T) {
 		"and no longer": {func(w *pipeline.Watch) {
 			watch(w, 3600, 3645, func(now int) pipeline.Status { return silent(now, 0) })
 		}, "collection_stopped critical firing"},
+		"bad samples for a moment, then nobody tells, then again for a moment": {func(w *pipeline.Watch) {
+			watch(w, 0, 10, bad(0.5))
+			watch(w, 15, 200, func(now int) pipeline.Status {
+				s := well(now)
+				s.Collectors[0].BadShare = nil
+				return s
+			})
+			watch(w, 205, 215, bad(0.5))
+		}, ""},
 		"a database that was away is not held against the collectors": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)
 			watch(w, 700, 740, func(now int) pipeline.Status { return silent(now, 100) })

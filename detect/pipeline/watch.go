@@ -52,15 +52,17 @@ func (w *Watch) Look(s Status) {
 	w.last = s.Now
 	t := w.thresholds
 	w.lookForCollectors(&s)
-	if t.Lag > 0 && s.Silent.IsZero() && len(s.Collectors) > 0 {
+	if t.Lag > 0 {
 		behind := s.behind()
-		w.weigh(&s, lags(&s, behind), behind >= t.Lag)
+		w.weigh(&s, lags(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
 	}
-	if most, known := s.badShare(); known && t.BadShare > 0 {
-		w.weigh(&s, badSamples(&s, most), most >= t.BadShare)
+	if t.BadShare > 0 {
+		most, known := s.badShare()
+		w.weigh(&s, badSamples(&s, most), most >= t.BadShare, known)
 	}
-	if most, known := s.refused(); known && t.RefusedTables > 0 {
-		w.weigh(&s, tablesRefused(&s, most), most >= t.RefusedTables)
+	if t.RefusedTables > 0 {
+		most, known := s.refused()
+		w.weigh(&s, tablesRefused(&s, most), most >= t.RefusedTables, known)
 	}
 	if t.Lost > 0 {
 		gaps, first, last := s.lost(t.Lost)
@@ -121,10 +123,14 @@ func (w *Watch) lookForCollectors(s *Status) {
 }
 
 // weigh opens or ends a finding once it is clear that it holds, or does not: that it
-// has been so for a while.
-func (w *Watch) weigh(s *Status, f detect.Finding, holds bool) {
-	c, known := w.changed[f.Kind]
-	if !known || c.holds != holds {
+// has been so, and known, for a while.
+func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
+	if !known {
+		delete(w.changed, f.Kind)
+		return
+	}
+	c, seen := w.changed[f.Kind]
+	if !seen || c.holds != holds {
 		c = change{holds, s.Now}
 		w.changed[f.Kind] = c
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/prometheus/exporter-toolkit/web"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/keyheat/keyheat/internal/loopback"
 )
 
 // Everyone among the operators stands for whoever gets in.
@@ -47,9 +48,6 @@ func protectionOf(path string) (p protection, err error) {
 	if path == "" {
 		return p, nil
 	}
-	if err := web.Validate(path); err != nil {
-		return p, fmt.Errorf("%s: %w", path, err)
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return p, err
@@ -62,7 +60,7 @@ func protectionOf(path string) (p protection, err error) {
 		} `yaml:"tls_server_config"`
 		Users map[string]string `yaml:"basic_auth_users"`
 	}
-	// What is wrong with the file web.Validate has said; its text holds secrets.
+	// What is wrong with the file web.Validate says; its text holds secrets.
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return p, fmt.Errorf("%s cannot be read", path)
 	}
@@ -79,29 +77,21 @@ var ErrInsecure = errors.New("reachable from beyond this machine without TLS and
 // Validate returns what is wrong with the access to an address; ErrInsecure when it is
 // beyond loopback and not protected.
 func (a Access) Validate(address string) error {
+	if a.ConfigFile != "" {
+		if err := web.Validate(a.ConfigFile); err != nil {
+			return fmt.Errorf("%s: %w", a.ConfigFile, err)
+		}
+	}
 	p, err := protectionOf(a.ConfigFile)
 	switch {
 	case err != nil:
 		return err
 	case a.UserHeader == "" && len(a.Proxies) > 0 || a.UserHeader != "" && len(a.Proxies) == 0:
 		return errors.New("the header with the user and the addresses of the proxies that set it belong together")
-	case !onLoopback(address) && !(p.encrypts && (p.certifies || p.identifies)):
+	case !loopback.Address(address) && !(p.encrypts && (p.certifies || p.identifies)):
 		return fmt.Errorf("%s is %w", address, ErrInsecure)
 	}
 	return nil
-}
-
-// onLoopback reports whether an address to listen at is on loopback.
-func onLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }
 
 // userKey is the context's key of the user.

@@ -29,6 +29,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/buildinfo"
+	"github.com/keyheat/keyheat/internal/loopback"
 )
 
 // Bounds of one connection, so that a slow or silent client holds nothing.
@@ -124,7 +125,7 @@ func (s *Server) Ready(name string, reasons func() []string) {
 // seconds. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           hostGuard(s.hosts, s.access.guard(onLoopback(s.Addr()), s.mux)),
+		Handler:           hostGuard(s.hosts, s.access.guard(loopback.Address(s.Addr()), s.mux)),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/wneessen/go-mail"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/loopback"
 )
 
 // email sends plain text by SMTP. Beyond loopback it speaks TLS or nothing: implicitly
@@ -61,7 +61,7 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	case e.port == smtpsPort:
 		tlsDialer := &tls.Dialer{NetDialer: dialer(), Config: &tls.Config{ServerName: e.server}}
 		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(tlsDialer.DialContext))
-	case loopback(e.server):
+	case loopback.Host(e.server):
 		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	}
 	if e.user != "" {
@@ -125,10 +125,4 @@ func (e *email) message(n *notify.Notice) (*mail.Msg, error) {
 	m.SetGenHeader("Auto-Submitted", "auto-generated")
 	m.SetBodyString(mail.TypeTextPlain, n.Text())
 	return m, nil
-}
-
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
 }

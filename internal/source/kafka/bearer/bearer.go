@@ -38,7 +38,7 @@ type session struct{ refusal string }
 const maxRefusal = 200
 
 // Next implements sasl.StateMachine. A broker that refuses the token says why, and waits
-// for an empty message before it ends the authentication.
+// for a message of a separator alone before it ends the authentication.
 func (s *session) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	switch {
 	case s.refusal != "":
