@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/store"
@@ -117,17 +116,5 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
-	var want bytes.Buffer
-	if err := config.WriteReference(&want, defaults()); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "<!-- collector begins -->\n")
-	have, _, found := strings.Cut(rest, "<!-- collector ends -->")
-	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/CONFIGURATION.md differs from the program:\n%s", want.String())
-	}
+	reference.Check(t, "../../docs/CONFIGURATION.md", "collector", defaults())
 }

@@ -3,15 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/reference"
 )
 
 func TestMain(m *testing.M) {
@@ -92,19 +91,7 @@ func TestReferencesOfSectionsAreTrue(t *testing.T) {
 	}{
 		"reports": {"CONFIGURATION", &sections.Reports}, "receivers": {"ALERTING", &sections.Receivers}, "routes": {"ALERTING", &sections.Routes},
 	} {
-		var want bytes.Buffer
-		if err := config.WriteReference(&want, section.of); err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile("../../docs/" + section.page + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(string(page), "<!-- "+name+" begins -->\n")
-		have, _, found := strings.Cut(rest, "<!-- "+name+" ends -->")
-		if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-			t.Errorf("docs/%s.md is not what the section %s takes:\n%s", section.page, name, want.String())
-		}
+		reference.Check(t, "../../docs/"+section.page+".md", name, section.of)
 	}
 }
 
@@ -112,17 +99,5 @@ func TestReferencesOfSectionsAreTrue(t *testing.T) {
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
-	var want bytes.Buffer
-	if err := config.WriteReference(&want, defaults()); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "<!-- reporter begins -->\n")
-	have, _, found := strings.Cut(rest, "<!-- reporter ends -->")
-	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/CONFIGURATION.md is not what the program says:\n%s", want.String())
-	}
+	reference.Check(t, "../../docs/CONFIGURATION.md", "reporter", defaults())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/testsupport/reference"
 )
 
 type kafka struct {
@@ -290,18 +291,15 @@ func TestBytesKeepTheirText(t *testing.T) {
 
 func TestReferenceListsEveryKey(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	if err := config.WriteReference(&out, defaults()); err != nil {
-		t.Fatal(err)
-	}
+	out := reference.Table(defaults())
 	for _, row := range []string{
 		"| `kafka.brokers` |  | host:port of some brokers |",
 		"| `commit_interval` | `2s` | how often |",
 		"| `memory` | `256MiB` | how much |",
 		"| `policies.NAME.warning` | `0` | share of a limit |",
 	} {
-		if !strings.Contains(out.String(), row+"\n") {
-			t.Errorf("no row %s in\n%s", row, out.String())
+		if !strings.Contains(out+"\n", row+"\n") {
+			t.Errorf("no row %s in\n%s", row, out)
 		}
 	}
 }
@@ -392,8 +390,7 @@ func TestSectionsOfFilesAlone(t *testing.T) {
 	if err := config.Load(&h, config.Options{Environ: []string{"KEYHEAT_CELLAR_WIDTH=4"}}); err == nil {
 		t.Error("it has a variable")
 	}
-	var b strings.Builder
-	if err := config.WriteReference(&b, &h); err != nil || strings.Contains(b.String(), "cellar.width") || !strings.Contains(b.String(), "| `cellar` | | the room below |") {
-		t.Errorf("%v\n%s", err, b.String())
+	if b := reference.Table(&h); strings.Contains(b, "cellar.width") || !strings.Contains(b, "| `cellar` | | the room below |") {
+		t.Error(b)
 	}
 }

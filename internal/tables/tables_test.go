@@ -1,7 +1,6 @@
 package tables_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 )
@@ -301,19 +301,7 @@ func TestReferenceIsTrue(t *testing.T) {
 	var section struct {
 		Tables tables.Tables `yaml:"tables" help:"single tables, by name"`
 	}
-	var want bytes.Buffer
-	if err := config.WriteReference(&want, &section); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "<!-- tables begins -->\n")
-	have, _, found := strings.Cut(rest, "<!-- tables ends -->")
-	if !found || strings.TrimSpace(have) != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/CONFIGURATION.md is not what the section takes:\n%s", want.String())
-	}
+	reference.Check(t, "../../docs/CONFIGURATION.md", "tables", &section)
 }
 
 // The example in the documentation is read without a fault.

@@ -1,134 +1,69 @@
 package streams
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"strconv"
-	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
 // appendRecord appends a record as JSON, in the form in which a Lambda function
 // gets it: what the decoder of stream records reads.
 func appendRecord(dst []byte, stream string, r *types.Record) []byte {
-	dst = append(dst, `{"eventID":`...)
-	dst = appendText(dst, aws.ToString(r.EventID))
-	dst = append(dst, `,"eventName":`...)
-	dst = appendText(dst, string(r.EventName))
-	dst = append(dst, `,"awsRegion":`...)
-	dst = appendText(dst, aws.ToString(r.AwsRegion))
-	dst = append(dst, `,"eventSourceARN":`...)
-	dst = appendText(dst, stream)
+	event := map[string]any{"eventID": r.EventID, "eventName": r.EventName, "awsRegion": r.AwsRegion, "eventSourceARN": stream}
 	if u := r.UserIdentity; u != nil {
-		dst = append(dst, `,"userIdentity":{"type":`...)
-		dst = appendText(dst, aws.ToString(u.Type))
-		dst = append(dst, `,"principalId":`...)
-		dst = appendText(dst, aws.ToString(u.PrincipalId))
-		dst = append(dst, '}')
+		event["userIdentity"] = map[string]any{"type": u.Type, "principalId": u.PrincipalId}
 	}
-	if r.Dynamodb != nil {
-		dst = append(dst, `,"dynamodb":`...)
-		dst = appendChange(dst, r.Dynamodb)
-	}
-	return append(dst, '}')
-}
-
-func appendChange(dst []byte, c *types.StreamRecord) []byte {
-	dst = append(dst, `{"SequenceNumber":`...)
-	dst = appendText(dst, aws.ToString(c.SequenceNumber))
-	if t := c.ApproximateCreationDateTime; t != nil {
-		dst = append(dst, `,"ApproximateCreationDateTime":`...)
-		dst = strconv.AppendInt(dst, t.Unix(), 10)
-	}
-	for _, image := range []struct {
-		name string
-		item map[string]types.AttributeValue
-	}{{"Keys", c.Keys}, {"NewImage", c.NewImage}, {"OldImage", c.OldImage}} {
-		if image.item == nil {
-			continue
+	if c := r.Dynamodb; c != nil {
+		change := map[string]any{"SequenceNumber": c.SequenceNumber, "Keys": itemOf(c.Keys), "NewImage": itemOf(c.NewImage), "OldImage": itemOf(c.OldImage)}
+		if t := c.ApproximateCreationDateTime; t != nil {
+			change["ApproximateCreationDateTime"] = t.Unix()
 		}
-		dst = append(dst, ',', '"')
-		dst = append(dst, image.name...)
-		dst = append(dst, '"', ':')
-		dst = appendItem(dst, image.item)
+		event["dynamodb"] = change
 	}
-	return append(dst, '}')
+	raw, _ := json.Marshal(event) // it never fails on texts, numbers and bytes
+	return append(dst, raw...)
 }
 
-func appendItem(dst []byte, item map[string]types.AttributeValue) []byte {
-	dst = append(dst, '{')
-	first := true
+// itemOf returns an item in DynamoDB JSON; nil for an image that is not there.
+func itemOf(item map[string]types.AttributeValue) map[string]any {
+	if item == nil {
+		return nil
+	}
+	all := make(map[string]any, len(item))
 	for name, v := range item {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = appendText(dst, name)
-		dst = append(dst, ':')
-		dst = appendValue(dst, v)
+		all[name] = valueOf(v)
 	}
-	return append(dst, '}')
+	return all
 }
 
-// appendValue appends DynamoDB JSON. A type that this program does not know
+// valueOf returns a value in DynamoDB JSON. A type that this program does not know
 // becomes null, which the decoder counts as a bad image.
-func appendValue(dst []byte, v types.AttributeValue) []byte {
+func valueOf(v types.AttributeValue) map[string]any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		return append(appendText(append(dst, `{"S":`...), v.Value), '}')
+		return map[string]any{"S": v.Value}
 	case *types.AttributeValueMemberN:
-		return append(appendText(append(dst, `{"N":`...), v.Value), '}')
+		return map[string]any{"N": v.Value}
 	case *types.AttributeValueMemberB:
-		return append(appendBinary(append(dst, `{"B":`...), v.Value), '}')
+		return map[string]any{"B": v.Value}
 	case *types.AttributeValueMemberBOOL:
-		return append(strconv.AppendBool(append(dst, `{"BOOL":`...), v.Value), '}')
+		return map[string]any{"BOOL": v.Value}
 	case *types.AttributeValueMemberNULL:
-		return append(strconv.AppendBool(append(dst, `{"NULL":`...), v.Value), '}')
+		return map[string]any{"NULL": v.Value}
 	case *types.AttributeValueMemberSS:
-		return append(appendList(append(dst, `{"SS":`...), v.Value, appendText), '}')
+		return map[string]any{"SS": v.Value}
 	case *types.AttributeValueMemberNS:
-		return append(appendList(append(dst, `{"NS":`...), v.Value, appendText), '}')
+		return map[string]any{"NS": v.Value}
 	case *types.AttributeValueMemberBS:
-		return append(appendList(append(dst, `{"BS":`...), v.Value, appendBinary), '}')
+		return map[string]any{"BS": v.Value}
 	case *types.AttributeValueMemberL:
-		return append(appendList(append(dst, `{"L":`...), v.Value, appendValue), '}')
+		list := make([]any, 0, len(v.Value))
+		for _, one := range v.Value {
+			list = append(list, valueOf(one))
+		}
+		return map[string]any{"L": list}
 	case *types.AttributeValueMemberM:
-		return append(appendItem(append(dst, `{"M":`...), v.Value), '}')
+		return map[string]any{"M": itemOf(v.Value)}
 	}
-	return append(dst, "null"...)
-}
-
-func appendList[T any](dst []byte, all []T, one func([]byte, T) []byte) []byte {
-	dst = append(dst, '[')
-	for i, v := range all {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = one(dst, v)
-	}
-	return append(dst, ']')
-}
-
-func appendBinary(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	dst = base64.StdEncoding.AppendEncode(dst, b)
-	return append(dst, '"')
-}
-
-// appendText appends a JSON string; most of them need no escape.
-func appendText(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			escaped, err := json.Marshal(s)
-			if err != nil { // never of a string
-				return append(dst, `""`...)
-			}
-			return append(dst, escaped...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
+	return nil
 }
