@@ -14,12 +14,6 @@ import (
 // partCollectors is the part of the health that is about the collectors.
 const partCollectors = "collectors"
 
-// collectorStore is where collectors report themselves.
-type collectorStore interface {
-	Now(ctx context.Context) (time.Time, error)
-	Writers(ctx context.Context) ([]store.Writer, error)
-}
-
 // watchCollectors keeps the judge from being ready while no collector runs: no
 // finding is no health then. Whether this process holds the lease does not matter.
 func (j *Judge) watchCollectors(ctx context.Context) error {

@@ -23,25 +23,14 @@ type windowStore interface {
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 }
 
-// findingStore is where earlier findings and their incidents are.
+// findingStore is where earlier findings, their incidents, and keys' hourly peaks are.
 type findingStore interface {
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	Incident(ctx context.Context, id string) (store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
-}
-
-// peakStore is where keys' hourly peaks are.
-type peakStore interface {
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
-}
-
-// tableStore is where tables' views, their facts and the gaps are.
-type tableStore interface {
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	TableFacts(ctx context.Context) ([]store.TableFacts, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 }
 
 // loadOpen loads the stored windows and minutes that deltas add to. When the store
@@ -124,9 +113,9 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 
 // loadEarlier loads what is stored of the findings that the board has, and
 // the peaks that their forecasts are made of.
-func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s *verdict.State, now time.Time) error {
+func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	for _, fingerprint := range append(s.Unknown(), s.Ending(now)...) {
-		earlier, err := loadFinding(ctx, findings, fingerprint)
+		earlier, err := loadFinding(ctx, st, fingerprint)
 		if errors.Is(err, store.ErrNotFound) {
 			continue // a new one
 		}
@@ -138,7 +127,7 @@ func loadEarlier(ctx context.Context, findings findingStore, peaks peakStore, s 
 		}
 	}
 	for _, q := range s.Unforeseen() {
-		rows, err := peaks.HourPeaks(ctx, q.Target, q.Hash, q.Since)
+		rows, err := st.HourPeaks(ctx, q.Target, q.Hash, q.Since)
 		if err != nil {
 			return err
 		}
@@ -173,7 +162,7 @@ func loadFinding(ctx context.Context, st findingStore, fingerprint string) (e ve
 }
 
 // loadGrowth loads the growing keys of tables.
-func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []detect.Table) error {
+func loadGrowth(ctx context.Context, st findingStore, s *verdict.State, tables []detect.Table) error {
 	for _, at := range s.Views.WithoutGrowth(tables, s.Newest) {
 		keys, err := growingOf(ctx, st, at, s.Newest)
 		if err != nil {
@@ -189,7 +178,7 @@ func loadGrowth(ctx context.Context, st peakStore, s *verdict.State, tables []de
 const warmKeys = 25
 
 // growingOf returns the warm keys of a target with a forecast.
-func growingOf(ctx context.Context, st peakStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
+func growingOf(ctx context.Context, st findingStore, at sample.Target, newest int64) ([]detect.GrowingKey, error) {
 	warm, err := st.WarmKeys(ctx, at, verdict.ForecastFrom(newest), warmKeys)
 	if err != nil {
 		return nil, err

@@ -45,39 +45,32 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// leaseStore keeps the judges taking turns.
-type leaseStore interface {
+// Store is what a Judge needs of the store; *store.Store has it.
+type Store interface {
+	// The judges take turns.
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
 	ReleaseLease(ctx context.Context, l store.Lease) error
-}
 
-// deltaStore is where the collectors' deltas are.
-type deltaStore interface {
+	// What collectors stored, and how they are.
 	HashSeed(ctx context.Context) (uint64, error)
 	Listen(ctx context.Context) <-chan struct{}
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
-}
+	Now(ctx context.Context) (time.Time, error)
+	Writers(ctx context.Context) ([]store.Writer, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 
-// judgementStore is where judgements go.
-type judgementStore interface {
+	// What is known of tables.
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableFacts(ctx context.Context) ([]store.TableFacts, error)
+	windowStore
+	findingStore
+	cloudWatchStore
+
+	// Where judgements go.
 	Cursors(ctx context.Context) (map[string]int64, error)
 	Judge(ctx context.Context, l store.Lease, j store.Judgement) error
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
-}
-
-// Store is what a Judge needs of the store, each part as its user declares it;
-// *store.Store has it.
-type Store interface {
-	leaseStore
-	deltaStore
-	windowStore
-	findingStore
-	peakStore
-	tableStore
-	cloudWatchStore
-	judgementStore
-	collectorStore
 }
 
 // leaseName is the lease that the judges share.

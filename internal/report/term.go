@@ -198,7 +198,7 @@ func (t *term) setAside(row store.Delta, err error) {
 // observed in a pass that could not load that.
 func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
-		if err := loadEarlier(ctx, t.judge.store, t.judge.store, t.state, now); err != nil {
+		if err := loadEarlier(ctx, t.judge.store, t.state, now); err != nil {
 			return err
 		}
 		if err := t.state.Compare(now); err != nil || done {
