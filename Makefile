@@ -46,8 +46,8 @@ CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/...
 	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
 
 .PHONY: race
-race: ## Run the tests of the concurrent packages under the race detector
-	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -race -timeout 15m $(CONCURRENT)
+race: ## Run the tests of the concurrent packages under the race detector, with fewer repetitions than make test
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -race -short -timeout 15m $(CONCURRENT)
 
 .PHONY: cover
 cover: ## Print the coverage of every package, and write .cache/cover.out

@@ -219,8 +219,11 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScenario(t, streamstest.Options{Seed: 5, Shards: 3, Lag: time.Second, EmptyPages: 0.1, Throttles: 0.05, Errors: 0.01})
 		s.write(300, 3*time.Millisecond)
-		all := []*process{s.start("a"), s.start("b"), s.start("c")}
-		for i := range 10 {
+		all, rounds := []*process{s.start("a"), s.start("b"), s.start("c")}, 10
+		if testing.Short() {
+			rounds = 3
+		}
+		for i := range rounds {
 			s.write(200, 20*time.Millisecond)
 			open := s.table.OpenShards()
 			s.table.Split(open[s.rng.IntN(len(open))])
@@ -262,7 +265,11 @@ func TestStreamsThroughAStop(t *testing.T) {
 		for range 16 {
 			s.write(10, 6*time.Second)
 		}
-		time.Sleep(2 * time.Hour) // the children wait
+		wait := 2 * time.Hour
+		if testing.Short() {
+			wait /= 10
+		}
+		time.Sleep(wait) // as the children do
 		marks, err := s.store.Watermarks(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -286,6 +286,25 @@ func (j *judge) quiet(t *testing.T) {
 	await(t, func() bool { return j.idle.Load() >= 3 || j.dead.Load() })
 }
 
+// kills yields the calls of a judge at which it is killed: every one, and every seventh
+// with -short.
+func kills(yield func(at int64) bool) {
+	step := int64(1)
+	if testing.Short() {
+		step = 7
+	}
+	for at := int64(1); at <= 60 && yield(at); at += step {
+	}
+}
+
+// unlessShort is the usual number, or a tenth of it with -short.
+func unlessShort(usual int) int {
+	if testing.Short() {
+		return usual / 10
+	}
+	return usual
+}
+
 func await(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(time.Millisecond) {

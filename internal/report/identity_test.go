@@ -227,7 +227,7 @@ func TestAMixedFleetPagesOnce(t *testing.T) {
 // successor pages nobody again, and forgets no end.
 func TestAKilledJudgeContinuesTheIncident(t *testing.T) {
 	t.Parallel()
-	for at := int64(1); at <= 60; at++ {
+	for at := range kills {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()

@@ -332,14 +332,15 @@ func TestMoreHotKeysThanAPictureShows(t *testing.T) {
 	c := collect(t, s, "a", 0, begin())
 	j := run(t, quick(), &probe{Store: s})
 	var all []load
-	for key := range 1000 {
+	many := unlessShort(1000)
+	for key := range many {
 		all = append(all, hot(fmt.Sprint("hot", key), 1200, 0, 3)...)
 	}
 	c.commit(3, all...)
 	j.quiet(t)
 	o := left(t, s)
-	equal(t, "findings", len(o.Findings), 1000)
-	equal(t, "notified", len(o.Notified), 1000)
+	equal(t, "findings", len(o.Findings), many)
+	equal(t, "notified", len(o.Notified), many)
 }
 
 func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
@@ -435,7 +436,7 @@ func TestAKilledJudgeIsContinued(t *testing.T) {
 	if len(want.Notified) < 4 {
 		t.Fatalf("the scenario notifies too little: %v", want.Notified)
 	}
-	for at := int64(1); at <= 60; at++ {
+	for at := range kills {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()
