@@ -20,6 +20,8 @@ type point struct {
 	// requests is how many were seen, keyRange how many of the key's were
 	// throttled because of their partition, as far as the evidence shows.
 	requests, keyRange int64
+	// otherwise reports that all that were throttled were so for other reasons.
+	otherwise bool
 	// tableRequests is how many requests of the whole table or index were seen,
 	// tableChanges those of them that come from a stream.
 	tableRequests, tableChanges int64
@@ -49,6 +51,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 	}
 	if k.Evidence != nil {
 		p.keyRange = k.Evidence.Refused[sample.KeyRange]
+		p.otherwise = p.keyRange+k.Evidence.Refused[sample.CauseUnknown] == 0 && k.Evidence.Refused != [sample.Causes]int64{}
 		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
 			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
 		}
@@ -149,8 +152,8 @@ func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.of(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
-	if p.tableChanges < p.tableRequests && detect.Amount(k, p.throttled) == 0 {
-		return false // requests are visible, and none is throttled
+	if p.tableChanges < p.tableRequests && (p.otherwise || detect.Amount(k, p.throttled) == 0) {
+		return false // requests are visible, and the partition throttles none
 	}
 	used := detect.Amount(k, p.consumed())
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -71,6 +73,55 @@ func TestWhatPages(t *testing.T) {
 			w.commit(200, load{199, "cold", 1})
 			j.quiet(t)
 			equal(t, "notifications", events(t, s), c.want)
+		})
+	}
+}
+
+// TestRefusalsPage: requests that a partition refuses in two of three seconds are harm,
+// though what it served of them was below its limit.
+func TestRefusalsPage(t *testing.T) {
+	t.Parallel()
+	const heat = "TableWriteKeyRangeThroughputExceeded"
+	for sentence, c := range map[string]struct {
+		reason  string
+		refused []int // the seconds with a refusal
+		want    []string
+	}{
+		"in two seconds of three":                  {heat, []int{3, 5}, []string{"firing", "resolved"}},
+		"in two seconds of four":                   {heat, []int{3, 6}, nil},
+		"in one second":                            {heat, []int{3}, nil},
+		"for want of the table's capacity":         {"TableWriteProvisionedThroughputExceeded", []int{3, 4, 5, 6}, nil},
+		"for want of the table's capacity at last": {"TableWriteMaxOnDemandThroughputExceeded", []int{3, 4, 5, 6}, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, engines["sqlite"](t))
+			w := collect(t, s, "a", 0, begin())
+			j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
+			w.tells = func(r *sample.Record) {
+				if r.WCU == 20_000 {
+					r.Throttle = c.reason
+				}
+			}
+			for now := range 11 {
+				if slices.Contains(c.refused, now) {
+					w.commit(now, load{now, "k", 950}, load{now, "k", 20})
+				}
+			}
+			j.quiet(t)
+			w.commit(200, load{199, "cold", 1})
+			j.quiet(t)
+			var hot []string
+			rows, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Limit: 100})
+			must(t, err)
+			for _, n := range slices.Backward(rows) {
+				var of struct{ Finding detect.Finding }
+				must(t, json.Unmarshal(n.Payload, &of))
+				if of.Finding.Kind == detect.HotKeyWrite {
+					hot = append(hot, n.Event)
+				}
+			}
+			equal(t, "notifications", hot, c.want)
 		})
 	}
 }
