@@ -27,7 +27,7 @@ type TableFacts struct {
 	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
 	Stream string `json:"stream"`
-	// Replicas are the other Regions of a global table.
+	// Replicas are the Regions of a global table; its own may be left out.
 	Replicas []string `json:"replicas,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`

@@ -214,6 +214,9 @@ type Finding struct {
 	Sharding *Sharded `json:"sharding"`
 	// Rolling is the pattern of a key that is named after a time; null of others.
 	Rolling *Rolling `json:"rolling"`
+	// Replication is what other Regions write of the key: of findings about writes to a
+	// global table, null of others.
+	Replication *Replication `json:"replication"`
 	// Shards is how many shards carry the peak.
 	Shards int    `json:"shards"`
 	Advice []Step `json:"advice"`

@@ -95,9 +95,10 @@ type Incident struct {
 }
 
 // BelongTo makes the finding evidence of the incident that a cause makes for a key
-// of its target. The key is the cause's: a hot key itself, the pattern of a rolling
-// one, a caller; nothing where the target as a whole has the cause.
-func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.Target, key) }
+// of its target; of writes to a global table those of all Regions have one. The key is
+// the cause's: a hot key itself, the pattern of a rolling one, a caller; nothing where
+// the target as a whole has the cause.
+func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.incidentTarget(), key) }
 
 // causeKey is what an incident of the kind's usual cause is about, beside its target.
 func (f *Finding) causeKey() string {
@@ -140,14 +141,19 @@ func ByIncident(found []Finding) []*Finding {
 	return all
 }
 
-// byRoot orders the findings of one incident: what explains the others first, then
-// what is open, then what is worse.
+// ownShare is the part of a peak below which a Region has next to nothing of it: what
+// its requests are like explains little of a load that is replicated to it.
+const ownShare = 0.1
+
+// byRoot orders the findings of one incident: what is open first, then what explains
+// the others, of a global table in a Region that writes, then what is worse.
 func byRoot(x, y *Finding) int {
 	over := func(f *Finding) int { return b2i(f.State == Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
 		cmp.Compare(x.rank(), y.rank()),
 		byKnown(x, y),
+		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
 		cmp.Compare(y.Utilization, x.Utilization),
 		cmp.Compare(x.Fingerprint, y.Fingerprint),
@@ -177,7 +183,7 @@ func b2i(b bool) int {
 
 // rank is the kind's, but that few values explain nothing where all load is on one.
 func (f *Finding) rank() int {
-	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.Target, "") {
+	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.incidentTarget(), "") {
 		return rootRank[LargeItem]
 	}
 	return rootRank[f.Kind]
@@ -229,8 +235,8 @@ func incidentOf(g []*Finding) Incident {
 
 // causeFor returns the cause that made the root's incident: the one whose ID it has.
 func causeFor(root *Finding) Cause {
-	usual := causeOf[root.Kind]
-	if root.Incident == IncidentID(usual, root.Target, root.causeKey()) {
+	usual, target := causeOf[root.Kind], root.incidentTarget()
+	if root.Incident == IncidentID(usual, target, root.causeKey()) {
 		return usual
 	}
 	switch {
@@ -241,7 +247,7 @@ func causeFor(root *Finding) Cause {
 	}
 	for _, c := range []Cause{CauseMovingHotSpot, CauseIndexBackPressure, CauseFewValues} {
 		for _, key := range []string{"", root.causeKey()} {
-			if root.Incident == IncidentID(c, root.Target, key) {
+			if root.Incident == IncidentID(c, target, key) {
 				return c
 			}
 		}
@@ -256,7 +262,8 @@ func (f *Finding) HasCause(c Cause) bool {
 	case c == CauseRollingKey && f.Rolling != nil, c == CauseShardedKey && f.Sharding != nil:
 		return true
 	}
-	return f.Incident == IncidentID(c, f.Target, "") || f.Incident == IncidentID(c, f.Target, f.causeKey())
+	target := f.incidentTarget()
+	return f.Incident == IncidentID(c, target, "") || f.Incident == IncidentID(c, target, f.causeKey())
 }
 
 // Lift gives the root of each incident the severity and the state of what it

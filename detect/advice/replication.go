@@ -2,26 +2,30 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // Replication says of a write-hot key of a global table what its load consists of;
 // empty for other keys, and where the table's replicas are not known.
-func Replication(f *detect.Finding, facts *detect.TableFacts) string {
-	if facts == nil || len(facts.Replicas) == 0 || f.Kind == detect.HotKeyRead {
+func Replication(f *detect.Finding) string {
+	r := f.Replication
+	if r == nil {
 		return ""
 	}
-	seen := ""
-	switch f.Quality.Source {
-	case detect.SourceRequests:
-		seen = " Samples of requests show the writes that are made here, not those that are replicated to here: the load may be higher."
-	case detect.SourceChanges:
-		seen = " The stream shows the writes that are replicated to here, too."
+	others := slices.DeleteFunc(slices.Clone(r.Regions), func(region string) bool { return region == f.Region })
+	text := fmt.Sprintf("This is a global table, with %s in %s: every write is replicated and loads the same key in each Region, so that its findings in all Regions are one incident.",
+		plural(len(others), "a replica", "replicas"), strings.Join(others, ", "))
+	switch {
+	case f.Quality.Source == detect.SourceChanges:
+		return text + " The stream shows the writes that are replicated to here, too: nothing is added to it."
+	case r.WCU > 0:
+		return text + fmt.Sprintf(" Of the peak, %s a second were written in other Regions. What is said of callers and operations is of the requests of this Region.", wording.PerSecond(detect.Milli(r.WCU), f.Kind))
 	}
-	return fmt.Sprintf("This is a global table, with %s in %s: every write also consumes write units of the same key there. A partition's limits hold in each Region by itself, so loads of several Regions are not added up.%s",
-		plural(len(facts.Replicas), "a replica", "replicas"), strings.Join(facts.Replicas, ", "), seen)
+	return text + " No request of another Region that writes this key was seen at the peak: where those are not sampled, the load may be higher than shown."
 }
 
 func plural(n int, one, many string) string {

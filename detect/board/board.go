@@ -74,17 +74,21 @@ func (b *Board) Observe(w *sketch.Window) {
 	b.observeTable(w)
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target))
 	largest := b.totals.largest(w.Target)
+	regions := b.options.Facts(w.Target).Regions(w.Region)
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{w.Target, k.Hash}
 		t := b.tracks.all[id]
 		if t == nil {
-			if !nearLimit(k) && !b.mayGrow(id, k) {
+			if !nearLimit(k, len(regions)) && !b.mayGrow(id, k) && !b.tracks.inOther(regions, w.Target, k) {
 				continue
 			}
 			t = b.tracks.add(id, k.Key)
 		}
 		t.Observe(w, k, b.oldest(), largest, b.tracks.placed < maxPlaced)
+		if len(regions) > 0 && !k.Cut {
+			b.tracks.replicate(regions, t, w, k, b.oldest())
+		}
 	}
 	b.limit(w.Target)
 }
@@ -111,10 +115,11 @@ func (b *Board) observeTable(w *sketch.Window) {
 // a horizon ahead of it.
 func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
 
-// nearLimit reports whether a key may be near enough to a limit to be followed.
-func nearLimit(k *sketch.KeyLoad) bool {
+// nearLimit reports whether a key may be near enough to a limit to be followed, of a
+// global table together with as much in each of its Regions.
+func nearLimit(k *sketch.KeyLoad, regions int) bool {
 	high := k.High()
-	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare) ||
+	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare/float64(max(1, regions))) ||
 		high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
 }
 
@@ -196,6 +201,7 @@ func (b *Board) Findings() []detect.Finding {
 		})
 	}
 	found = append(found, also...)
+	b.replicates(found)
 	causes.Assign(found, b.options.Policy)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
@@ -291,7 +297,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.Combined > 1 && f.Utilization <= 1 {
 		f.Why += " " + advice.WhyCombined(&f)
 	}
-	if replicated := advice.Replication(&f, b.options.Facts(f.Target)); replicated != "" {
+	f.Replication = e.Replication(r.Kind, b.options.Facts(f.Target).Regions(f.Region))
+	if replicated := advice.Replication(&f); replicated != "" {
 		f.Why += " " + replicated
 	}
 	return f

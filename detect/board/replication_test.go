@@ -1,6 +1,8 @@
 package board_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,63 +13,139 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestAGlobalTableSaysWhatIsReplicated has one key hot by writes and one by reads:
-// writes load the other Regions too, reads only their own.
-func TestAGlobalTableSaysWhatIsReplicated(t *testing.T) {
+// regional is what one Region has of the key tenant#big in each second.
+type regional struct {
+	region              string
+	wcu, rcu, throttled float64
+	stream              bool
+	unlike              bool // of another account
+	from                int64
+}
+
+const regionalSeconds = 60
+
+// windows returns the Region's seconds.
+func (r regional) windows(t *testing.T) []sketch.Window {
+	t.Helper()
+	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
+	delta := sketch.NewDelta(sketch.Config{Seed: scenario.Seed})
+	for second := r.from; second < regionalSeconds; second++ {
+		add := func(op sample.Op, units float64, cause string) {
+			if units == 0 {
+				return
+			}
+			record := sample.Record{
+				Time: (scenario.Began + second) * 1000, Account: "1", Region: r.region, Table: "orders", PK: sample.KeyString("tenant#big"), SK: sample.KeyString("a"),
+				Op: op, Rate: 1, N: 1, Change: r.stream, Throttle: cause, Caller: "svc",
+			}
+			if r.unlike {
+				record.Account = "2"
+			}
+			if op.IsRead() {
+				record.RCU = scenario.Milli(units)
+			} else {
+				record.WCU = scenario.Milli(units)
+			}
+			if err := shard.Add(&record); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add(sample.UpdateItem, r.wcu-r.throttled, "")
+		add(sample.UpdateItem, r.throttled, "TableWriteKeyRangeThroughputExceeded")
+		add(sample.Query, r.rcu, "")
+	}
+	shard.Seal(delta)
+	return delta.Windows
+}
+
+// TestWritesOfAGlobalTableCountInEveryRegion holds what each Region's verdict counts,
+// and that one cause is one incident.
+func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 	t.Parallel()
-	here := detect.Target{Region: "eu-west-1", Table: "orders"}
-	const replicated = "This is a global table"
+	const eu, us = "eu-west-1", "us-east-1"
 	for _, c := range []struct {
 		says     string
 		replicas []string
-		change   bool
-		write    string
+		load     []regional
+		// want are the findings, as kind, Region, severity, peak, and what of it was replicated.
+		want      []string
+		incidents int
+		root      string // the Region that the first incident is told of
+		why       string
 	}{
-		{"requests", []string{"us-west-2"}, false, replicated + ", with a replica in us-west-2: every write also consumes write units of the same key there. A partition's limits hold in each Region by itself, so loads of several Regions are not added up. Samples of requests show the writes that are made here, not those that are replicated to here"},
-		{"changes", []string{"ap-south-1", "us-west-2"}, true, "with replicas in ap-south-1, us-west-2: every write also consumes write units of the same key there. A partition's limits hold in each Region by itself, so loads of several Regions are not added up. The stream shows the writes that are replicated to here, too."},
-		{"no global table", []string{}, false, ""},
-		{"not known", nil, false, ""},
+		{"two Regions write", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700}},
+			[]string{"hot_key_write eu-west-1 critical 1400 700", "hot_key_write us-east-1 critical 1400 700"}, 1, "", "700 write units a second were written in other Regions"},
+		{"a table with a name only", nil, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700}}, nil, 0, "", ""},
+		{"accounts are not replicas", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700, unlike: true}}, nil, 0, "", ""},
+		{"only eu is told of us", []string{us}, []regional{{region: eu, wcu: 1200}},
+			[]string{"hot_key_write eu-west-1 critical 1200 0"}, 1, eu, "where those are not sampled, the load may be higher"},
+		{"one writes and one reads", []string{eu, us}, []regional{{region: eu, rcu: 50}, {region: us, wcu: 1200}},
+			[]string{"hot_key_write eu-west-1 critical 1200 1200", "hot_key_write us-east-1 critical 1200 0"}, 1, us, "every write is replicated"},
+		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4000}, {region: us, rcu: 4000}},
+			[]string{"hot_key_read eu-west-1 critical 0 -", "hot_key_read us-east-1 critical 0 -"}, 2, "", ""},
+		{"a little in the other Region", []string{eu, us}, []regional{{region: eu, wcu: 950}, {region: us, wcu: 90}},
+			[]string{"hot_key_write eu-west-1 critical 1040 90", "hot_key_write us-east-1 critical 1040 950"}, 1, "", ""},
+		{"streams have replicated writes in them", []string{eu, us}, []regional{{region: eu, wcu: 1200, stream: true}, {region: us, wcu: 1200, stream: true}},
+			[]string{"hot_key_write eu-west-1 critical 1200 0", "hot_key_write us-east-1 critical 1200 0"}, 1, "", "nothing is added to it"},
+		{"one stream has all", []string{eu, us}, []regional{{region: eu, wcu: 1400, stream: true}, {region: us, wcu: 850}},
+			[]string{"hot_key_write eu-west-1 critical 1400 0", "hot_key_write us-east-1 warning 850 0"}, 1, eu, ""},
+		{"what is throttled is not replicated", []string{eu, us}, []regional{{region: eu, wcu: 1500, throttled: 600}, {region: us, wcu: 150}},
+			[]string{"hot_key_write eu-west-1 critical 1650 150", "hot_key_write us-east-1 critical 1050 900"}, 1, "", ""},
+		{"a Region begins later", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700, from: 40}},
+			[]string{"hot_key_write eu-west-1 critical 1400 700", "hot_key_write us-east-1 critical 1400 700"}, 1, "", ""},
 	} {
-		shard := sketch.NewShard(sketch.Config{})
-		for second := range int64(10) {
-			record := sample.Record{
-				Time: (scenario.Began + second) * 1000, Region: here.Region, Table: here.Table, PK: sample.KeyString("written"),
-				Op: sample.UpdateItem, WCU: 1_500_000, Rate: 1, N: 1, Change: c.change,
-			}
-			if err := shard.Add(&record); err != nil {
-				t.Fatal(err)
-			}
-			if c.change {
-				continue // a stream shows no reads
-			}
-			record.PK, record.Op, record.WCU, record.RCU = sample.KeyString("read"), sample.Query, 0, 4_000_000
-			if err := shard.Add(&record); err != nil {
-				t.Fatal(err)
-			}
+		windows := [][]sketch.Window{}
+		for _, r := range c.load {
+			windows = append(windows, r.windows(t))
 		}
-		b := board.New(board.Options{Facts: func(of detect.Target) *detect.TableFacts {
-			if of != here {
-				t.Errorf("%s: asked for the facts of %s", c.says, of.Name())
+		// Whatever the order in which Regions are read, the verdict is the same.
+		inTurn := slices.Concat(windows...)
+		slices.SortStableFunc(inTurn, func(x, y sketch.Window) int { return int(x.Second - y.Second) })
+		slices.Reverse(windows)
+		for order, all := range map[string][]sketch.Window{"in turn": inTurn, "one after another": slices.Concat(windows...)} {
+			b := board.New(board.Options{Facts: func(detect.Target) *detect.TableFacts { return &detect.TableFacts{Replicas: c.replicas} }})
+			b.Settle(scenario.Began-1, true)
+			for i := range all {
+				b.Observe(&all[i])
 			}
-			return &detect.TableFacts{Replicas: c.replicas}
-		}})
-		for _, w := range scenario.Sealed(shard) {
-			b.Observe(&w)
-		}
-		written, read := "", ""
-		for _, f := range b.Findings() {
-			switch f.Kind {
-			case detect.HotKeyWrite:
-				written = f.Why
-			case detect.HotKeyRead:
-				read = f.Why
+			b.Settle(scenario.Began+regionalSeconds-1, true)
+			found := b.Findings()
+			var got []string
+			for i := range found {
+				f := &found[i]
+				if !f.Kind.OfKey() {
+					continue
+				}
+				replicated := "-"
+				if f.Replication != nil {
+					replicated = fmt.Sprintf("%.0f", f.Replication.WCU)
+				}
+				got = append(got, fmt.Sprintf("%s %s %s %.0f %s", f.Kind, f.Region, f.Severity, f.Peak.WCU.Value, replicated))
 			}
-		}
-		if written == "" || (read == "") != c.change || strings.Contains(read, replicated) {
-			t.Errorf("%s: the reads: %q", c.says, read)
-		}
-		if c.write == "" && strings.Contains(written, replicated) || !strings.Contains(written, c.write) {
-			t.Errorf("%s: the writes: %q", c.says, written)
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: found %q, want %q", c.says, order, got, c.want)
+				continue
+			}
+			incidents := detect.Incidents(found)
+			if len(incidents) != c.incidents {
+				t.Errorf("%s, %s: %d incidents, want %d", c.says, order, len(incidents), c.incidents)
+				continue
+			}
+			if c.incidents == 0 {
+				continue
+			}
+			after := board.New(board.Options{Facts: func(detect.Target) *detect.TableFacts { return &detect.TableFacts{Replicas: c.replicas} }})
+			after.Restore(found, scenario.Seed)
+			for _, f := range after.Findings() {
+				before := slices.IndexFunc(found, func(b detect.Finding) bool { return b.Fingerprint == f.Fingerprint })
+				if before < 0 || f.Incident != found[before].Incident || fmt.Sprint(f.Replication) != fmt.Sprint(found[before].Replication) {
+					t.Errorf("%s: another judge goes on with %s in %s, %+v", c.says, f.Kind, f.Region, f.Replication)
+				}
+			}
+			if i := incidents[0]; c.root != "" && i.Region != c.root || !strings.Contains(i.Summary, c.why) {
+				t.Errorf("%s, %s: told of %s: %s", c.says, order, i.Region, i.Summary)
+			}
 		}
 	}
 }

@@ -33,12 +33,14 @@ type tracks struct {
 	crowds map[detect.Target]*crowd
 	// placed is how many keys had places when event time passed last.
 	placed int
+	// regions are the tracks of global tables' keys, by Region.
+	regions map[replicated]map[string]*episode.Track
 	// growing are the keys that are followed because of their growth alone.
 	growing map[detect.Target]map[uint64]bool
 }
 
 func newTracks() *tracks {
-	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}, growing: map[detect.Target]map[uint64]bool{}}
+	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}, regions: map[replicated]map[string]*episode.Track{}, growing: map[detect.Target]map[uint64]bool{}}
 }
 
 // trackID is a key of a table or index; the hash 0 is all of it.
@@ -83,6 +85,7 @@ func (ts *tracks) drop(id trackID) {
 	if delete(ts.growing[id.target], id.hash); len(ts.growing[id.target]) == 0 {
 		delete(ts.growing, id.target)
 	}
+	ts.leave(t)
 	c := ts.crowds[id.target]
 	if c.tracked--; c.tracked == 0 && c.recurring == nil {
 		delete(ts.crowds, id.target)

@@ -85,6 +85,11 @@ func (w *fieldWorld) facts(name string) *detect.TableFacts {
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
 	}
+	for _, l := range w.Load {
+		if known.Global && l.Table == name {
+			f.Replicas = append(f.Replicas, l.Region)
+		}
+	}
 	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
 	for _, l := range w.Load {
 		if l.Table == name && l.Index == "" && l.Sort != "none" {

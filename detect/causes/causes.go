@@ -9,12 +9,13 @@ import (
 // that it is full where writes to its table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	g := grouping{moving: movingKeys(found), few: fewValues(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
+	of := g.claims(found)
 	for i := range found {
 		f := &found[i]
 		if g.presses(f) && f.Utilization >= detect.SaturatedFrom {
 			f.Severity = policy(f.Target).Cap(detect.Critical)
 		}
-		f.BelongTo(g.cause(f))
+		f.BelongTo(of[i].cause, of[i].of)
 	}
 	for i := range found {
 		if f := &found[i]; isPressed(f) {
@@ -31,6 +32,43 @@ type grouping struct {
 	storms  map[hotKey]string
 	callers map[hotKey]string
 	pressed map[detect.Target]bool
+}
+
+// claim is the cause of a finding, and of what key or pattern.
+type claim struct {
+	cause detect.Cause
+	of    string
+}
+
+// claims returns those of all findings. A key that is written in several Regions of a
+// global table has one cause: what tells more than that it is hot, of the first Region
+// where something does.
+func (g *grouping) claims(found []detect.Finding) []claim {
+	all := make([]claim, len(found))
+	first := map[hotKey]int{}
+	for i := range found {
+		f := &found[i]
+		all[i].cause, all[i].of = g.cause(f)
+		if f.Replication == nil || f.Key == "" || all[i].cause == detect.CauseHotKey {
+			continue
+		}
+		if other, has := first[writtenKey(f)]; !has || f.Region < found[other].Region {
+			first[writtenKey(f)] = i
+		}
+	}
+	for i := range found {
+		if other, has := first[writtenKey(&found[i])]; has && found[i].Replication != nil {
+			all[i] = all[other]
+		}
+	}
+	return all
+}
+
+// writtenKey is a key in whatever Region.
+func writtenKey(f *detect.Finding) hotKey {
+	of := keyOf(f)
+	of.target.Region = ""
+	return of
 }
 
 // cause returns what made a finding, and of what key or pattern.

@@ -110,6 +110,11 @@ func TestCauses(t *testing.T) {
 		f.Evidence = &detect.Evidence{Retries: &detect.Retries{Callers: []detect.CallerRetries{{Caller: caller}}}, Callers: []detect.Part{{Text: "svc-a", Low: 0.9}}}
 		return f
 	}
+	replicated := func(f detect.Finding, region string) detect.Finding {
+		f.Region, f.Replication = region, &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}}
+		return f
+	}
+	eu, us := replicated(a, "eu-west-1"), replicated(storming(a, "reindex"), "us-east-1")
 	sa, sb, sc := storming(a, "reindex"), storming(b, "reindex"), storming(hot("c", 0, 60, 0.1), "import")
 	for name, c := range map[string]struct {
 		found []detect.Finding
@@ -124,6 +129,8 @@ func TestCauses(t *testing.T) {
 		"a storm, and who makes the key hot":  {[]detect.Finding{sa, related(detect.RetryStorm, sa), related(detect.SingleCaller, sa)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
 		"few values":                          {[]detect.Finding{a, b, few}, map[detect.Cause]int{detect.CauseFewValues: 3}, 1},
 		"two keys with everything":            {[]detect.Finding{hot("true", 0, 60, 0.55), hot("false", 0, 60, 0.45)}, map[detect.Cause]int{detect.CauseFewValues: 2}, 1},
+		"a global table's key":                {[]detect.Finding{eu, replicated(a, "us-east-1")}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
+		"a storm on it in one Region":         {[]detect.Finding{eu, us, related(detect.RetryStorm, us)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
 		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
 		"an index that holds writes back":     {[]detect.Finding{index, pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 2}, 1},
 		"one whose key nobody sees":           {[]detect.Finding{pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 1}, 1},

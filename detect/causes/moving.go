@@ -154,7 +154,7 @@ func (s succession) finding() detect.Finding {
 	}
 	f.Peak, f.Mean, f.Consumed = worst.Peak, worst.Mean, worst.Consumed
 	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
-	f.OverSeconds, f.Evidence, f.Quality = over, worst.Evidence, worst.Quality
+	f.OverSeconds, f.Evidence, f.Quality, f.Replication = over, worst.Evidence, worst.Quality, worst.Replication
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastOf(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
 	f.Reason = detect.MovingLoad

@@ -18,6 +18,8 @@ type Episode struct {
 	write, read sampling.Interval
 	At          int64
 	consumed    sketch.Load
+	// replicated is the part of that second's writes that other Regions made.
+	replicated sample.Milli
 	// readTotal and writeTotal are the subject's demand in the seconds counted, sumTable
 	// that of the whole table or index in those in which it was seen.
 	readTotal, writeTotal sampling.Total
@@ -190,7 +192,7 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 func (e *Episode) count(p *point, r Rules, flushed bool) {
 	seen := p.of(r.Kind)
 	if e.seconds == 0 || seen.Value > e.Peak(r.Kind).Value {
-		e.At, e.consumed = p.second, p.consumed()
+		e.At, e.consumed, e.replicated = p.second, p.consumed(), p.replicated
 	}
 	high := e.raisePeaks(p, r.largest)
 	if both := p.combined(); both > e.combined {

@@ -141,6 +141,9 @@ func restored(f *detect.Finding) *Episode {
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
+	if f.Replication != nil {
+		e.replicated = detect.Milli(f.Replication.WCU)
+	}
 	if f.Kind.OfTable() {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical && f.Kind == detect.HotPartition
 	}

@@ -39,6 +39,10 @@ type point struct {
 	grownKnown bool
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
+	// replicated is the part of write, and of table, that other Regions of a global
+	// table wrote; regions is what the second was made of, nil of other tables.
+	replicated sample.Milli
+	regions    *regions
 }
 
 // keyPoint returns what a window has of one of its keys.
@@ -79,6 +83,7 @@ func (p point) over(seconds int64) point {
 	n := sample.Milli(seconds)
 	p.throttled = sketch.Load{Read: p.throttled.Read / n, Write: p.throttled.Write / n}
 	p.table = sketch.Load{Read: p.table.Read / n, Write: p.table.Write / n}
+	p.replicated /= n
 	return p
 }
 

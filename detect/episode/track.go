@@ -86,15 +86,20 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 		}
 		return
 	}
-	i, found := slices.BinarySearchFunc(t.points, p.second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
+	i, found := t.at(p.second)
 	if i < t.settled {
 		t.settled = 0
 	}
 	if found {
-		t.points[i] = p
+		t.points[i] = p.besideRegionsOf(&t.points[i])
 		return
 	}
 	t.points = slices.Insert(t.points, i, p)
+}
+
+// at returns the place of a second's point, and whether there is one.
+func (t *Track) at(second int64) (i int, found bool) {
+	return slices.BinarySearchFunc(t.points, second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
 }
 
 // Fold moves the seconds before oldest into the past episodes.
@@ -199,10 +204,8 @@ func (t *Track) Evidence(e *Episode) *detect.Evidence {
 
 // LoadAt returns the key's demand in one second.
 func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
-	for i := range t.points {
-		if p := &t.points[i]; p.second == second {
-			return p.load(), true
-		}
+	if i, found := t.at(second); found {
+		return t.points[i].load(), true
 	}
 	return l, false
 }

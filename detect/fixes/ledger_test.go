@@ -133,6 +133,29 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// TestReplicatedWritesAreNoCallersHere holds that requests of one Region explain only
+// the writes that are made there.
+func TestReplicatedWritesAreNoCallersHere(t *testing.T) {
+	t.Parallel()
+	for wcu, want := range map[float64]bool{0: true, 50: true, 500: false} {
+		c := hot(detect.HotKeyWrite, 1000, op(sample.TransactWriteItems, 1, 500, 2))
+		c.Evidence.Callers = []detect.Part{{Text: "batch", Low: 0.95, High: 1}}
+		c.Callers = map[string]float64{"batch": 0.5}
+		c.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: wcu}
+		if makes := fixes.MakesHot(c.Finding, c.Callers); makes != want {
+			t.Errorf("with %v units of other Regions a caller here makes the key hot: %v", wcu, makes)
+		}
+		for _, s := range fixes.New().Steps(c) {
+			if s.Action == detect.ActionTransaction && math.Abs(s.After.Low-(1000-(1000-wcu)/2)) > 0.01 {
+				t.Errorf("with %v units of other Regions conditional writes leave %+v", wcu, s.After)
+			}
+			if s.Action == detect.ActionCaller && math.Abs(s.After.Low-wcu) > 0.01 {
+				t.Errorf("with %v units of other Regions the caller leaves %+v", wcu, s.After)
+			}
+		}
+	}
+}
+
 // TestNamesFollowTheKeysType holds that a key that is a number needs a new attribute.
 func TestNamesFollowTheKeysType(t *testing.T) {
 	t.Parallel()

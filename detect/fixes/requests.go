@@ -42,7 +42,7 @@ func singleCaller(_ *Adviser, c *Case) (fix, bool) {
 	return fix{
 		text:  text,
 		basis: fmt.Sprintf("it makes %.0f%% of the load of all other keys; how much of this key's load is needless is not known", 100*ShareOfRest(c.Finding, c.Callers)),
-		place: first, after: c.after(1-who.High, 1),
+		place: first, after: c.after(1-c.OwnShare()*who.High, 1),
 	}, true
 }
 
@@ -63,7 +63,7 @@ func ForCaller(f *detect.Finding, callers map[string]float64) (detect.Step, bool
 // withoutCaller returns the load without that of the busiest caller.
 func (c *Case) withoutCaller() *detect.After {
 	who := c.Evidence.Callers[0]
-	return c.after(1-who.High, 1-who.Low)
+	return c.after(1-c.OwnShare()*who.High, 1-c.OwnShare()*who.Low)
 }
 
 // starvedTable is a table that throttles the key's requests for want of capacity.
@@ -131,7 +131,7 @@ func conditionalWrite(_ *Adviser, c *Case) (fix, bool) {
 	if c.reads() || c.Index != "" || part < worthShare {
 		return fix{}, false
 	}
-	left := 1 - part/2
+	left := 1 - c.OwnShare()*part/2
 	return fix{
 		text: fmt.Sprintf("Replace transactions by conditional writes, where a transaction writes only this item or a condition can guard it: %.0f%% of the key's write units are transactional, which costs twice. The peak is then about %s write units a second instead of %s.",
 			100*part, wording.About(c.peak()*left), wording.About(c.peak())),
@@ -254,7 +254,7 @@ func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 		return false
 	}
 	c := f.Evidence.Callers[0]
-	return c.Low >= detect.CallerShare && ShareOfRest(f, callers)*detect.CallerExcess <= c.Low
+	return c.Low*f.OwnShare() >= detect.CallerShare && ShareOfRest(f, callers)*detect.CallerExcess <= c.Low
 }
 
 // ShareOfRest returns the share that the key's busiest caller has of the load of all
@@ -266,7 +266,7 @@ func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
 
 // ByTest reports whether the key's busiest caller is named like a test.
 func ByTest(f *detect.Finding) bool {
-	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low < detect.CallerShare {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low*f.OwnShare() < detect.CallerShare {
 		return false
 	}
 	_, test := TestName(f.Evidence.Callers[0].Text)

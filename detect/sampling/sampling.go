@@ -107,6 +107,17 @@ func (a Amounts) Widen(s sketch.Spread) Amounts {
 	return NewAmounts(a.Value, a.missing, s)
 }
 
+// Plus returns the sum of two amounts that were sampled apart.
+func (a Amounts) Plus(o Amounts) Amounts {
+	s := sketch.Spread{Variance: a.Spread.Variance + o.Spread.Variance, Largest: max(a.Spread.Largest, o.Spread.Largest)}
+	return NewAmounts(a.Value+o.Value, a.missing+o.missing, s)
+}
+
+// Less returns the amount without a known part of it.
+func (a Amounts) Less(part sample.Milli) Amounts {
+	return NewAmounts(a.Value-part, a.missing, a.Spread)
+}
+
 // Over returns the mean of the amount over some seconds.
 func (a Amounts) Over(seconds int64) Amounts {
 	n := max(seconds, 1)

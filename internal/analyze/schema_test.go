@@ -97,6 +97,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"callers":          {s.Defs["evidence"].Properties["retries"].Properties["callers"].Items.Required, fields(reflect.TypeFor[detect.CallerRetries]())},
 		"sharded":          {s.Defs["sharded"].Required, fields(reflect.TypeFor[detect.Sharded]())},
 		"rolling":          {s.Defs["rolling"].Required, fields(reflect.TypeFor[detect.Rolling]())},
+		"replication":      {s.Defs["replication"].Required, fields(reflect.TypeFor[detect.Replication]())},
 		"actions":          {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
 		"quality":          {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
 		"incident":         {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},

@@ -54,7 +54,7 @@ type Table struct {
 	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
 	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
 	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes: their units are no partition's, and are not judged"`
-	Replicas     []string         `yaml:"replicas" help:"the other Regions of a global table, to which its writes are replicated"`
+	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table, to which its writes are replicated; its own may be among them"`
 	Rate         float64          `yaml:"rate" help:"the share of requests that is sampled, for samples in Keyheat JSON without a rate of their own; 1 when 0"`
 	Policy
 }

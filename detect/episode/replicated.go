@@ -1,0 +1,105 @@
+package episode
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// regions is what a second of a global table's key is made of.
+type regions struct {
+	own   point // as the Region's own requests show it
+	parts []part
+}
+
+// part is what another Region shows of the second.
+type part struct {
+	region string
+	point
+}
+
+// Replicate adds what a window of another Region of a global table has of the key's
+// writes, in place of what was known of that second there: they are replicated to this
+// Region and load the key here, too. What comes from a stream is not added: it may be
+// replicated from here.
+func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, oldest int64) {
+	t.replicate(region, keyPoint(w, k), oldest)
+}
+
+// ReplicateAll adds every second that the track of another Region has.
+func (t *Track) ReplicateAll(region string, of *Track, oldest int64) {
+	for i := range of.points {
+		p := of.points[i]
+		if p.regions != nil {
+			p = p.regions.own
+		}
+		t.replicate(region, p, oldest)
+	}
+}
+
+func (t *Track) replicate(region string, p point, oldest int64) {
+	if p.tableChanges > 0 || p.write.Value == 0 || p.second < oldest {
+		return
+	}
+	i, found := t.at(p.second)
+	own := point{second: p.second}
+	if found {
+		own = t.points[i]
+	}
+	t.put(own.with(part{region, p}), oldest, Largest{})
+}
+
+// with returns the second with what another Region has of it.
+func (p point) with(other part) point {
+	r := regions{own: p}
+	if p.regions != nil {
+		r = regions{p.regions.own, slices.DeleteFunc(slices.Clone(p.regions.parts), func(o part) bool { return o.region == other.region })}
+	}
+	r.parts = append(r.parts, other)
+	return r.sum()
+}
+
+// besideRegionsOf returns what its own Region has of a second, with what the others had
+// of it before.
+func (p point) besideRegionsOf(before *point) point {
+	if p.regions != nil || before.regions == nil {
+		return p
+	}
+	return (&regions{p, before.regions.parts}).sum()
+}
+
+// sum returns the second with the writes of all Regions. What a Region throttled was
+// not replicated, and a stream shows what was.
+func (r *regions) sum() point {
+	p := r.own
+	p.regions = r
+	if p.tableChanges > 0 {
+		return p
+	}
+	for i := range r.parts {
+		o := &r.parts[i]
+		written := o.write.Less(o.throttled.Write)
+		p.write = p.write.Plus(written)
+		p.independent[1] = p.independent[1].Plus(o.independent[1].Less(o.throttled.Write))
+		p.whole[1] += o.whole[1]
+		p.replicated += written.Value
+		p.table.Write += o.table.Write - o.throttled.Write
+		p.heaped = p.heaped || o.heaped
+		if p.tableRequests == 0 { // nothing is asked of the key here in this second
+			p.tableRequests, p.draws = o.tableRequests, o.draws
+		} else {
+			p.draws = p.draws.Plus(o.draws)
+		}
+	}
+	return p
+}
+
+// Replication returns what other Regions have to do with the episode of a kind, where
+// the table has a replica in each of these Regions; nil where that is nothing.
+func (e *Episode) Replication(k detect.Kind, in []string) *detect.Replication {
+	if len(in) == 0 || k == detect.HotKeyRead {
+		return nil
+	}
+	return &detect.Replication{Regions: in, WCU: detect.Units(e.replicated)}
+}
