@@ -86,7 +86,6 @@ type toll struct {
 // what the programs waited, and what they did not get.
 func TestDemandUnderRetries(t *testing.T) {
 	t.Parallel()
-	const limit, offered, seconds, window = 20, 30, 60, 10
 	for _, c := range []struct {
 		name      string
 		attempts  int
@@ -101,91 +100,123 @@ func TestDemandUnderRetries(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, 7))
-				table := &partition{limit: limit, served: map[int64]int{}}
-				cfg := config(table)
-				cfg.Retryer = func() aws.Retryer {
+				demandUnder(t, func() aws.Retryer {
 					return retry.NewStandard(func(o *retry.StandardOptions) {
 						o.MaxAttempts, o.Backoff = c.attempts, exponential(random, c.from)
 						if c.unbounded {
 							o.RateLimiter = unlimited{}
 						}
 					})
-				}
-				sink := &kept{}
-				sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, Caller: "reindex", Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk")}}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				client := dynamodb.NewFromConfig(cfg)
-				began := time.Now().Unix()
-				var wanted [seconds / window]float64
-				var running sync.WaitGroup
-				var mu sync.Mutex
-				var paid toll
-				for s := range seconds {
-					for range offered {
-						wanted[s/window]++
-						running.Go(func() {
-							sent := time.Now()
-							_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
-								TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "k"}},
-								ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-							})
-							mu.Lock()
-							defer mu.Unlock()
-							paid.calls++
-							paid.waited += time.Since(sent) - latency // what one attempt would have taken
-							if err != nil {
-								paid.failed++
-							}
-						})
-						time.Sleep(time.Second / offered)
-					}
-					// No rounding moves a request into another second.
-					time.Sleep(time.Until(time.Unix(began+int64(s)+1, 0)))
-				}
-				running.Wait()
-				if err := sampler.Close(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				var demand [seconds / window]float64
-				var refused int64
-				var told sample.Sent
-				for _, r := range sink.records {
-					at := (r.Time/1000 - began) / window
-					if at < 0 || at >= int64(len(demand)) {
-						t.Fatalf("a record of second %d", r.Time/1000-began)
-					}
-					demand[at] += float64(r.WCU) / 1000 * float64(r.N)
-					if r.Throttle != "" {
-						refused += r.N
-					}
-					if sent, tells := r.Sent(); tells {
-						told = told.Plus(sent)
-					}
-				}
-				if told.Calls != 1000*paid.calls || told.Attempts != 1000*int64(table.attempts) || told.Failed != 1000*paid.failed {
-					t.Errorf("records tell %+v, programs made %d calls of %d attempts, and %d of them failed", told, paid.calls, table.attempts, paid.failed)
-				}
-				if waited := time.Duration(told.Waited) * time.Millisecond; (waited - paid.waited).Abs() > paid.waited/20 {
-					t.Errorf("records tell that programs waited %v, it was %v", waited, paid.waited)
-				} else {
-					t.Logf("programs waited %v in retries, records tell %v; %d requests failed", paid.waited, waited, paid.failed)
-				}
-				paid.isFound(t, sink.records, began, seconds)
-				for i := range demand {
-					if math.Abs(demand[i]-wanted[i]) > 0.05*wanted[i] {
-						t.Errorf("from second %d on the demand is %v, and programs asked for %v", i*window, demand[i], wanted[i])
-					}
-				}
-				if amplified := float64(table.attempts) / (offered * seconds); amplified < 1.1 || refused == 0 {
-					t.Errorf("%.2f attempts a request, %d throttled", amplified, refused)
-				} else {
-					t.Logf("%.2f attempts a request, %d throttled", amplified, refused)
-				}
+				})
 			})
 		})
 	}
+}
+
+// TestDemandUnderTheSDKsNewRetries is the same under the SDK's own default from November
+// 2026, which lies behind a variable of the environment until then.
+func TestDemandUnderTheSDKsNewRetries(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	synctest.Test(t, func(t *testing.T) {
+		own := demandUnder(t, nil).Options().Retryer
+		longest := func(of error) (most time.Duration) {
+			for range 100 {
+				delay, err := own.RetryDelay(0, of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, delay)
+			}
+			return most
+		}
+		throttled, other := longest(&types.ProvisionedThroughputExceededException{}), longest(&types.InternalServerError{})
+		if own.MaxAttempts() != 4 || throttled < time.Second/2 || other > 25*time.Millisecond {
+			t.Errorf("the new mode is off: %d attempts, %v between them when throttled and %v otherwise", own.MaxAttempts(), throttled, other)
+		}
+	})
+}
+
+// demandUnder holds what the records show of programs whose clients try again in a way,
+// nil for the SDK's own, and returns the client.
+func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
+	t.Helper()
+	const limit, offered, seconds, window = 20, 30, 60, 10
+	table := &partition{limit: limit, served: map[int64]int{}}
+	cfg := config(table)
+	cfg.Retryer = retryer
+	sink := &kept{}
+	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, Caller: "reindex", Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(cfg)
+	began := time.Now().Unix()
+	var wanted [seconds / window]float64
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	var paid toll
+	for s := range seconds {
+		for range offered {
+			wanted[s/window]++
+			running.Go(func() {
+				sent := time.Now()
+				_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+					TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "k"}},
+					ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				paid.calls++
+				paid.waited += time.Since(sent) - latency // what one attempt would have taken
+				if err != nil {
+					paid.failed++
+				}
+			})
+			time.Sleep(time.Second / offered)
+		}
+		// No rounding moves a request into another second.
+		time.Sleep(time.Until(time.Unix(began+int64(s)+1, 0)))
+	}
+	running.Wait()
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var demand [seconds / window]float64
+	var refused int64
+	var told sample.Sent
+	for _, r := range sink.records {
+		at := (r.Time/1000 - began) / window
+		if at < 0 || at >= int64(len(demand)) {
+			t.Fatalf("a record of second %d", r.Time/1000-began)
+		}
+		demand[at] += float64(r.WCU) / 1000 * float64(r.N)
+		if r.Throttle != "" {
+			refused += r.N
+		}
+		if sent, tells := r.Sent(); tells {
+			told = told.Plus(sent)
+		}
+	}
+	if told.Calls != 1000*paid.calls || told.Attempts != 1000*int64(table.attempts) || told.Failed != 1000*paid.failed {
+		t.Errorf("records tell %+v, programs made %d calls of %d attempts, and %d of them failed", told, paid.calls, table.attempts, paid.failed)
+	}
+	if waited := time.Duration(told.Waited) * time.Millisecond; (waited - paid.waited).Abs() > paid.waited/20 {
+		t.Errorf("records tell that programs waited %v, it was %v", waited, paid.waited)
+	} else {
+		t.Logf("programs waited %v in retries, records tell %v; %d requests failed", paid.waited, waited, paid.failed)
+	}
+	paid.isFound(t, sink.records, began, seconds)
+	for i := range demand {
+		if math.Abs(demand[i]-wanted[i]) > 0.05*wanted[i] {
+			t.Errorf("from second %d on the demand is %v, and programs asked for %v", i*window, demand[i], wanted[i])
+		}
+	}
+	if amplified := float64(table.attempts) / (offered * seconds); amplified < 1.1 || refused == 0 {
+		t.Errorf("%.2f attempts a request, %d throttled", amplified, refused)
+	} else {
+		t.Logf("%.2f attempts a request, %d throttled", amplified, refused)
+	}
+	return client
 }
 
 // isFound lets a judge see the records, with items so large that 20 a second are what a
