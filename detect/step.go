@@ -7,13 +7,13 @@ type Step struct {
 	Action string `json:"action"`
 	// Text says what to do, and why, with the numbers of the case at hand.
 	Text string `json:"text"`
-	// Effort is what it takes; empty of a remark, which is nothing to do, and of a
-	// step that belongs to the one before it.
+	// Effort is what it takes; empty of a remark, which is nothing to do.
 	Effort Effort `json:"effort"`
-	// After is the load that it leaves; null where the evidence does not tell.
+	// After is the load that it leaves; null of a remark, and where the evidence does
+	// not tell.
 	After *After `json:"after"`
-	// Basis is what of the evidence After, or the step itself, rests on; empty where
-	// that is only what the finding is.
+	// Basis is what of the evidence After, or the step itself, rests on, or why After
+	// cannot be told; empty where that is only what the finding is.
 	Basis string `json:"basis"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`

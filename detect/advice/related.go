@@ -61,7 +61,8 @@ func whyLarge(about string, bytes float64, while string, hours float64, facts *d
 
 // boundedKey returns what to do about a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
-	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))}
+	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, After: detect.NewAfter(f.Kind, load, load), Basis: "all of the load is of the present month's key", Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))}
 }
 
 // Growing returns the finding about a key that is not hot, whose item collection grows

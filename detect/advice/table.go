@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -84,11 +85,11 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	retry := fixes.Retries(f)
 	switch {
 	case f.Kind == detect.TableStarvation:
-		return append([]detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Guide: "capacity", Text: starvationAdvice(s, peak)}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "the sum of all keys is served then, and how it lies on partitions is not known", Guide: "capacity", Text: starvationAdvice(s, peak)}}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
-		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Basis: "the samples do not show which key of the index is hot", Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
 	case f.Reason == detect.Scanned:
-		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
+		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Basis: "which partition a Scan reads at a time is not known", Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
 	return append(warmKeysAdvice(f, peak, facts), retry...)
 }
@@ -98,18 +99,22 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	const prewarm = "If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."
 	step := func(action string, effort detect.Effort, guide, text string) []detect.Step {
-		return []detect.Step{{Action: action, Effort: effort, Guide: guide, Text: text}}
+		return []detect.Step{{Action: action, Effort: effort, Basis: "which keys share the partition is not known", Guide: guide, Text: text}}
 	}
 	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
 	switch {
 	case !provisioned && (write > detect.OnDemandWrite || read > detect.OnDemandRead):
-		what, least, asked := "write", float64(detect.OnDemandWrite), write
+		kind, what, least, asked := detect.HotKeyWrite, "write", float64(detect.OnDemandWrite), write
 		if write <= detect.OnDemandWrite {
-			what, least, asked = "read", detect.OnDemandRead, read
+			kind, what, least, asked = detect.HotKeyRead, "read", detect.OnDemandRead, read
 		}
-		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table takes %s until it has grown, so that its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
+		partitions := math.Ceil(asked * detect.DefaultHeadroom / detect.Units(detect.Limit(kind)))
+		warm := step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table takes %s until it has grown, so that its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
 			wording.About(asked*detect.DefaultHeadroom), what, wording.About(asked), detect.DefaultHeadroom, wording.About(asked), wording.About(least)))
+		warm[0].After = detect.NewAfter(kind, asked/partitions, asked/partitions)
+		warm[0].Basis = fmt.Sprintf("the peak, divided evenly over the %.0f partitions that so much needs; keys that share one may have more", partitions)
+		return warm
 	case f.Severity == detect.Critical:
 		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits take, and DynamoDB did not heal it.")
 	}

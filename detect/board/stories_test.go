@@ -207,13 +207,13 @@ var relatedStories = []story{
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 3, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
 		says: []string{"requests on the key were throttled", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "what the table throttles is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, throttled: 150}}, share: 1,
-		says: []string{"Check the table's capacity first"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
+		says: []string{"Check the table's capacity first", "Leaves: 900 WCU on the fullest part"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 
@@ -245,7 +245,7 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm"),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm", "Leaves: cannot be proven from this: which keys share the partition is not known"),
 	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
@@ -255,11 +255,11 @@ var tableStories = []story{
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "Leaves: 625 WCU on the fullest part").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys"),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down", "Leaves: cannot be proven from this: which partition a Scan reads"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys", "Leaves: cannot be proven from this: the sum of all keys is served"),
 	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because one of its indexes has too little write capacity"),
 	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because its index “by-customer” has too little write capacity").with(
 		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
@@ -281,19 +281,19 @@ var tableStories = []story{
 // shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
+		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "Leaves: 667 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
-		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
+		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75", "Leaves: 667 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
 	{name: "forty shards of 20 are too many", workloads: keysLike("celebrity#SHARD_%d", 40, workload{units: 20}), key: "celebrity#SHARD_*",
-		says: []string{"Every read of the whole key takes 40 queries"},
+		says: []string{"Every read of the whole key takes 40 queries", "Leaves: 400 WCU on the fullest part"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.02},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%", "Leaves: 375 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 0.9},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
@@ -347,12 +347,12 @@ func statusValues(units float64, a workload) (all []workload) {
 // fewValueStories are tables with few keys.
 var fewValueStories = []story{
 	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 1,
-		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity"},
+		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity", "Leaves: cannot be proven from this: what the new key"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 1, index: "by-status",
-		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself"},
+		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself", "#1, or leave items out", "Leaves: 200 WCU on the fullest part"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,
 		says: []string{"One key takes everything"},

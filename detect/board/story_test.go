@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -224,7 +225,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	t.Helper()
 	text := f.Why
 	for _, step := range f.Advice {
-		text += "\n" + step.Action + ": " + step.Text
+		text += "\n" + step.Action + ": " + step.Text + " Leaves: " + wording.Leaves(&step)
 	}
 	for _, part := range s.says {
 		if !strings.Contains(text, part) {

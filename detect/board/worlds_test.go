@@ -297,6 +297,7 @@ func TestWorlds(t *testing.T) {
 				w.write(t, filepath.Join(*worldsDir, w.Name+".ndjson"))
 			}
 			j := w.judge()
+			checkSteps(t, j.found)
 			wrong := w.disagreements(&j)
 			rows[n] = table.Row{w.Name, w.expected(), j.summary(), agreement(wrong, w.Open)}
 			switch {
@@ -306,6 +307,20 @@ func TestWorlds(t *testing.T) {
 				t.Errorf("it agrees, but is open: %s", w.Open)
 			}
 		})
+	}
+}
+
+// checkSteps holds that every fix says what it takes, and what load it leaves or why that
+// cannot be told.
+func checkSteps(t *testing.T, found []detect.Finding) {
+	t.Helper()
+	for i := range found {
+		for _, s := range found[i].Advice {
+			isRemark := s.Action == detect.ActionCapacity || s.Action == detect.ActionIndex || s.Action == detect.ActionWait
+			if s.Effort == "" && !isRemark || s.Effort != "" && s.After == nil && s.Basis == "" && s.Action != detect.ActionPipeline {
+				t.Errorf("%s has the step %+v", found[i].Kind, s)
+			}
+		}
 	}
 }
 

@@ -84,6 +84,22 @@ func TestMoving(t *testing.T) {
 	}
 }
 
+// TestAShuffledInputIsSpread holds what the fixes of a sorted input leave: five keys of
+// 1,200 units for 5 seconds each have 240 a second in 25.
+func TestAShuffledInputIsSpread(t *testing.T) {
+	t.Parallel()
+	keys := importOf(5, 5)
+	for i := range keys {
+		keys[i].Mean.WCU.Value, keys[i].Seconds = 1200-float64(i), 5
+	}
+	steps := causes.Moving(keys, policy)[0].Advice
+	for i, want := range []float64{240, 800} {
+		if a := steps[i].After; a == nil || a.Low != want || a.High != want || a.Unit != "wcu" {
+			t.Errorf("%s leaves %+v, want %v", steps[i].Action, a, want)
+		}
+	}
+}
+
 // TestCauses holds which findings are one incident, by its cause and the number of its
 // findings.
 func TestCauses(t *testing.T) {

@@ -165,12 +165,22 @@ func (s succession) finding() detect.Finding {
 	if worst.Kind == detect.HotKeyRead {
 		what = "reads"
 	}
+	spread, bounded := s.shuffled(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	f.Advice = []detect.Step{
-		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as a sorted import, backfill or export does; a bulk import of sorted input is the textbook case. In random order, or from many places of the file at once, the same %s go to all partitions together.", map[bool]string{true: "reads", false: "writes"}[worst.Kind == detect.HotKeyRead], what)},
-		{Action: detect.ActionRetry, Effort: detect.EffortSetting, Guide: "retries", Text: "If the order cannot be changed, bound the rate to below one partition's limit, and let the client back off exponentially, with jitter, when it is throttled."},
+		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the fullest of the keys had in all, over the time of all of them", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as a sorted import, backfill or export does; a bulk import of sorted input is the textbook case. In random order, or from many places of the file at once, the same %s go to all partitions together.", map[bool]string{true: "reads", false: "writes"}[worst.Kind == detect.HotKeyRead], what)},
+		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
 		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
 	}
 	return f
+}
+
+// shuffled returns the load of the fullest key if all requests of the succession came in
+// random order in the same time.
+func (s succession) shuffled() (most float64) {
+	for _, f := range s.keys {
+		most = max(most, detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value*float64(f.Seconds))
+	}
+	return most / (lastOf(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }
 
 func (s succession) longest() (n int) {

@@ -25,7 +25,7 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 	if c.Reason != detect.Splittable || c.overdue() {
 		return fix{}, false
 	}
-	f := fix{text: "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."}
+	f := fix{basis: "the load was below what makes DynamoDB split", text: "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."}
 	if s := splitOf(c); s != nil && s.Splits > 0 {
 		f.after = detect.NewAfter(c.Kind, s.Residual, s.Residual)
 		f.basis = fmt.Sprintf("the load of the last %s, split as DynamoDB likely would", wording.Seconds(s.Seconds))
@@ -73,8 +73,13 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 	if c.Rolling == nil {
 		return fix{}, false
 	}
-	return fix{place: first, text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
-		c.Rolling.Template, c.Rolling.Period, c.Rolling.Period)}, true
+	shards := max(2, c.Shards)
+	return fix{
+		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
+			c.Rolling.Template, c.Rolling.Period, c.Rolling.Period),
+		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
+		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
+	}, true
 }
 
 // copies are for an item that is read much.
@@ -146,13 +151,18 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	if ReadBack(c.Finding) >= worthShare {
 		f.names.Suffix = detect.SuffixCalculated
 	}
+	const stays = "the key keeps its load until its shards are live"
 	if warm := prewarm(c); warm != "" {
-		f.with = append(f.with, detect.Step{Action: detect.ActionPrewarm, Text: warm, Effort: detect.EffortSetting, Guide: "capacity"})
+		f.with = append(f.with, detect.Step{Action: detect.ActionPrewarm, Text: warm, Effort: detect.EffortSetting, After: c.after(1, 1), Basis: stays, Guide: "capacity"})
 	}
 	if more := capacityForCopies(c); more != "" {
-		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, Guide: "capacity"})
+		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, After: c.after(1, 1), Basis: stays, Guide: "capacity"})
 	}
-	f.with = append(f.with, detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Guide: "migration"})
+	migrate := detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Effort: detect.EffortKeys, After: f.after, Basis: f.basis, Guide: "migration"}
+	if c.Rolling != nil && names.base == c.Key {
+		migrate.Effort = detect.EffortCode // nothing that is stored changes
+	}
+	f.with = append(f.with, migrate)
 	return f
 }
 

@@ -102,6 +102,12 @@ func TestLedger(t *testing.T) {
 		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
 			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
 		}), "shard migrate wait index capacity", 600, 600},
+		{"a key of a day", with(hot(detect.HotKeyWrite, 1800, puts), func(c *fixes.Case) {
+			c.Reason, c.Rolling = detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
+		}), "rename shard migrate capacity", 600, 600},
+		{"a table that is short of capacity", with(hot(detect.HotKeyWrite, 900, puts), func(c *fixes.Case) {
+			c.Evidence.Refused[sample.Provisioned.String()] = 10
+		}), "capacity shard migrate retry", 900, 900},
 		{"many shards want room ahead", with(hot(detect.HotKeyWrite, 5000, puts), func(c *fixes.Case) { c.Share = 0.9 }), "shard prewarm migrate capacity", 625, 625},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,7 +116,7 @@ func TestLedger(t *testing.T) {
 			var actions []string
 			for i, s := range steps {
 				actions = append(actions, s.Action)
-				if s.Text == "" || s.Guide == "" || s.Effort != "" && !slices.Contains(detect.Efforts(), s.Effort) {
+				if s.Text == "" || s.Guide == "" || s.Effort != "" && (!slices.Contains(detect.Efforts(), s.Effort) || s.After == nil && s.Basis == "") || s.Action == detect.ActionMigrate && s.Effort == "" {
 					t.Errorf("step %d is %+v", i, s)
 				}
 			}

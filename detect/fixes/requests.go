@@ -80,7 +80,7 @@ func starvedTable(_ *Adviser, c *Case) (fix, bool) {
 	}
 	return fix{
 		text:  fmt.Sprintf("Check the table's capacity first: %s of the key's requests were throttled because the table or account had too little, not because of its partition.", wording.Count(starved)),
-		basis: "the reasons of throttled requests", place: first,
+		basis: "the reasons of throttled requests; the key keeps its load", place: first, after: c.after(1, 1),
 	}, true
 }
 
@@ -120,7 +120,7 @@ func Retries(f *detect.Finding) []detect.Step {
 		return nil
 	}
 	return []detect.Step{{
-		Action: detect.ActionRetry, Effort: detect.EffortCode, Guide: "retries",
+		Action: detect.ActionRetry, Effort: detect.EffortCode, Guide: "retries", Basis: "how many of the throttled requests were retries is not known",
 		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests were throttled in the seconds looked at, and retries at once are load on the same partitions.", wording.Count(n)),
 	}}
 }

@@ -38,7 +38,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Peak, f.Mean, f.Consumed = detect.Peak{Loads: load, At: h.At}, load, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Utilization, f.Share, f.Reason, f.Why = h.Utilization, 1, detect.Undetermined, v.Design.Why
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = moreValues(v, t.Index)
+	f.Advice = moreValues(v, t.Index, max(2, f.Shards))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
@@ -51,11 +51,16 @@ func boundNow(v *detect.View) bool {
 		!isTime(v.Template.Pattern)
 }
 
-// moreValues returns the steps that give a key more values.
-func moreValues(v *detect.View, index string) []detect.Step {
+// moreValues returns the steps that give a key more values: of an index so many shards.
+func moreValues(v *detect.View, index string, shards int) []detect.Step {
 	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the table's capacity will not help: the number of key values bounds it, at %s write and %s read units a second each.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
 	if index != "" {
-		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#9, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key)}, capacity}
+		kind, load := detect.HotGSIKey, v.Hottest.WCU
+		if v.Hottest.RCU/detect.Units(detect.PartitionRead) > load/detect.Units(detect.PartitionWrite) {
+			kind, load = detect.HotKeyRead, v.Hottest.RCU
+		}
+		each := load / float64(shards)
+		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, each), Basis: fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards), Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#%d, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key, shards-1)}, capacity}
 	}
-	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
+	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
 }

@@ -123,7 +123,7 @@ func (g *period) shareOf(key string) float64 {
 // Findings returns those about keys that are sharded already, and puts the sharding
 // into the given findings about their shards.
 func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
-	judged := map[groupID]*detect.Sharded{}
+	judged := map[groupID]verdict{}
 	for id, g := range gs.known {
 		p := policy(id.target)
 		if len(g.periods) == 0 || g.utilization() < minUtilization(id.form, p) {
@@ -134,29 +134,36 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		if !yes {
 			continue
 		}
-		s, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
-		judged[id] = s
+		v, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
+		judged[id] = v
 		related = append(related, all...)
 	}
 	for i := range found {
 		f := &found[i]
 		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
 			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
-		if s := judged[id]; may && s != nil {
-			f.Sharding = s
-			adviseSharding(f)
+		if v, is := judged[id]; may && is {
+			f.Sharding = v.Sharded
+			adviseSharding(f, v.after)
 		}
 	}
 	return related
 }
 
-// adviseSharding puts the whole key's number of shards in place of one shard's.
-func adviseSharding(f *detect.Finding) {
+// verdict is how a key is sharded, and the load of each of the shards that it needs.
+type verdict struct {
+	*detect.Sharded
+	after *detect.After
+}
+
+// adviseSharding puts the whole key's number of shards, and what each of them has, in
+// place of one shard's.
+func adviseSharding(f *detect.Finding, after *detect.After) {
 	s := f.Sharding
 	f.Advice = slices.Clone(f.Advice)
 	for i := range f.Advice {
 		if step := &f.Advice[i]; step.Action == detect.ActionShard {
-			step.After, step.Names, step.Basis = nil, nil, "the load of all shards together"
+			step.After, step.Names, step.Basis = after, nil, "the load of all shards together, divided evenly over those that are needed"
 			step.Text = fmt.Sprintf("The key is one of %d shards of %s: judged as one key it needs %d. Change the number of shards, not this shard's own.", s.Shards, wording.Quote(s.Base), s.Needed)
 			if s.Deviation > detect.UnevenShare {
 				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f%% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)
@@ -182,7 +189,7 @@ func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) 
 // judge returns the sharding of a key and what is wrong with it. Too few shards
 // follow from what is proven of the recent peak, too many from the highest ever seen:
 // nobody removes shards for a quiet night.
-func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (*detect.Sharded, []detect.Finding) {
+func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
 	needed, sum := shardsFor(peak.Value, kind, p)
 	mostKind, most := nearerToLimit(mostWrite, mostRead)
@@ -194,6 +201,10 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	}
 	s := &detect.Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
 	each := peak.Value / sample.Milli(shards)
+	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
+		part := detect.Units(load) / float64(over)
+		return detect.NewAfter(k, part, part)
+	}
 
 	var all []detect.Finding
 	add := func(k detect.Kind, severity detect.Severity, why string, step detect.Step) {
@@ -207,10 +218,10 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
 		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Basis: "the peak of all shards, divided evenly",
-				After: detect.NewAfter(kind, detect.Units(peak.Value)/float64(needed), detect.Units(peak.Value)/float64(needed)), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
+				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
 	case shards > detect.TooManyFactor*ever:
 		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(mostKind, most.Value, ever), Basis: "the highest peak of all shards, divided evenly", Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -220,9 +231,9 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		}
 		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Above %.0f%% the number of shards does not show what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}
-	return s, all
+	return verdict{s, evenly(kind, peak.Value, needed)}, all
 }
 
 // loadSeverity returns that of a load on one key.

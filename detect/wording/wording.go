@@ -68,8 +68,22 @@ var efforts = map[detect.Effort]string{
 // Effort says what a step takes; empty of none.
 func Effort(e detect.Effort) string { return efforts[e] }
 
-// After writes the load after a step: 550 WCU on the fullest part, 55% of the limit.
-func After(a *detect.After) string {
+// Leaves says what load a step leaves, or that it cannot be proven; empty of a remark, and
+// of what is done to Keyheat itself.
+func Leaves(s *detect.Step) string {
+	switch {
+	case s.Effort == "" || s.Action == detect.ActionPipeline:
+		return ""
+	case s.After != nil:
+		return after(s.After)
+	case s.Basis != "":
+		return "cannot be proven from this: " + s.Basis
+	}
+	return "cannot be proven from this"
+}
+
+// after writes a load that is left: 550 WCU on the fullest part, 55% of the limit.
+func after(a *detect.After) string {
 	unit := strings.ToUpper(a.Unit)
 	low, high := About(a.Low), About(a.High)
 	if low == high {

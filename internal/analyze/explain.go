@@ -327,8 +327,8 @@ func step(p *page, n int, s *detect.Step) {
 		return
 	}
 	text := "Takes: " + wording.Effort(s.Effort) + "."
-	if s.After != nil {
-		text += " Leaves: " + wording.After(s.After) + "."
+	if leaves := wording.Leaves(s); leaves != "" {
+		text += " Leaves: " + leaves + "."
 	}
 	p.paragraph(5, "     ", text)
 }

@@ -74,7 +74,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"effort": wording.Effort, "leaves": wording.After,
+	"effort": wording.Effort, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
 }
 
 // New returns the site over a store.
