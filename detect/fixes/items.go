@@ -134,6 +134,18 @@ func keyOfQueries(_ *Adviser, c *Case) (fix, bool) {
 	return f, true
 }
 
+// keyOfWrites is an index whose key has more values than the one that is written much.
+func keyOfWrites(_ *Adviser, c *Case) (fix, bool) {
+	if c.Kind != detect.HotGSIKey || c.Shards < 2 {
+		return fix{}, false
+	}
+	return fix{
+		text: fmt.Sprintf("Where the queries of the index know more than %s, give it a key with more values: an attribute that they know beside it, such as %s#<customer>. A query then reads one customer's part; for queries that want all of %s at once shards are better. The key of an index is fixed, so that takes a new one.",
+			wording.Quote(c.Key), c.Key, wording.Quote(c.Key)),
+		basis: "how much of the load one value of another attribute has is not known", after: c.after(0, 1),
+	}, true
+}
+
 // smallerProjection is for an index whose entries are larger than a unit.
 func smallerProjection(_ *Adviser, c *Case) (fix, bool) {
 	if c.Kind != detect.HotGSIKey || c.Evidence == nil || c.Evidence.Records < detect.MinRecords || c.Evidence.ItemBytes <= sample.WriteUnitBytes {

@@ -70,6 +70,7 @@ var ledger = []entry{
 	{detect.ActionProject, detect.EffortItems, "indexes", smallerProjection},
 	{detect.ActionIndex, detect.EffortKeys, "indexes", keyOfQueries},
 	{detect.ActionShard, detect.EffortKeys, "indexes", shardedIndex},
+	{detect.ActionIndex, detect.EffortKeys, "indexes", keyOfWrites},
 	{detect.ActionCopies, detect.EffortKeys, "caches", copies},
 	{detect.ActionSplit, detect.EffortKeys, "counters", dividedItem},
 	{detect.ActionRename, detect.EffortKeys, "time-keys", renamedKey},

@@ -57,7 +57,7 @@ func TestLedger(t *testing.T) {
 		{"a hot key of puts wants shards", hot(detect.HotKeyWrite, 1100, puts), "shard migrate capacity", 550, 550},
 		{"transactions want conditions instead, and no shards", hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), "transaction capacity", 550, 550},
 		{"half of them save a quarter, which is not enough", hot(detect.HotKeyWrite, 1200, op(sample.TransactWriteItems, 0.5, 300, 2), op(sample.PutItem, 0.5, 600, 1)), "shard migrate transaction capacity", 600, 600},
-		{"an index does not know transactions", with(hot(detect.HotGSIKey, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index capacity", 550, 550},
+		{"an index does not know transactions", with(hot(detect.HotGSIKey, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index index capacity", 550, 550},
 		{"strong reads want eventual ones", with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 3400, 1)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache capacity", 1700, 1700},
 		{"transactional reads save three quarters", with(hot(detect.HotKeyRead, 4000, op(sample.TransactGetItems, 1, 2000, 2)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache capacity", 1000, 1000},
 		{"eventual reads save nothing", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }), "cache capacity", 0, 340},
@@ -81,12 +81,12 @@ func TestLedger(t *testing.T) {
 		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
 		}), "compress object capacity", 5, 1500},
-		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index capacity", 2000 / 3.0, 2000 / 3.0},
-		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index capacity", 0, 0},
-		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index capacity", 550, 550},
+		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index index capacity", 2000 / 3.0, 2000 / 3.0},
+		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index index capacity", 0, 0},
+		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index index capacity", 550, 550},
 		{"a stream shows no reads", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) {
 			c.Index, c.TargetRCU, c.Quality = "by-status", 500, detect.NewQuality(detect.SourceChanges)
-		}), "shard migrate index capacity", 550, 550},
+		}), "shard migrate index index capacity", 550, 550},
 		{"what is throttled and tried again", with(hot(detect.HotKeyWrite, 1700, puts), func(c *fixes.Case) {
 			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 700, 1000
 		}), "retry shard migrate capacity", 700, 1700},
@@ -101,7 +101,7 @@ func TestLedger(t *testing.T) {
 		}), "wait shard migrate capacity", 620, 620},
 		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
 			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
-		}), "shard migrate wait index capacity", 600, 600},
+		}), "shard migrate index wait index capacity", 600, 600},
 		{"a key of a day", with(hot(detect.HotKeyWrite, 1800, puts), func(c *fixes.Case) {
 			c.Reason, c.Rolling = detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
 		}), "rename shard migrate capacity", 600, 600},
@@ -158,6 +158,23 @@ func TestReplicatedWritesAreNoCallersHere(t *testing.T) {
 			if s.Action == detect.ActionCaller && math.Abs(s.After.Low-wcu) > 0.01 {
 				t.Errorf("with %v units of other Regions the caller leaves %+v", wcu, s.After)
 			}
+		}
+	}
+}
+
+// TestAnIndexMayHaveAKeyWithMoreValues holds what is said of it: where it helps, and
+// that what it leaves is open.
+func TestAnIndexMayHaveAKeyWithMoreValues(t *testing.T) {
+	t.Parallel()
+	for units, want := range map[float64]bool{1100: true, 500: false} {
+		c := hot(detect.HotGSIKey, units, op(sample.PutItem, 1, units, 1))
+		c.Index, c.Key = "by-status", "OPEN"
+		i := slices.IndexFunc(fixes.New().Steps(c), func(s detect.Step) bool {
+			return s.Action == detect.ActionIndex && strings.Contains(s.Text, "such as OPEN#<customer>") &&
+				s.Effort == detect.EffortKeys && s.After.Low == 0 && s.After.High == units && s.Basis != ""
+		})
+		if (i >= 0) != want {
+			t.Errorf("at %v units a key with more values is step %d", units, i)
 		}
 	}
 }
