@@ -53,6 +53,7 @@ const (
 	BlindThrottled = "throttled_requests"
 	BlindNoOps     = "unchanged_writes" // writes that change nothing
 	BlindSeconds   = "seconds"          // times are those of a flush
+	BlindHosts     = "whole_hosts"      // whether whole hosts were drawn: no request says who made it
 )
 
 // Quality is what the figures of a finding rest on, and how far they can be
@@ -131,6 +132,13 @@ func (q *Quality) drawn() (all []string) {
 		all = append(all, sampled+", and the load follows from that.")
 	case SamplingAssumed:
 		all = append(all, sampled+", and not which were drawn together: independent samples are assumed.")
+		if slices.Contains(q.CannotSee, BlindHosts) {
+			stands := "many"
+			if q.Rate != nil {
+				stands = strconv.FormatFloat(1 / *q.Rate, 'f', 0, 64)
+			}
+			all = append(all, fmt.Sprintf("No request names its caller: if whole hosts were drawn and not requests, each of them stands for %s, and the key's load may be far from what is shown, also below the limit. Draw each call by itself, or let requests name their callers.", stands))
+		}
 	case SamplingUnknowable:
 		all = append(all, sampled+", and not how: that it is over the limit cannot be proven from this sampling. Requests that were folded before they were drawn, or whole callers that were drawn, look the same at a lower load.")
 	}

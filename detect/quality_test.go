@@ -64,6 +64,10 @@ func TestQualitySaysHowRequestsWereSampled(t *testing.T) {
 		{func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingByCall, &tenth }, []string{"10% of requests were sampled"}, "assumed"},
 		{func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingAssumed, &tenth }, []string{"10%", "independent samples are assumed"}, "cannot be proven"},
 		{func(q *detect.Quality) { q.Sampling = detect.SamplingAssumed }, []string{"rates that differ"}, "%"},
+		{func(q *detect.Quality) {
+			q.Sampling, q.Rate, q.CannotSee = detect.SamplingAssumed, &tenth, []string{detect.BlindHosts}
+		}, []string{"independent samples are assumed", "if whole hosts were drawn and not requests, each of them stands for 10"}, "cannot be proven"},
+		{func(q *detect.Quality) { q.Sampling, q.CannotSee = detect.SamplingByCall, []string{detect.BlindHosts} }, nil, "hosts"},
 		{func(q *detect.Quality) { q.Sampling = detect.SamplingUnknowable }, []string{"cannot be proven from this sampling"}, "assumed"},
 		{func(q *detect.Quality) { q.Estimated = &estimated }, []string{"computed", "the load is an estimate"}, "exact"},
 		{func(q *detect.Quality) { q.CannotSee = []string{detect.BlindSeconds} }, []string{"flushed", "nothing pages"}, ""},

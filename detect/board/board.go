@@ -279,6 +279,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.KeyEvidence(e, r.Kind)
 	f.Quality.KeysHidden = keyhash.Find(f.Key) >= 0 || f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
+	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
+		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
+	}
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why

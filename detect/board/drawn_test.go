@@ -219,6 +219,41 @@ func TestCannotBeProven(t *testing.T) {
 	show("Ways of sampling from which nothing can be proven", out)
 }
 
+// TestWholeHostsWithoutNames has two of ten hosts draw all of their requests, at what they
+// take for 10%: 700 units look like 1,400. Where no request names its caller nothing
+// shows it, and the finding names the risk.
+func TestWholeHostsWithoutNames(t *testing.T) {
+	t.Parallel()
+	const risk = "if whole hosts were drawn and not requests, each of them stands for 10"
+	for name, c := range map[string]struct {
+		tell func(r *sample.Record)
+		says bool
+	}{
+		"no names":     {func(*sample.Record) {}, true},
+		"names":        {func(r *sample.Record) { r.Caller = fmt.Sprint("host-", r.Time%2) }, false},
+		"one by one":   {func(r *sample.Record) { r.Calls = 1 }, false},
+		"all are seen": {func(r *sample.Record) { r.Rate, r.N = 1, 10 }, false},
+	} {
+		random := rand.New(rand.NewPCG(1, 2))
+		found := judgedBy(60, 10, func(at int64) (all []sample.Record) {
+			for range scenario.Poisson(random, 2*700/10) {
+				r := one(at, random.IntN(1000), 0.1)
+				c.tell(&r)
+				all = append(all, r)
+			}
+			return all
+		})
+		i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Kind == detect.HotKeyWrite })
+		if i < 0 {
+			t.Errorf("%s: nothing is found", name)
+			continue
+		}
+		if f := found[i]; strings.Contains(f.Why, risk) != c.says || slices.Contains(f.Quality.CannotSee, detect.BlindHosts) != c.says {
+			t.Errorf("%s: cannot see %q: %s", name, f.Quality.CannotSee, f.Why)
+		}
+	}
+}
+
 // judged returns the findings about some seconds of records, with those that fired
 // when it looked at them before, every few seconds.
 func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []detect.Finding {
