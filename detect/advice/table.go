@@ -14,8 +14,9 @@ import (
 )
 
 // WhyHotPartition returns why a partition without a hot key throttles, and whether it
-// heals.
-func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Reason, string) {
+// heals. warm are the warmest keys in one of its seconds, at most three, and known
+// reports whether that second is still known.
+func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool) (detect.Reason, string) {
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
@@ -23,11 +24,15 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string) (detect.Re
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
 		return detect.Scanned, fmt.Sprintf("%s: %.0f%% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", throttled, 100*scanned)
 	}
-	why := throttled + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load."
-	if len(warm) > 0 {
-		why += " The warmest keys then were " + wording.List(warm) + "."
+	switch {
+	case !known:
+		return detect.Splittable, throttled + ": where several warm keys share it, DynamoDB can split it between them, after some minutes of sustained load. Which keys these were is not known any more."
+	case len(warm) == 0:
+		return detect.Undetermined, throttled + ". The samples show no key that is even warm: many keys share the partition, and DynamoDB can split it between them after some minutes of sustained load, or requests that fill it are not sampled."
+	case len(warm) == 1:
+		return detect.Undetermined, fmt.Sprintf("%s. The only warm key then was %s: others that are cooler share its partition, and DynamoDB can split it between them after some minutes of sustained load, or requests that fill it are not sampled.", throttled, warm[0])
 	}
-	return detect.Splittable, why
+	return detect.Splittable, throttled + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load. The warmest keys then were " + wording.List(warm) + "."
 }
 
 // WhySaturated returns how the load of a key shows that its partition is full.

@@ -332,7 +332,11 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
-		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, e.At))
+		second := e.At
+		if !b.totals.isOpen(target, second) {
+			second = f.LastSeen.Unix()
+		}
+		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, second), b.totals.isOpen(target, second))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)

@@ -246,6 +246,10 @@ func freshTable() []workload {
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
 	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm", "Leaves: cannot be proven from this: which keys share the partition is not known"),
+	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:], "The only warm key then was “c”", "or requests that fill it are not sampled").with(func(s *story) {
+		s.peak = 300
+	}),
+	tableStory("no key is even warm", detect.HotPartition, detect.Undetermined, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10}), "The samples show no key that is even warm"),
 	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),

@@ -66,6 +66,12 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
 }
 
+// isOpen reports whether what a second had is still known.
+func (t totals) isOpen(of detect.Target, second int64) bool {
+	_, open := t.open[windowID{of, second}]
+	return open
+}
+
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
 	over := func(id windowID) bool { return id.second < oldest }

@@ -239,8 +239,12 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		if root.Kind == detect.MovingHotSpot {
 			steps = root.Advice // another key would be hot by the time that this one is changed
 		} else {
-			p.paragraph(2, "  ", "Do this first: "+root.Advice[0].Text)
+			first := &root.Advice[0]
+			p.paragraph(2, "  ", "Do this first: "+first.Text)
 			heading = "What can be done for this key alone"
+			steps = slices.DeleteFunc(slices.Clone(steps), func(s detect.Step) bool {
+				return s.Text == first.Text || s.Action == detect.ActionRename && first.Action == detect.ActionRename
+			})
 		}
 	}
 	p.heading(heading)

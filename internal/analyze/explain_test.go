@@ -78,6 +78,23 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 	}
 }
 
+// TestAKeyOfATimeRepeatsNoFix explains an hour's key: what is done about the pattern is
+// said once, and then what can be done for the key alone.
+func TestAKeyOfATimeRepeatsNoFix(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for s := range 120 {
+		hour := 9 + s/60
+		for i := range 24 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"log","pk":"log#2025-11-21T%02d","sk":"%d","op":"PutItem","wcu":50}`+"\n", 1763719140000+1000*s, hour, i)
+		}
+	}
+	out := strings.Join(strings.Fields(explained(t, text.String(), "log#2025-11-21T10")), " ")
+	if strings.Count(out, "Put something beside the time into the key") != 1 || !strings.Contains(out, "Do this first: Put something") || !strings.Contains(out, "What can be done for this key alone 1. Spread the key") {
+		t.Errorf("it says\n%s", out)
+	}
+}
+
 // TestShardsAreHeldToTheirOwnLimit explains ten shards, of which one is too full: nothing
 // compares them together with what one partition serves, and they stand below what
 // explains them.
