@@ -15,6 +15,9 @@ type Step struct {
 	// Basis is what of the evidence After, or the step itself, rests on, or why After
 	// cannot be told; empty where that is only what the finding is.
 	Basis string `json:"basis"`
+	// Capacity is what the table or index as a whole needs once the step is done, against
+	// what it has; empty where that stays as it is, and where nothing tells.
+	Capacity string `json:"capacity"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`
 	// Names are those of the shards that the step makes; null where it makes none.

@@ -177,12 +177,8 @@ func prewarm(c *Case) string {
 	if need <= least || need <= c.tableMean() {
 		return ""
 	}
-	where := "table's"
-	if c.Index != "" {
-		where = "index's"
-	}
-	text := fmt.Sprintf("Before the shards go live raise the %s warm throughput to at least %s %s units a second (%s × %g): a new on-demand table takes %s, and partitions for new keys are otherwise made only as the load grows. It is charged once for what it is raised by, and cannot be lowered.",
-		where, wording.About(math.Ceil(need)), what, wording.About(c.peak()), c.Policy.Headroom, wording.About(least))
+	text := fmt.Sprintf("Before the shards go live raise the %s's warm throughput to at least %s %s units a second (%s × %g): a new on-demand table takes %s, and partitions for new keys are otherwise made only as the load grows. It is charged once for what it is raised by, and cannot be lowered.",
+		c.tableOrIndex(), wording.About(math.Ceil(need)), what, wording.About(c.peak()), c.Policy.Headroom, wording.About(least))
 	if need > quota {
 		text += fmt.Sprintf(" That is more than the default quota of a table, %s: ask AWS to raise it first.", wording.About(quota))
 	}
@@ -249,10 +245,7 @@ func waitedEnough(c *Case) string {
 // split its items.
 func capacityRemark(c *Case) string {
 	limit := wording.PerSecond(detect.Limit(c.Kind), c.Kind)
-	of := "table"
-	if c.Index != "" {
-		of = "index"
-	}
+	of := c.tableOrIndex()
 	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in one until DynamoDB splits them.", limit)
 	switch c.Reason {
 	case detect.HotItem:

@@ -102,7 +102,7 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
 	steps := []detect.Step{}
 	for _, f := range all {
-		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide, Names: f.names})
+		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide, Names: f.names, Capacity: c.needs(f.entry, &f.fix)})
 		steps = append(steps, f.with...)
 	}
 	return append(steps, remarks(c)...)

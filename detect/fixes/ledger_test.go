@@ -225,6 +225,65 @@ func TestCapacityForCopies(t *testing.T) {
 	}
 }
 
+// TestCapacityAfterAChange says what the table or index as a whole needs after a fix. The
+// key has half of the load.
+func TestCapacityAfterAChange(t *testing.T) {
+	t.Parallel()
+	puts := op(sample.PutItem, 1, 1100, 1)
+	onDemand := &detect.TableFacts{Billing: detect.BillingOnDemand}
+	for _, c := range []struct {
+		name, action string
+		of           *fixes.Case
+		says         []string // nothing when empty
+	}{
+		{"half of the key's units are spared", detect.ActionTransaction, hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)),
+			[]string{"The table as a whole then takes about 1,650 write units a second at such a peak, and 2,200 now."}},
+		{"on demand that is not billed", detect.ActionTransaction, with(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Facts = onDemand }),
+			[]string{"What is spared is not billed."}},
+		{"what is provisioned can be given back", detect.ActionTransaction, with(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) {
+			c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 3000}
+		}), []string{"Of the 3,000 provisioned as much can be given back"}},
+		{"how much compression spares is open", detect.ActionCompress, with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
+			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
+		}), []string{"as little as 1,505 write units", "and 3,000 now"}},
+		{"a cache", detect.ActionCache, with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 7000, 0.5)), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }),
+			[]string{"about 3,400 to 3,740 read units a second", "A DAX cluster is paid for by the hour"}},
+		{"shards spare nothing", detect.ActionShard, hot(detect.HotKeyWrite, 1100, puts), []string{"is asked for 2,200 write units a second at such a peak, as now."}},
+		{"and more may be asked for than is provisioned", detect.ActionShard, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) {
+			c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 2000}
+		}), []string{"It is provisioned with 2,000: raise that first."}},
+		{"or than the default quota", detect.ActionShard, with(hot(detect.HotKeyWrite, 25_000, puts), func(c *fixes.Case) { c.Facts = onDemand }),
+			[]string{"50,000 write units", "more than the default quota of a table, 40,000"}},
+		{"shards cost queries", detect.ActionShard, hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 3500, 1)), []string{"and for what more queries cost"}},
+		{"copies cost writes", detect.ActionCopies, with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
+			c.Reason, c.Peak.WCU.Value = detect.HotItem, 10
+		}), []string{"A write of the item is 2 writes: up to 20 write units where it is 10 now."}},
+		{"a new index stands beside the old one", detect.ActionShard, with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.Facts = "by-status", onDemand }),
+			[]string{"The new index takes 2,200 write units a second at such a peak, beside the old one's until that is deleted. Both are billed until then."}},
+		{"also of fewer attributes", detect.ActionProject, with(hot(detect.HotGSIKey, 2000, puts), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }),
+			[]string{"The new index takes at most 4,000 write units"}},
+		{"to wait changes nothing", detect.ActionWait, with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+		}), nil},
+		{"without the key's share nothing is known of the table", detect.ActionShard, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) { c.Share = 0 }), nil},
+	} {
+		steps := fixes.New().Steps(c.of)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == c.action })
+		if i < 0 {
+			t.Errorf("%s: no step is %s", c.name, c.action)
+			continue
+		}
+		if got := steps[i].Capacity; c.says == nil && got != "" {
+			t.Errorf("%s: it says %q", c.name, got)
+		}
+		for _, part := range c.says {
+			if !strings.Contains(steps[i].Capacity, part) {
+				t.Errorf("%s: it says %q, want %q", c.name, steps[i].Capacity, part)
+			}
+		}
+	}
+}
+
 // TestStrongReadsPassThrough counts only what is read eventually as answered by a cache.
 func TestStrongReadsPassThrough(t *testing.T) {
 	t.Parallel()

@@ -334,6 +334,9 @@ func step(p *page, n int, s *detect.Step) {
 	if leaves := wording.Leaves(s); leaves != "" {
 		text += " Leaves: " + leaves + "."
 	}
+	if s.Capacity != "" {
+		text += " Capacity: " + s.Capacity
+	}
 	p.paragraph(5, "     ", text)
 }
 
