@@ -8,7 +8,7 @@ import (
 // Assign says of each finding which incident it is evidence of, and of an index's key
 // that it is full where writes to its table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
-	g := grouping{moving: movingKeys(found), few: fewValues(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
+	g := grouping{moving: movingKeys(found), few: fewValues(found), designs: designs(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
 	of := g.claims(found)
 	for i := range found {
 		f := &found[i]
@@ -29,6 +29,7 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 type grouping struct {
 	moving  map[hotKey]bool
 	few     map[detect.Target]*detect.Finding
+	designs map[detect.Target]*detect.Finding
 	storms  map[hotKey]string
 	callers map[hotKey]string
 	pressed map[detect.Target]bool
@@ -84,6 +85,9 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
 	case f.Kind == detect.LowCardinalityKey:
 		if only := g.few[f.Target]; only != nil {
 			return g.cause(only) // the one value that there is
+		}
+		if one := g.designs[f.Target]; one != nil {
+			return g.cause(one) // the few values are its shards, or its times
 		}
 		return detect.CauseFewValues, ""
 	case f.Rolling != nil:
@@ -156,6 +160,36 @@ func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
 		}
 	}
 	return few
+}
+
+// designs returns a finding about a key, of each target whose hot keys are all shards
+// of one key, or all times of one pattern.
+func designs(found []detect.Finding) map[detect.Target]*detect.Finding {
+	all := map[detect.Target]*detect.Finding{}
+	for i := range found {
+		f := &found[i]
+		if !f.Kind.OfKey() {
+			continue
+		}
+		if one, seen := all[f.Target]; seen && (one == nil || design(one) != design(f)) || design(f) == "" {
+			all[f.Target] = nil
+			continue
+		}
+		all[f.Target] = f
+	}
+	return all
+}
+
+// design names what a key is one of: the pattern of a time, or of shards; empty of
+// others.
+func design(f *detect.Finding) string {
+	switch {
+	case f.Rolling != nil:
+		return f.Rolling.Template
+	case f.Sharding != nil:
+		return f.Sharding.Pattern()
+	}
+	return ""
 }
 
 // areAll reports whether keys that are hot at the same time have the whole load of

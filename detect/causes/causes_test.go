@@ -122,6 +122,16 @@ func TestCauses(t *testing.T) {
 	heated := pressed
 	heated.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 100}}
 	a, b := hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.3)
+	shard := func(key string) detect.Finding {
+		f := hot(key, 0, 60, 0.5)
+		f.Sharding = &detect.Sharded{Base: "a", Form: "a#*"}
+		return f
+	}
+	day := func(key string, state detect.State) detect.Finding {
+		f := hot(key, 0, 60, 0.5)
+		f.State, f.Rolling = state, &detect.Rolling{Period: "day", Template: "<date>"}
+		return f
+	}
 	storming := func(f detect.Finding, caller string) detect.Finding {
 		f.Evidence = &detect.Evidence{Retries: &detect.Retries{Callers: []detect.CallerRetries{{Caller: caller}}}, Callers: []detect.Part{{Text: "svc-a", Low: 0.9}}}
 		return f
@@ -147,6 +157,9 @@ func TestCauses(t *testing.T) {
 		"two keys with everything":            {[]detect.Finding{hot("true", 0, 60, 0.55), hot("false", 0, 60, 0.45)}, map[detect.Cause]int{detect.CauseFewValues: 2}, 1},
 		"a global table's key":                {[]detect.Finding{eu, replicated(a, "us-east-1")}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
 		"a storm on it in one Region":         {[]detect.Finding{eu, us, related(detect.RetryStorm, us)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
+		"few values that are shards":          {[]detect.Finding{shard("a#1"), shard("a#2"), few}, map[detect.Cause]int{detect.CauseShardedKey: 3}, 1},
+		"few values, some of them shards":     {[]detect.Finding{shard("a#1"), shard("a#2"), b, few}, map[detect.Cause]int{detect.CauseShardedKey: 2, detect.CauseFewValues: 2}, 2},
+		"few values that are days":            {[]detect.Finding{day("2026-11-20", detect.Resolved), day("2026-11-21", detect.Firing), few}, map[detect.Cause]int{detect.CauseRollingKey: 3}, 1},
 		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
 		"an index that holds writes back":     {[]detect.Finding{index, pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 2}, 1},
 		"one whose key nobody sees":           {[]detect.Finding{pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 1}, 1},
