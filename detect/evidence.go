@@ -37,6 +37,18 @@ type Evidence struct {
 	Retries *Retries `json:"retries"`
 }
 
+// Throttled returns how many throttled requests there are among those that were looked
+// at. The receiver may be nil.
+func (e *Evidence) Throttled() (n int64) {
+	if e == nil {
+		return 0
+	}
+	for _, of := range e.Refused {
+		n += of
+	}
+	return n
+}
+
 // Retries is how the calls of a key were sent in some seconds.
 type Retries struct {
 	// From and To bound the seconds, To exclusive; of Seconds of them something is known.

@@ -43,6 +43,16 @@ func Toll(f *detect.Finding) string {
 	return text + most(r) + "."
 }
 
+// WhyThrottled says that requests on a key were throttled, where the samples show it;
+// empty where they do not.
+func WhyThrottled(f *detect.Finding) string {
+	n := f.Evidence.Throttled()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("DynamoDB throttled %s requests on the key in the seconds looked at.", wording.Count(n))
+}
+
 // amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).
 func amount(least string, f detect.Figure, unit string) string {
 	text := least + wording.About(f.Value) + unit
@@ -80,7 +90,7 @@ func WhyStorm(f *detect.Finding, who *detect.CallerRetries) string {
 	if r.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are refused. All callers together ask for %s a second at the peak; attempts are no demand, and size no shards.",
+	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are no demand, and size no shards.",
 		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.About(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
 }
 

@@ -288,6 +288,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.SaturatedSeconds > 0 && f.OverSeconds == 0 && f.Severity == detect.Critical {
 		f.Why += advice.WhySaturated(&f)
 	}
+	if throttled := advice.WhyThrottled(&f); throttled != "" {
+		f.Why += " " + throttled
+	}
 	if toll := advice.Toll(&f); toll != "" {
 		f.Why += " " + toll
 	}

@@ -214,12 +214,4 @@ func (c *Case) requests(ops ...sample.Op) (n float64) {
 
 // throttled returns how many requests on the key were throttled in the seconds looked
 // at.
-func (c *Case) throttled() (n int64) {
-	if c.Evidence == nil {
-		return 0
-	}
-	for _, of := range c.Evidence.Refused {
-		n += of
-	}
-	return n
-}
+func (c *Case) throttled() int64 { return c.Evidence.Throttled() }

@@ -281,14 +281,7 @@ func whole(f *detect.Finding) string {
 
 // isThrottled reports whether the samples show that requests on the key were throttled.
 func isThrottled(f *detect.Finding) bool {
-	if f.Evidence != nil {
-		for _, n := range f.Evidence.Refused {
-			if n > 0 {
-				return true
-			}
-		}
-	}
-	return f.Peak.WCU.Value-f.Consumed.WCU >= 1 || f.Peak.RCU.Value-f.Consumed.RCU >= 1
+	return f.Evidence.Throttled() > 0 || f.Peak.WCU.Value-f.Consumed.WCU >= 1 || f.Peak.RCU.Value-f.Consumed.RCU >= 1
 }
 
 // overText says for how long the load was over, or at, the limit; empty where it was
