@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -32,12 +33,13 @@ type fieldWorld struct {
 	Name, Says, AWS string
 	scenario.World  `yaml:",inline"`
 	Tables          map[string]struct {
-		Billing            string
-		LSI, Fresh, Global bool
+		Billing     string
+		LSI, Global bool
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Because, Fix string
-		Pages                                    int
+		Reason                                   detect.Reason
+		Pages, Children                          int
 		Never                                    []string
 		Share, Quiet                             bool
 	}
@@ -47,10 +49,11 @@ type fieldWorld struct {
 
 func fieldWorlds(t *testing.T) []fieldWorld {
 	t.Helper()
-	body, err := os.ReadFile("testdata/worlds.yaml")
+	body, err := os.Open("testdata/worlds.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = body.Close() }() // it was only read
 	var file struct {
 		Defaults struct {
 			Seconds            int
@@ -59,7 +62,9 @@ func fieldWorlds(t *testing.T) []fieldWorld {
 		}
 		Worlds []fieldWorld
 	}
-	if err := yaml.Unmarshal(body, &file); err != nil {
+	read := yaml.NewDecoder(body)
+	read.KnownFields(true) // what nobody reads, nobody checks
+	if err := read.Decode(&file); err != nil {
 		t.Fatal(err)
 	}
 	d := file.Defaults
@@ -78,9 +83,9 @@ func fieldWorlds(t *testing.T) []fieldWorld {
 	return file.Worlds
 }
 
-// facts returns what is known of the world's tables.
-func (w *fieldWorld) facts(name string) *detect.TableFacts {
-	known := w.Tables[name]
+// facts returns what is known of a table of the world.
+func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
+	known := w.Tables[of.Table]
 	f := &detect.TableFacts{LSIs: []string{}, KeySchema: sample.Keys("pk")}
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
@@ -92,8 +97,14 @@ func (w *fieldWorld) facts(name string) *detect.TableFacts {
 	}
 	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
 	for _, l := range w.Load {
-		if l.Table == name && l.Index == "" && l.Sort != "none" {
+		if l.Table != of.Table {
+			continue
+		}
+		if l.Index == "" && l.Sort != "none" {
 			f.KeySchema = sample.Keys("pk", "sk")
+		}
+		if known.Global && l.Region != of.Region && !slices.Contains(f.Replicas, l.Region) {
+			f.Replicas = append(f.Replicas, l.Region)
 		}
 	}
 	return f
@@ -107,6 +118,8 @@ type judged struct {
 	pages int
 	// fired is the worst severity of an incident while it fired.
 	fired detect.Severity
+	// members are what the findings of each incident were ever about, by its ID.
+	members map[string]map[detect.KeyRef]bool
 }
 
 // checkSeconds is how often the findings are looked at, as a judge does.
@@ -114,16 +127,24 @@ const checkSeconds = 30
 
 // judge lets a board observe the world second by second.
 func (w *fieldWorld) judge() (j judged) {
-	b := board.New(board.Options{Facts: func(of detect.Target) *detect.TableFacts { return w.facts(of.Table) }})
+	b := board.New(board.Options{Facts: w.facts})
 	b.Settle(w.Start.Unix()-1, true)
 	census, targets := keydesign.NewCensus(), map[detect.Target]bool{}
 	told := map[string]bool{} // incidents and their findings that were told of
+	j.members = map[string]map[detect.KeyRef]bool{}
 	check := func() {
 		for of := range targets {
 			b.SetView(of, census.View(of, detect.DefaultPolicy()))
 		}
 		j.found = b.Findings()
 		j.incidents = detect.Incidents(j.found)
+		for i := range j.found {
+			f := &j.found[i]
+			if j.members[f.Incident] == nil {
+				j.members[f.Incident] = map[detect.KeyRef]bool{}
+			}
+			j.members[f.Incident][f.KeyRef] = true
+		}
 		for _, i := range j.incidents {
 			if i.State != detect.Firing {
 				continue
@@ -152,6 +173,7 @@ func (w *fieldWorld) judge() (j judged) {
 		}
 	})
 	check()
+	wording.SetTitles(j.incidents, j.found)
 	return j
 }
 
@@ -174,26 +196,45 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 	}[word]
 }
 
-// fixes are the words by which a first fix is known.
-var fixes = map[string][]string{
-	"shard": {"shard", "spread", "divide"}, "split for heat": {"adaptive capacity", "splits it"}, "cache": {"cache"},
-	"eventual": {"eventually"}, "smaller": {"smaller", "vertical", "KB"}, "transact": {"transact"}, "caller": {"caller", "it makes"},
-	"key": {"key of", "values"}, "more shards": {"number of shards"}, "hash": {"hash"}, "warm": {"warm"}, "back": {"back off"},
+// advised is a piece of advice: its action, and words that no other advice of that
+// action has.
+type advised struct{ action, words string }
+
+// fixes are the specialist's words for a first fix in those of the advice. To shard is
+// to divide an item, where that is all there is of the key, and to put a shard or
+// something else beside the time, where the key is one.
+var fixes = map[string][]advised{
+	"shard":          {{detect.ActionShard, "Spread the key over"}, {detect.ActionSplit, "Divide the counter"}, {detect.ActionRename, "or the number of a shard"}},
+	"divide":         {{detect.ActionSplit, "Divide the counter"}},
+	"more shards":    {{detect.ActionShard, "Raise the number of shards"}},
+	"hash":           {{detect.ActionShard, "a hash of an attribute with many values"}},
+	"split for heat": {{detect.ActionWait, "adaptive capacity can split"}},
+	"cache":          {{detect.ActionCache, "Cache the reads"}},
+	"eventual":       {{detect.ActionRead, "read eventually consistent"}},
+	"smaller":        {{detect.ActionVertical, "vertical partitioning"}},
+	"transact":       {{detect.ActionTransaction, "Replace transactions by conditional writes"}},
+	"caller":         {{detect.ActionCaller, "caller “"}, {detect.ActionCaller, "Look at “"}},
+	"key":            {{detect.ActionRename, "Make the key of something that there are many of"}},
+	"warm":           {{detect.ActionPrewarm, "Pre-warm now"}},
+	"pre-warm":       {{detect.ActionPrewarm, "Pre-warm"}},
+	"back":           {{detect.ActionRetry, "back off first"}},
+	"shuffle":        {{detect.ActionShuffle, "Shuffle the input"}},
+	"capacity":       {{detect.ActionCapacity, "Raise the provisioned capacity"}, {detect.ActionCapacity, "Raise the write capacity of the index"}},
+	"quota":          {{detect.ActionCapacity, "raise the account's quota"}},
+	"maximum":        {{detect.ActionCapacity, "Raise or remove the maximum throughput"}},
 }
 
-// firstFix returns the first step that is something to do: that capacity does not help
-// is none.
-func firstFix(root *detect.Finding) string {
-	for _, s := range root.Advice {
-		if s.Action != detect.ActionCapacity || !strings.Contains(s.Text, "will not help") {
-			return s.Action + ": " + s.Text
-		}
-	}
-	return ""
+// isFix reports whether the finding's first fix is the one that the specialist calls so.
+func isFix(root *detect.Finding, word string) bool {
+	first := root.FirstFix()
+	at := slices.IndexFunc(root.Advice, func(s detect.Step) bool { return s.Text == first })
+	return at >= 0 && slices.ContainsFunc(fixes[word], func(a advised) bool {
+		return root.Advice[at].Action == a.action && strings.Contains(first, a.words)
+	})
 }
 
-func containsAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(w)) })
+func says(text, words string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
 }
 
 // disagreements returns what the verdict says otherwise than the specialist.
@@ -203,20 +244,15 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if j.pages != e.Pages {
 		add("%d pages", j.pages)
 	}
-	for i := range j.found {
-		f := &j.found[i]
-		text := f.Why
-		for _, s := range f.Advice {
-			text += " " + s.Text
-		}
+	for _, text := range j.texts() {
 		for _, word := range e.Never {
-			if containsAny(text, []string{word}) {
-				add("says %q of %s", word, f.Kind)
+			if says(text, word) {
+				add("says %q: %s", word, text)
 			}
 		}
-		if e.Quiet {
-			add("says %s", f.Kind)
-		}
+	}
+	if e.Quiet && len(j.found) > 0 {
+		add("says %s", j.found[0].Kind)
 	}
 	switch e.Severity {
 	case "none", "not critical":
@@ -239,18 +275,53 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if !hasKind(e.Kind, root, incident, group) {
 		add("is a %s (%s)", incident.Cause, root.Reason)
 	}
-	why := ""
-	for _, f := range group {
-		why += f.Why + " "
-		for _, s := range f.Advice {
-			why += s.Text + " "
+	if e.Reason != "" && root.Reason != e.Reason {
+		add("the reason is %s", root.Reason)
+	}
+	if page := incident.Title + ". " + incident.Summary + " " + incident.FirstFix; !says(page, e.Because) {
+		add("its page does not say %q: %s", e.Because, page)
+	}
+	if e.Fix != "" && !isFix(root, e.Fix) {
+		add("first fix %.60q", root.FirstFix())
+	}
+	if e.Share {
+		w.shared(j, root, group, add)
+	}
+	return all
+}
+
+// shared adds what is beside the one incident, and that it has too few children.
+func (w *fieldWorld) shared(j *judged, root *detect.Finding, group []*detect.Finding, add func(string, ...any)) {
+	for i := range j.found {
+		if f := &j.found[i]; f.Incident != root.Incident && f.Severity != detect.Info {
+			add("%s of %s %q is an incident of its own", f.Kind, f.Name(), f.Key)
 		}
 	}
-	if !containsAny(why, []string{e.Because}) {
-		add("does not say %q", e.Because)
+	if len(group) < 2 {
+		add("the incident has one finding")
 	}
-	if fix := firstFix(root); e.Fix != "" && !containsAny(fix, append(fixes[e.Fix], e.Fix)) {
-		add("first fix %.40q", fix)
+	children := 0
+	for of := range j.members[root.Incident] {
+		if of != root.KeyRef && (of.Key != "" || of.Target != root.Target) {
+			children++
+		}
+	}
+	if w.Expect.Children > 0 && children != w.Expect.Children {
+		add("%d children", children)
+	}
+}
+
+// texts are what people are told of findings and incidents.
+func (j *judged) texts() (all []string) {
+	for _, i := range j.incidents {
+		all = append(all, i.Title, i.Summary, i.FirstFix)
+	}
+	for i := range j.found {
+		f := &j.found[i]
+		all = append(all, wording.Title(f), f.Why)
+		for _, s := range f.Advice {
+			all = append(all, s.Text, s.Basis)
+		}
 	}
 	return all
 }
