@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,11 +90,6 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	f := &detect.TableFacts{LSIs: []string{}, KeySchema: sample.Keys("pk")}
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
-	}
-	for _, l := range w.Load {
-		if known.Global && l.Table == name {
-			f.Replicas = append(f.Replicas, l.Region)
-		}
 	}
 	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
 	for _, l := range w.Load {
@@ -233,10 +229,6 @@ func isFix(root *detect.Finding, word string) bool {
 	})
 }
 
-func says(text, words string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
-}
-
 // disagreements returns what the verdict says otherwise than the specialist.
 func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -245,11 +237,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 		add("%d pages", j.pages)
 	}
 	for _, text := range j.texts() {
-		for _, word := range e.Never {
-			if says(text, word) {
-				add("says %q: %s", word, text)
-			}
-		}
+		all = append(all, w.unspeakable(text)...)
 	}
 	if e.Quiet && len(j.found) > 0 {
 		add("says %s", j.found[0].Kind)
@@ -311,21 +299,6 @@ func (w *fieldWorld) shared(j *judged, root *detect.Finding, group []*detect.Fin
 	}
 }
 
-// texts are what people are told of findings and incidents.
-func (j *judged) texts() (all []string) {
-	for _, i := range j.incidents {
-		all = append(all, i.Title, i.Summary, i.FirstFix)
-	}
-	for i := range j.found {
-		f := &j.found[i]
-		all = append(all, wording.Title(f), f.Why)
-		for _, s := range f.Advice {
-			all = append(all, s.Text, s.Basis)
-		}
-	}
-	return all
-}
-
 // incident returns the one that the world is about: that of the named key, or of the
 // target where that is named, and otherwise the first.
 func (w *fieldWorld) incident(j *judged) (root *detect.Finding, incident *detect.Incident, group []*detect.Finding) {
@@ -365,11 +338,11 @@ func TestWorlds(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			if *worldsDir != "" {
-				w.write(t, filepath.Join(*worldsDir, w.Name+".ndjson"))
+				w.save(t, filepath.Join(*worldsDir, w.Name+".ndjson"))
 			}
 			j := w.judge()
 			checkSteps(t, j.found)
-			wrong := w.disagreements(&j)
+			wrong := append(w.disagreements(&j), w.explanations(t, &j)...)
 			rows[n] = table.Row{w.Name, w.expected(), j.summary(), agreement(wrong, w.Open)}
 			switch {
 			case len(wrong) > 0 && w.Open == "":
@@ -395,22 +368,27 @@ func checkSteps(t *testing.T, found []detect.Finding) {
 	}
 }
 
-// write writes the world's samples.
-func (w *fieldWorld) write(t *testing.T, path string) {
+// save writes the world's samples into a file.
+func (w *fieldWorld) save(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := bufio.NewWriter(file)
+	if err := cmp.Or(w.write(file), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write writes the world's samples as NDJSON.
+func (w *fieldWorld) write(to io.Writer) error {
+	out := bufio.NewWriterSize(to, 1<<20)
 	w.Records(7, func(_ int64, all []sample.Record) {
 		for i := range all {
 			_, _ = out.Write(append(all[i].AppendJSON(nil), '\n')) // Flush returns the error
 		}
 	})
-	if err := cmp.Or(out.Flush(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	return out.Flush()
 }
 
 func agreement(wrong []string, open string) string {

@@ -284,10 +284,13 @@ func (s *sender) partitionKey(at, n int) sample.Key {
 			n++
 		}
 	}
-	text := strings.NewReplacer(
-		"{n}", strconv.Itoa(n), "{day}", now.Format(day), "{hour}", now.Format(hour), "{minute}", now.Format(minute),
-		"{epoch}", strconv.FormatInt(now.Unix(), 10), "{week}", fmt.Sprintf("%d-W%02d", year, week),
-	).Replace(l.Key)
+	text := strings.ReplaceAll(l.Key, "{n}", strconv.Itoa(n))
+	if strings.Contains(text, "{") { // a time: few keys have one, and a replacer is dear
+		text = strings.NewReplacer(
+			"{day}", now.Format(day), "{hour}", now.Format(hour), "{minute}", now.Format(minute),
+			"{epoch}", strconv.FormatInt(now.Unix(), 10), "{week}", fmt.Sprintf("%d-W%02d", year, week),
+		).Replace(text)
+	}
 	if l.Number {
 		return sample.Key{Type: "N", Text: text}
 	}

@@ -1,0 +1,140 @@
+package board_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/analyze"
+)
+
+// screenLines and screenColumns are what a terminal shows.
+const (
+	screenLines   = 24
+	screenColumns = 80
+)
+
+// explanations returns what is wrong with the pages of --explain about the findings of
+// a world. They rest on its samples alone: what a stream tells beside them is not there,
+// and may leave a finding out.
+func (w *fieldWorld) explanations(t *testing.T, j *judged) (all []string) {
+	t.Helper()
+	keys := j.subjects()
+	if len(keys) == 0 {
+		return nil
+	}
+	found := false
+	for _, page := range w.explained(t, keys) {
+		all = append(all, w.unspeakable(page)...)
+		if hasFinding(page) {
+			found = true
+			all = append(all, illegible(page)...)
+		}
+	}
+	if !found && j.fired != "" {
+		all = append(all, "nothing is explained")
+	}
+	return all
+}
+
+// maxExplained is how many keys of a world are explained.
+const maxExplained = 8
+
+// explained returns what `reporter analyze --explain` says of keys and tables, a page
+// each.
+func (w *fieldWorld) explained(t *testing.T, keys []string) []string {
+	t.Helper()
+	in, samples := io.Pipe()
+	go func() { _ = samples.CloseWithError(w.write(samples)) }() // it returns nil
+	var out bytes.Buffer
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: in, Out: &out, Facts: w.facts, Explain: keys}); err != nil {
+		_ = in.Close()
+		t.Fatal(err)
+	}
+	pages := strings.Split(out.String(), "\n\n\n")
+	if len(pages) != len(keys) {
+		t.Fatalf("%d pages of %q:\n%s", len(pages), keys, out.String())
+	}
+	return pages
+}
+
+// subjects returns what --explain is asked for: the keys and tables that findings are
+// about, the roots of incidents first.
+func (j *judged) subjects() (all []string) {
+	add := func(f *detect.Finding) {
+		name := f.Key
+		if name == "" {
+			name = f.Name()
+		}
+		if len(all) < maxExplained && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	groups := detect.Roots(j.found)
+	for _, g := range groups {
+		add(g[0])
+	}
+	for _, g := range groups {
+		for _, f := range g[1:] {
+			add(f)
+		}
+	}
+	return all
+}
+
+// hasFinding reports whether a page of --explain is about a finding.
+func hasFinding(page string) bool {
+	return strings.Contains(page, "\nWhat to do, in order\n") || strings.Contains(page, "\nWhat can be done for this key alone\n")
+}
+
+// illegible returns what is wrong with a page about a finding: lines that a terminal
+// breaks, and a first fix that does not begin on the first screen.
+func illegible(page string) (all []string) {
+	lines := strings.Split(page, "\n")
+	for _, line := range lines {
+		if n := len([]rune(line)); n > screenColumns {
+			all = append(all, "a line of "+line)
+		}
+	}
+	fix := slices.IndexFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "  1. ") || strings.HasPrefix(line, "  Do this first: ")
+	})
+	if fix < 0 || fix >= screenLines {
+		all = append(all, "no first fix on the first screen:\n"+page)
+	}
+	return all
+}
+
+// texts are what people are told of findings and incidents.
+func (j *judged) texts() (all []string) {
+	for _, i := range j.incidents {
+		all = append(all, i.Title, i.Summary, i.FirstFix)
+	}
+	for i := range j.found {
+		f := &j.found[i]
+		all = append(all, wording.Title(f), f.Why)
+		for _, s := range f.Advice {
+			all = append(all, s.Text, s.Basis)
+		}
+	}
+	return all
+}
+
+// unspeakable returns what a text says though it must not.
+func (w *fieldWorld) unspeakable(text string) (all []string) {
+	for _, word := range w.Expect.Never {
+		if says(text, word) {
+			all = append(all, fmt.Sprintf("says %q: %s", word, text))
+		}
+	}
+	return all
+}
+
+func says(text, words string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
+}
