@@ -152,6 +152,7 @@ func byRoot(x, y *Finding) int {
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
 		cmp.Compare(x.rank(), y.rank()),
+		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index holds its table's writes back
 		byKnown(x, y),
 		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),

@@ -18,6 +18,9 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
+// full is the reason of an index that holds writes back.
+const full = "IndexWriteKeyRangeThroughputExceeded"
+
 // TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
 // that do a request of each kind, and decodes their output.
 func TestExamplesOfOtherLanguages(t *testing.T) {
@@ -36,7 +39,7 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 	} {
 		t.Run(language.name, func(t *testing.T) {
 			newOrders(t, client)
-			proxy.arm("UpdateItem", slowDown(hot), slowDown(hot))
+			proxy.arm("UpdateItem", slowDownOf(full, "table/orders/index/by-sk"), slowDownOf(full, "table/orders/index/by-sk"))
 			cmd := language.run()
 			cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+proxy.url, "AWS_REGION=eu-west-1",
 				"AWS_DEFAULT_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
@@ -49,7 +52,8 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 			}
 			want := []string{
 				"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
-				"user#1 1 UpdateItem 0 1000 eventual " + hot + " 2 true", "user#1 1 DeleteItem 0 1000 eventual  1 false",
+				"user#1 1 UpdateItem 0 1000 eventual " + full + " 2 true", "by-sk 1 user#1 UpdateItem 0 1000 eventual " + full + " 2 true",
+				"user#1 1 DeleteItem 0 1000 eventual  1 false",
 			}
 			if got := decoded(t, out); !slices.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -96,7 +100,11 @@ type recorder struct {
 }
 
 func (l *recorder) Record(r *sample.Record) {
-	l.lines = append(l.lines, fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle, " ", r.Attempts, " ", r.Failed))
+	index := ""
+	if r.Index != "" {
+		index = r.Index + " "
+	}
+	l.lines = append(l.lines, index+fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle, " ", r.Attempts, " ", r.Failed))
 }
 
 func (l *recorder) Bad(reason sample.Reason, excerpt []byte) {

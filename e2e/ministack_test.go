@@ -161,8 +161,11 @@ func (p *throttler) pop(operation string) (canned, bool) {
 	return queue[0], true
 }
 
-// slowDown returns DynamoDB's throttling error with its reason.
-func slowDown(reason string) canned {
+// slowDown returns DynamoDB's throttling error with its reason, of the table orders.
+func slowDown(reason string) canned { return slowDownOf(reason, "table/orders") }
+
+// slowDownOf returns the error with the reason and what it is of.
+func slowDownOf(reason, resource string) canned {
 	return canned{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down",` +
-		`"ThrottlingReasons":[{"reason":"` + reason + `","resource":"arn:aws:dynamodb:eu-west-1:000000000000:table/orders"}]}`}
+		`"ThrottlingReasons":[{"reason":"` + reason + `","resource":"arn:aws:dynamodb:eu-west-1:000000000000:` + resource + `"}]}`}
 }

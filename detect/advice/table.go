@@ -75,7 +75,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 }
 
 // anIndex names the index that a reason is of: where the table has only one, that one.
-// Samples have the reason without the name of what it is of.
+// A record of the table's key has the reason without the name of what it is of.
 func anIndex(facts *detect.TableFacts) string {
 	if facts != nil && len(facts.Indexes) == 1 {
 		for name := range facts.Indexes {

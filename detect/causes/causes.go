@@ -18,8 +18,13 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 		f.BelongTo(of[i].cause, of[i].of)
 	}
 	for i := range found {
-		if f := &found[i]; isPressed(f) {
+		switch f := &found[i]; {
+		case isPressed(f):
 			f.Incident = presser(found, f)
+		case isShortOfIndex(f):
+			if of := shortIndex(found, f); of != nil {
+				f.Incident = of.Incident
+			}
 		}
 	}
 	detect.Lift(found)
@@ -243,6 +248,26 @@ func stormingCallers(found []detect.Finding) map[hotKey]string {
 func isPressed(f *detect.Finding) bool {
 	return f.Kind == detect.HotPartition && f.Index == "" && f.Evidence != nil &&
 		f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0
+}
+
+// isShortOfIndex reports whether writes to the table were throttled because an index has
+// too little capacity, and for no want of the table's own.
+func isShortOfIndex(f *detect.Finding) bool {
+	return f.Kind == detect.TableStarvation && f.Index == "" && f.Evidence != nil &&
+		f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0 && f.Evidence.Throttled() == f.Evidence.Refused[sample.OfIndexCapacity.String()]
+}
+
+// shortIndex returns the finding about the table's index that throttled most for want of
+// capacity; nil where none is known.
+func shortIndex(found []detect.Finding, of *detect.Finding) (most *detect.Finding) {
+	for i := range found {
+		f := &found[i]
+		if f.Kind == detect.TableStarvation && f.Index != "" && baseOf(f) == of.Target && (f.State != detect.Resolved || of.State == detect.Resolved) &&
+			f.Evidence.Throttled() > 0 && (most == nil || f.Evidence.Throttled() > most.Evidence.Throttled()) {
+			most = f
+		}
+	}
+	return most
 }
 
 // pressedTables returns the tables whose writes were throttled because of an index.

@@ -121,6 +121,15 @@ func TestCauses(t *testing.T) {
 	pressed.Evidence = &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 100}}
 	heated := pressed
 	heated.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 100}}
+	starved := func(index string, cause sample.Cause, state detect.State) detect.Finding {
+		f := detect.NewFinding(detect.TableStarvation, detect.Target{Table: "orders", Index: index}, sample.Key{})
+		f.Severity, f.State = detect.Warning, state
+		f.Evidence = &detect.Evidence{Refused: map[string]int64{cause.String(): 100}}
+		return f
+	}
+	short, shortIndex := starved("", sample.OfIndexCapacity, detect.Firing), starved("by-day", sample.Provisioned, detect.Firing)
+	mixed := starved("", sample.OfIndexCapacity, detect.Firing)
+	mixed.Evidence.Refused[sample.Provisioned.String()] = 1
 	a, b := hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.3)
 	shard := func(key string) detect.Finding {
 		f := hot(key, 0, 60, 0.5)
@@ -163,6 +172,10 @@ func TestCauses(t *testing.T) {
 		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
 		"an index that holds writes back":     {[]detect.Finding{index, pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 2}, 1},
 		"one whose key nobody sees":           {[]detect.Finding{pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 1}, 1},
+		"an index short of capacity":          {[]detect.Finding{short, shortIndex}, map[detect.Cause]int{detect.CauseStarvation: 2}, 1},
+		"one that is over, and its table":     {[]detect.Finding{starved("", sample.OfIndexCapacity, detect.Resolved), starved("by-day", sample.Provisioned, detect.Resolved)}, map[detect.Cause]int{detect.CauseStarvation: 2}, 1},
+		"one whose index nobody tells":        {[]detect.Finding{short}, map[detect.Cause]int{detect.CauseStarvation: 1}, 1},
+		"a table short of both":               {[]detect.Finding{mixed, shortIndex}, map[detect.Cause]int{detect.CauseStarvation: 2}, 2},
 		"a partition of the table, and a key": {[]detect.Finding{index, heated}, map[detect.Cause]int{detect.CauseHotKey: 1, detect.CauseHotPartition: 1}, 2},
 	} {
 		causes.Assign(c.found, policy)

@@ -5,16 +5,25 @@
 //   instrument(client, { orders: ["pk", "sk"] }, (line) => process.stdout.write(line), 0.01);
 //
 // Writes one line of Keyheat JSON for each sampled request with one key. The
-// second argument names the key attributes by table. The middleware stands
-// outside of the SDK's retries: they are one request, and one that was throttled
-// to the end is demand. The record says how many attempts it took, and how long the
-// SDK paused between them.
+// second argument names the key attributes by table, and by "orders/by-status" those
+// of an index: a write that the index throttled is then demand on its key, too. The
+// middleware stands outside of the SDK's retries: they are one request, and one that
+// was throttled to the end is demand. The record says how many attempts it took, and
+// how long the SDK paused between them.
 
 const READS = new Set(["GetItemCommand"]);
 const KEYED = new Set([...READS, "PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
 
 const value = (attribute) =>
   attribute.B ? { B: Buffer.from(attribute.B).toString("base64") } : attribute;
+
+const keys = (names, item) => {
+  const known = {};
+  ["pk", "sk"].forEach((field, i) => {
+    if (names[i] && item[names[i]]) known[field] = value(item[names[i]]);
+  });
+  return known;
+};
 
 export function instrument(client, tables, write, rate = 1) {
   const observe = (command, input, output, error) => {
@@ -23,9 +32,6 @@ export function instrument(client, tables, write, rate = 1) {
     if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
     const item = input.Key ?? input.Item;
     const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate, calls: 1 };
-    ["pk", "sk"].forEach((field, i) => {
-      if (names[i]) record[field] = value(item[names[i]]);
-    });
     const units = output?.ConsumedCapacity?.CapacityUnits; // when the program asked for it
     if (units !== undefined) record[READS.has(command) ? "rcu" : "wcu"] = units;
     if (input.ConsistentRead) record.read = "strong";
@@ -36,7 +42,11 @@ export function instrument(client, tables, write, rate = 1) {
       if (totalRetryDelay) record.waited_ms = totalRetryDelay;
       if (reasons.length) record.failed = true;
     }
-    write(JSON.stringify(record) + "\n");
+    const put = (fields) => write(JSON.stringify({ ...record, ...fields }) + "\n");
+    put(keys(names, item));
+    const index = reasons[0]?.resource?.split("/index/")[1];
+    const entry = keys(tables[`${input.TableName}/${index}`] ?? [], item);
+    if (entry.pk) put({ ...entry, index });
   };
   const step = (next, context) => async (args) => {
     if (!KEYED.has(context.commandName) || Math.random() >= rate) return next(args);

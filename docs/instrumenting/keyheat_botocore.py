@@ -4,9 +4,11 @@
     keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, sys.stdout, rate=0.01)
 
 Writes one line of Keyheat JSON for each sampled request with one key. The
-second argument names the key attributes by table. A request that was throttled
-to the end is demand; botocore's own retries are one request, and the record says
-how many attempts it took, and how long the program waited after the first.
+second argument names the key attributes by table, and by "orders/by-status" those
+of an index: a write that the index throttled is then demand on its key, too. A
+request that was throttled to the end is demand; botocore's own retries are one
+request, and the record says how many attempts it took, and how long the program
+waited after the first.
 """
 
 import base64
@@ -30,6 +32,12 @@ def instrument(client, tables, out, rate=1.0):
         kind, v = next(iter(attribute.items()))
         return {kind: base64.b64encode(v).decode() if kind == "B" else v}
 
+    def keys(names, item):
+        return {field: value(item[name]) for field, name in zip(("pk", "sk"), names) if name in item}
+
+    def write(record):
+        out.write(json.dumps(record, separators=(",", ":")) + "\n")
+
     def after(http_response, parsed, model, context, **_):
         params = context.get("keyheat")
         table = (params or {}).get("TableName")
@@ -41,9 +49,6 @@ def instrument(client, tables, out, rate=1.0):
             return  # neither used capacity nor was refused it
         item = params.get("Key") or params["Item"]
         record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate, "calls": 1}
-        for field, name in zip(("pk", "sk"), tables[table]):
-            if name:
-                record[field] = value(item[name])
         if "ConsumedCapacity" in parsed:  # the program asked for it
             unit = "rcu" if model.name in READS else "wcu"
             record[unit] = parsed["ConsumedCapacity"]["CapacityUnits"]
@@ -55,7 +60,11 @@ def instrument(client, tables, out, rate=1.0):
         if reasons:
             record["throttle"] = reasons[0]["reason"]
             record["failed"] = True
-        out.write(json.dumps(record, separators=(",", ":")) + "\n")
+        write(record | keys(tables[table], item))
+        index = reasons[0].get("resource", "").partition("/index/")[2] if reasons else ""
+        entry = keys(tables.get(f"{table}/{index}", ()), item)
+        if "pk" in entry:
+            write(record | entry | {"index": index})
 
     client.meta.events.register("provide-client-params.dynamodb", before)
     client.meta.events.register("needs-retry.dynamodb", attempted)

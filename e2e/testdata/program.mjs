@@ -5,7 +5,7 @@ import {
 
 const { instrument } = await import(process.argv[2] + "/keyheat.mjs");
 const client = new DynamoDBClient({});
-instrument(client, { orders: ["pk", "sk"] }, (line) => process.stdout.write(line));
+instrument(client, { orders: ["pk", "sk"], "orders/by-sk": ["sk", "pk"] }, (line) => process.stdout.write(line));
 const TableName = "orders";
 const Key = { pk: { S: "user#1" }, sk: { S: "1" } };
 const fails = (command) =>

@@ -8,7 +8,7 @@ sys.path.insert(0, sys.argv[1])
 import keyheat_botocore
 
 client = botocore.session.get_session().create_client("dynamodb")
-keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, sys.stdout)
+keyheat_botocore.instrument(client, {"orders": ("pk", "sk"), "orders/by-sk": ("sk", "pk")}, sys.stdout)
 key = {"pk": {"S": "user#1"}, "sk": {"S": "1"}}
 
 

@@ -164,7 +164,7 @@ func (r *request) refused(accesses []access.Access, failed bool) {
 				continue // of a Scan the table's own throttles tell; others are counted with the last
 			}
 			t.Throttle, t.Units = refusal.reason, 0
-			r.emit(&t, false)
+			r.emitThrottled(&t, refusal, false)
 		}
 	}
 }

@@ -278,9 +278,19 @@ var stories = []story{
 		},
 	},
 	{
+		name: "what an index is short of is on the index key, also where the write got through", do: put("status", "open"),
+		responses: []response{throttle("ProvisionedThroughputExceededException", "IndexWriteProvisionedThroughputExceeded", arn+"/index/by-status"), {body: `{}`}},
+		want: []string{
+			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":0,"throttle":"IndexWriteProvisionedThroughputExceeded"}`,
+			`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"IndexWriteProvisionedThroughputExceeded"}`,
+			`{` + k1 + `,"op":"PutItem","wcu":1,"attempts":2} estimated`,
+		},
+	},
+	{
 		name: "what an index refuses is demand on the index key", do: put("status", "open"),
 		responses: []response{throttle("ProvisionedThroughputExceededException", "IndexWriteKeyRangeThroughputExceeded", arn+"/index/by-status")},
 		want: []string{
+			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
 			`{"table":"orders","index":"by-status","pk":"open","op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,
 			`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
 			`{` + k1 + `,"op":"PutItem","wcu":1,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,

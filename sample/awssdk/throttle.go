@@ -86,24 +86,28 @@ func (r *request) failed(accesses []access.Access, err error) {
 }
 
 // throttled records the demand of a request that was throttled as a whole.
-// What an index throttled is demand on its own key too.
 func (r *request) throttled(accesses []access.Access, why throttling) {
 	for i := range accesses {
-		t := &accesses[i]
-		t.Throttle = why.reason
-		r.emit(t, true)
-		if why.index == "" || why.index == t.Index || t.Table != why.table {
-			continue
-		}
-		entry := *t
-		entry.Index = why.index
-		entry.PK, entry.SK = r.indexKey(t, why.index)
-		if entry.PK.IsZero() {
-			r.sampler.count.unknownIndexKeys.Add(1)
-			continue
-		}
-		r.emit(&entry, true)
+		accesses[i].Throttle = why.reason
+		r.emitThrottled(&accesses[i], why, true)
 	}
+}
+
+// emitThrottled adds the record of a throttled access. What an index throttled is demand
+// on the index's own key too: its reason is not charged to the table alone.
+func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool) {
+	r.emit(t, estimated)
+	if why.index == "" || why.index == t.Index || t.Table != why.table {
+		return
+	}
+	entry := *t
+	entry.Index = why.index
+	entry.PK, entry.SK = r.indexKey(t, why.index)
+	if entry.PK.IsZero() {
+		r.sampler.count.unknownIndexKeys.Add(1)
+		return
+	}
+	r.emit(&entry, estimated)
 }
 
 // cancelled records a cancelled transaction: the items that were throttled are

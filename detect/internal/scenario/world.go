@@ -184,7 +184,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			if rate > 0 { // what is sampled says so, as the SDK's middleware does
 				r.Calls = 1 / float64(together)
 			}
-			all = append(append(all, r), s.again(&r)...)
+			all = append(append(append(all, r), s.again(&r)...), s.onIndex(at, &r)...)
 			s.sent++
 		}
 	}
@@ -256,6 +256,23 @@ func (s *sender) again(r *sample.Record) []sample.Record {
 		before.Calls = float64(before.N) * r.Calls
 	}
 	return []sample.Record{before}
+}
+
+// onIndex returns the record of a refused write on the key of the index that refused it,
+// which the SDK's middleware writes beside that on the table's key.
+func (s *sender) onIndex(at int, r *sample.Record) []sample.Record {
+	if r.Throttle == "" || s.load.Resource == s.load.Index {
+		return nil
+	}
+	i := slices.IndexFunc(s.world.Load, func(l WorldLoad) bool { return l.Table == s.load.Table && l.Index == s.load.Resource })
+	if i < 0 {
+		return nil
+	}
+	of := &sender{world: s.world, load: &s.world.Load[i], random: s.random}
+	entry := *r
+	entry.Index = of.load.Index
+	entry.PK, entry.SK = of.partitionKey(at, s.random.IntN(max(1, of.load.Keys))), of.sortKey(at, 0)
+	return []sample.Record{entry}
 }
 
 // edit returns what a put of a new item, or an update of a known one, did.
