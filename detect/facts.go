@@ -63,6 +63,20 @@ func (f *TableFacts) IsVector(index string) bool {
 	return f != nil && index != "" && slices.Contains(f.VectorIndexes, index)
 }
 
+// Regions returns those of a global table that has a replica in this one, in order;
+// nil of any other table, and where nothing tells.
+func (f *TableFacts) Regions(own string) []string {
+	if f == nil || own == "" || len(f.Replicas) == 0 {
+		return nil
+	}
+	all := append(slices.Clone(f.Replicas), own)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
 // Over returns the facts with what is not known in them taken from others. Both
 // may be nil, and neither is changed.
 func (f *TableFacts) Over(others *TableFacts) *TableFacts {

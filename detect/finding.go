@@ -307,6 +307,25 @@ type Rolling struct {
 	Keys []string `json:"keys"`
 }
 
+// Replication is what a global table's other Regions have to do with a finding about
+// writes. Every write is replicated, and loads the same key in each Region.
+type Replication struct {
+	// Regions are those of all replicas, in order, the finding's own among them.
+	Regions []string `json:"regions"`
+	// WCU is the part of the peak's write units a second that other Regions wrote, as
+	// far as their requests were seen; 0 also where a stream's own records have it.
+	WCU float64 `json:"wcu"`
+}
+
+// OwnShare returns the part of the peak that the finding's own Region asked for: 1 but
+// for writes that were replicated to it.
+func (f *Finding) OwnShare() float64 {
+	if f.Replication == nil || f.Peak.WCU.Value <= 0 {
+		return 1
+	}
+	return max(0, 1-f.Replication.WCU/f.Peak.WCU.Value)
+}
+
 // NewRelated returns a finding that is related to another one: of another kind, never
 // paging, and resolved when the other is.
 func NewRelated(f *Finding, kind Kind, key string) Finding {

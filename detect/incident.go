@@ -100,6 +100,16 @@ type Incident struct {
 // the target as a whole has the cause.
 func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.incidentTarget(), key) }
 
+// incidentTarget is what the finding's incident is about. Writes load all Regions of a
+// global table alike: the first Region stands for all.
+func (f *Finding) incidentTarget() Target {
+	t := f.Target
+	if f.Replication != nil && len(f.Replication.Regions) > 0 {
+		t.Region = f.Replication.Regions[0]
+	}
+	return t
+}
+
 // causeKey is what an incident of the kind's usual cause is about, beside its target.
 func (f *Finding) causeKey() string {
 	if causeOf[f.Kind] == CausePipeline {
