@@ -27,6 +27,8 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool
 	switch {
 	case !known:
 		return detect.Splittable, throttled + ": where several warm keys share it, DynamoDB can split it between them, after some minutes of sustained load. Which keys these were is not known any more."
+	case len(warm) == 0 && (s.Load.Write > sample.Milli(over)*detect.PartitionWrite || s.Load.Read > sample.Milli(over)*detect.PartitionRead):
+		return detect.Splittable, throttled + ": many keys share it, none of which is even warm. DynamoDB can split it between them, after some minutes of sustained load."
 	case len(warm) == 0:
 		return detect.Undetermined, throttled + ". The samples show no key that is even warm: many keys share the partition, and DynamoDB can split it between them after some minutes of sustained load, or requests that fill it are not sampled."
 	case len(warm) == 1:
