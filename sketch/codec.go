@@ -225,6 +225,9 @@ func (r *reader) window() Window {
 			r.fail()
 		}
 		before = k.Hash
+		if r.version < 5 && k.Evidence != nil && w.Total.Requests > 0 { // as for the table as a whole
+			k.Evidence.Heaped = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Total.Heaped)/float64(w.Total.Requests)))
+		}
 		w.Keys = append(w.Keys, k)
 	}
 	return w

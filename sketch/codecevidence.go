@@ -18,6 +18,7 @@ const (
 func (w *writer) evidence(e *Evidence) {
 	w.uint(uint64(e.Records))
 	w.load(e.Load)
+	w.uint(e.Heaped)
 	w.count(len(e.Ops))
 	for _, o := range e.Ops {
 		w.uint(uint64(o.Op))
@@ -99,6 +100,9 @@ func (w *writer) top(t Top) {
 
 func (r *reader) evidence() *Evidence {
 	e := &Evidence{Records: r.natural(), Load: r.load()}
+	if r.version > 4 {
+		e.Heaped = uint64(r.natural())
+	}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()
 		if op > int64(sample.ExecuteTransaction) || len(e.Ops) > 0 && sample.Op(op) <= e.Ops[len(e.Ops)-1].Op {

@@ -78,8 +78,13 @@
 // many of its requests were drawn together adds a bound, one that names its call the
 // variance against the last few calls of the key; bounds add over collectors, and so
 // do the others as long as the records of a call come to one collector. Draws keeps
-// what the records stated. Total.Heaped counts requests whose times seem to be those
-// of a flush.
+// what the records stated.
+//
+// # Times
+//
+// Total.Heaped counts requests whose times seem to be those of a flush, by producer.
+// Evidence.Heaped is what such requests have of a key's load, whoever sent them: so
+// that one caller who flushes says nothing of the keys of others.
 //
 // # Distinct keys
 //

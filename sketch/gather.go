@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
 	"github.com/keyheat/keyheat/sketch/internal/heavy"
 )
@@ -36,6 +37,7 @@ type gather struct {
 	callers    texts
 	attributes texts
 	places     places
+	times      arrival.Bins
 	// thinned is how often the share of the requests that are looked at was halved,
 	// taken how many were; stands and squares are the sums of what these stand for.
 	thinned                uint
@@ -163,7 +165,7 @@ func (g *gather) sealed() *Evidence {
 	if g.squares > 0 {
 		e.Records = g.stands * g.stands / g.squares
 	}
-	e.Places = g.places.sealed()
+	e.Places, e.Heaped = g.places.sealed(), g.times.Heaped()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
 			o := g.ops[op]

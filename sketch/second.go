@@ -68,7 +68,10 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Change {
 		t.Changes += r.N
 	}
-	s.times.Add(table, r)
+	when, told := arrival.Of(r)
+	if told {
+		s.times.Add(table, r, when)
+	}
 	sampled := r.Rate < 1
 	if sampled {
 		largest := together(r) / 1000 / r.Rate
@@ -97,6 +100,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		}
 		if g := s.evidence(c, hash, r); g != nil {
 			g.add(r, l, seed)
+			if told {
+				g.times.Add(when, l.weight())
+			}
 		}
 	}
 }

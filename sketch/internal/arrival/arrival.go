@@ -1,9 +1,10 @@
 // Package arrival tells whether the times of a second's records are those of
 // requests, or of the moment at which a producer flushed what it had gathered.
 //
-// Times are counted by producer, which is the caller where it is known and the
-// table where it is not, in bins of 20 ms. A burst of 20 ms looks like a flush:
-// whoever judges a heaped second knows how long nothing came before it.
+// Times are counted in bins of 20 ms: of a key, and of a producer, which is the caller
+// where it is known and the table where it is not. A burst of 20 ms looks like a flush,
+// and so does a second whose times are written in whole seconds: whoever judges a heaped
+// second knows how long nothing came before it.
 package arrival
 
 import (
@@ -20,17 +21,144 @@ const (
 	// beyond it are not looked at.
 	producers = 256
 	probes    = 4
-	// heapedShare of a producer's calls in two neighbouring bins are a heap, of
-	// heapedCalls calls or more. Poisson arrivals, bursts of a tenth of a second and
-	// batches never came near, simulated over 1,120 hours; a flush is all of it.
-	heapedShare = 0.6
-	heapedCalls = 10
+	// A heap is heapedCalls calls or more in at most heapWidth neighbouring bins, which
+	// are over heapExcess times as full as others that have any. What has less
+	// than a heapEdge of the fullest bin is beside it. heaps are looked for: hosts that
+	// flush under one name do so at different times.
+	heaps, heapWidth, heapEdge, heapExcess, heapedCalls = 4, 3, 5, 5, 10
+	// heapedShare is the part of the load from which heaps matter: a load of four fifths
+	// of a limit is over it when a fifth of what is seen is another second's.
+	heapedShare = 0.2
 	// A batch whose call is unknown counts by the most items that a call has, 25
 	// written or 100 read, in hundredths of a call.
 	oneCall, itemWritten, itemRead = 100, 4, 1
 )
 
-// Times are the times of one second's records. The zero value is ready.
+// Moment is when a record's requests were, within their second.
+type Moment struct {
+	bin   int
+	call  uint64 // which one, where that is known
+	calls uint64 // in hundredths
+}
+
+// Of returns when a record's requests were, and reports whether its time is one that a
+// flush could have made. That of a record which says how many calls it came from is
+// not: its n requests are within the second by contract, and the middleware that writes
+// such records folds their times to the second. Nor is that of a change, which has no
+// parts of a second.
+func Of(r *sample.Record) (m Moment, told bool) {
+	if r.Calls != 0 || r.Change {
+		return m, false
+	}
+	ms := r.Time % 1000
+	if ms < 0 {
+		ms += 1000
+	}
+	m = Moment{bin: int(ms / binMillis), calls: oneCall}
+	switch {
+	case r.Call != "":
+		m.call = max(xxh3.HashString(r.Call), 1)
+		return m, true
+	case r.Op.TakesMany() && r.Op.IsRead():
+		m.calls = itemRead
+	case r.Op.TakesMany():
+		m.calls = itemWritten
+	}
+	m.calls *= uint64(r.N)
+	return m, true
+}
+
+// Bins are the times of some requests of one second. The zero value is ready.
+type Bins struct {
+	call   uint64 // the last one
+	calls  [bins]uint32
+	weight [bins]uint64
+}
+
+// Add counts requests of some weight.
+func (b *Bins) Add(m Moment, weight uint64) {
+	b.weight[m.bin] += weight
+	if m.call != 0 && m.call == b.call {
+		return
+	}
+	b.call = m.call
+	b.calls[m.bin] = uint32(min(uint64(b.calls[m.bin])+m.calls, 1<<30))
+}
+
+// run is some neighbouring bins.
+type run struct {
+	width         int
+	weight, calls uint64
+}
+
+// Heaped returns the weight of the requests whose times are those of a flush, as it
+// seems; zero where that is little of all.
+func (b *Bins) Heaped() (weight uint64) {
+	rest := b.weight
+	var all uint64
+	for _, w := range rest {
+		all += w
+	}
+	var found [heaps]run
+	beside := rest // what is in no heap
+	for i := range found {
+		from, to, r := b.fullest(&rest)
+		clear(rest[from:to])
+		if r.width <= heapWidth && r.calls >= heapedCalls*oneCall {
+			found[i] = r
+			clear(beside[from:to])
+		}
+	}
+	mean := usedMean(&beside)
+	for _, r := range found {
+		if r.weight > heapExcess*uint64(r.width)*mean {
+			weight += r.weight
+		}
+	}
+	if float64(weight) < heapedShare*float64(all) {
+		return 0
+	}
+	return weight
+}
+
+// fullest returns the bins around the fullest one that are not far from as full.
+func (b *Bins) fullest(rest *[bins]uint64) (from, to int, r run) {
+	peak := 0
+	for i, w := range rest {
+		if w > rest[peak] {
+			peak = i
+		}
+	}
+	if rest[peak] == 0 {
+		return 0, 0, r
+	}
+	from, to = peak, peak+1
+	for from > 0 && heapEdge*rest[from-1] >= rest[peak] {
+		from--
+	}
+	for to < bins && heapEdge*rest[to] >= rest[peak] {
+		to++
+	}
+	r.width = to - from
+	for i := from; i < to; i++ {
+		r.weight += rest[i]
+		r.calls += uint64(b.calls[i])
+	}
+	return from, to, r
+}
+
+// usedMean returns the mean weight of the bins that have any.
+func usedMean(beside *[bins]uint64) (mean uint64) {
+	used := uint64(0)
+	for _, w := range beside {
+		if mean += w; w > 0 {
+			used++
+		}
+	}
+	return mean / max(used, 1)
+}
+
+// Times are the times of one second's records by producer. The zero value is ready.
 type Times struct {
 	slots []slot
 	used  []uint16
@@ -38,23 +166,14 @@ type Times struct {
 }
 
 type slot struct {
-	caller   uint64
-	call     uint64 // the last one
-	requests int64
-	calls    uint64 // in hundredths, as bins are
-	bins     [bins]uint32
-	table    uint16
-	live     bool
+	Bins
+	caller uint64
+	table  uint16
+	live   bool
 }
 
-// Add counts a record of a table. What says how many calls it came from is left
-// out: its n requests are within the second by contract, and the middleware that
-// writes such records folds their times to the second. So are changes, whose times
-// have no parts of a second.
-func (t *Times) Add(table uint16, r *sample.Record) {
-	if r.Calls != 0 || r.Change {
-		return
-	}
+// Add counts a record of a table, whose time is told.
+func (t *Times) Add(table uint16, r *sample.Record, m Moment) {
 	caller := uint64(table)
 	if r.Caller != "" {
 		caller = xxh3.HashStringSeed(r.Caller, caller)
@@ -66,39 +185,7 @@ func (t *Times) Add(table uint16, r *sample.Record) {
 		}
 		t.last = s
 	}
-	s.requests += r.N
-	calls := s.count(r)
-	s.calls += calls
-	ms := r.Time % 10_000
-	if ms < 0 {
-		ms += 10_000
-	}
-	// Times in whole seconds are rounded, not heaped, unless they are in whole tens
-	// of seconds or minutes.
-	if ms == 0 || ms%1000 != 0 {
-		bin := &s.bins[ms%1000/binMillis]
-		*bin = uint32(min(uint64(*bin)+calls, 1<<30))
-	}
-}
-
-// count returns how many calls a record stands for, in hundredths.
-func (s *slot) count(r *sample.Record) uint64 {
-	if r.Call != "" {
-		call := xxh3.HashString(r.Call)
-		if call == s.call {
-			return 0
-		}
-		s.call = call
-		return oneCall
-	}
-	each := uint64(oneCall)
-	if r.Op.TakesMany() {
-		each = itemWritten
-		if r.Op.IsRead() {
-			each = itemRead
-		}
-	}
-	return uint64(r.N) * each
+	s.Bins.Add(m, uint64(r.N))
 }
 
 // slot returns a producer's, nil when there is no room for another.
@@ -124,22 +211,11 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 // Heaped returns how many of a table's requests have the times of a flush.
 func (t *Times) Heaped(table uint16) (requests int64) {
 	for _, at := range t.used {
-		if s := &t.slots[at]; s.table == table && s.heaped() {
-			requests += s.requests
+		if s := &t.slots[at]; s.table == table {
+			requests += int64(s.Heaped())
 		}
 	}
 	return requests
-}
-
-func (s *slot) heaped() bool {
-	if s.calls < heapedCalls*oneCall {
-		return false
-	}
-	var most uint64
-	for i := range bins - 1 {
-		most = max(most, uint64(s.bins[i])+uint64(s.bins[i+1]))
-	}
-	return float64(most) >= heapedShare*float64(s.calls)
 }
 
 // Clear forgets everything, keeping the memory.

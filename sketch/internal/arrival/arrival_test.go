@@ -32,8 +32,12 @@ func TestHeaps(t *testing.T) {
 		{"one record of a minute's requests", 1, flush, func(r *sample.Record, _ int) { r.N = 12_000 }, true},
 		{"records that say their calls", 300, flush, func(r *sample.Record, _ int) { r.Calls = 1 }, false},
 		{"changes of a stream", 300, flush, func(r *sample.Record, _ int) { r.Change = true }, false},
-		{"times in whole seconds", 300, func(*rand.Rand) int64 { return 1000 }, nil, false},
-		{"times in whole minutes", 300, func(*rand.Rand) int64 { return 60_000 }, nil, true},
+		{"a flush that takes 60 ms", 300, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(60)) }, nil, true},
+		{"a burst of a tenth of a second of few calls", 60, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(100)) }, nil, false},
+		{"few calls in half of a second", 60, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(500)) }, nil, false},
+		{"times in tenths of a second", 300, func(r *rand.Rand) int64 { return 100 * int64(r.IntN(10)) }, nil, false},
+		{"four flushes of hosts under one name", 300, func(r *rand.Rand) int64 { return 150 + 217*int64(r.IntN(4)) }, nil, true},
+		{"times in whole seconds", 300, func(*rand.Rand) int64 { return 1000 }, nil, true},
 		{"times before 1970", 300, func(*rand.Rand) int64 { return -583 }, nil, true},
 	} {
 		t.Run(c.story, func(t *testing.T) {
@@ -46,7 +50,9 @@ func TestHeaps(t *testing.T) {
 				if c.change != nil {
 					c.change(&r, i)
 				}
-				times.Add(7, &r)
+				if m, told := arrival.Of(&r); told {
+					times.Add(7, &r, m)
+				}
 				if c.heaped {
 					want += r.N
 				}
@@ -68,17 +74,56 @@ func TestProducersAreTold(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
 	var times arrival.Times
+	add := func(table uint16, r *sample.Record) {
+		m, _ := arrival.Of(r)
+		times.Add(table, r, m)
+	}
 	for range 50 {
-		times.Add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
-		times.Add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
+		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
+		add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
 	}
 	if got := times.Heaped(1); got != 50 {
 		t.Errorf("%d requests are heaped, want those of one of both producers", got)
 	}
 	for i := range 10_000 {
-		times.Add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
+		add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
 	}
 	if got := times.Heaped(2); got == 0 || got > 20*256 {
 		t.Errorf("%d requests of ten thousand producers are heaped", got)
+	}
+}
+
+// TestHeapsBesideHonestRequests holds how much of the load of mixed seconds is taken for
+// a flush, and that seconds of honest requests are not, however many there are.
+func TestHeapsBesideHonestRequests(t *testing.T) {
+	t.Parallel()
+	const seconds = 500
+	for _, honest := range []int{15, 60, 100, 300, 700, 1500} {
+		for _, width := range []int{1000, 500, 250, 120} {
+			for _, flushed := range []int{0, honest} {
+				random := rand.New(rand.NewPCG(3, uint64(honest+flushed)))
+				wrong := 0
+				for range seconds {
+					var b arrival.Bins
+					add := func(ms int) {
+						m, _ := arrival.Of(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1})
+						b.Add(m, 1)
+					}
+					for range honest {
+						add(random.IntN(width))
+					}
+					for range flushed {
+						add(417)
+					}
+					got := int(b.Heaped())
+					if flushed == 0 && got > 0 || flushed > 0 && width == 1000 && (got < flushed || got > flushed+honest/8+5) {
+						wrong++
+					}
+				}
+				if wrong > seconds/50 {
+					t.Errorf("%d honest requests within %d ms and %d of a flush: %d of %d seconds are wrong", honest, width, flushed, wrong, seconds)
+				}
+			}
+		}
 	}
 }

@@ -1,0 +1,98 @@
+package sketch_test
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// TestHeapedByKey has a caller who flushes its key's requests beside keys whose requests
+// have their own times, over two collectors: of each key is known what part of its load
+// was flushed.
+func TestHeapedByKey(t *testing.T) {
+	t.Parallel()
+	shards := []*sketch.Shard{newShard(), newShard()}
+	for i := range 400 {
+		for key, ms := range map[string]int{"flushed": 417, "honest": i * 5 / 2, "of whole seconds": 0, "a half": i * 5 / 2 * (i % 2)} {
+			r := hot(ms, sample.KeyString("item"), "role/a")
+			r.PK = sample.KeyString(key)
+			if key == "of whole seconds" {
+				r.Caller = "role/whole"
+			}
+			add(t, shards[i/2%2], r)
+		}
+	}
+	merged := map[identity]*sketch.Window{}
+	for _, s := range shards {
+		fold(merged, overTheWire(sealed(s)))
+	}
+	for _, w := range merged {
+		for _, k := range w.Keys {
+			want := map[string]float64{"flushed": 1, "honest": 0, "of whole seconds": 1, "a half": 0.5}[k.Key.Text]
+			weight := float64(3*k.Evidence.Load.Write + k.Evidence.Load.Read)
+			if got := float64(k.Evidence.Heaped) / weight; got < want-0.001 || got > want+0.02 {
+				t.Errorf("%s: %.3f of the load was flushed, want %g", k.Key.Text, got, want)
+			}
+		}
+	}
+}
+
+// TestTimesThatTellNothing holds that folded records and changes are no flush: their
+// times are whole seconds because of what wrote them.
+func TestTimesThatTellNothing(t *testing.T) {
+	t.Parallel()
+	for story, change := range map[string]func(r *sample.Record){
+		"folded by the middleware": func(r *sample.Record) { r.Calls = 1 },
+		"changes of a stream":      func(r *sample.Record) { r.Change = true },
+	} {
+		s := newShard()
+		for i := range 100 {
+			r := hot(0, sample.KeyString(fmt.Sprint(i)), "role/a")
+			change(&r)
+			add(t, s, r)
+		}
+		w := sealed(s).Windows[0]
+		if w.Total.Heaped != 0 || w.Keys[0].Evidence.Heaped != 0 {
+			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, w.Total.Heaped, w.Keys[0].Evidence.Heaped)
+		}
+	}
+}
+
+// TestVersion4 reads what collectors wrote before they told of the times of a key's
+// requests: half of the table's were flushed, so that a half of each key's is taken for
+// that.
+func TestVersion4(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("testdata/version4.delta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old sketch.Delta
+	if err := old.UnmarshalBinary(body); err != nil {
+		t.Fatal(err)
+	}
+	w := old.Windows[0]
+	if w.Total.Requests != 800 || w.Total.Heaped != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
+		t.Fatalf("window %+v", w)
+	}
+	for _, k := range w.Keys {
+		if got := k.Evidence.Heaped; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
+			t.Errorf("%s: of %d, %d is flushed", k.Key.Text, k.Evidence.Seen, got)
+		}
+	}
+	if w.Keys[0].Retries == nil && w.Keys[1].Retries == nil {
+		t.Error("nothing is told of retries")
+	}
+	again, err := old.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read sketch.Delta
+	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, old) {
+		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, old)
+	}
+}
