@@ -108,7 +108,7 @@ func (q *Quality) Sentence() string {
 		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
 	}
 	if slices.Contains(q.CannotSee, BlindSeconds) {
-		all = append(all, "Many requests have the time at which a producer flushed them, not their own: the load is their mean over the time since the flush before, single seconds are not known, and nothing pages because of them.")
+		all = append(all, "Many requests have one time, after seconds without any: the time at which a producer flushed them, not their own, or that of a burst. Which of both, and the load of single seconds, cannot be proven from these times: the load is the mean over the time since the flushes before, and nothing pages because of it.")
 	}
 	all = append(all, q.drawn()...)
 	if q.Estimated != nil && *q.Estimated {

@@ -35,6 +35,11 @@ func MaxLoad(a, b sketch.Load) sketch.Load {
 	return sketch.Load{Read: max(a.Read, b.Read), Write: max(a.Write, b.Write)}
 }
 
+// PartOf returns a part of a load.
+func PartOf(l sketch.Load, part float64) sketch.Load {
+	return sketch.Load{Read: ShareOf(l.Read, part), Write: ShareOf(l.Write, part)}
+}
+
 // Weight returns a load in thousandths of ConsumedThroughputUnits, in which both limits
 // are equal.
 func Weight(l sketch.Load) sample.Milli { return WritesInReads*l.Write + l.Read }

@@ -48,6 +48,7 @@ func (w *writer) window(v *Window) {
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
 	w.uint(uint64(v.Total.Heaped))
+	w.uint(v.Total.HeapedAt)
 	w.top(v.Callers)
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
@@ -211,6 +212,9 @@ func (r *reader) window() Window {
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	if r.version > 2 {
 		w.Total.Heaped = r.natural()
+		if r.version > 4 {
+			w.Total.HeapedAt = r.uint()
+		}
 		w.Callers = r.top()
 	}
 	w.Unseen = r.load()

@@ -19,6 +19,7 @@ func (w *writer) evidence(e *Evidence) {
 	w.uint(uint64(e.Records))
 	w.load(e.Load)
 	w.uint(e.Heaped)
+	w.uint(e.HeapedAt)
 	w.count(len(e.Ops))
 	for _, o := range e.Ops {
 		w.uint(uint64(o.Op))
@@ -101,7 +102,7 @@ func (w *writer) top(t Top) {
 func (r *reader) evidence() *Evidence {
 	e := &Evidence{Records: r.natural(), Load: r.load()}
 	if r.version > 4 {
-		e.Heaped = uint64(r.natural())
+		e.Heaped, e.HeapedAt = uint64(r.natural()), r.uint()
 	}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()

@@ -165,7 +165,8 @@ func (g *gather) sealed() *Evidence {
 	if g.squares > 0 {
 		e.Records = g.stands * g.stands / g.squares
 	}
-	e.Places, e.Heaped = g.places.sealed(), g.times.Heaped()
+	e.Places = g.places.sealed()
+	e.Heaped, e.HeapedAt = g.times.Heaped()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
 			o := g.ops[op]

@@ -23,10 +23,9 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	place := make(map[uint16]int, len(s.touched))
 	for _, table := range s.touched {
 		place[table] = len(to)
-		to = append(to, Window{
-			Target: t.names[table], Second: s.at, Total: s.totals[table], Callers: topOf(&s.callers[table]),
-		})
-		to[len(to)-1].Total.Heaped = s.times.Heaped(table)
+		total := s.totals[table]
+		total.Heaped, total.HeapedAt = s.times.Heaped(table)
+		to = append(to, Window{Target: t.names[table], Second: s.at, Total: total, Callers: topOf(&s.callers[table])})
 	}
 	s.list(to, place)
 	worst := s.front.worst()

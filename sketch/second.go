@@ -68,10 +68,8 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Change {
 		t.Changes += r.N
 	}
-	when, told := arrival.Of(r)
-	if told {
-		s.times.Add(table, r, when)
-	}
+	when := arrival.Of(r)
+	s.times.Add(table, r, when)
 	sampled := r.Rate < 1
 	if sampled {
 		largest := together(r) / 1000 / r.Rate
@@ -100,9 +98,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		}
 		if g := s.evidence(c, hash, r); g != nil {
 			g.add(r, l, seed)
-			if told {
-				g.times.Add(when, l.weight())
-			}
+			g.times.Add(when, l.weight())
 		}
 	}
 }

@@ -34,6 +34,9 @@ func TestHeapedByKey(t *testing.T) {
 		for _, k := range w.Keys {
 			want := map[string]float64{"flushed": 1, "honest": 0, "of whole seconds": 1, "a half": 0.5}[k.Key.Text]
 			weight := float64(3*k.Evidence.Load.Write + k.Evidence.Load.Read)
+			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; k.Evidence.HeapedAt != at {
+				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, k.Evidence.HeapedAt, at)
+			}
 			if got := float64(k.Evidence.Heaped) / weight; got < want-0.001 || got > want+0.02 {
 				t.Errorf("%s: %.3f of the load was flushed, want %g", k.Key.Text, got, want)
 			}

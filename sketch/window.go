@@ -47,8 +47,10 @@ type Total struct {
 	// requests were seen.
 	ReadLargest, WriteLargest float64
 	// Heaped is how many of Requests have the times at which a producer flushed them,
-	// as it seems, and not their own: see package arrival.
-	Heaped int64
+	// as it seems, and not their own: see package arrival. HeapedAt has a bit for each
+	// 20 ms of the second in which they are.
+	Heaped   int64
+	HeapedAt uint64
 }
 
 func (t Total) plus(o Total) Total {
@@ -61,7 +63,7 @@ func (t Total) plus(o Total) Total {
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
-		Heaped:            t.Heaped + o.Heaped,
+		Heaped:            t.Heaped + o.Heaped, HeapedAt: t.HeapedAt | o.HeapedAt,
 	}
 	for c := range sum.Refused {
 		sum.Refused[c] = t.Refused[c] + o.Refused[c]

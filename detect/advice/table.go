@@ -57,7 +57,11 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	}
 	wcu, rcu := facts.Provisioned(index)
 	given := ""
-	if wcu > 0 || rcu > 0 {
+	switch {
+	case wcu == 0 && rcu == 0:
+	case s.Demand == 0:
+		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second; what it was asked for cannot be proven from these samples.", wcu, rcu)
+	default:
 		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f%% of that.", wcu, rcu, 100*s.Demand)
 	}
 	if s.Starved() == 0 {

@@ -72,7 +72,8 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
-	b.groups.Observe(w, b.newest, b.options.Policy(w.Target))
+	clocks := &b.totals.sums[w.Target].clocks
+	b.groups.Observe(w, b.newest, b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
 	regions := b.options.Facts(w.Target).Regions(w.Region)
 	for i := range w.Keys {
@@ -85,9 +86,10 @@ func (b *Board) Observe(w *sketch.Window) {
 			}
 			t = b.tracks.add(id, k.Key)
 		}
-		t.Observe(w, k, b.oldest(), largest, b.tracks.placed < maxPlaced)
+		h := clocks.Heap(w, k)
+		t.Observe(w, k, h, b.oldest(), largest, b.tracks.placed < maxPlaced)
 		if len(regions) > 0 && !k.Cut {
-			b.tracks.replicate(regions, t, w, k, b.oldest())
+			b.tracks.replicate(regions, t, w, k, h, b.oldest())
 		}
 	}
 	b.limit(w.Target)
@@ -96,7 +98,8 @@ func (b *Board) Observe(w *sketch.Window) {
 // observeTable follows a table or index as a whole while it throttles requests or
 // exceeds its provisioned capacity.
 func (b *Board) observeTable(w *sketch.Window) {
-	p := throttling.Of(w, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
+	likely := b.totals.likely(w)
+	p := throttling.Of(w, likely, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
 	if t == nil {
@@ -107,7 +110,7 @@ func (b *Board) observeTable(w *sketch.Window) {
 		}
 		t = b.tracks.addWhole(id)
 	}
-	t.ObserveTable(w, &p, b.oldest())
+	t.ObserveTable(w, likely, &p, b.oldest())
 }
 
 // oldest returns the first second that is open to late data: what is not settled

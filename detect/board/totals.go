@@ -35,6 +35,10 @@ type sum struct {
 	unseen  sketch.Load
 	// callers are the weights of the callers of seconds that are closed.
 	callers sketch.Top
+	// flushes are the seconds in which many requests have the times of a flush, clocks
+	// the producers who write times in whole seconds.
+	flushes sampling.Flushes
+	clocks  sampling.Clocks
 }
 
 func newTotals() totals {
@@ -50,6 +54,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 		s = &sum{}
 		t.sums[id.target] = s
 	}
+	s.clocks.Observe(w)
 	before, known := t.open[id]
 	if !known {
 		if w.Second < settled-detect.Horizon {
@@ -70,6 +75,13 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 func (t totals) isOpen(of detect.Target, second int64) bool {
 	_, open := t.open[windowID{of, second}]
 	return open
+}
+
+// likely returns the load of a table or index in a second that was observed, with what
+// was flushed as its mean.
+func (t totals) likely(w *sketch.Window) sketch.Load {
+	part, seconds := t.sums[w.Target].flushes.Table(w)
+	return detect.PartOf(w.Total.Load, 1-part+part/seconds)
 }
 
 // evict closes the seconds before oldest.

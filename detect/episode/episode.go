@@ -44,9 +44,14 @@ type Episode struct {
 	restoredPeak sample.Milli
 	// draws is how all requests were sampled. believed reports that something was
 	// above the policy's share only if requests were drawn independently, which they
-	// do not say; heaped that some have the time of a flush.
-	draws            sketch.Draws
-	believed, heaped bool
+	// do not say.
+	draws    sketch.Draws
+	believed bool
+	// flushes are the seconds with times of a flush. flushed is in how many the load
+	// is above the policy's share only if these times are those of requests, exact in
+	// how many it is for certain.
+	flushes        sampling.Flushes
+	flushed, exact int
 
 	first, last int64                     // the hot seconds
 	through     int64                     // the last second that was counted
@@ -102,8 +107,9 @@ func (e *Episode) observeAll(points []point, r Rules, t Timeline) {
 
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules, t Timeline) {
+	s := e.view(p)
 	if p.second <= e.through { // counted before a restart
-		e.raisePeaks(p, r.largest)
+		e.raisePeaks(s.likely, r.largest)
 		return
 	}
 	since := p.second - e.through
@@ -115,38 +121,32 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.observePressure(p, r, t)
 		return
 	}
-	flushed := p.heaped && since != 1
-	if flushed {
-		if since == 0 {
-			return // nothing tells how long its requests have gathered
-		}
-		e.heaped = true
-		mean := p.over(min(since, detect.MeanLongest))
-		p = &mean
-	}
-	seen := p.of(r.Kind)
-	mean, believed := e.mean(p, r.Kind)
-	independent, _ := p.believed(r.Kind)
+	mean, believed := e.mean(s.likely, r.Kind)
+	independent, _ := s.likely.believed(r.Kind)
 	share := detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	unproven := independent.Proven > share || believed > share
-	hot := seen.Proven > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	sustained := mean > detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	flush := flushed && (hot || sustained)
-	hot, sustained = hot && !flushed, sustained && !flushed
-	unproven = unproven && !hot && !sustained && !flush
-	plateau := isPlateau(p, r.Kind) && !flushed
-	combined := p.overCombined(r)
+	hot := s.certain.of(r.Kind).Proven > share
+	sustained := mean > share && !s.flushed
+	flush := s.flushed && !hot && (s.likely.of(r.Kind).Proven > share || mean > share)
+	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
+	plateau := isPlateau(p, r.Kind) && !s.flushed
+	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, t)
 	if e.state == detect.Resolved && !r.oneEpisode {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, heaped: flushed}
+		*e = Episode{through: p.second, means: e.means, flushes: e.flushes}
 	}
-	if !flushed && since > 1 && since <= detect.ResolveSeconds {
-		e.pass(p, t.complete(p.second-since, p.second-1))
+	switch {
+	case hot || sustained:
+		e.exact++
+	case s.flushed && p.of(r.Kind).Proven > share:
+		e.flushed++
 	}
-	e.count(p, r, flushed)
+	if since > 1 {
+		e.pass(s, since, t)
+	}
+	e.count(s, r)
 	if unproven {
 		e.believed = true
 	}
@@ -160,7 +160,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	if hot {
 		e.isSaturated = e.isSaturated || p.throttledByPartition(r.Kind)
 		e.addHot(p.second)
-		e.addHarm(p, r)
+		e.addHarm(s.certain, r)
 	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
@@ -187,16 +187,39 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
 }
 
-// count adds a second to the figures; one that was flushed is a mean, of which nothing
-// is proven of single seconds.
-func (e *Episode) count(p *point, r Rules, flushed bool) {
-	seen := p.of(r.Kind)
-	if e.seconds == 0 || seen.Value > e.Peak(r.Kind).Value {
-		e.At, e.consumed, e.replicated = p.second, p.consumed(), p.replicated
+// view is a second as its times show it.
+type view struct {
+	*point
+	// certain is what is certain of it, without what was flushed, and likely what is most
+	// likely, with the mean of that.
+	certain, likely *point
+	flushed         bool
+}
+
+// view returns a second as its times show it.
+func (e *Episode) view(p *point) view {
+	if p.heap.Part > 0 {
+		if span, flushed := e.flushes.Span(p.second, p.load(), p.heap, p.ahead); flushed {
+			certain, likely := p.unheaped(), p.over(span)
+			return view{p, &certain, &likely, true}
+		}
 	}
-	high := e.raisePeaks(p, r.largest)
-	if both := p.combined(); both > e.combined {
+	return view{p, p, p, false}
+}
+
+// count adds a second to the figures: to peaks what is likely, and to sums all, for which
+// pass has counted the seconds.
+func (e *Episode) count(s view, r Rules) {
+	p := s.point
+	if e.seconds == 0 || s.likely.of(r.Kind).Value > e.Peak(r.Kind).Value {
+		e.At, e.consumed, e.replicated = p.second, s.likely.consumed(), s.likely.replicated
+	}
+	high := e.raisePeaks(s.likely, r.largest)
+	if both := s.certain.combined(); both > e.combined {
 		e.combined = both
+	}
+	if e.seconds == 0 {
+		p = s.likely // of what was flushed first nothing tells how long it gathered
 	}
 	e.seconds++
 	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
@@ -213,20 +236,26 @@ func (e *Episode) count(p *point, r Rules, flushed bool) {
 	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
-	case seen.Proven > most && !flushed:
+	case s.certain.of(r.Kind).Proven > most:
 		e.Over++
-	case detect.Amount(r.Kind, high) > most || p.overCombined(r):
+	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r):
 		e.possible++
 	}
 }
 
-// pass counts complete seconds in which a sampled key was not seen. It may have been
-// there: the mean of those in which a sample shows it would be too high.
-func (e *Episode) pass(p *point, seconds int64) {
-	if e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0 {
-		e.readTotal.Pass(seconds)
-		e.writeTotal.Pass(seconds)
+// pass counts seconds without the key, since the last one with it: those in which what was
+// flushed has gathered, and complete ones of a sampled key. It may have been there: the
+// mean of those in which a sample shows it would be too high.
+func (e *Episode) pass(s view, since int64, t Timeline) {
+	seconds := int64(0)
+	switch {
+	case s.flushed && e.seconds > 0:
+		seconds = min(since, detect.MeanLongest) - 1
+	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
+		seconds = t.complete(s.second-since, s.second-1)
 	}
+	e.readTotal.Pass(seconds)
+	e.writeTotal.Pass(seconds)
 }
 
 // raisePeaks raises the peaks to a second's, and returns its upper bounds.

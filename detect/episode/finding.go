@@ -110,7 +110,7 @@ func qualityOf(e *Episode) detect.Quality {
 	if estimated := e.draws.Estimated > 0; e.seconds > 0 {
 		q.Estimated = &estimated
 	}
-	if e.heaped {
+	if e.flushed > e.exact {
 		q.CannotSee = append(q.CannotSee, detect.BlindSeconds)
 	}
 	if !e.sampled {
@@ -169,7 +169,11 @@ func restored(f *detect.Finding) *Episode {
 // restoreQuality continues what a finding says of its samples.
 func (e *Episode) restoreQuality(f *detect.Finding) {
 	q := &f.Quality
-	e.heaped = slices.Contains(q.CannotSee, detect.BlindSeconds)
+	if slices.Contains(q.CannotSee, detect.BlindSeconds) {
+		e.flushed = 1
+	} else if e.warned {
+		e.exact = 1
+	}
 	if q.Estimated != nil && *q.Estimated {
 		e.draws.Estimated = 1
 	}

@@ -32,8 +32,11 @@ type point struct {
 	draws       sketch.Draws
 	whole       [2]float64
 	independent [2]sampling.Amounts // if requests were drawn independently
-	// heaped reports that requests have the time of a flush.
-	heaped bool
+	// heap is the part of the load whose requests have the time of a flush.
+	heap sampling.Heap
+	// ahead is how many seconds follow with such a part at the same times, as far as that
+	// matters.
+	ahead int
 	// grown is by how many bytes writes made the key's items grow, where images tell.
 	grown      float64
 	grownKnown bool
@@ -45,8 +48,8 @@ type point struct {
 	regions    *regions
 }
 
-// keyPoint returns what a window has of one of its keys.
-func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
+// keyPoint returns what a window has of one of its keys, of which h was flushed.
+func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
 	p := point{
 		second: w.Second, requests: k.Requests, tableRequests: w.Total.Requests, tableChanges: w.Total.Changes,
 		read:      sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread),
@@ -61,31 +64,37 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad) point {
 		}
 	}
 	p.draws = k.Draws
-	p.heaped = float64(w.Total.Heaped) > detect.HeapedShare*float64(w.Total.Requests)
+	p.heap = h
 	p.independent = [2]sampling.Amounts{p.read, p.write}
-	if whole := sampling.WholeCallers(k); whole.Variance > 0 {
+	if whole := sampling.WholeCallers(w, k); whole.Deviation > 0 {
 		for i, a := range []*sampling.Amounts{&p.read, &p.write} {
-			u := detect.Units(a.Value)
-			p.whole[i] = whole.Variance * u * u
-			*a = a.Widen(sketch.Spread{Variance: p.whole[i], Largest: whole.Largest * u})
+			s := whole.Of(a.Value)
+			p.whole[i], *a = s.Variance, a.Widen(s)
 		}
 	}
 	return p
 }
 
-// over returns the second as one of those for which its requests stand.
-func (p point) over(seconds int64) point {
-	p.read, p.write = p.read.Over(seconds), p.write.Over(seconds)
+// over returns the second with what was flushed as the mean over so many seconds.
+func (p point) over(seconds float64) point {
+	p.read, p.write = p.read.SpreadOver(p.heap.Part, seconds), p.write.SpreadOver(p.heap.Part, seconds)
+	rest := 1 - p.heap.Part + p.heap.Part/seconds
 	for i := range p.independent {
-		p.independent[i] = p.independent[i].Over(seconds)
-		p.whole[i] /= float64(seconds * seconds)
+		p.independent[i] = p.independent[i].SpreadOver(p.heap.Part, seconds)
+		p.whole[i] *= rest * rest // of the same callers
 	}
-	n := sample.Milli(seconds)
-	p.throttled = sketch.Load{Read: p.throttled.Read / n, Write: p.throttled.Write / n}
-	p.table = sketch.Load{Read: p.table.Read / n, Write: p.table.Write / n}
-	p.replicated /= n
+	p.throttled = detect.PartOf(p.throttled, rest)
+	p.replicated = detect.ShareOf(p.replicated, rest)
 	return p
 }
+
+// follows reports whether the second is the next one, with times like those of before.
+func (p *point) follows(before *point) bool {
+	return p.second == before.second+1 && p.heap.Follows(before.heap)
+}
+
+// unheaped returns the second without what was flushed: what is certain of it.
+func (p point) unheaped() point { return p.over(math.Inf(1)) }
 
 // believed returns the part of the second that a kind is about, and the variance if
 // whole callers were drawn.
@@ -118,12 +127,13 @@ func (p *point) consumed() sketch.Load {
 	return sketch.Load{Read: p.read.Value - p.throttled.Read, Write: p.write.Value - p.throttled.Write}
 }
 
-// tablePoint returns a second of a table or index as a whole.
-func tablePoint(w *sketch.Window, s *throttling.Pressure) point {
-	l := w.Total.Load
+// tablePoint returns a second of a table or index as a whole, of which l is the likely
+// load.
+func tablePoint(w *sketch.Window, l sketch.Load, s *throttling.Pressure) point {
+	rest := detect.Ratio(float64(detect.Weight(l)), float64(detect.Weight(w.Total.Load)))
 	read, write := sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write}
 	return point{
-		second: w.Second, pressure: s, throttled: w.Total.Throttled, requests: w.Total.Requests, table: l,
+		second: w.Second, pressure: s, throttled: detect.PartOf(w.Total.Throttled, rest), requests: w.Total.Requests, table: l,
 		read: read, write: write, independent: [2]sampling.Amounts{read, write},
 	}
 }

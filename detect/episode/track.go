@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/evidence"
 	"github.com/keyheat/keyheat/detect/retries"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/split"
 	"github.com/keyheat/keyheat/detect/throttling"
 	"github.com/keyheat/keyheat/sample"
@@ -53,14 +54,14 @@ type Track struct {
 // NewTrack returns an empty track.
 func NewTrack(of Subject) *Track { return &Track{Subject: of, past: map[detect.Kind]*Episode{}} }
 
-// Observe records what a window has of the track's key, in place of what was known
-// of that second. A second before oldest only raises the peaks. With mayPlace it begins
+// Observe records what a window has of the track's key, of which h was flushed, in place
+// of what was known of that second. A second before oldest only raises the peaks. With mayPlace it begins
 // to keep where among the sort keys the load was; once begun, that goes on.
-func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Largest, mayPlace bool) {
+func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
 		t.Subject.Key = k.Key
 	}
-	t.put(keyPoint(w, k), oldest, l)
+	t.put(keyPoint(w, k, h), oldest, l)
 	t.hottest.Add(w.Second, k)
 	t.calls.Add(w.Second, k)
 	if mayPlace || t.Placed() {
@@ -71,9 +72,9 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, oldest int64, l Lar
 // Placed reports whether it is kept where among the sort keys the load was.
 func (t *Track) Placed() bool { return !t.places.Empty() }
 
-// ObserveTable records a second of a table or index as a whole.
-func (t *Track) ObserveTable(w *sketch.Window, p *throttling.Pressure, oldest int64) {
-	t.put(tablePoint(w, p), oldest, Largest{})
+// ObserveTable records a second of a table or index as a whole, and its likely load.
+func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64) {
+	t.put(tablePoint(w, likely, p), oldest, Largest{})
 }
 
 // Restore continues the episode that made a finding.
@@ -81,6 +82,7 @@ func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restored(f) }
 
 func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
+		p = p.unheaped()
 		for _, e := range t.past {
 			e.raisePeaks(&p, l)
 		}
@@ -92,9 +94,27 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 	}
 	if found {
 		t.points[i] = p.besideRegionsOf(&t.points[i])
-		return
+	} else {
+		t.points = slices.Insert(t.points, i, p)
 	}
-	t.points = slices.Insert(t.points, i, p)
+	t.lookAhead(i)
+}
+
+// aheadSeconds is how many later seconds tell what the times of a second are.
+const aheadSeconds = sampling.SteadySeconds - 1
+
+// lookAhead counts again what follows on a point, and on those before it.
+func (t *Track) lookAhead(i int) {
+	for j := max(0, i-aheadSeconds); j <= i; j++ {
+		n := 0
+		for n < aheadSeconds && j+n+1 < len(t.points) && t.points[j+n+1].follows(&t.points[j+n]) {
+			n++
+		}
+		if t.points[j].ahead != n && j < t.settled {
+			t.settled = 0
+		}
+		t.points[j].ahead = n
+	}
 }
 
 // at returns the place of a second's point, and whether there is one.
@@ -140,13 +160,13 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 }
 
 // advance judges what has been settled since the last call. A point is final once
-// the seconds before it are settled.
+// the seconds before it are settled, and those after it that tell what its times are.
 func (t *Track) advance(c Conditions) {
 	if c.Largest != t.largest {
 		t.largest, t.settled = c.Largest, 0
 	}
 	n := t.settled
-	for n < len(t.points) && t.points[n].second <= c.Time.Settled+1 {
+	for n < len(t.points) && t.points[n].second < c.Time.Settled-aheadSeconds {
 		n++
 	}
 	for i, k := range t.Subject.Kinds() {

@@ -36,6 +36,15 @@ type counters struct {
 	first, last int64
 	highest     sketch.Load
 	hottest     hottestSecond
+	// clocks are the producers who write times in whole seconds, flushes the seconds in
+	// which many requests have the times of a flush, warmFlushes those of keys that may be
+	// the hottest and have evidence of their own.
+	clocks      sampling.Clocks
+	flushes     sampling.Flushes
+	warmFlushes map[uint64]*sampling.Flushes
+	// whole is the most that sampling leaves open of a share if callers were drawn as a
+	// whole, as a standard deviation.
+	whole float64
 	// equalPairs and pairs are sums over pairs of requests of one second, weighed by
 	// both loads: pairs of the same key, and all.
 	equalPairs, pairs float64
@@ -74,18 +83,55 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.frequent.add(w, keysPerTable(len(c.tables)))
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
-	t.highest = detect.MaxLoad(t.highest, w.Total.Load)
+	t.clocks.Observe(w)
+	part, seconds := t.flushes.Table(w)
+	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, 1-part+part/seconds))
+	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // what is proven is no more than this
-			if l := sampling.Proven(k); detect.Weight(l) > detect.Weight(t.hottest.load) {
+			if l := t.certain(w, k, part > 0); detect.Weight(l) > detect.Weight(t.hottest.load) {
 				t.hottest = hottestSecond{k.Key, w.Second, l}
 			}
 		}
 		t.sample(k, w.Second)
 	}
-	t.countPairs(w)
+	if part == 0 || part > mostlyFlushed {
+		t.countPairs(w)
+	}
+}
+
+// mostlyFlushed is the part of a second's requests from which all of them are as good as
+// flushed: keys meet there as often as in the time in which that has gathered. Where
+// others have their own times, what was flushed has too much of the second.
+const mostlyFlushed = 0.9
+
+// maxWarmFlushes is of how many keys of a table it is known at a time when they flush.
+const maxWarmFlushes = 64
+
+// certain returns what is certain of a key's load in a second: it is proven, and was not
+// flushed.
+func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sketch.Load {
+	l, h := sampling.Proven(w, k), t.clocks.Heap(w, k)
+	if h.Part == 0 {
+		return l
+	}
+	if k.Evidence != nil {
+		of := t.warmFlushes[k.Hash]
+		if of == nil {
+			if t.warmFlushes == nil || len(t.warmFlushes) == maxWarmFlushes {
+				t.warmFlushes = map[uint64]*sampling.Flushes{}
+			}
+			of = &sampling.Flushes{}
+			t.warmFlushes[k.Hash] = of
+		}
+		_, flushed = of.Span(w.Second, k.Low, h, 0)
+	}
+	if !flushed {
+		return l
+	}
+	return detect.PartOf(l, 1-h.Part)
 }
 
 // Count adds the registers of distinct keys.

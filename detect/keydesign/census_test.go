@@ -428,3 +428,89 @@ func TestCeilingsOfTheSources(t *testing.T) {
 		t.Errorf("five even values carry %v, want 5,000", got)
 	}
 }
+
+// TestFlushesAreNoDesign gives one of many keys what half a minute gathered at one time, and
+// samples callers who may have been drawn as a whole: neither shows what a key has in a
+// second, or what share of the load.
+func TestFlushesAreNoDesign(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story string
+		// add returns the records of a second beside the others.
+		add     func(second int64) []sample.Record
+		hottest float64 // units, at most
+		verdict detect.DesignVerdict
+	}{
+		{"a burst of a second", func(second int64) []sample.Record {
+			return spread(second, 2000*flag(second%30 == 29))
+		}, 2100, detect.DesignWatch},
+		{"a flush every half a minute", func(second int64) []sample.Record {
+			return at(417, spread(second, 2000*flag(second%30 == 29)))
+		}, 300, detect.DesignGood},
+		{"a flush at whole seconds", func(second int64) []sample.Record {
+			return at(0, spread(second, 2000*flag(second%30 == 29)))
+		}, 300, detect.DesignGood},
+		{"two of ten callers, said to be 10%", func(second int64) []sample.Record {
+			return from("host", 0.1, spread(second, 100))
+		}, 1000, detect.DesignUnjudged},
+		{"a tenth of the requests", func(second int64) []sample.Record {
+			all := from("host", 0.1, spread(second, 100))
+			for i := range all {
+				all[i].Calls = 1
+			}
+			return all
+		}, 1000, detect.DesignPoor},
+	} {
+		random := rand.New(rand.NewPCG(9, 9))
+		w := newRecorder(1024)
+		for second := range int64(120) {
+			all := c.add(second)
+			for range 1000 {
+				r := spread(second, 1)[0]
+				r.Time, r.PK = r.Time/1000*1000+random.Int64N(1000), sample.KeyString(fmt.Sprint("user#", random.IntN(5000)))
+				all = append(all, r)
+			}
+			for i := range all {
+				if err := w.shard.Add(&all[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		v := w.view(t)
+		if v.Hottest.WCU > c.hottest || v.Design.Verdict != c.verdict {
+			t.Errorf("%s: %+v, %+v, want %g at most and %s", c.story, v.Hottest, v.Design, c.hottest, c.verdict)
+		}
+	}
+}
+
+// spread returns requests of one key, spread over a second.
+func spread(second int64, n int) (all []sample.Record) {
+	for i := range n {
+		all = append(all, sample.Record{Time: (scenario.Began+second)*1000 + int64(i*1000/n), Table: "orders",
+			PK: sample.KeyString("user#1"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1})
+	}
+	return all
+}
+
+// at gives requests one time within their second.
+func at(ms int64, all []sample.Record) []sample.Record {
+	for i := range all {
+		all[i].Time += ms - all[i].Time%1000
+	}
+	return all
+}
+
+// from names two callers, and the rate at which they are said to be sampled.
+func from(caller string, rate float64, all []sample.Record) []sample.Record {
+	for i := range all {
+		all[i].Caller, all[i].Rate = fmt.Sprint(caller, i%2), rate
+	}
+	return all
+}
+
+func flag(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}

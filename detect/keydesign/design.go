@@ -23,6 +23,9 @@ type traits struct {
 	// used is in how many seconds that key was there; 0 throughout.
 	used  int64
 	reads bool
+	// whole is what sampling leaves open of share if callers were drawn as a whole, as a
+	// standard deviation of 1.
+	whole float64
 	// burst is the highest second of any key, as a share of a partition's limit.
 	burst float64
 	// template is what most keys have in common, fits the share of them that have it.
@@ -48,7 +51,7 @@ func judgeDesign(t traits) detect.Design {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: "No request named a partition key."}
 	}
 	for _, rule := range []func(traits) (detect.Design, bool){
-		constantKey, timeKey, shardKey, fewValues, fewIDs, dominantKey, burstyKey, orderedIDs, longKey,
+		constantKey, timeKey, shardKey, fewValues, fewIDs, sharesUnknown, dominantKey, burstyKey, orderedIDs, longKey,
 	} {
 		if d, ok := rule(t); ok {
 			return d
@@ -178,6 +181,16 @@ func fewIDs(t traits) (detect.Design, bool) {
 			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct))}, true
 	}
 	return detect.Design{}, false
+}
+
+// sharesUnknown judges nothing by shares that are those of the callers who were drawn,
+// where callers may have been drawn as a whole.
+func sharesUnknown(t traits) (detect.Design, bool) {
+	if t.whole < unknownShares {
+		return detect.Design{}, false
+	}
+	return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("Some %s keys%s; what each has of the %s cannot be proven from this sampling: if callers were drawn as a whole, other callers have other keys.",
+		wording.Significant(t.distinct), t.likeTemplate(), t.loadWord())}, true
 }
 
 // dominantKey judges one key among many that has much of the load.

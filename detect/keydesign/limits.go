@@ -15,6 +15,8 @@ const (
 	// dominantShare is the share of a key that stands out, majorityShare that of one
 	// with more than all others.
 	dominantShare, majorityShare = 0.1, 0.5
+	// unknownShares is the deviation of shares from which they are not known.
+	unknownShares = 0.1
 	// oneForm is the share of keys that must have a form for it to say what all are.
 	oneForm = 0.9
 	// throughout is the part of the time in which a key was there, for its share to

@@ -92,12 +92,10 @@ func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 }
 
 // Proven returns the proven demand on a key, with 1 − 10⁻⁶ where requests were
-// sampled.
-func Proven(k *sketch.KeyLoad) sketch.Load {
-	return sketch.Load{
-		Read:  detect.Milli(Estimate{detect.Units(k.Low.Read), k.ReadSpread}.below(detect.DecideTail)),
-		Write: detect.Milli(Estimate{detect.Units(k.Low.Write), k.WriteSpread}.below(detect.DecideTail)),
-	}
+// sampled, also if whole callers were drawn.
+func Proven(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
+	whole := WholeCallers(w, k)
+	return sketch.Load{Read: whole.proven(k.Low.Read, k.ReadSpread.Variance), Write: whole.proven(k.Low.Write, k.WriteSpread.Variance)}
 }
 
 // Widen returns the amount with at least this variance, and with what one more draw
@@ -118,11 +116,12 @@ func (a Amounts) Less(part sample.Milli) Amounts {
 	return NewAmounts(a.Value-part, a.missing, a.Spread)
 }
 
-// Over returns the mean of the amount over some seconds.
-func (a Amounts) Over(seconds int64) Amounts {
-	n := max(seconds, 1)
-	s := sketch.Spread{Variance: a.Spread.Variance / float64(n*n), Largest: a.Spread.Largest / float64(n)}
-	return NewAmounts(a.Value/sample.Milli(n), a.missing/sample.Milli(n), s)
+// SpreadOver returns the amount with a part of it as its mean over so many seconds: an
+// infinite number of them leaves the part out.
+func (a Amounts) SpreadOver(part, seconds float64) Amounts {
+	rest := 1 - part + part/seconds
+	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}
+	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.missing, rest), s)
 }
 
 // High returns the upper bound, which holds with 97.5%. largest is what one more
@@ -150,34 +149,6 @@ func Wilson(share float64, n int64, end float64) float64 {
 	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
 }
 
-// WholeCallers returns what sampling leaves open of a key of one unit if callers were
-// drawn as a whole and not requests: nothing where records say what was drawn
-// together, or name no callers. A caller of a part s then stands for the variance
-// s²(1−p), however many requests it makes and however steadily, so a key with few
-// callers is never proven.
-func WholeCallers(k *sketch.KeyLoad) (s sketch.Spread) {
-	if k.Draws.Assumed == 0 || k.Evidence == nil || k.Draws.RateLow <= 0 || k.Draws.RateLow >= 1 {
-		return s
-	}
-	all := detect.WritesInReads*float64(k.Evidence.Load.Write) + float64(k.Evidence.Load.Read)
-	if all == 0 {
-		return s
-	}
-	for _, caller := range k.Evidence.Callers.Entries {
-		share := min(1, float64(caller.Weight)/all)
-		s.Variance += share * share * (1 - k.Draws.RateLow)
-		s.Largest = max(s.Largest, share)
-	}
-	return s
-}
-
-// Spread returns what sampling leaves open of an amount of a key, at least that of
-// whole callers where these are not excluded.
-func Spread(k *sketch.KeyLoad, amount sample.Milli, s sketch.Spread) sketch.Spread {
-	whole, units := WholeCallers(k), detect.Units(amount)
-	return sketch.Spread{Variance: max(s.Variance, whole.Variance*units*units), Largest: max(s.Largest, whole.Largest*units)}
-}
-
 // MostLoad returns the highest demand on a key that sampling and the sketch leave
 // possible.
 func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
@@ -187,9 +158,13 @@ func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	}
 }
 
-// ProvenTotal returns the proven demand on a table, with 1 − 10⁻⁶: of n requests of
-// w units each, at a rate of p, the variance of what they stand for is below their
-// sum times the largest w/p.
-func ProvenTotal(demand sample.Milli, largest float64) sample.Milli {
-	return detect.Milli(Estimate{detect.Units(demand), sketch.Spread{Variance: detect.Units(demand) * largest, Largest: largest}}.below(detect.DecideTail))
+// ProvenTotal returns the proven demand on a table, of its load in a second, with
+// 1 − 10⁻⁶: of n requests of w units each, at a rate of p, the variance of what they stand
+// for is below their sum times the largest w/p. Whole callers are not excluded.
+func ProvenTotal(w *sketch.Window, l sketch.Load) sketch.Load {
+	whole := WholeCallersOf(w)
+	return sketch.Load{
+		Read:  whole.proven(l.Read, detect.Units(l.Read)*w.Total.ReadLargest),
+		Write: whole.proven(l.Write, detect.Units(l.Write)*w.Total.WriteLargest),
+	}
 }

@@ -3,6 +3,7 @@ package sharding
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,9 +55,11 @@ type group struct {
 	periods map[int64]*period
 	// seconds are the open ones.
 	seconds map[int64]groupSecond
-	// mostWrite and mostRead are the highest seconds ever seen.
+	// mostWrite and mostRead are the most that any second ever seen can have had.
 	mostWrite, mostRead sample.Milli
 	last                int64
+	// flushes are the seconds in which many requests have the times of a flush.
+	flushes sampling.Flushes
 }
 
 // period is what a sharded key had in some time.
@@ -71,6 +74,9 @@ type period struct {
 	together int
 	// unseen is the most that one shard can have had that no second lists.
 	unseen sample.Milli
+	// whole is the most that sampling leaves open of one shard's share if callers were
+	// drawn as a whole, as a standard deviation.
+	whole float64
 }
 
 // member is one shard.
@@ -164,8 +170,8 @@ func New(oneEpisode bool) *Groups {
 
 // Observe adds a window's keys to the sharded keys that they may be shards of, in the
 // order of the window: there may be room for only some. newest is the newest second
-// of all windows.
-func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) {
+// of all windows, clocks are the table's.
+func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy, clocks *sampling.Clocks) {
 	if w.Second < newest-openSeconds {
 		return
 	}
@@ -184,7 +190,7 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy) 
 	}
 	for _, id := range order {
 		if g := gs.group(id); g != nil {
-			g.put(w, seen[id], gs.periodOf(w.Second))
+			g.put(w, seen[id], gs.periodOf(w.Second), clocks)
 		}
 	}
 }
@@ -236,7 +242,7 @@ func (gs *Groups) group(id groupID) *group {
 }
 
 // put records a second, in place of what was known of it.
-func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
+func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampling.Clocks) {
 	g.last = max(g.last, w.Second)
 	e := g.periods[at]
 	if e == nil {
@@ -253,12 +259,16 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: detect.Weight(w.Unseen)}
 	e.unseen += now.unseen - before.unseen
 	var write, read secondSum
+	var heaps sampling.Heaps
 	for _, x := range seen {
 		k := x.key
+		heaps.Add(k.Low, clocks.Heap(w, k))
+		whole := sampling.WholeCallers(w, k)
+		e.whole = max(e.whole, whole.Deviation)
 		has := counts{k.Low, k.Err, k.Requests, now.unseen}
 		now.parts = append(now.parts, shardCounts{x.shard, has})
-		write.add(k.Low.Write, k.Err.Write, sampling.Spread(k, k.Low.Write, k.WriteSpread))
-		read.add(k.Low.Read, k.Err.Read, sampling.Spread(k, k.Low.Read, k.ReadSpread))
+		write.add(k.Low.Write, k.Err.Write, k.WriteSpread, whole)
+		read.add(k.Low.Read, k.Err.Read, k.ReadSpread, whole)
 		m := e.members[x.shard]
 		if m == nil {
 			if len(e.members) > maxMembers {
@@ -271,10 +281,12 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64) {
 	}
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
 	g.addSecond(w.Second, now)
-	e.write, e.read = e.write.max(write.peak(w.Second, w.Total.WriteLargest)), e.read.max(read.peak(w.Second, w.Total.ReadLargest))
+	part, seconds := g.flushes.Sum(&heaps, w.Second)
+	e.write = e.write.max(write.peak(w.Second, w.Total.WriteLargest, part, seconds))
+	e.read = e.read.max(read.peak(w.Second, w.Total.ReadLargest, part, seconds))
 	e.together = max(e.together, len(seen))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
-	g.mostWrite, g.mostRead = max(g.mostWrite, write.value), max(g.mostRead, read.value)
+	g.mostWrite, g.mostRead = max(g.mostWrite, write.most(w.Total.WriteLargest)), max(g.mostRead, read.most(w.Total.ReadLargest))
 }
 
 // addSecond keeps an open second, and now and then evicts closed ones.
@@ -289,17 +301,36 @@ func (g *group) addSecond(second int64, s groupSecond) {
 type secondSum struct {
 	value, missing sample.Milli
 	spread         sketch.Spread
+	// whole and largest are the standard deviation, and what one more caller would have
+	// added, if callers were drawn as a whole: the same ones for all shards.
+	whole, largest float64
 }
 
-func (s *secondSum) add(value, missing sample.Milli, spread sketch.Spread) {
+func (s *secondSum) add(value, missing sample.Milli, spread sketch.Spread, whole sampling.Whole) {
 	s.value, s.missing = s.value+value, s.missing+missing
 	s.spread.Variance += spread.Variance
 	s.spread.Largest = max(s.spread.Largest, spread.Largest)
+	s.whole += whole.Deviation * detect.Units(value)
+	s.largest += whole.Largest * detect.Units(value)
 }
 
-func (s *secondSum) peak(second int64, largest float64) groupPeak {
-	a := sampling.NewAmounts(s.value, s.missing, s.spread)
-	return groupPeak{Interval: sampling.Interval{Value: a.Value, Low: a.Low, High: a.High(largest)}, proven: a.Proven, at: second}
+func (s *secondSum) amounts() sampling.Amounts {
+	return sampling.NewAmounts(s.value, s.missing, sketch.Spread{Variance: max(s.spread.Variance, s.whole*s.whole), Largest: max(s.spread.Largest, s.largest)})
+}
+
+// most returns the most that the second can have had, whenever its requests were.
+func (s *secondSum) most(largest float64) sample.Milli {
+	a := s.amounts()
+	return a.High(largest)
+}
+
+// peak returns the second with the part of it that was flushed as the mean over so many
+// seconds; of that nothing is proven.
+func (s *secondSum) peak(second int64, largest, part, seconds float64) groupPeak {
+	a := s.amounts()
+	proven := a.SpreadOver(part, math.Inf(1)).Proven
+	a = a.SpreadOver(part, seconds)
+	return groupPeak{Interval: sampling.Interval{Value: a.Value, Low: a.Low, High: a.High(largest)}, proven: proven, at: second}
 }
 
 func (p groupPeak) max(o groupPeak) groupPeak {
@@ -342,7 +373,7 @@ func (g *group) recentPeriods() *period {
 		if all.first == 0 || e.first < all.first {
 			all.first = e.first
 		}
-		all.last, all.together = max(all.last, e.last), max(all.together, e.together)
+		all.last, all.together, all.whole = max(all.last, e.last), max(all.together, e.together), max(all.whole, e.whole)
 	}
 	return all
 }

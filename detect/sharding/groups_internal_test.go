@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/sampling"
 )
 
 // TestShardedKeysAreBounded observes many tables with many sharded keys each.
@@ -19,7 +20,7 @@ func TestShardedKeysAreBounded(t *testing.T) {
 	for table := range 15 {
 		w := scenario.Loaded(scenario.Began, 1, names...)
 		w.Table = fmt.Sprint(table)
-		groups.Observe(w, scenario.Began, detect.DefaultPolicy())
+		groups.Observe(w, scenario.Began, detect.DefaultPolicy(), &sampling.Clocks{})
 	}
 	if got := len(groups.known); got != maxAllGroups {
 		t.Fatalf("%d sharded keys are remembered, want %d", got, maxAllGroups)

@@ -86,7 +86,8 @@ func (g *period) mean(shards int) float64 {
 // deviation returns by how much a shard differs from the mean for certain, whatever
 // the sketch left open, as a share of the mean, and the shard with most. certain
 // reports whether chance alone does not explain it: requests are counted, a count of
-// n varies by its root, and the largest of many varies more than one.
+// n varies by its root, and the largest of many varies more than one; where callers may
+// have been drawn as a whole, those that were not may be another shard's.
 func (g *period) deviation(shards int) (most float64, hottest string, certain bool) {
 	var requests int64
 	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
@@ -107,7 +108,7 @@ func (g *period) deviation(shards int) (most float64, hottest string, certain bo
 		most = max(0, float64(highest)*n/float64(low+missing)-1, 1-float64(coldest)*n/float64(low))
 	}
 	each := float64(requests) / n
-	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))/math.Sqrt(each) > detect.UnevenShare
+	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))*(1/math.Sqrt(each)+g.whole) > detect.UnevenShare
 }
 
 // shareOf returns a shard's part of the load of all.

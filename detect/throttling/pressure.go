@@ -55,9 +55,10 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 // partition of one of its indexes.
 func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
 
-// Of returns the pressure on a table or index in a second. warning is the policy's
-// share of a limit: a key above it may be what a partition throttles for.
-func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {
+// Of returns the pressure on a table or index in a second, likely its load, which of what
+// was flushed is the mean. warning is the policy's share of a limit: a key above it may
+// be what a partition throttles for.
+func Of(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, noHotKey: true,
 	}
@@ -70,8 +71,10 @@ func Of(w *sketch.Window, warning float64, facts *detect.TableFacts) Pressure {
 		}
 		s.noHotKey = s.noHotKey && !near(w.Unseen)
 	}
-	wcu, rcu := facts.Provisioned(w.Index)
-	s.Demand = max(demandShare(sampling.ProvenTotal(w.Total.Write, w.Total.WriteLargest), wcu), demandShare(sampling.ProvenTotal(w.Total.Read, w.Total.ReadLargest), rcu))
+	if wcu, rcu := facts.Provisioned(w.Index); wcu > 0 || rcu > 0 {
+		proven := sampling.ProvenTotal(w, likely)
+		s.Demand = max(demandShare(proven.Write, wcu), demandShare(proven.Read, rcu))
+	}
 	return s
 }
 

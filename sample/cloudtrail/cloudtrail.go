@@ -74,6 +74,7 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 		}
 		for _, t := range targets {
 			r := base
+			r.Calls = 1 / float64(len(targets)) // an event is a call; its time is DynamoDB's own
 			if reason := t.fill(&r, d.tables); reason != "" {
 				bad(reason)
 				continue

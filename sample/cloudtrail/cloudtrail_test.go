@@ -101,11 +101,16 @@ func TestAFile(t *testing.T) {
 		t.Fatal(k.reports())
 	}
 	want := `{"ts":1795228032000,"table":"Music","pk":"No One You Know","sk":"Call Me Today","op":"UpdateItem",` +
-		`"throttle":"ProvisionedThroughputExceededException","caller":"arn:aws:sts::111122223333:assumed-role/users/bob",` +
+		`"throttle":"ProvisionedThroughputExceededException","calls":1,"caller":"arn:aws:sts::111122223333:assumed-role/users/bob",` +
 		`"account":"123456789012","region":"us-west-2","id":"a954"}`
 	if got := string(k.records[1].AppendJSON(nil)); got != want || !k.records[1].Estimated {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	k = decode(event("TransactGetItems", `{"requestItems":[{`+song+`},{`+song+`}]}`, ""))
+	if len(k.records) != 2 || k.records[0].Calls != 0.5 || k.records[1].Calls != 0.5 {
+		t.Errorf("a call of two items is %+v", k.records)
+	}
+	k = decode(get)
 	if k.records[0].Throttle != "" || k.records[0].Op != sample.GetItem {
 		t.Errorf("%+v", k.records[0])
 	}

@@ -46,6 +46,10 @@ type WorldLoad struct {
 	Retries, Batch       int
 	Attempts, Wait       float64
 	Zipf, Wave           float64
+	// Flush is in how many seconds what is gathered is written down, all with the time of
+	// that; Whole cuts times to seconds.
+	Flush int
+	Whole bool
 }
 
 // maxWorldRecords is how many records stand for one key's second: beyond that each
@@ -155,6 +159,9 @@ func (s *sender) second(at int) (all []sample.Record) {
 			share = 1
 		}
 		s.phase[i] += perSecond * share
+		if l.Flush > 0 && at%l.Flush != l.Flush-1 {
+			continue
+		}
 		n := int(s.phase[i])
 		s.phase[i] -= float64(n)
 		all = append(all, s.requests(at, i, n, refused)...)
@@ -179,7 +186,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			continue
 		}
 		for range together {
-			r := s.record(at, key, int64(1000*i/n), refused)
+			r := s.record(at, key, l.millis(i, n), refused)
 			r.N = int64(min(fold, n-i))
 			if rate > 0 { // what is sampled says so, as the SDK's middleware does
 				r.Calls = 1 / float64(together)
@@ -189,6 +196,20 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 		}
 	}
 	return all
+}
+
+// flushMillis is when in its second a load is written down that is flushed.
+const flushMillis = 417
+
+// millis returns when in its second the i-th of n requests is said to have been.
+func (l *WorldLoad) millis(i, n int) int64 {
+	switch {
+	case l.Whole:
+		return 0
+	case l.Flush > 0:
+		return flushMillis
+	}
+	return int64(1000 * i / n)
 }
 
 func (s *sender) record(at, key int, millis int64, refused float64) sample.Record {

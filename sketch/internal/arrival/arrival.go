@@ -25,7 +25,7 @@ const (
 	// are over heapExcess times as full as others that have any. What has less
 	// than a heapEdge of the fullest bin is beside it. heaps are looked for: hosts that
 	// flush under one name do so at different times.
-	heaps, heapWidth, heapEdge, heapExcess, heapedCalls = 4, 3, 5, 5, 10
+	heaps, heapWidth, heapEdge, heapExcess, heapedCalls = 8, 3, 5, 5, 10
 	// heapedShare is the part of the load from which heaps matter: a load of four fifths
 	// of a limit is over it when a fifth of what is seen is another second's.
 	heapedShare = 0.2
@@ -34,21 +34,21 @@ const (
 	oneCall, itemWritten, itemRead = 100, 4, 1
 )
 
-// Moment is when a record's requests were, within their second.
+// Moment is when a record's requests were, within their second; the zero value tells
+// nothing.
 type Moment struct {
 	bin   int
 	call  uint64 // which one, where that is known
 	calls uint64 // in hundredths
 }
 
-// Of returns when a record's requests were, and reports whether its time is one that a
-// flush could have made. That of a record which says how many calls it came from is
-// not: its n requests are within the second by contract, and the middleware that writes
-// such records folds their times to the second. Nor is that of a change, which has no
-// parts of a second.
-func Of(r *sample.Record) (m Moment, told bool) {
+// Of returns when a record's requests were, if a flush could have made its time. Of a
+// record which says how many calls it came from it could not: its n requests are within
+// the second by contract, and the middleware that writes such records folds their times
+// to the second. Nor of a change, whose time has no parts of a second.
+func Of(r *sample.Record) (m Moment) {
 	if r.Calls != 0 || r.Change {
-		return m, false
+		return m
 	}
 	ms := r.Time % 1000
 	if ms < 0 {
@@ -58,14 +58,14 @@ func Of(r *sample.Record) (m Moment, told bool) {
 	switch {
 	case r.Call != "":
 		m.call = max(xxh3.HashString(r.Call), 1)
-		return m, true
+		return m
 	case r.Op.TakesMany() && r.Op.IsRead():
 		m.calls = itemRead
 	case r.Op.TakesMany():
 		m.calls = itemWritten
 	}
 	m.calls *= uint64(r.N)
-	return m, true
+	return m
 }
 
 // Bins are the times of some requests of one second. The zero value is ready.
@@ -77,6 +77,9 @@ type Bins struct {
 
 // Add counts requests of some weight.
 func (b *Bins) Add(m Moment, weight uint64) {
+	if m.calls == 0 {
+		return
+	}
 	b.weight[m.bin] += weight
 	if m.call != 0 && m.call == b.call {
 		return
@@ -87,13 +90,13 @@ func (b *Bins) Add(m Moment, weight uint64) {
 
 // run is some neighbouring bins.
 type run struct {
-	width         int
+	from, to      int
 	weight, calls uint64
 }
 
 // Heaped returns the weight of the requests whose times are those of a flush, as it
-// seems; zero where that is little of all.
-func (b *Bins) Heaped() (weight uint64) {
+// seems, and a bit for each 20 ms in which they are; zero where that is little of all.
+func (b *Bins) Heaped() (weight, at uint64) {
 	rest := b.weight
 	var all uint64
 	for _, w := range rest {
@@ -102,27 +105,28 @@ func (b *Bins) Heaped() (weight uint64) {
 	var found [heaps]run
 	beside := rest // what is in no heap
 	for i := range found {
-		from, to, r := b.fullest(&rest)
-		clear(rest[from:to])
-		if r.width <= heapWidth && r.calls >= heapedCalls*oneCall {
+		r := b.fullest(&rest)
+		clear(rest[r.from:r.to])
+		if r.to-r.from <= heapWidth && r.calls >= heapedCalls*oneCall {
 			found[i] = r
-			clear(beside[from:to])
+			clear(beside[r.from:r.to])
 		}
 	}
 	mean := usedMean(&beside)
 	for _, r := range found {
-		if r.weight > heapExcess*uint64(r.width)*mean {
+		if r.weight > heapExcess*uint64(r.to-r.from)*mean {
 			weight += r.weight
+			at |= 1<<r.to - 1<<r.from
 		}
 	}
 	if float64(weight) < heapedShare*float64(all) {
-		return 0
+		return 0, 0
 	}
-	return weight
+	return weight, at
 }
 
 // fullest returns the bins around the fullest one that are not far from as full.
-func (b *Bins) fullest(rest *[bins]uint64) (from, to int, r run) {
+func (b *Bins) fullest(rest *[bins]uint64) (r run) {
 	peak := 0
 	for i, w := range rest {
 		if w > rest[peak] {
@@ -130,21 +134,20 @@ func (b *Bins) fullest(rest *[bins]uint64) (from, to int, r run) {
 		}
 	}
 	if rest[peak] == 0 {
-		return 0, 0, r
+		return r
 	}
-	from, to = peak, peak+1
-	for from > 0 && heapEdge*rest[from-1] >= rest[peak] {
-		from--
+	r.from, r.to = peak, peak+1
+	for r.from > 0 && heapEdge*rest[r.from-1] >= rest[peak] {
+		r.from--
 	}
-	for to < bins && heapEdge*rest[to] >= rest[peak] {
-		to++
+	for r.to < bins && heapEdge*rest[r.to] >= rest[peak] {
+		r.to++
 	}
-	r.width = to - from
-	for i := from; i < to; i++ {
+	for i := r.from; i < r.to; i++ {
 		r.weight += rest[i]
 		r.calls += uint64(b.calls[i])
 	}
-	return from, to, r
+	return r
 }
 
 // usedMean returns the mean weight of the bins that have any.
@@ -172,8 +175,11 @@ type slot struct {
 	live   bool
 }
 
-// Add counts a record of a table, whose time is told.
+// Add counts a record of a table, made at m.
 func (t *Times) Add(table uint16, r *sample.Record, m Moment) {
+	if m.calls == 0 {
+		return
+	}
 	caller := uint64(table)
 	if r.Caller != "" {
 		caller = xxh3.HashStringSeed(r.Caller, caller)
@@ -208,14 +214,16 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 	return nil
 }
 
-// Heaped returns how many of a table's requests have the times of a flush.
-func (t *Times) Heaped(table uint16) (requests int64) {
-	for _, at := range t.used {
-		if s := &t.slots[at]; s.table == table {
-			requests += int64(s.Heaped())
+// Heaped returns how many of a table's requests have the times of a flush, and a bit for
+// each 20 ms in which they are.
+func (t *Times) Heaped(table uint16) (requests int64, at uint64) {
+	for _, i := range t.used {
+		if s := &t.slots[i]; s.table == table {
+			n, bits := s.Heaped()
+			requests, at = requests+int64(n), at|bits
 		}
 	}
-	return requests
+	return requests, at
 }
 
 // Clear forgets everything, keeping the memory.

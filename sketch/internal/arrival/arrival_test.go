@@ -36,7 +36,7 @@ func TestHeaps(t *testing.T) {
 		{"a burst of a tenth of a second of few calls", 60, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(100)) }, nil, false},
 		{"few calls in half of a second", 60, func(r *rand.Rand) int64 { return 400 + int64(r.IntN(500)) }, nil, false},
 		{"times in tenths of a second", 300, func(r *rand.Rand) int64 { return 100 * int64(r.IntN(10)) }, nil, false},
-		{"four flushes of hosts under one name", 300, func(r *rand.Rand) int64 { return 150 + 217*int64(r.IntN(4)) }, nil, true},
+		{"flushes of eight hosts under one name", 300, func(r *rand.Rand) int64 { return 110 + 110*int64(r.IntN(8)) }, nil, true},
 		{"times in whole seconds", 300, func(*rand.Rand) int64 { return 1000 }, nil, true},
 		{"times before 1970", 300, func(*rand.Rand) int64 { return -583 }, nil, true},
 	} {
@@ -50,18 +50,17 @@ func TestHeaps(t *testing.T) {
 				if c.change != nil {
 					c.change(&r, i)
 				}
-				if m, told := arrival.Of(&r); told {
-					times.Add(7, &r, m)
-				}
+				times.Add(7, &r, arrival.Of(&r))
 				if c.heaped {
 					want += r.N
 				}
 			}
-			if got := times.Heaped(7); got != want || times.Heaped(8) != 0 {
-				t.Errorf("%d requests are heaped, want %d", got, want)
+			got, at := times.Heaped(7)
+			if other, _ := times.Heaped(8); got != want || other != 0 || (at != 0) != c.heaped {
+				t.Errorf("%d requests are heaped at %b, want %d", got, at, want)
 			}
 			times.Clear()
-			if got := times.Heaped(7); got != 0 {
+			if got, at := times.Heaped(7); got != 0 || at != 0 {
 				t.Errorf("%d requests are heaped in the next second", got)
 			}
 		})
@@ -75,20 +74,19 @@ func TestProducersAreTold(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	var times arrival.Times
 	add := func(table uint16, r *sample.Record) {
-		m, _ := arrival.Of(r)
-		times.Add(table, r, m)
+		times.Add(table, r, arrival.Of(r))
 	}
 	for range 50 {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
 		add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
 	}
-	if got := times.Heaped(1); got != 50 {
-		t.Errorf("%d requests are heaped, want those of one of both producers", got)
+	if got, at := times.Heaped(1); got != 50 || at != 1<<15 {
+		t.Errorf("%d requests are heaped at %b, want those of one of both producers at 300 ms", got, at)
 	}
 	for i := range 10_000 {
 		add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
 	}
-	if got := times.Heaped(2); got == 0 || got > 20*256 {
+	if got, _ := times.Heaped(2); got == 0 || got > 20*256 {
 		t.Errorf("%d requests of ten thousand producers are heaped", got)
 	}
 }
@@ -106,8 +104,7 @@ func TestHeapsBesideHonestRequests(t *testing.T) {
 				for range seconds {
 					var b arrival.Bins
 					add := func(ms int) {
-						m, _ := arrival.Of(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1})
-						b.Add(m, 1)
+						b.Add(arrival.Of(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1}), 1)
 					}
 					for range honest {
 						add(random.IntN(width))
@@ -115,7 +112,8 @@ func TestHeapsBesideHonestRequests(t *testing.T) {
 					for range flushed {
 						add(417)
 					}
-					got := int(b.Heaped())
+					weight, _ := b.Heaped()
+					got := int(weight)
 					if flushed == 0 && got > 0 || flushed > 0 && width == 1000 && (got < flushed || got > flushed+honest/8+5) {
 						wrong++
 					}

@@ -1,0 +1,68 @@
+package sampling
+
+import (
+	"math"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Whole is what sampling leaves open of an amount of one unit if callers were drawn as a
+// whole and not requests: nothing where records say what was drawn together, or name
+// no callers. A caller of a part s then stands for the variance s²(1−p), however many
+// requests it makes and however steadily, so an amount of few callers is never proven.
+type Whole struct {
+	// Deviation is the standard deviation, Largest what one more caller would add.
+	Deviation, Largest float64
+}
+
+// Of returns what is left open of an amount.
+func (w Whole) Of(amount sample.Milli) sketch.Spread {
+	units := detect.Units(amount)
+	return sketch.Spread{Variance: w.Deviation * w.Deviation * units * units, Largest: w.Largest * units}
+}
+
+// proven returns what is proven of an amount that has this variance if requests were
+// drawn independently, with 1 − 10⁻⁶.
+func (w Whole) proven(amount sample.Milli, variance float64) sample.Milli {
+	e := Estimate{Units: detect.Units(amount)}
+	e.Spread.Variance = max(variance, w.Of(amount).Variance)
+	return detect.Milli(e.below(detect.DecideTail))
+}
+
+// WholeCallers returns what is left open of a key's load: by the callers in its evidence,
+// and of a key without any by those of its table.
+func WholeCallers(w *sketch.Window, k *sketch.KeyLoad) Whole {
+	if e := k.Evidence; e != nil {
+		return wholeCallers(k.Draws, e.Callers, e.Load)
+	}
+	return wholeCallers(k.Draws, w.Callers, w.Total.Load)
+}
+
+// WholeCallersOf returns what is left open of the load of a whole table or index.
+func WholeCallersOf(w *sketch.Window) Whole {
+	if w.Total.ReadLargest == 0 && w.Total.WriteLargest == 0 || len(w.Callers.Entries) == 0 {
+		return Whole{} // nothing was sampled, or no caller is named
+	}
+	var all sketch.Draws
+	for i := range w.Keys {
+		all = all.Plus(w.Keys[i].Draws)
+	}
+	return wholeCallers(all, w.Callers, w.Total.Load)
+}
+
+func wholeCallers(d sketch.Draws, callers sketch.Top, of sketch.Load) (w Whole) {
+	all := float64(detect.Weight(of))
+	if d.Assumed == 0 || d.RateLow <= 0 || d.RateLow >= 1 || all == 0 {
+		return w
+	}
+	squares := 0.0
+	for _, caller := range callers.Entries {
+		share := min(1, float64(caller.Weight)/all)
+		squares += share * share
+		w.Largest = max(w.Largest, share)
+	}
+	w.Deviation = math.Sqrt(squares * (1 - d.RateLow))
+	return w
+}

@@ -1,0 +1,147 @@
+package sampling
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Heap is the part of a load in a second whose requests have the times of a flush, zero
+// where that is little, and a bit for each 20 ms in which they are.
+type Heap struct {
+	Part float64
+	at   uint64
+	// own reports that the times are the requests' own, as far as their producers tell
+	// them: see [Clocks].
+	own bool
+}
+
+// heapOf returns that of all requests of a table or index in a second.
+func heapOf(w *sketch.Window) Heap {
+	return newHeap(float64(w.Total.Heaped), float64(w.Total.Requests), w.Total.HeapedAt)
+}
+
+// heapOfKey returns that of a key, as its evidence tells; of one without any, and with
+// more than a few requests, as for its table.
+func heapOfKey(w *sketch.Window, k *sketch.KeyLoad) Heap {
+	switch e := k.Evidence; {
+	case e != nil && detect.Weight(e.Load) > 0:
+		return newHeap(float64(e.Heaped), float64(detect.Weight(e.Load)), e.HeapedAt)
+	case k.Requests < detect.MinRecords:
+		return Heap{}
+	}
+	return heapOf(w)
+}
+
+func newHeap(heaped, all float64, at uint64) Heap {
+	part := detect.Ratio(heaped, all)
+	if part < detect.HeapedShare {
+		return Heap{}
+	}
+	return Heap{Part: min(part, 1), at: at}
+}
+
+// Follows reports whether a heap is where that of the second before it was: those of
+// several hosts, who flush one after another, are not.
+func (h Heap) Follows(before Heap) bool {
+	return h.Part > 0 && h.at&^(before.at<<1|before.at|before.at>>1) == 0
+}
+
+// Heaps add up those of several keys.
+type Heaps struct {
+	load   sketch.Load
+	heaped float64
+	at     uint64
+}
+
+// Add adds a key's load, and what of it was flushed.
+func (s *Heaps) Add(l sketch.Load, h Heap) {
+	s.load = s.load.Plus(l)
+	if !h.own {
+		s.heaped, s.at = s.heaped+h.Part*float64(detect.Weight(l)), s.at|h.at
+	}
+}
+
+// Heap returns their sum.
+func (s *Heaps) Heap() Heap { return newHeap(s.heaped, float64(detect.Weight(s.load)), s.at) }
+
+// Sum records what the keys flushed in a second, as [Flushes.Table] does.
+func (f *Flushes) Sum(s *Heaps, second int64) (part, seconds float64) {
+	return f.over(second, s.load, s.Heap())
+}
+
+// Table records what was flushed of a table or index in a second, and returns the part of
+// the load that it is, and over how many seconds; no part where times are those of
+// requests.
+func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
+	return f.over(w.Second, w.Total.Load, heapOf(w))
+}
+
+func (f *Flushes) over(second int64, of sketch.Load, h Heap) (part, seconds float64) {
+	if h.Part > 0 {
+		if seconds, flushed := f.Span(second, of, h, 0); flushed {
+			return h.Part, seconds
+		}
+	}
+	return 0, 1
+}
+
+// SteadySeconds is how many seconds must follow one another for their times to be those
+// of requests: a flush that begins near the end of a second is in two, and those of
+// 1.5 s whose times are cut to seconds are in two of three.
+const SteadySeconds = 3
+
+// Flushes are the last seconds of a key, or of a table or index, with requests that have
+// the times of a flush, the newest first. The zero value is ready.
+type Flushes [1 + flushGaps]flush
+
+type flush struct {
+	second int64
+	load   float64
+	Heap
+}
+
+// flushGaps is over how many of the times between flushes the mean is taken: hosts under
+// one name flush one after another.
+const flushGaps = 8
+
+// Span records what was flushed of a load in a second, again or for the first time, and
+// returns over how many seconds it would be the mean of the last flushes, and of the
+// times before them. It is not a flush where each of some seconds has one at the same part
+// of it, of which `ahead` are known to follow: these are the requests' own times, or as
+// good as those. The time before the first flush is not known, and taken for as long as
+// any.
+func (f *Flushes) Span(second int64, of sketch.Load, h Heap, ahead int) (seconds float64, flushed bool) {
+	load := h.Part * float64(detect.Weight(of))
+	f.put(flush{second, load, h})
+	time, sum, steady, broken := int64(0), 0.0, 1+ahead, false
+	for i, x := range f[:flushGaps] {
+		if x.second == 0 || x.second > second {
+			continue
+		}
+		before := f[i+1]
+		gap := min(x.second-before.second, detect.MeanLongest)
+		if broken = broken || gap > 1 || !x.Follows(before.Heap); !broken {
+			steady++
+		}
+		time, sum = time+gap, sum+x.load
+	}
+	flushed = !h.own && steady < SteadySeconds
+	if sum <= 0 {
+		return detect.MeanLongest, flushed
+	}
+	return float64(time) * load / sum, flushed
+}
+
+// put records a flush, in place of what was known of its second.
+func (f *Flushes) put(of flush) {
+	i := slices.IndexFunc(f[:], func(o flush) bool { return o.second <= of.second })
+	switch {
+	case i < 0:
+		return // long past
+	case f[i].second != of.second:
+		copy(f[i+1:], f[i:])
+	}
+	f[i] = of
+}
