@@ -45,9 +45,11 @@ type Moment struct {
 // Of returns when a record's requests were, if a flush could have made its time. Of a
 // record which says how many calls it came from it could not: its n requests are within
 // the second by contract, and the middleware that writes such records folds their times
-// to the second. Nor of a change, whose time has no parts of a second.
+// to the second. Nor of a change, whose time has no parts of a second. One that was
+// folded and then drawn is one time for many requests whatever its producer does: that
+// nothing of it can be proven, its draws tell.
 func Of(r *sample.Record) (m Moment) {
-	if r.Calls != 0 || r.Change {
+	if r.Calls != 0 || r.Change || r.N > 1 && r.Rate < 1 {
 		return m
 	}
 	ms := r.Time % 1000
