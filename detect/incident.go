@@ -90,8 +90,22 @@ type Incident struct {
 	// Notified are the receivers that were told that it fires, and not yet that it is
 	// over.
 	Notified []string `json:"notified"`
+	// Silenced is the silence because of which nobody is told that it fires or gets
+	// worse; nil for none. Withheld reports that something was not told because of one,
+	// and is to be told when it is over.
+	Silenced *Silenced `json:"silenced,omitempty"`
+	Withheld bool      `json:"withheld,omitempty"`
 	// Quality is the root finding's.
 	Quality Quality `json:"quality"`
+}
+
+// Silenced names the silence of an incident.
+type Silenced struct {
+	// By is the silence's ID.
+	By     string    `json:"by"`
+	Author string    `json:"author"`
+	Reason string    `json:"reason"`
+	Until  time.Time `json:"until"`
 }
 
 // BelongTo makes the finding evidence of the incident that a cause makes for a key

@@ -18,6 +18,7 @@ type Retention struct {
 	// time, so that a backfill is kept too.
 	Windows, Cardinality time.Duration
 	// Findings and History count from the last writing, those of incidents too.
+	// Silences are kept like History, from their end.
 	Findings, History time.Duration
 	// Notifications count from their making; pending ones stay.
 	Notifications time.Duration
@@ -141,6 +142,7 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"reports", "id", `made < $1`, "", r.Reports, &p.Reports},
 		// As long as a yearly schedule may be away; while there is one it is seen daily.
 		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultRetention().Reports, &uncounted},
+		{"silences", "id", `ends_at < $1`, "", r.History, &uncounted},
 		{"audit", "id", `at < $1`, "", r.Audit, &uncounted},
 		{"table_facts", "target", `updated < $1`, "", r.Facts, &p.Facts},
 		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -89,6 +90,7 @@ func fill(t *testing.T, s *store.Store) {
 	r := report("daily", 1)
 	r.Summary, r.Document = "user#canary got hot", []byte(`{"hot":["user#canary"]}`)
 	put(t, s, r)
+	addSilence(t, s, silence.Silence{Matchers: []string{`table="orders"`}, EndsAt: at.Add(3 * time.Hour), Author: "ada", Reason: "user#canary is known"})
 }
 
 func purged(t *testing.T, s *store.Store) {
@@ -136,11 +138,13 @@ func purged(t *testing.T, s *store.Store) {
 	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
 	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))
 	equal(t, "its summary", stored[0].Summary, "- got hot")
+	equal(t, "a silence's reason", value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
 
 	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
-	if len(entries) != 1 {
+	if len(entries) != 2 { // and the silence's
 		t.Fatalf("the audit is %+v", entries)
 	}
+	entries = entries[:1]
 	near(t, "the entry", entries[0].At)
 	entries[0].At = time.Time{}
 	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
@@ -155,7 +159,7 @@ func purgeFails(t *testing.T, s *store.Store) {
 	}
 	equal(t, "findings", len(value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))), 3)
 	equal(t, "notifications", len(due(t, s, "r")) > 0, true)
-	equal(t, "the audit", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 0)
+	equal(t, "the audit, beside the silence", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 1)
 }
 
 func purgeEndsLease(t *testing.T, s *store.Store) {
@@ -176,7 +180,7 @@ func auditPruned(t *testing.T, s *store.Store) {
 	fill(t, s)
 	value[store.Erased](t)(purge(s, t, false))
 	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{}))
-	equal(t, "kept", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 1)
+	equal(t, "kept", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 2)
 	time.Sleep(5 * soon)
 	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{Audit: time.Millisecond}))
 	equal(t, "pruned", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 0)

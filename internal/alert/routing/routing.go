@@ -62,7 +62,7 @@ func (t Tree) Receivers(i *detect.Incident, kind detect.Kind) []string {
 
 func (m *Match) matches(i *detect.Incident, kind detect.Kind) bool {
 	for _, f := range m.fields() {
-		if f.pattern != "" && !matches(f.pattern, f.of(i, kind)) {
+		if f.pattern != "" && !matches(f.pattern, text(f.name, i, kind)) {
 			return false
 		}
 	}
@@ -82,21 +82,13 @@ func matches(pattern, text string) bool {
 	return err == nil && match || pattern == text
 }
 
-// field is one text that is matched.
-type field struct {
-	name, pattern string
-	of            func(*detect.Incident, detect.Kind) string
-}
+// field is the pattern of one text.
+type field struct{ name, pattern string }
 
 func (m *Match) fields() []field {
 	return []field{
-		{"account", m.Account, func(i *detect.Incident, _ detect.Kind) string { return i.Account }},
-		{"region", m.Region, func(i *detect.Incident, _ detect.Kind) string { return i.Region }},
-		{"table", m.Table, func(i *detect.Incident, _ detect.Kind) string { return i.Table }},
-		{"index", m.Index, func(i *detect.Incident, _ detect.Kind) string { return i.Index }},
-		{"cause", m.Cause, func(i *detect.Incident, _ detect.Kind) string { return string(i.Cause) }},
-		{"kind", m.Kind, func(_ *detect.Incident, k detect.Kind) string { return string(k) }},
-		{"owner", m.Owner, func(i *detect.Incident, _ detect.Kind) string { return i.Owner }},
+		{"account", m.Account}, {"region", m.Region}, {"table", m.Table}, {"index", m.Index},
+		{"cause", m.Cause}, {"kind", m.Kind}, {"owner", m.Owner},
 	}
 }
 
@@ -115,9 +107,17 @@ func (m *Match) Faults() []Fault {
 		}
 	}
 	for _, s := range m.Severities {
-		if s != string(detect.Critical) && s != string(detect.Warning) {
-			all = append(all, Fault{"severity", fmt.Errorf("%q: give critical, warning, or both; of what is worth knowing only, nobody is told", s)})
+		if err := faultOfSeverity(s); err != nil {
+			all = append(all, Fault{"severity", err})
 		}
 	}
 	return all
+}
+
+// faultOfSeverity returns what is wrong with a severity of which people are told.
+func faultOfSeverity(s string) error {
+	if s == string(detect.Critical) || s == string(detect.Warning) {
+		return nil
+	}
+	return fmt.Errorf("%q: give critical, warning, or both; of what is worth knowing only, nobody is told", s)
 }

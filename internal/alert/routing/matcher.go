@@ -1,0 +1,167 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// labelPrefix stands before the names of labels.
+const labelPrefix = "labels."
+
+// names are those of an incident's texts, beside its labels.
+var names = []string{"account", "region", "table", "index", "cause", "kind", "severity", "owner", "incident"}
+
+// text returns what an incident, whose root finding is of a kind, has under one of the
+// names, or under labels.NAME as the table's policy has it; empty for nothing.
+func text(name string, i *detect.Incident, kind detect.Kind) string {
+	switch name {
+	case "account":
+		return i.Account
+	case "region":
+		return i.Region
+	case "table":
+		return i.Table
+	case "index":
+		return i.Index
+	case "cause":
+		return string(i.Cause)
+	case "kind":
+		return string(kind)
+	case "severity":
+		return string(i.Severity)
+	case "owner":
+		return i.Owner
+	case "incident":
+		return i.ID
+	}
+	return i.Labels[strings.TrimPrefix(name, labelPrefix)]
+}
+
+// Matcher compares one text of incidents, as a matcher of Alertmanager does.
+type Matcher struct {
+	// Name is the text's: account, region, table, index, cause, kind, severity, owner,
+	// incident or labels.NAME. What an incident does not have is empty.
+	Name string
+	// Op is =, != with the value, or =~, !~ with it as a regular expression of all of
+	// the text.
+	Op, Value  string
+	expression *regexp.Regexp
+}
+
+// maxValue bounds a value, and with it what its regular expression costs.
+const maxValue = 1024
+
+// NewMatcher returns a matcher, or what is wrong with it.
+func NewMatcher(name, op, value string) (m Matcher, err error) {
+	m = Matcher{Name: name, Op: op, Value: value}
+	switch {
+	case !slices.Contains(names, name) && (!strings.HasPrefix(name, labelPrefix) || name == labelPrefix):
+		return m, fmt.Errorf("there is no %.40q: give %s or %sNAME", name, strings.Join(names, ", "), labelPrefix)
+	case len(name)+len(value) > maxValue:
+		return m, fmt.Errorf("%d bytes are too long: give at most %d", len(name)+len(value), maxValue)
+	case !IsLine(name) || !IsLine(value):
+		return m, errors.New("give one line of text")
+	}
+	switch op {
+	case "=", "!=":
+		if name == "severity" && value != "" {
+			return m, faultOfSeverity(value)
+		}
+	case "=~", "!~":
+		// By itself first: in parentheses, a)|(b would be an expression of parts of a text.
+		if _, err := regexp.Compile(value); err != nil {
+			return m, err
+		}
+		m.expression, err = regexp.Compile("^(?:" + value + ")$")
+		return m, err
+	default:
+		return m, fmt.Errorf("%q is no comparison: give =, !=, =~ or !~", op)
+	}
+	return m, nil
+}
+
+// IsLine reports whether a text is one line of text, as databases, terminals and pages
+// take it.
+func IsLine(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// ParseMatcher reads a matcher as Alertmanager writes it: table=orders, table="orders" or
+// table=~"orders-.*". In quotes, \" is a quote and \\ a backslash.
+func ParseMatcher(s string) (Matcher, error) {
+	var none Matcher
+	s = strings.TrimSpace(s)
+	at := strings.IndexAny(s, "=!")
+	if at < 0 {
+		return none, fmt.Errorf("%.80q compares nothing: write NAME=VALUE, or with !=, =~ or !~", s)
+	}
+	name, rest := strings.TrimSpace(s[:at]), s[at:]
+	op := rest[:1]
+	if len(rest) > 1 && (rest[1] == '~' || rest[:2] == "!=") {
+		op = rest[:2]
+	}
+	value, err := unquote(strings.TrimSpace(rest[len(op):]))
+	if err != nil {
+		return none, fmt.Errorf("%.80q: %w", s, err)
+	}
+	m, err := NewMatcher(name, op, value)
+	if err != nil {
+		return none, fmt.Errorf("%.80q: %w", s, err)
+	}
+	return m, nil
+}
+
+// unquote returns a value without its quotes, if it has some.
+func unquote(s string) (string, error) {
+	if !strings.HasPrefix(s, `"`) {
+		return s, nil
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"' && i == len(s)-1:
+			return b.String(), nil
+		case s[i] == '"':
+			return "", errors.New(`text follows the quotes: write \" for a quote`)
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return "", errors.New("the quotes are not closed")
+}
+
+// quoter quotes what unquote reads.
+var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// String writes a matcher as ParseMatcher reads it.
+func (m Matcher) String() string { return m.Name + m.Op + `"` + quoter.Replace(m.Value) + `"` }
+
+// Matches reports whether the matcher chooses an incident, whose root finding is of a
+// kind.
+func (m Matcher) Matches(i *detect.Incident, kind detect.Kind) bool {
+	return m.matches(text(m.Name, i, kind))
+}
+
+// MatchesNothing reports whether the matcher chooses incidents that do not have its
+// text, too.
+func (m Matcher) MatchesNothing() bool { return m.matches("") }
+
+func (m Matcher) matches(text string) bool {
+	switch m.Op {
+	case "=":
+		return text == m.Value
+	case "!=":
+		return text != m.Value
+	case "=~":
+		return m.expression.MatchString(text)
+	}
+	return !m.expression.MatchString(text)
+}

@@ -1,0 +1,74 @@
+package routing_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+)
+
+var matched = detect.Incident{
+	ID: "0123", Cause: detect.CauseFewValues, Target: detect.Target{Account: "1", Region: "eu-west-1", Table: "orders", Index: "by-status"},
+	Severity: detect.Critical, Owner: "payments", Labels: map[string]string{"tier": `1"\`},
+}
+
+func TestMatchers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`account=1`: true, `region=eu-west-1`: true, `table=orders`: true, `index="by-status"`: true, `cause=few_values`: true,
+		`kind=hot_key_write`: true, `severity=critical`: true, `owner = "payments"`: true, ` incident=0123 `: true, `labels.tier="1\"\\"`: true,
+		`table=order`: false, `table!=orders`: false, `table!=carts`: true, `severity!=warning`: true, `labels.team=`: true, `labels.team!=""`: false,
+		// Of all of the text, as in Alertmanager.
+		`table=~order`: false, `table=~"order."`: true, `table=~rders`: false, `table=~"a|orders"`: true, `table=~"orders|a"`: true,
+		`table=~"ord\w+"`: true, `table=~"o|s"`: false, `table!~"order.*"`: false, `table!~order`: true, `table=~"(?i)ORDERS"`: true,
+		`table=~"(?m)^orders$"`: true, `table=~`: false, `table!~""`: true,
+	} {
+		m, err := routing.ParseMatcher(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := m.Matches(&matched, detect.HotKeyWrite); got != want {
+			t.Errorf("%s matches: %t, want %t", text, got, want)
+		}
+		again, err := routing.ParseMatcher(m.String())
+		if err != nil || again.String() != m.String() || again.Value != m.Value {
+			t.Errorf("%s is written as %s and read as %+v, %v", text, m, again, err)
+		}
+	}
+}
+
+func TestWrongMatchers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		``: "compares nothing", `orders`: "compares nothing", `tabel=orders`: `there is no "tabel": give account, region, table`,
+		`=orders`: `there is no ""`, `labels.=x`: `there is no "labels."`, `key=x`: `there is no "key"`, `table!orders`: `"!" is no comparison`,
+		`table="orders`: "not closed", `table="orders\"`: "not closed", `table="a" index="b"`: "follows the quotes",
+		`table=~"("`: "missing closing )", `table=~"a)|(b"`: "unexpected )", `table=~"a{1001}"`: "invalid repeat count", `table=~"\8"`: "invalid escape",
+		`severity=warn`: `"warn": give critical, warning`, "table=a\nb": "one line", "table=\x00": "one line", "table=\xff": "one line",
+		`table=` + strings.Repeat("x", 2000): "too long", strings.Repeat("x", 100_000): "compares nothing",
+		`labels.` + strings.Repeat("x", 2000) + `=a`: "too long",
+	} {
+		m, err := routing.ParseMatcher(text)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
+			t.Errorf("%.80s is read as %+v, %v; want %s", text, m, err, want)
+		}
+	}
+}
+
+// FuzzParseMatcher: what is read is written so that it is read again.
+func FuzzParseMatcher(f *testing.F) {
+	f.Add(`table=~"a\"b\\c"`)
+	f.Add(`labels.x!~"\d+"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := routing.ParseMatcher(text)
+		if err != nil {
+			return
+		}
+		again, err := routing.ParseMatcher(m.String())
+		if err != nil || again.Name != m.Name || again.Op != m.Op || again.Value != m.Value {
+			t.Errorf("%q is %+v, and then %+v, %v", text, m, again, err)
+		}
+	})
+}

@@ -1,0 +1,199 @@
+// Package silence is what keeps incidents from being told of for a while: which ones,
+// from when until when, by whom and why. It follows Alertmanager's silences.
+package silence
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+)
+
+// The states of a silence.
+const (
+	Pending = "pending"
+	Active  = "active"
+	Expired = "expired"
+)
+
+// Silence keeps incidents from being told of.
+type Silence struct {
+	ID string `json:"id"`
+	// State is the silence's when it was read.
+	State string `json:"state"`
+	// Matchers are those of package routing; an incident is silenced that all choose.
+	Matchers []string `json:"matchers"`
+	// StartsAt is when it begins, EndsAt when it is over.
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	// Author made it, and says why.
+	Author string `json:"author"`
+	Reason string `json:"reason"`
+}
+
+// The bounds of a silence.
+const (
+	maxMatchers = 16
+	maxReason   = 1000
+	// maxLength is about the longest time after which somebody should look again.
+	maxLength = 366 * 24 * time.Hour
+)
+
+// Request is a silence as people ask for it.
+type Request struct {
+	Matchers []string `json:"matchers"`
+	// StartsAt is a time in RFC 3339, or how long from now; now when empty.
+	StartsAt string `json:"starts_at"`
+	// EndsAt is a time in RFC 3339, or For is how long it lasts.
+	EndsAt string `json:"ends_at"`
+	For    string `json:"for"`
+	Reason string `json:"reason"`
+}
+
+// Silence returns the silence that is asked for, or what is wrong with it.
+func (r Request) Silence(author string, now time.Time) (Silence, error) {
+	s := Silence{StartsAt: now, Author: author, Reason: strings.TrimSpace(r.Reason)}
+	var err error
+	switch {
+	case s.Reason == "":
+		return s, errors.New("no reason: say why, for those who wonder")
+	case len(s.Reason) > maxReason:
+		return s, fmt.Errorf("a reason of %d bytes is too long: give at most %d", len(s.Reason), maxReason)
+	case !routing.IsLine(s.Reason):
+		return s, errors.New("the reason is not one line of text")
+	}
+	if s.Matchers, err = normalise(r.Matchers); err != nil {
+		return s, err
+	}
+	if r.StartsAt != "" {
+		if s.StartsAt, err = instant(r.StartsAt, now); err != nil {
+			return s, fmt.Errorf("start: %w", err)
+		}
+	}
+	s.EndsAt, err = r.end(s.StartsAt)
+	switch {
+	case err != nil:
+		return s, err
+	case !s.EndsAt.After(now):
+		return s, fmt.Errorf("the silence ends at %s, which is over: it is %s", s.EndsAt.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	case !s.EndsAt.After(s.StartsAt):
+		return s, errors.New("the silence ends before it starts")
+	case s.EndsAt.Sub(s.StartsAt) > maxLength || s.StartsAt.Sub(now) > maxLength:
+		return s, errors.New("the silence starts or lasts beyond a year from now: give a shorter time")
+	}
+	return s, nil
+}
+
+// end returns when the silence that is asked for is over.
+func (r Request) end(start time.Time) (end time.Time, err error) {
+	switch {
+	case (r.EndsAt == "") == (r.For == ""):
+		return end, errors.New("give how long the silence lasts, such as 2h, or when it ends: one of the two")
+	case r.For != "":
+		length, err := time.ParseDuration(r.For)
+		if err != nil || length <= 0 {
+			return end, fmt.Errorf("%.40q is no length of time: write 30m, 2h or 168h", r.For)
+		}
+		return start.Add(length), nil
+	}
+	if end, err = time.Parse(time.RFC3339, r.EndsAt); err != nil {
+		err = fmt.Errorf("end: %.40q is no time: write 2026-11-22T18:00:00Z", r.EndsAt)
+	}
+	return end, err
+}
+
+// instant reads a time, or how long from now.
+func instant(text string, now time.Time) (time.Time, error) {
+	if wait, err := time.ParseDuration(text); err == nil && wait >= 0 {
+		return now.Add(wait), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		err = fmt.Errorf("%.40q is no time: write 2026-11-22T18:00:00Z, or 30m for in half an hour", text)
+	}
+	return at, err
+}
+
+// normalise returns matchers as they are stored, or why they may not be: an incident
+// has to have something that a silence chooses it by, so that none silences all by
+// accident.
+func normalise(texts []string) (all []string, err error) {
+	matchers, err := parse(texts)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(matchers) == 0:
+		return nil, errors.New("no matchers: say what to silence, such as table=orders")
+	case !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return !m.MatchesNothing() }):
+		return nil, errors.New("this would silence whatever has none of it: add a matcher that empty text does not match, such as table=orders or severity=warning")
+	}
+	for _, m := range matchers {
+		all = append(all, m.String())
+	}
+	return all, nil
+}
+
+func parse(texts []string) ([]routing.Matcher, error) {
+	if len(texts) > maxMatchers {
+		return nil, fmt.Errorf("%d matchers are too many: give at most %d", len(texts), maxMatchers)
+	}
+	all := make([]routing.Matcher, len(texts))
+	for i, text := range texts {
+		var err error
+		if all[i], err = routing.ParseMatcher(text); err != nil {
+			return nil, fmt.Errorf("matcher %w", err)
+		}
+	}
+	return all, nil
+}
+
+// Set are the silences of one moment.
+type Set []compiled
+
+type compiled struct {
+	Silence
+	matchers []routing.Matcher
+}
+
+// NewSet returns silences as a set. Those of which a matcher cannot be read are left
+// out: the error names them.
+func NewSet(active []Silence) (set Set, err error) {
+	for _, s := range active {
+		matchers, wrong := parse(s.Matchers)
+		if wrong == nil && len(matchers) == 0 {
+			wrong = errors.New("no matchers")
+		}
+		if wrong != nil {
+			err = errors.Join(err, fmt.Errorf("silence %s: %w", s.ID, wrong))
+			continue
+		}
+		set = append(set, compiled{s, matchers})
+	}
+	return set, err
+}
+
+// Of returns the silence of an incident, whose root finding is of a kind: of several
+// the one that ends last; nil for none.
+func (s Set) Of(i *detect.Incident, kind detect.Kind) *detect.Silenced {
+	var last *Silence
+	for n := range s {
+		c := &s[n]
+		chooses := !slices.ContainsFunc(c.matchers, func(m routing.Matcher) bool { return !m.Matches(i, kind) })
+		if chooses && (last == nil || c.EndsAt.After(last.EndsAt)) {
+			last = &c.Silence
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return &detect.Silenced{By: last.ID, Author: last.Author, Reason: last.Reason, Until: last.EndsAt}
+}
+
+// Has reports whether a silence is in the set.
+func (s Set) Has(id string) bool {
+	return slices.ContainsFunc(s, func(c compiled) bool { return c.ID == id })
+}
