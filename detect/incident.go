@@ -93,8 +93,8 @@ type Incident struct {
 	// Silenced is the silence because of which nobody is told that it fires or gets
 	// worse; nil for none. Withheld reports that something was not told because of one,
 	// and is to be told when it is over.
-	Silenced *Silenced `json:"silenced,omitempty"`
-	Withheld bool      `json:"withheld,omitempty"`
+	Silenced *Silenced `json:"silenced"`
+	Withheld bool      `json:"withheld"`
 	// Quality is the root finding's.
 	Quality Quality `json:"quality"`
 }

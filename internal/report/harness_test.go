@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -241,6 +242,11 @@ func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Findin
 	}
 	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
 	return f, err
+}
+
+func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []silence.Silence, err error) {
+	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
+	return all, err
 }
 
 // ReleaseLease of a dead judge does nothing, as nothing a dead process does.

@@ -41,6 +41,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -60,7 +61,8 @@ type Store interface {
 	Writers(ctx context.Context) ([]store.Writer, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 
-	// What is known of tables.
+	// What is known of tables, and which incidents are silenced.
+	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	windowStore

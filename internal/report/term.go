@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/internal/report/verdict"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -127,6 +128,9 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 		return snap, err
 	}
 	t.state.SetGaps(gaps)
+	if err := t.loadSilences(ctx); err != nil {
+		return snap, err
+	}
 	t.behind = snap.Behind
 	if err := t.loadCloudWatch(ctx, snap.Now); err != nil {
 		return snap, err
@@ -135,6 +139,24 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 		return snap, err
 	}
 	return snap, t.loadFacts(ctx, snap.Now)
+}
+
+// loadSilences shows the state which silences are active. One that cannot be read
+// silences nothing.
+func (t *term) loadSilences(ctx context.Context) error {
+	active, err := t.judge.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	if err != nil {
+		return err
+	}
+	set, err := silence.NewSet(active)
+	t.state.SetSilences(set)
+	const part = "silences"
+	if err == nil {
+		t.judge.health.Heal(part)
+	} else if t.judge.health.Fail(part, fmt.Sprintf("%v: expire it, and add another one", err)) {
+		t.judge.logger.Error("a silence cannot be read", "error", err)
+	}
+	return nil
 }
 
 // chained fails with store.ErrWentBack when a writer's delta was written without

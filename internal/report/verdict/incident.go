@@ -100,17 +100,21 @@ func (s *State) compareIncident(now detect.Incident, before incident, was detect
 	after := incident{Incident: continued(before, now, at)}
 	i, old, o := &after.Incident, before.State, s.options
 	s.keepFiring(i, old, at)
+	s.silence(i)
 	notified := before.notified()
 	var err error
 	switch {
 	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
 		s.draft.stepIncident(i, was, at, noteTooOld)
 	case i.State == detect.Firing && old != detect.Firing:
-		s.draft.stepIncident(i, was, at, "")
+		s.draft.stepIncident(i, was, at, noteSilenced(i))
 		err = s.notify(i, detect.EventFiring, at)
 	case before.ID != "" && before.ID != i.ID:
 		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
 		if notified && i.State == detect.Firing {
+			if i.Silenced != nil {
+				i.Notified = []string{} // of the incident before, of which they are told the end
+			}
 			err = s.notify(i, detect.EventUpdated, at)
 		}
 	case i.State != old:
@@ -118,12 +122,15 @@ func (s *State) compareIncident(now detect.Incident, before incident, was detect
 		if i.State == detect.Resolved && notified {
 			err = s.notify(i, detect.EventResolved, at)
 		}
+	case s.due(i) && !tooOld(i.LastSeen, o, at):
+		s.draft.stepIncident(i, old, at, "no longer silenced")
+		err = s.notify(i, eventAfterSilence(i), at)
 	case worse(i.Severity, before.Severity):
 		s.draft.stepIncident(i, old, at, fmt.Sprintf("severity rises from %s", before.Severity))
 		if notified && !tooOld(i.LastSeen, o, at) {
 			err = s.notify(i, detect.EventUpdated, at)
 		}
-	case notified && s.repeats(i, at):
+	case notified && i.Silenced == nil && s.repeats(i, at):
 		s.draft.stepIncident(i, old, at, "told again")
 		err = s.notify(i, detect.EventUpdated, at)
 	}
@@ -139,6 +146,7 @@ func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	after := joined
 	from := joined.State
 	after.State, after.ResolvedAt = detect.Resolved, &now
+	s.silence(&after.Incident)
 	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
 	if joined.notified() {
 		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
@@ -179,7 +187,7 @@ func continued(before incident, i detect.Incident, now time.Time) detect.Inciden
 			i.Cause = before.Cause
 		}
 		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = before.OpenedAt, before.FiredAt, before.ResolvedAt, before.Revision
-		i.Notified = slices.Clone(before.Notified)
+		i.Notified, i.Withheld = slices.Clone(before.Notified), before.Withheld
 		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
 			i.Severity = before.Severity
 		}
@@ -231,8 +239,13 @@ func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Tim
 
 // notify drafts a notification for each route, and raises the incident's revision. A
 // route that was not told of the incident yet, because it is for a worse severity,
-// is told that it fires, and each that was told of it, that it is over.
+// is told that it fires, and each that was told of it, that it is over. While a silence
+// chooses the incident it notes that something is to be told, instead: but the end is
+// told of what was told before, since else a pager would show it for ever.
 func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) error {
+	if i.Withheld = i.Silenced != nil; i.Withheld {
+		return nil
+	}
 	i.Revision++
 	if s.told[i.ID] = now; event == detect.EventResolved {
 		delete(s.told, i.ID)

@@ -98,15 +98,22 @@ func (s *State) keepFiring(i *detect.Incident, old detect.State, now time.Time) 
 func (s *State) end(now time.Time) error {
 	for _, id := range slices.Sorted(maps.Keys(s.ending)) {
 		e := s.ending[id]
+		after := e.incident
 		if now.Before(e.at) {
+			if by := after.Silenced; by != nil && !s.silences.Has(by.By) {
+				after.Silenced = nil // told only if it goes on
+				if err := s.putIncident(after, e.incident); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		delete(s.ending, id)
-		after := e.incident
 		if after.State != detect.Firing {
 			continue // another one continues it
 		}
 		after.State, after.ResolvedAt = detect.Resolved, &now
+		s.silence(&after.Incident)
 		s.draft.stepIncident(&after.Incident, detect.Firing, now, "")
 		if e.incident.notified() {
 			if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {

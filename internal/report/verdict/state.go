@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/report/fold"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -75,6 +76,8 @@ type State struct {
 	observations []observation
 	// gaps are the newest ones, the newest first.
 	gaps []store.Gap
+	// silences are those that are active now.
+	silences silence.Set
 	// cloudWatch is what CloudWatch says; nil where it is not read.
 	cloudWatch *cloudWatch
 	// pipeline is Keyheat's own health.
@@ -133,6 +136,9 @@ const MaxGaps = 256
 
 // SetGaps replaces the newest gaps, the newest first.
 func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
+
+// SetSilences replaces the silences that are active.
+func (s *State) SetSilences(active silence.Set) { s.silences = active }
 
 // LookAtPipeline shows the state how the collectors and what they read are now.
 func (s *State) LookAtPipeline(now pipeline.Status) {
