@@ -24,7 +24,7 @@ func command() *cobra.Command {
 		Long: "The reporter finds the DynamoDB partition keys that cause throttling or soon will,\n" +
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
-	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), notificationsCommand(), cli.VersionCommand("reporter"))
+	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), notificationsCommand(), silencesCommand(), cli.VersionCommand("reporter"))
 	return root
 }
 

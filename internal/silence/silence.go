@@ -20,6 +20,9 @@ const (
 	Expired = "expired"
 )
 
+// States returns the states of a silence in the order in which it has them.
+func States() []string { return []string{Pending, Active, Expired} }
+
 // Silence keeps incidents from being told of.
 type Silence struct {
 	ID string `json:"id"`

@@ -18,6 +18,9 @@ const labelPrefix = "labels."
 // names are those of an incident's texts, beside its labels.
 var names = []string{"account", "region", "table", "index", "cause", "kind", "severity", "owner", "incident"}
 
+// Names returns the names of an incident's texts, beside those of labels.
+func Names() []string { return slices.Clone(names) }
+
 // text returns what an incident, whose root finding is of a kind, has under one of the
 // names, or under labels.NAME as the table's policy has it; empty for nothing.
 func text(name string, i *detect.Incident, kind detect.Kind) string {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/store"
+)
+
+// silencesCommand keeps incidents from being told of for a while.
+func silencesCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "silences",
+		Short: "Keep incidents from being told of for a while, and see which are",
+		Example: "  reporter silences add --store-url sqlite:keyheat.db --table orders --severity warning --for 2h --reason \"load test\"\n" +
+			"  reporter silences list --store-url sqlite:keyheat.db\n  reporter silences expire --store-url sqlite:keyheat.db ID",
+	}
+	c.AddCommand(addSilence(), listSilences(), expireSilences())
+	return c
+}
+
+func addSilence() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "add",
+		Short: "Silence the incidents that all matchers choose, and print the silence's ID",
+		Long: "While a silence lasts, nobody is told that an incident which all of its matchers\n" +
+			"choose fires or gets worse. What still fires when the silence is over is told of then.\n\n" +
+			"Times are in RFC 3339, such as 2026-11-22T18:00:00Z. A matcher is NAME=VALUE; with !=\n" +
+			"for any other value, and =~ or !~ for a regular expression of all of the text. Names are\n" +
+			"those of the flags, and labels.NAME.",
+		Example: "  reporter silences add --config reporter.yaml --table orders --severity warning --for 2h --reason \"load test\"\n" +
+			"  reporter silences add --config reporter.yaml --match 'table=~\"audit-.*\"' --match 'labels.tier!=1' --start 30m --for 1h --reason \"migration\"",
+		Args: cobra.NoArgs,
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	values := make(map[string]*string)
+	for _, name := range routing.Names() {
+		values[name] = c.Flags().String(name, "", "the "+name+" of the incidents; any when empty")
+	}
+	var r silence.Request
+	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; may be repeated")
+	c.Flags().StringVar(&r.StartsAt, "start", "", "when it begins, as a `time` or as how long from now; now when empty")
+	c.Flags().StringVar(&r.EndsAt, "end", "", "the `time` at which it ends")
+	c.Flags().StringVar(&r.For, "for", "", "how `long` it lasts, such as 30m or 2h, instead of --end")
+	c.Flags().StringVar(&r.Reason, "reason", "", "why")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		for _, name := range routing.Names() {
+			if *values[name] != "" {
+				r.Matchers = append(r.Matchers, routing.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
+			}
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			now, err := db.Now(c.Context())
+			if err != nil {
+				return err
+			}
+			s, err := r.Silence(operator(), now)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			if s.ID, err = db.AddSilence(c.Context(), s); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s silences %s until %s\n", s.ID, strings.Join(s.Matchers, ", "), s.EndsAt.UTC().Format(time.RFC3339))
+			return err
+		})
+	}
+	return c
+}
+
+func listSilences() *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "List silences, those that end last first", Args: cobra.NoArgs,
+		Example: "  reporter silences list --store-url sqlite:keyheat.db --state active",
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	var q store.SilenceQuery
+	c.Flags().StringVar(&q.State, "state", "", "pending, active or expired; all when empty")
+	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		if q.State != "" && !slices.Contains(silence.States(), q.State) {
+			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(silence.States(), ", ")))
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			all, err := db.Silences(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return writeSilences(c.OutOrStdout(), all, *format)
+		})
+	}
+	return c
+}
+
+func writeSilences(out io.Writer, all []silence.Silence, f cli.Format) error {
+	if f == cli.JSON {
+		text, err := wording.JSON(append([]silence.Silence{}, all...))
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, text)
+		return err
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "no silences")
+		return err
+	}
+	const moment = "2006-01-02 15:04:05"
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON")
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.State, s.StartsAt.UTC().Format(moment), s.EndsAt.UTC().Format(moment),
+			wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason))
+	}
+	return w.Flush()
+}
+
+func expireSilences() *cobra.Command {
+	c := &cobra.Command{
+		Use: "expire ID...", Short: "End silences now", Args: cobra.MinimumNArgs(1),
+		Example: "  reporter silences expire --store-url sqlite:keyheat.db 7K3P…",
+	}
+	config := defaults()
+	load := cli.Layers(c, config)
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			for _, id := range ids {
+				err := db.ExpireSilence(c.Context(), id, operator())
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("no silence %q is pending or active: reporter silences list shows them", id)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s is expired\n", id)
+			}
+			return nil
+		})
+	}
+	return c
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestASilenceIsListedAndExpires: what others wrote in one does nothing to a terminal.
+func TestASilenceIsListedAndExpires(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
+	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	reporter := func(args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := cli.Run(t.Context(), command(), append([]string{"silences"}, args...), cli.Streams{Out: &out, Err: &errs}); code != cli.OK {
+			t.Fatalf("silences %q exits with %d: %s", args, code, errs.String())
+		}
+		return out.String()
+	}
+	_, err = st.AddSilence(t.Context(), silence.Silence{
+		Matchers: []string{"table=\"a\x1b[2J\""}, EndsAt: time.Now().Add(time.Hour), Author: "\x1b]0;eve\a", Reason: "‮nothing\n\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(reporter("add", "--store-url", url, "--table", "orders", "--for", "2h", "--reason", "load test"), " ")
+	listed := reporter("list", "--store-url", url)
+	if strings.ContainsAny(listed, "\x1b\a‮") || strings.Count(listed, "\n") != 3 || strings.Count(listed, "active") != 2 {
+		t.Errorf("listed is %q", listed)
+	}
+	if got := reporter("expire", "--store-url", url, id); got != id+" is expired\n" {
+		t.Errorf("expire prints %q", got)
+	}
+	if listed = reporter("list", "--store-url", url, "--state", "expired"); !strings.Contains(listed, id) || strings.Count(listed, "\n") != 2 {
+		t.Errorf("listed is %q", listed)
+	}
+	audit, err := st.Audit(t.Context(), 0)
+	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operator() || audit[1].Who != operator() {
+		t.Errorf("the audit is %+v, %v", audit, err)
+	}
+}
