@@ -94,14 +94,25 @@ func (a Access) Validate(address string) error {
 	return nil
 }
 
-// userKey is the context's key of the user.
-type userKey struct{}
+// callerKey is the context's key of the caller.
+type callerKey struct{}
+
+// caller is who makes a request.
+type caller struct {
+	user     string
+	operates bool
+}
+
+func callerOf(ctx context.Context) caller {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c
+}
 
 // User returns who makes a request; empty when that is not known.
-func User(ctx context.Context) string {
-	name, _ := ctx.Value(userKey{}).(string)
-	return name
-}
+func User(ctx context.Context) string { return callerOf(ctx).user }
+
+// Operates reports whether who makes a request may change something.
+func Operates(ctx context.Context) bool { return callerOf(ctx).operates }
 
 // guard lets only operators change something, and tells handlers who asks. local
 // reports whether the server listens on loopback.
@@ -114,11 +125,12 @@ func (a Access) guard(local bool, h http.Handler) http.Handler {
 			return
 		}
 		user := a.user(r, p)
-		r = r.WithContext(context.WithValue(r.Context(), userKey{}, user))
+		operates := a.operates(user, local && p == protection{})
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{user, operates}))
 		if a.UserHeader != "" {
 			r.Header.Del(a.UserHeader) // nothing behind this has to judge it
 		}
-		if changes(r.Method) && !a.operates(user, local && p == protection{}) {
+		if changes(r.Method) && !operates {
 			http.Error(w, "only operators may change something: add the user to the setting web.operators", http.StatusForbidden)
 			return
 		}

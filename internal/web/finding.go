@@ -18,6 +18,10 @@ type findingPage struct {
 	Chart   *chart
 	History []store.Transition
 	Code    []code
+	// Silenced is the silence of the finding's incident, nil for none. MaySilence reports
+	// that the incident is not over, and the reader may add one.
+	Silenced   *detect.Silenced
+	MaySilence bool
 }
 
 // code is what an application may copy, in one language.
@@ -60,6 +64,9 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if page.History, err = s.store.FindingHistory(ctx, fingerprint); err != nil {
+		return nil, err
+	}
+	if err := s.findSilence(ctx, page); err != nil {
 		return nil, err
 	}
 	page.Chart, err = s.chart(ctx, &f)

@@ -83,6 +83,8 @@ type row struct {
 	Unit  string
 	Todo  string
 	Bar   bar
+	// Silenced is the silence of the finding's incident; nil for none.
+	Silenced *detect.Silenced
 	// Part reports that the finding is one of the same incident as the row above.
 	Part bool
 }
@@ -114,10 +116,14 @@ func (s *Site) findings(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	silenced, err := s.silencedIncidents(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range detect.ByIncident(found) {
 		n := len(page.Rows)
 		page.Rows = append(page.Rows, row{
-			Finding: *f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f),
+			Finding: *f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f), Silenced: silenced[f.Incident],
 			Part: n > 0 && page.Rows[n-1].Incident == f.Incident,
 		})
 	}

@@ -27,6 +27,12 @@ var errNoTable = errors.New("no view of this table is stored")
 // errNoReport is the error for a report that is not stored.
 var errNoReport = errors.New("no such report is stored")
 
+// errNoSilence is the error for a silence that is not there, or is over.
+var errNoSilence = errors.New("no such silence is pending or active")
+
+// errNoJSON is the error for what is sent to the API in another form.
+var errNoJSON = errors.New("the body is no JSON")
+
 // badRequest is an error of the client.
 type badRequest struct{ error }
 
@@ -70,6 +76,12 @@ func status(err error) (code int, message string) {
 		return http.StatusNotFound, "no view of this table is stored yet"
 	case errors.Is(err, errNoReport):
 		return http.StatusNotFound, "this report does not exist, or is no longer kept"
+	case errors.Is(err, errNoSilence):
+		return http.StatusNotFound, "no silence of this ID is pending or active"
+	case errors.Is(err, errNoJSON):
+		return http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json"
+	case errors.Is(err, store.ErrTooManySilences):
+		return http.StatusConflict, store.ErrTooManySilences.Error()
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, "this finding does not exist, or is no longer kept"
 	case errors.Is(err, store.ErrUnavailable):

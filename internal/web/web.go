@@ -2,9 +2,10 @@
 // same findings as JSON for programs.
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no
-// CDN. They work without any script; the one there is only refreshes them.
+// CDN. They work without any script; the one there is only refreshes them. Only
+// silences can be changed here, by operators: see package admin.
 //
-// The JSON API serves GET only:
+// The JSON API:
 //
 //	/api/v1/findings                 {"findings":[…]}, the most utilised first;
 //	                                 filters state, severity, table, kind, limit
@@ -14,6 +15,10 @@
 //	/api/v1/collectors               {"collectors":[…]}, the newest first
 //	/api/v1/tables                   {"tables":[…],"gaps":[…]}; each table with
 //	                                 its view, the keys of the last hour
+//	/api/v1/silences                 {"silences":[…]}, those that end last first;
+//	                                 filter state. POST adds one, of matchers,
+//	                                 starts_at, ends_at or for, and reason
+//	/api/v1/silences/{id}            DELETE ends one now
 //
 // Findings are in the one form that analyze and webhooks use too; see
 // docs/findings.schema.json.
@@ -80,7 +85,7 @@ var functions = template.FuncMap{
 // New returns the site over a store.
 func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
-	for _, name := range []string{"findings", "finding", "tables", "table", "reports", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "reports", "silences", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -103,6 +108,12 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /api/v1/incidents", s.api(s.apiIncidents))
 	mux.HandleFunc("GET /api/v1/collectors", s.api(s.apiCollectors))
 	mux.HandleFunc("GET /api/v1/tables", s.api(s.apiTables))
+	mux.HandleFunc("GET /silences", s.page("silences", s.silences))
+	mux.HandleFunc("POST /silences", s.addSilence)
+	mux.HandleFunc("POST /silences/{id}/expire", s.expireSilence)
+	mux.HandleFunc("GET /api/v1/silences", s.api(s.apiSilences))
+	mux.HandleFunc("POST /api/v1/silences", s.api(s.apiAddSilence))
+	mux.HandleFunc("DELETE /api/v1/silences/{id}", s.api(s.apiExpireSilence))
 	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
 	s.Handler = guarded(legible(mux))
 	return s, nil

@@ -485,7 +485,7 @@ func TestGapsAndLagAreShownOnEveryPage(t *testing.T) {
 		Watermarks: []store.Watermark{{PartitionID: id, Epoch: p.Epoch, Time: time.Now().Add(-time.Hour), Lag: 7}},
 	}))
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/silences", "/findings/" + found[0].Fingerprint} {
 		text := open(t, address+path).text()
 		for _, want := range []string{"1 gap in the samples of the last day", "from 5 to 9: retention was shorter", "1 partition is more than a minute behind"} {
 			if !strings.Contains(text, want) {
@@ -564,7 +564,7 @@ func TestPagesStandAlone(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/silences", "/findings/" + found[0].Fingerprint} {
 		_, header := get(t, address+path, http.StatusOK)
 		policy := header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
@@ -597,7 +597,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	address := serve(t, s)
-	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/findings/" + found[0].Fingerprint} {
+	for _, path := range []string{"/", "/tables", tablePath, "/reports", "/silences", "/findings/" + found[0].Fingerprint} {
 		p := open(t, address+path)
 		for _, landmark := range []string{"header", "main", "footer", "h1"} {
 			if n := len(p.all(landmark, "")); n != 1 {

@@ -59,6 +59,7 @@ var declared = []edge{
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
+	{"internal/web", "internal/admin", "who adds a silence on a page is who was let in there"},
 	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},
 }

@@ -16,8 +16,9 @@
     sessionStorage.setItem("live", live ? "on" : "off");
     show();
   });
-  // Nothing is pulled away from under a reader who is inside of it.
-  const busy = () => document.hidden || main.contains(document.activeElement) || main.querySelector("details[open]");
+  // Nothing is pulled away from under a reader who is inside of it, or has written something.
+  const written = () => [...main.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue);
+  const busy = () => document.hidden || main.contains(document.activeElement) || main.querySelector("details[open]") || written();
   setInterval(async () => {
     if (!live || busy()) return;
     try {

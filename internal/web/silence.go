@@ -1,0 +1,235 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/store"
+)
+
+// maxBody bounds what is read of a request.
+const maxBody = 64 << 10
+
+// apiSilences returns the silences in a state, or all.
+func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
+	state := r.URL.Query().Get("state")
+	if err := oneOf("state", state, silence.States()); err != nil {
+		return nil, err
+	}
+	all, err := s.store.Silences(ctx, store.SilenceQuery{State: state})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"silences": append([]silence.Silence{}, all...)}, nil
+}
+
+// apiAddSilence adds the silence that a request's body asks for.
+func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) {
+	// A form of another site cannot be of this type.
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, errNoJSON
+	}
+	var asked silence.Request
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&asked); err != nil {
+		return nil, badRequest{fmt.Errorf("the body: %w", err)}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, badRequest{errors.New("the body goes on after the silence: send one")}
+	}
+	added, err := s.add(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"silence": added}, nil
+}
+
+// add adds the silence that is asked for.
+func (s *Site) add(ctx context.Context, asked silence.Request) (added silence.Silence, err error) {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return added, err
+	}
+	if added, err = asked.Silence(author(ctx), now); err != nil {
+		return added, badRequest{err}
+	}
+	if added.State = silence.Active; added.StartsAt.After(now) {
+		added.State = silence.Pending
+	}
+	added.ID, err = s.store.AddSilence(ctx, added)
+	return added, err
+}
+
+// author names who makes a request.
+func author(ctx context.Context) string { return cmp.Or(admin.User(ctx), "unknown") }
+
+// apiExpireSilence ends a silence.
+func (s *Site) apiExpireSilence(ctx context.Context, r *http.Request) (any, error) {
+	id := r.PathValue("id")
+	if err := s.expire(ctx, id); err != nil {
+		return nil, err
+	}
+	return map[string]string{"expired": id}, nil
+}
+
+func (s *Site) expire(ctx context.Context, id string) error {
+	err := s.store.ExpireSilence(ctx, id, author(ctx))
+	if errors.Is(err, store.ErrNotFound) {
+		return errNoSilence
+	}
+	return err
+}
+
+type silencesPage struct {
+	frame
+	Silences []silence.Silence
+	// Operates reports that the reader may change them.
+	Operates   bool
+	Severities []string
+	// Form is what the reader asked for, and Wrong what is wrong with it.
+	Form  url.Values
+	Wrong string
+}
+
+func (s *Site) silences(ctx context.Context, _ *http.Request) (any, error) {
+	return s.silencesPage(ctx)
+}
+
+func (s *Site) silencesPage(ctx context.Context) (page *silencesPage, err error) {
+	page = &silencesPage{Operates: admin.Operates(ctx), Severities: []string{string(detect.Critical), string(detect.Warning)}}
+	if page.frame, err = s.frame(ctx, "Silences", "silences"); err != nil {
+		return nil, err
+	}
+	page.Silences, err = s.store.Silences(ctx, store.SilenceQuery{})
+	return page, err
+}
+
+// addSilence adds the silence that a form asks for.
+func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		s.showError(w, r, badRequest{fmt.Errorf("the form: %w", err)})
+		return
+	}
+	_, err := s.add(ctx, asked(r.PostForm))
+	if wrong, is := errors.AsType[badRequest](err); is {
+		s.showForm(ctx, w, r, wrong)
+		return
+	}
+	s.changed(w, r, err)
+}
+
+// asked returns the silence that a form asks for.
+func asked(form url.Values) silence.Request {
+	q := silence.Request{For: form.Get("for"), Reason: form.Get("reason")}
+	for _, name := range routing.Names() {
+		if v := strings.TrimSpace(form.Get(name)); v != "" {
+			q.Matchers = append(q.Matchers, routing.Matcher{Name: name, Op: "=", Value: v}.String())
+		}
+	}
+	for line := range strings.Lines(form.Get("matchers")) {
+		if line = strings.TrimSpace(line); line != "" {
+			q.Matchers = append(q.Matchers, line)
+		}
+	}
+	return q
+}
+
+// showForm shows what is wrong with a form, and the form as it was filled in.
+func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Request, wrong badRequest) {
+	page, err := s.silencesPage(ctx)
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	page.Form, page.Wrong = r.PostForm, wrong.Error()
+	s.render(w, r, http.StatusBadRequest, "silences", page)
+}
+
+// expireSilence ends a silence from its page.
+func (s *Site) expireSilence(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+	defer cancel()
+	s.changed(w, r, s.expire(ctx, r.PathValue("id")))
+}
+
+// changed leads back to the silences after a change, or shows why there was none.
+func (s *Site) changed(w http.ResponseWriter, r *http.Request, err error) {
+	if err != nil {
+		s.showError(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/silences", http.StatusSeeOther)
+}
+
+// findSilence finds out whether the incident of a page's finding is silenced.
+func (s *Site) findSilence(ctx context.Context, page *findingPage) error {
+	row, err := s.store.Incident(ctx, page.F.Incident)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // of before there were incidents
+	}
+	if err != nil {
+		return err
+	}
+	i, err := decodeIncident(row)
+	if err != nil {
+		return err
+	}
+	page.Silenced = stillSilenced(&i, page.Now)
+	page.MaySilence = admin.Operates(ctx) && i.State != detect.Resolved
+	return nil
+}
+
+// silencedIncidents returns the silences of the incidents that fire, by ID; nothing
+// where none is active.
+func (s *Site) silencedIncidents(ctx context.Context) (map[string]*detect.Silenced, error) {
+	active, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active, Limit: 1})
+	if err != nil || len(active) == 0 {
+		return nil, err
+	}
+	rows, err := s.store.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing)})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]*detect.Silenced, len(rows))
+	for _, row := range rows {
+		i, err := decodeIncident(row)
+		if err != nil {
+			return nil, err
+		}
+		all[i.ID] = stillSilenced(&i, time.Now())
+	}
+	return all, nil
+}
+
+// stillSilenced returns the silence of an incident unless it has ended since the judge
+// looked.
+func stillSilenced(i *detect.Incident, now time.Time) *detect.Silenced {
+	if i.Silenced == nil || !now.Before(i.Silenced.Until) {
+		return nil
+	}
+	return i.Silenced
+}
+
+func decodeIncident(row store.Incident) (i detect.Incident, err error) {
+	if err = json.Unmarshal(row.Document, &i); err != nil {
+		err = fmt.Errorf("stored incident %s: %w", row.ID, err)
+	}
+	return i, err
+}
