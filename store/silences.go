@@ -15,7 +15,7 @@ import (
 // with each incident.
 const maxSilences = 1000
 
-// ErrTooManySilences: there are as many silences as a judge can look at.
+// ErrTooManySilences is the error for one more than [maxSilences].
 var ErrTooManySilences = errors.New("there are 1,000 silences that are not over: expire some first")
 
 // What the audit calls the changes of silences.

@@ -30,14 +30,14 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 		return out.String()
 	}
 	_, err = st.AddSilence(t.Context(), silence.Silence{
-		Matchers: []string{"table=\"a\x1b[2J\""}, EndsAt: time.Now().Add(time.Hour), Author: "\x1b]0;eve\a", Reason: "‮nothing\n\n",
+		Matchers: []string{"table=\"a\x1b[2J\""}, EndsAt: time.Now().Add(time.Hour), Author: "\x1b]0;eve\a", Reason: "\u202enothing\n\n",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	id, _, _ := strings.Cut(reporter("add", "--store-url", url, "--table", "orders", "--for", "2h", "--reason", "load test"), " ")
 	listed := reporter("list", "--store-url", url)
-	if strings.ContainsAny(listed, "\x1b\a‮") || strings.Count(listed, "\n") != 3 || strings.Count(listed, "active") != 2 {
+	if strings.ContainsAny(listed, "\x1b\a\u202e") || strings.Count(listed, "\n") != 3 || strings.Count(listed, "active") != 2 {
 		t.Errorf("listed is %q", listed)
 	}
 	if got := reporter("expire", "--store-url", url, id); got != id+" is expired\n" {

@@ -69,6 +69,6 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err := s.findSilence(ctx, page); err != nil {
 		return nil, err
 	}
-	page.Chart, err = s.chart(ctx, &f)
+	page.Chart, err = loadChart(ctx, s.store, &f)
 	return page, err
 }

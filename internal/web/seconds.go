@@ -13,14 +13,14 @@ import (
 // chartSpan is how much of a finding's time its chart shows: the end of it.
 const chartSpan = 15 * time.Minute
 
-// chart returns the seconds of an episode with a little before and after.
-func (s *Site) chart(ctx context.Context, f *detect.Finding) (*chart, error) {
+// loadChart returns the seconds of an episode with a little before and after.
+func loadChart(ctx context.Context, st *store.Store, f *detect.Finding) (*chart, error) {
 	const around = 30 * time.Second
 	from, to := f.FirstSeen.Add(-around), f.LastSeen.Add(around)
 	if earliest := to.Add(-chartSpan); from.Before(earliest) {
 		from = earliest
 	}
-	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: to})
+	rows, err := st.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: to})
 	if err != nil {
 		return nil, err
 	}
