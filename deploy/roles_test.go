@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/lineage"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -242,6 +243,9 @@ func reported(t *testing.T, database string) {
 	for _, n := range due {
 		must(t, st.MarkDelivered(t.Context(), n.ID, ""))
 	}
+	id, err := st.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, EndsAt: time.Now().Add(time.Hour)})
+	must(t, err)
+	must(t, st.ExpireSilence(t.Context(), id, "test"))
 	_, err = st.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Keys: []sample.Key{sample.KeyString("b")}, Eraser: none{}, Who: "test"})
 	must(t, err)
 }

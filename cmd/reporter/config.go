@@ -49,7 +49,7 @@ type Retention struct {
 	Peaks         time.Duration `yaml:"peaks" help:"the hourly peaks of warm keys, from which growth is forecast"`
 	Views         time.Duration `yaml:"views" help:"the view of each table's keys, since its last change"`
 	Findings      time.Duration `yaml:"findings" help:"findings, since their last change"`
-	History       time.Duration `yaml:"history" help:"the history of findings"`
+	History       time.Duration `yaml:"history" help:"the history of findings; silences that are over"`
 	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or dropped"`
 	Gaps          time.Duration `yaml:"gaps" help:"gaps in the samples"`
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`

@@ -5,7 +5,7 @@
 --
 --   keyheat_migrator   reporter migrate, the only one that changes the schema
 --   keyheat_collector  collector run
---   keyheat_reporter   reporter serve, reporter keys purge
+--   keyheat_reporter   reporter serve, reporter silences, reporter keys purge
 --   keyheat_reader     reporter report, and people with queries: reads, and has
 --                      neither the seed of hashes nor what is sent to receivers
 

@@ -41,7 +41,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestWrongRequests(t *testing.T) {
+func TestAttacksOnRequests(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*silence.Request){
 		"no reason":                   func(r *silence.Request) { r.Reason = " \t" },

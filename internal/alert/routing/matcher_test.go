@@ -39,7 +39,7 @@ func TestMatchers(t *testing.T) {
 	}
 }
 
-func TestWrongMatchers(t *testing.T) {
+func TestAttacksOnMatchers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		``: "compares nothing", `orders`: "compares nothing", `tabel=orders`: `there is no "tabel": give account, region, table`,
