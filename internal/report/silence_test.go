@@ -187,6 +187,12 @@ func TestNobodyIsToldAgainUnderASilence(t *testing.T) {
 	time.Sleep(200 * time.Millisecond)
 	g.judge.quiet(t)
 	equal(t, "told under the silence", len(events(t, s)), told)
+	i := incident(t, s)
+	history, err := s.IncidentHistory(t.Context(), i.ID)
+	must(t, err)
+	if i.Withheld || len(history) != told {
+		t.Errorf("%d steps for %d notifications, withheld: %t", len(history), told, i.Withheld)
+	}
 	g.play(expire)
 	await(t, func() bool { return len(events(t, s)) > told })
 }
