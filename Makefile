@@ -91,8 +91,13 @@ faults: ## Run one fault after another on a real Kafka and Postgres, and print w
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled' -count=1 -v -timeout 40m -args -faults.rounds=3 | grep -v '"level"'
 
+.PHONY: latency
+latency: ## Measure how long a hot key takes to reach a receiver, on a real Kafka and Postgres, and print the parts
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test -tags e2e ./e2e -run 'TestLatency$$' -count=1 -v -timeout 30m -args -latency.trials=50 -latency.strict | grep -v '"level"'
+
 .PHONY: night
-night: faults eval bench ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults latency eval bench ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

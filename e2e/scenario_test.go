@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,12 +28,13 @@ type scenario struct {
 	reporter   *process
 }
 
-// newScenario starts everything but the collectors.
-func newScenario(t *testing.T, topic string) *scenario {
+// newScenario starts everything but the collectors. settings are added to the
+// reporter's.
+func newScenario(t *testing.T, topic string, settings ...string) *scenario {
 	t.Helper()
 	w := &scenario{kafka: kafkatest.Start(t)}
 	w.kafka.CreateTopic(t, topic, partitions)
-	url := w.startReporter(t)
+	url := w.startReporter(t, settings...)
 	for i := range 2 {
 		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
 kafka: {brokers: [%q], topics: [%q], group: keyheat}
@@ -45,7 +47,7 @@ admin: {listen: "%%listen%%"}
 
 // startReporter starts a Postgres and the reporter on it, and returns the store's
 // address.
-func (w *scenario) startReporter(t *testing.T) (url string) {
+func (w *scenario) startReporter(t *testing.T, settings ...string) (url string) {
 	t.Helper()
 	w.postgres = pgtest.Run(t)
 	url = w.postgres.URL("postgres")
@@ -57,7 +59,7 @@ func (w *scenario) startReporter(t *testing.T) (url string) {
 	w.reporter = newProcess(t, "reporter", "reporter serve", fmt.Sprintf(`
 store: {url: %q}
 listen: "%%listen%%"
-`, url))
+%s`, url, strings.Join(settings, "\n")))
 	w.reporter.run(t, "migrate")
 	w.reporter.start(t)
 	w.reporter.ready(t)
