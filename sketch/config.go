@@ -1,6 +1,10 @@
 package sketch
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"math"
+)
 
 // Geometry and its defaults. The measurements behind them are repeated by this
 // package's accuracy tests on a real trace.
@@ -38,6 +42,9 @@ type Config struct {
 	// Tables bounds the number of tables and indexes between two Seals. Of those
 	// that are not counted any more the names are forgotten.
 	Tables int
+	// Limit is the load of a key in a second, reads and writes apart, above which
+	// [Shard.Over] returns it; none is above zero.
+	Limit Load
 	// Seed keys the hash. Summaries merge only when made with the same seed. It
 	// keeps outsiders from choosing keys that collide: keep it secret.
 	Seed uint64
@@ -53,6 +60,7 @@ func (c Config) withDefaults() Config {
 	if c.Tables == 0 {
 		c.Tables = DefaultTables
 	}
+	c.Limit.Read, c.Limit.Write = cmp.Or(c.Limit.Read, math.MaxInt64), cmp.Or(c.Limit.Write, math.MaxInt64)
 	return c
 }
 

@@ -1,6 +1,9 @@
 package sketch
 
-import "github.com/keyheat/keyheat/sketch/internal/countmin"
+import (
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/countmin"
+)
 
 // candidate is a key of the front: exact since it was admitted.
 type candidate struct {
@@ -25,6 +28,24 @@ func (c *candidate) high() uint64 {
 		return countmin.Unlimited
 	}
 	return c.load.weight() + c.err
+}
+
+// exceeds reports whether the key is over a limit for certain.
+func (c *candidate) exceeds(limit Load) bool {
+	return provenAbove(c.load.Write, limit.Write, c.write.Variance) || provenAbove(c.load.Read, limit.Read, c.read.Variance)
+}
+
+// doubt is how many standard deviations a sampled load has to be above a limit: with
+// fewer than one in a million it is below. The bound of package sampling, for the
+// judge, is closer and takes longer.
+const doubt = 5
+
+func provenAbove(low, limit sample.Milli, variance float64) bool {
+	if low <= limit {
+		return false
+	}
+	above := float64(low-limit) / 1000
+	return above*above > doubt*doubt*variance
 }
 
 // set is the searched part of one set of the front, a cache line. A zero hash

@@ -38,6 +38,7 @@ type gather struct {
 	attributes texts
 	places     places
 	times      arrival.Bins
+	over       bool // the key is over the limit
 	// thinned is how often the share of the requests that are looked at was halved,
 	// taken how many were; stands and squares are the sums of what these stand for.
 	thinned                uint

@@ -30,6 +30,9 @@ type second struct {
 	called  int
 	resends resend.Pool // of the keys that tell of retries
 	times   arrival.Times
+	// over are the keys that came over the limit since they were asked for.
+	limit Load
+	over  []uint64
 }
 
 func newSecond(c Config) *second {
@@ -37,6 +40,7 @@ func newSecond(c Config) *second {
 		front:   newFront(c.Sets),
 		counts:  countmin.New(c.CounterBytes),
 		strings: map[string]string{},
+		limit:   c.Limit,
 	}
 }
 
@@ -99,6 +103,10 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		if g := s.evidence(c, hash, r); g != nil {
 			g.add(r, l, seed)
 			g.times.Add(when, l.weight())
+			if !g.over && c.exceeds(s.limit) {
+				g.over = true
+				s.over = append(s.over, hash)
+			}
 		}
 	}
 }
@@ -242,4 +250,5 @@ func (s *second) clear() {
 	s.gathered, s.called, s.growing = 0, 0, draw.Keys{}
 	s.resends.Clear()
 	s.times.Clear()
+	s.over = s.over[:0]
 }

@@ -112,6 +112,28 @@ func (s *Shard) Seal(d *Delta) {
 	s.minute.drop(s.tables.evict())
 }
 
+// Over is a key that is over [Config.Limit] for certain in a second.
+type Over struct {
+	// Hash identifies the key: see [Hash].
+	Hash uint64
+	// Second is in Unix seconds.
+	Second int64
+}
+
+// Over returns the keys that came over Config.Limit since the last call, each once a
+// second. Only what was added since the last Seal counts, and only of keys that
+// evidence is gathered of.
+func (s *Shard) Over() []Over {
+	var all []Over
+	for _, sec := range s.ring {
+		for _, hash := range sec.over {
+			all = append(all, Over{hash, sec.at})
+		}
+		sec.over = sec.over[:0]
+	}
+	return all
+}
+
 // Discard forgets everything since the last Seal, and makes the next one send
 // all registers of the HyperLogLogs again: what was sealed before may have been
 // lost with its delta.

@@ -314,3 +314,51 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	})
 }
+
+// TestOver holds what comes over the limit to what is added.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	limit := sketch.Load{Read: 3_000_000, Write: 1_000_000}
+	k := func(change func(r *sample.Record)) sample.Record {
+		r := write(start, "k", 600)
+		change(&r)
+		return r
+	}
+	same := k(func(*sample.Record) {})
+	reads := k(func(r *sample.Record) { r.Op, r.WCU, r.RCU = sample.GetItem, 0, 1_600_000 })
+	for _, c := range []struct {
+		story   string
+		limit   sketch.Load
+		records []sample.Record
+		want    int
+	}{
+		{"writes", limit, []sample.Record{same, same}, 1},
+		{"once a second", limit, []sample.Record{same, same, same, same}, 1},
+		{"reads", limit, []sample.Record{reads, reads}, 1},
+		{"reads below their limit", limit, []sample.Record{reads}, 0},
+		{"half and half", limit, []sample.Record{same, reads}, 0},
+		{"two seconds", limit, []sample.Record{same, k(func(r *sample.Record) { r.Time += 1000 })}, 0},
+		{"two keys", limit, []sample.Record{same, k(func(r *sample.Record) { r.PK.Text = "l" })}, 0},
+		{"exactly at it", limit, []sample.Record{k(func(r *sample.Record) { r.WCU = 1_000_000 })}, 0},
+		{"no limit", sketch.Load{}, []sample.Record{same, same}, 0},
+		{"samples that prove it", limit, []sample.Record{k(func(r *sample.Record) { r.WCU, r.N, r.Rate, r.Calls = 1000, 500, 0.25, 500 })}, 1},
+		{"samples that do not", limit, []sample.Record{k(func(r *sample.Record) { r.WCU, r.N, r.Rate, r.Calls = 1000, 280, 0.25, 280 })}, 0},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			s := sketch.NewShard(sketch.Config{Seed: seed, Limit: c.limit})
+			add(t, s, c.records...)
+			over := s.Over()
+			if len(over) != c.want {
+				t.Fatalf("%d keys over the limit, want %d", len(over), c.want)
+			}
+			hash := sketch.Hash(same.Target(), same.PK, seed)
+			if c.want > 0 && over[0] != (sketch.Over{Hash: hash, Second: start}) {
+				t.Errorf("%+v is over the limit, want key %d in second %d", over[0], hash, start)
+			}
+			if again := s.Over(); again != nil {
+				t.Errorf("returned again: %+v", again)
+			}
+		})
+	}
+}

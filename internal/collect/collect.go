@@ -6,6 +6,8 @@
 // interval all shards are sealed into one delta, which is stored together with
 // the positions that it covers, the watermarks, the gaps and the counts of bad
 // samples, in one transaction; folding goes on meanwhile, into the next delta.
+// When a key comes over a partition's limit the next commit does not wait for the
+// interval, because somebody may have to be woken.
 //
 // # Resets
 //
@@ -40,6 +42,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
@@ -72,8 +75,9 @@ type Collector struct {
 
 	// turn is held by whoever commits: there is one commit at a time.
 	turn chan struct{}
-	// commitRequested asks Run for a commit before the next tick.
-	commitRequested chan struct{}
+	// commitRequested asks Run for a commit before the next tick, earlyRequested for
+	// one as soon as an early one may be.
+	commitRequested, earlyRequested chan struct{}
 	// changed is notified when something that a Fold may wait for has changed.
 	changed broadcast
 	// inFlight is the size of the delta that is being written, in bytes.
@@ -91,6 +95,7 @@ type Collector struct {
 
 	health health.Status
 	share  badShare
+	hot    hotKeys
 	// refused are the tables that there was no room for.
 	refused refusedTables
 	// hostClock compares this host's clock with the store's.
@@ -107,9 +112,13 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	}
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
+	if config.EarlyCommit != NoEarlyCommits {
+		config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
+	}
 	c := &Collector{
 		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
-		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1),
+		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1), earlyRequested: make(chan struct{}, 1),
+		hot:        hotKeys{keys: make(map[uint64]hotKey)},
 		partitions: make(map[string]*partition), cancelCommit: func() {},
 		share: badShare{limit: config.BadShare, least: config.BadSamples},
 	}
@@ -140,6 +149,8 @@ func (c *Collector) Run(ctx context.Context) error {
 	defer tick.Stop()
 	report := time.NewTicker(reportEvery)
 	defer report.Stop()
+	var lastEarly time.Time
+	var early <-chan time.Time // when an early commit is due, if one is
 	for {
 		select {
 		case <-ctx.Done():
@@ -147,9 +158,20 @@ func (c *Collector) Run(ctx context.Context) error {
 		case <-report.C:
 			c.reportStatus(bounded)
 			continue
+		case <-c.earlyRequested:
+			early = time.After(time.Until(lastEarly.Add(c.config.EarlyCommit)))
+			continue
+		case <-early:
+			lastEarly = time.Now()
+			c.early.Inc()
 		case <-tick.C:
 		case <-c.commitRequested:
 		}
+		// Whatever this commit is for, it is the early one too that was asked for, and
+		// the next one comes an interval after it.
+		early = nil
+		retry.Drain(c.earlyRequested)
+		tick.Reset(c.config.CommitInterval)
 		// What failed is logged, and will be read again.
 		_ = c.commit(bounded, always)
 	}

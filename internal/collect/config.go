@@ -14,6 +14,9 @@ import (
 // maxPendingBytes keeps one delta under the most that sketch writes into one.
 const maxPendingBytes = 512 << 20
 
+// NoEarlyCommits, as Config.EarlyCommit, has every commit wait for its time.
+const NoEarlyCommits time.Duration = -1
+
 // Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
 // which is one. It is used by one goroutine at a time.
 type Decoder interface {
@@ -36,7 +39,8 @@ type Config struct {
 	// Host says where the collector runs and Version which build it is, for a
 	// person.
 	Host, Version string
-	// Sketch is the geometry of every shard; its Seed is given to New.
+	// Sketch is the geometry of every shard; its Seed is given to New, and its Limit is
+	// what one partition serves.
 	Sketch sketch.Config
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
 	// JSON for all.
@@ -49,6 +53,9 @@ type Config struct {
 
 	// CommitInterval is how often what was gathered is written.
 	CommitInterval time.Duration
+	// EarlyCommit is the shortest time between two commits that come before their time
+	// because a key came over a partition's limit: see [NoEarlyCommits].
+	EarlyCommit time.Duration
 	// CommitTimeout bounds one attempt to write; the next follows.
 	CommitTimeout time.Duration
 	// StopTimeout bounds what Run does after its context has ended.
@@ -80,7 +87,7 @@ type Config struct {
 // Default returns the defaults of Config.
 func Default() Config {
 	return Config{
-		CommitInterval: 2 * time.Second, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
+		CommitInterval: 2 * time.Second, EarlyCommit: time.Second, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
 		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
 		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,
@@ -100,6 +107,8 @@ func (c Config) Validate() error {
 		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,
 		"patience": c.Patience, "stuck after": c.StuckAfter,
 	})
+	faults.Check(c.EarlyCommit != NoEarlyCommits && (c.EarlyCommit < time.Millisecond || c.EarlyCommit > time.Hour),
+		"early commit is %s: must be from 1ms to 1h", c.EarlyCommit)
 	faults.Check(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
 	faults.Check(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
 	faults.Check(c.PendingBytes < 64<<10 || c.PendingBytes > maxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)

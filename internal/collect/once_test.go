@@ -67,9 +67,9 @@ func TestExactlyOnceUnderFaults(t *testing.T) {
 			t.Fatalf("schedule %d", n)
 		}
 	}
-	for _, kind := range []string{"before", "after", "unreported", "lost", "steal", "odd"} {
+	for _, kind := range []string{"before", "after", "unreported", "lost", "steal", "odd", "early"} {
 		if seen[kind] == 0 {
-			t.Errorf("no schedule had the fault %q", kind)
+			t.Errorf("no schedule had %q", kind)
 		}
 	}
 }
@@ -95,6 +95,7 @@ func faulted(t *testing.T, st testStore, n uint64, failures int) *flaky {
 	}
 	mustEnd(t, st, logs)
 	mustEqual(t, counted(t, st), want)
+	f.seen["early"] = int(metrics(t, c)["keyheat_collect_early_commits_total"])
 	return f
 }
 

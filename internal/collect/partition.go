@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -118,6 +119,9 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
+	if over := p.shard.sketch.Over(); len(over) > 0 && p.collector.hot.note(over, now) {
+		retry.Signal(p.collector.earlyRequested)
+	}
 	return nil
 }
 

@@ -30,9 +30,11 @@ var small = sketch.Config{Sets: 8, CounterBytes: 4096, Seed: seed}
 // noon is the event time at which scripted logs begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// config is a collector that commits often.
+// config is a collector that commits often, and early.
 func config() collect.Config {
-	return collect.Config{Source: "test", Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond}
+	return collect.Config{
+		Source: "test", Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, EarlyCommit: 5 * time.Millisecond,
+	}
 }
 
 func newCollector(t testing.TB, c collect.Config, st collect.Store) *collect.Collector {
@@ -119,6 +121,9 @@ func (l *totals) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) so
 		key := rng.IntN(40)
 		ts := at + rng.Int64N(3000) - 1500
 		wcu := 1 + rng.Int64N(9)
+		if rng.IntN(50) == 0 {
+			wcu += 1000 // over the limit: a reason to commit early
+		}
 		switch rng.IntN(12) {
 		case 0:
 			fmt.Fprintf(&b, `{"ts":%d,"table":"%s","pk":"k","wcu":1}`, at-600_001, table)

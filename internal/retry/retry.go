@@ -33,6 +33,14 @@ func Signal(to chan<- struct{}) {
 	}
 }
 
+// Drain takes a request back that nobody has received yet.
+func Drain(from <-chan struct{}) {
+	select {
+	case <-from:
+	default:
+	}
+}
+
 // Every calls do now and then at every interval, until ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func(context.Context)) {
 	tick := time.NewTicker(interval)
