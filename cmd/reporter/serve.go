@@ -41,7 +41,14 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 		}
 		d.Ops.Handle("/", site)
 		holder := rand.Text()
-		judge, err := report.New(config.judge(), d.Store, holder, d.Log)
+		var routes []*alert.Route
+		settings := config.judge()
+		settings.Notified = func() {
+			for _, route := range routes {
+				route.Wake()
+			}
+		}
+		judge, err := report.New(settings, d.Store, holder, d.Log)
 		if err != nil {
 			return cli.Wrong(err)
 		}
@@ -53,6 +60,7 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 			if err != nil {
 				return cli.Wrong(err)
 			}
+			routes = append(routes, route)
 			d.Ops.Registry().MustRegister(route)
 			d.Ops.Ready("receiver "+delivery.Route, route.Ready)
 			g.Go(func() error { return route.Run(ctx) })

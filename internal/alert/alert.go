@@ -66,6 +66,8 @@ type Route struct {
 	// repeated is when incidents that go on were last told again, of a receiver that
 	// forgets.
 	repeated time.Time
+	// wake asks for a pass before the next poll.
+	wake chan struct{}
 	// outbox and target are what is wrong with the outbox and the receiver now.
 	outbox, target health.Status
 }
@@ -83,7 +85,7 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Route, error)
 	}
 	c.holder = holder
 	return &Route{
-		measures: newMeasures(c.Route), config: c, store: st, notifier: notifier,
+		measures: newMeasures(c.Route), config: c, store: st, notifier: notifier, wake: make(chan struct{}, 1),
 		logger: logger.With("route", c.Route),
 	}, nil
 }
@@ -93,7 +95,7 @@ func (r *Route) Run(ctx context.Context) error {
 	if c, ok := r.notifier.(interface{ Close() }); ok {
 		defer c.Close()
 	}
-	retry.Every(ctx, r.config.Poll, func(ctx context.Context) {
+	for ctx.Err() == nil {
 		err := r.pass(ctx)
 		if err == nil {
 			err = r.repeat(ctx, time.Now())
@@ -104,9 +106,14 @@ func (r *Route) Run(ctx context.Context) error {
 			r.measures.outbox.Inc()
 			r.report(&r.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
 		}
-	})
+		retry.Wait(ctx, r.config.Poll, r.wake)
+	}
 	return nil
 }
+
+// Wake has the route read the outbox now, and not only at its next poll: a judge of the
+// same process has written something into it.
+func (r *Route) Wake() { retry.Signal(r.wake) }
 
 // pass delivers what is due. Processes that share the outbox take turns by a
 // lease, so that two never send the same, nor out of order, except when one

@@ -197,6 +197,35 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 	}
 }
 
+func TestAWokenRouteDeliversAtOnce(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 f firing")
+	r := receive(t, status(http.StatusNoContent))
+	c := quick(r.URL)
+	c.Poll = time.Hour
+	w, err := alert.New(c, s, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	await(t, settled(t, s, "f"))
+	err = s.PutNotification(t.Context(), store.Notification{ID: "n2", Fingerprint: "g", Event: "firing", Route: alert.DefaultRoute, Payload: []byte(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Wake()
+	await(t, settled(t, s, "g"))
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if got := events(r.seen()); len(got) != 2 {
+		t.Errorf("delivered %v, want two notifications", got)
+	}
+}
+
 func TestAReportIsNoFinding(t *testing.T) {
 	t.Parallel()
 	s := outbox(t, "n1 weekly report", "n2 f firing")

@@ -36,7 +36,7 @@ type Config struct {
 	Pages string
 	// Timeout bounds one attempt, from dialling to the end of the response.
 	Timeout time.Duration
-	// Poll is how often the outbox is read.
+	// Poll is how often the outbox is read, beside when [Route.Wake] asks for it.
 	Poll time.Duration
 	// MinPause and MaxPause bound the pause after a failed attempt, which
 	// doubles every time.

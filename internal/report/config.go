@@ -29,6 +29,8 @@ type Config struct {
 	// Route returns who is told of an incident, whose root finding is of a kind; nobody
 	// is when nil, and only the history shows it.
 	Route func(i *detect.Incident, root detect.Kind) []string
+	// Notified is called when notifications were written; nil for nobody.
+	Notified func()
 	// Lease is how long the others wait for a judge that does not renew its lease.
 	Lease time.Duration
 	// Poll is the longest pause between two readings of the store.

@@ -136,6 +136,26 @@ func TestAnOpenSecondAlreadyFires(t *testing.T) {
 	equal(t, "cursors", o.Cursors, map[string]int64{})
 }
 
+// TestWhoeverDeliversIsCalled has the judge call once for each judgement with
+// notifications, which are then in the outbox.
+func TestWhoeverDeliversIsCalled(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	c := collect(t, s, "a", 0, begin())
+	config := quick()
+	var calls [][]string
+	config.Notified = func() { calls = append(calls, left(t, s).Notified) }
+	j := run(t, config, &probe{Store: s})
+	c.commit(1, hot("hot", 900, 0, 1)...)
+	j.quiet(t)
+	c.commit(3, hot("hot", 900, 1, 3)...)
+	j.quiet(t)
+	c.commit(5, hot("hot", 900, 3, 5)...)
+	j.quiet(t)
+	j.stop()
+	equal(t, "in the outbox at each call", calls, [][]string{{"hot firing"}})
+}
+
 func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")

@@ -249,6 +249,9 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 		}
 		t.lease.Writes++
 		t.judge.wentBack = nil
+		if notified := t.judge.config.Notified; notified != nil && len(p.Notifications) > 0 {
+			notified()
+		}
 	}
 	t.state.Written(p)
 	t.judge.measures.wrote(p.Judgement)
