@@ -30,6 +30,7 @@ type Config struct {
 // Commit is how often summaries are stored.
 type Commit struct {
 	Interval time.Duration `yaml:"interval" help:"how often summaries and positions are stored"`
+	Early    time.Duration `yaml:"early" help:"at most how often they are stored before that because a key came over a partition's limit; never when 0s"`
 }
 
 // Collect is how samples are summarised.
@@ -53,7 +54,7 @@ func defaults() *Config {
 		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
 		Streams:     Streams{Consumer: "keyheat", Lease: shards.Default().Lease},
 		FileSection: tables.DefaultFile(),
-		Commit:      Commit{Interval: gathers.CommitInterval},
+		Commit:      Commit{Interval: gathers.CommitInterval, Early: gathers.EarlyCommit},
 		Collect: Collect{
 			Memory: config.Bytes(gathers.PendingBytes), TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
 		},
@@ -71,6 +72,9 @@ func (c *Config) Check(f *config.Faults) {
 	c.Collect.check(f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {
 		f.Addf("commit.interval", "%s: give 100ms to 1m", c.Commit.Interval)
+	}
+	if c.Commit.Early != 0 && (c.Commit.Early < 100*time.Millisecond || c.Commit.Early > time.Minute) {
+		f.Addf("commit.early", "%s: give 100ms to 1m, or 0s for never", c.Commit.Early)
 	}
 	c.Web.Check("admin.listen", c.Admin.Listen, f)
 	c.Log.Check(f)

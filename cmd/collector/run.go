@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -81,7 +82,7 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 func (c *Config) collector(host string) collect.Config {
 	settings := collect.Config{
 		Host: host, Version: buildinfo.Read().Version, Shards: c.Collect.Shards,
-		CommitInterval: c.Commit.Interval, PendingBytes: int64(c.Collect.Memory),
+		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: int64(c.Collect.Memory),
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}
 	if hider := c.Hider(c.Keys); hider != nil {

@@ -87,7 +87,7 @@ type Config struct {
 // Default returns the defaults of Config.
 func Default() Config {
 	return Config{
-		CommitInterval: 2 * time.Second, EarlyCommit: time.Second, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
+		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
 		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
 		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,

@@ -98,7 +98,7 @@ func TestEarlyCommits(t *testing.T) {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
 			cfg := slow()
-			cfg.EarlyCommit = 0
+			cfg.EarlyCommit = time.Second
 			if c.change != nil {
 				c.change(&cfg)
 			}
