@@ -17,7 +17,7 @@ type candidate struct {
 	table     uint16
 	gather    int16 // where its evidence is gathered, -1 for nowhere
 	resends   int16 // where its retries are added up, below 0 for nowhere
-	calls     int32 // where its last calls are, -1 for nowhere
+	calls     int32 // where its last calls are
 	keyType   string
 	key       []byte // reused by the place's next candidate
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/calls"
 	"github.com/keyheat/keyheat/sketch/internal/countmin"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
@@ -23,13 +24,10 @@ type second struct {
 	// gathers is the evidence of the first `gathered` keys that earned one.
 	gathers  []*gather
 	gathered int
-	growing  draw.Keys // that are not warm, and of which evidence is gathered
-	// calls are the last calls of the first `called` keys whose sampled records name
-	// their call.
-	calls   []*lastCalls
-	called  int
-	resends resend.Pool // of the keys that tell of retries
-	times   arrival.Times
+	growing  draw.Keys   // that are not warm, and of which evidence is gathered
+	calls    calls.Pool  // of the keys whose sampled records name their call
+	resends  resend.Pool // of the keys that tell of retries
+	times    arrival.Times
 	// over are the keys that came over the limit since they were asked for.
 	limit Load
 	over  []uint64
@@ -76,7 +74,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	s.times.Add(table, r, when)
 	sampled := r.Rate < 1
 	if sampled {
-		largest := together(r) / 1000 / r.Rate
+		largest := calls.Together(r) / 1000 / r.Rate
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
@@ -114,75 +112,18 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 // note adds a sampled record to what sampling leaves open of its key.
 func (s *second) note(c *candidate, t *Total, r *sample.Record) {
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
-	id, named := callOf(r)
+	id, named := calls.ID(r)
 	if !named {
 		n := float64(r.N)
-		c.read.note(n, together(r), read, r.Rate)
-		c.write.note(n, together(r), write, r.Rate)
+		c.read.note(n, calls.Together(r), read, r.Rate)
+		c.write.note(n, calls.Together(r), write, r.Rate)
 		return
 	}
-	if c.calls < 0 {
-		if s.called == len(s.calls) {
-			s.calls = append(s.calls, &lastCalls{})
-		}
-		c.calls = int32(s.called)
-		*s.calls[s.called] = lastCalls{}
-		s.called++
-	}
-	call := s.calls[c.calls].find(id)
-	c.read.extend(&call.read, float64(r.N)*read, r.Rate)
-	c.write.extend(&call.write, float64(r.N)*write, r.Rate)
+	call, at := s.calls.Find(c.calls, id)
+	c.calls = at
+	c.read.extend(&call.Read, float64(r.N)*read, r.Rate)
+	c.write.extend(&call.Write, float64(r.N)*write, r.Rate)
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, c.read.Largest), max(t.WriteLargest, c.write.Largest)
-}
-
-// together returns how many of a record's requests were drawn at once. Where a
-// record does not say, it may have been folded first and drawn then.
-func together(r *sample.Record) float64 {
-	if r.Calls > 0 {
-		return float64(r.N) / r.Calls
-	}
-	return float64(r.N)
-}
-
-// callOf returns which call a sampled record is of, where its size on the key is not
-// known. A batch that does not name itself is told by time, caller and operation:
-// two in one millisecond are taken for one, which errs to the wide side.
-func callOf(r *sample.Record) (id uint64, known bool) {
-	switch {
-	case r.Calls > 0:
-		return 0, false
-	case r.Call != "":
-		return xxh3.HashString(r.Call), true
-	case r.Op.TakesMany():
-		return xxh3.HashStringSeed(r.Caller, uint64(r.Time)<<8|uint64(r.Op)), true
-	}
-	return 0, false
-}
-
-// lastCalls are the last few calls with items on a key, by which its records are
-// added up: collectors read the items of a call one after another.
-type lastCalls struct {
-	calls [4]call
-	next  int
-}
-
-// call is what one call had on a key so far, in units.
-type call struct {
-	id          uint64
-	known       bool
-	read, write float64
-}
-
-func (l *lastCalls) find(id uint64) *call {
-	for i := range l.calls {
-		if c := &l.calls[i]; c.known && c.id == id {
-			return c
-		}
-	}
-	c := &l.calls[l.next]
-	l.next = (l.next + 1) % len(l.calls)
-	*c = call{id: id, known: true}
-	return c
 }
 
 // place returns the candidate that counts this key, admitting the key when it
@@ -214,7 +155,7 @@ func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint6
 func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
 	s.front.sets[place/Ways].hash[place%Ways] = hash
 	c := &s.front.candidates[place]
-	*c = candidate{table: table, gather: -1, resends: resend.Nowhere, calls: -1, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
+	*c = candidate{table: table, gather: -1, resends: resend.Nowhere, calls: calls.Nowhere, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
 	return c
 }
 
@@ -247,7 +188,8 @@ func (s *second) clear() {
 		s.callers[t] = s.callers[t].Emptied(tableCallersKept)
 	}
 	s.touched = s.touched[:0]
-	s.gathered, s.called, s.growing = 0, 0, draw.Keys{}
+	s.gathered, s.growing = 0, draw.Keys{}
+	s.calls.Clear()
 	s.resends.Clear()
 	s.times.Clear()
 	s.over = s.over[:0]
