@@ -223,7 +223,7 @@ func (c *Collector) resetLocked(cause error) {
 		s.partitions = 0
 	}
 	clear(c.partitions)
-	c.hot.clear() // what was thrown away was perhaps the news
+	c.hot.clear() // what made them hot may not be stored
 	c.resets.Add(1)
 	c.cancelCommit()
 	c.discarded.Add(float64(samples))

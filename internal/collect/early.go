@@ -16,11 +16,10 @@ const (
 	hotKeysKept = 1024
 )
 
-// hotKeys are the keys that are over a partition's limit of late. What the judge does
-// not know yet of one is worth a commit before its time: its first seconds over the
-// limit, as many as the judge may wait for, and nothing from then on until it has been
-// quiet for so long that its finding is resolved. So a key that is hot for hours costs a
-// few commits.
+// hotKeys are the keys that were over a partition's limit of late. A key's first seconds
+// over the limit are each worth an early commit: as many as the judge may wait for before
+// it fires. Later ones are not, until the key has been below the limit for so long that
+// its finding is resolved. So a key that is hot for hours costs a few commits.
 type hotKeys struct {
 	mu   sync.Mutex
 	keys map[uint64]hotKey
@@ -29,23 +28,24 @@ type hotKeys struct {
 // hotKey is what is known of a key that is hot.
 type hotKey struct {
 	last    int64 // the newest second over the limit
-	seconds int   // how many there were
+	seconds int   // how many there were, up to one more than are worth a commit
 }
 
-// note notes keys that came over the limit, and reports whether the judge should know
-// of one at once.
-func (h *hotKeys) note(over []sketch.Over, now time.Time) (news bool) {
+// observe records keys that came over the limit, and reports whether one of them is
+// worth an early commit.
+func (h *hotKeys) observe(over []sketch.Over, now time.Time) (early bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range over {
-		if now.Sub(time.Unix(o.Second, 0)) <= earlyWithin && h.isNews(o) {
-			news = true
+		if now.Sub(time.Unix(o.Second, 0)) <= earlyWithin && h.add(o) {
+			early = true
 		}
 	}
-	return news
+	return early
 }
 
-func (h *hotKeys) isNews(o sketch.Over) bool {
+// add records one second of a key, and reports whether it is worth an early commit.
+func (h *hotKeys) add(o sketch.Over) bool {
 	k, known := h.keys[o.Hash]
 	if known && o.Second <= k.last {
 		return false
@@ -53,7 +53,7 @@ func (h *hotKeys) isNews(o sketch.Over) bool {
 	if !known && len(h.keys) >= hotKeysKept {
 		h.forget(o.Second)
 	}
-	if k.isOver(o.Second) {
+	if k.resolved(o.Second) {
 		k = hotKey{}
 	}
 	k.last, k.seconds = o.Second, min(k.seconds+1, detect.HarmSeconds+1)
@@ -61,14 +61,14 @@ func (h *hotKeys) isNews(o sketch.Over) bool {
 	return k.seconds <= detect.HarmSeconds
 }
 
-// isOver reports whether the key's heat had ended before a second.
-func (k hotKey) isOver(second int64) bool { return second-k.last > detect.ResolveSeconds }
+// resolved reports whether the key had been below the limit for long before a second.
+func (k hotKey) resolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
 
-// forget makes room: it forgets the keys that are hot no more, or, where that makes
+// forget makes room: it forgets the keys that are not hot any more, or, where there are
 // none, all.
 func (h *hotKeys) forget(second int64) {
 	for hash, k := range h.keys {
-		if k.isOver(second) {
+		if k.resolved(second) {
 			delete(h.keys, hash)
 		}
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 )
 
-// heat folds requests on one key each, at the time they are of or later.
-type heat func(key string, wcu int, late time.Duration)
+// fold folds a request on a key, at the time that it is of or later.
+type fold func(key string, wcu int, late time.Duration)
 
 func TestEarlyCommits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story  string
 		change func(c *collect.Config)
-		run    func(fold heat)
+		run    func(fold fold)
 		want   int
 	}{
 		{
 			story: "a key comes over the limit",
-			run:   func(fold heat) { fold("k", 1001, 0) },
+			run:   func(fold fold) { fold("k", 1001, 0) },
 			want:  1,
 		},
 		{
 			story: "it comes over the limit by many requests",
-			run: func(fold heat) {
+			run: func(fold fold) {
 				for range 11 {
 					fold("k", 100, 0)
 				}
@@ -40,7 +40,7 @@ func TestEarlyCommits(t *testing.T) {
 		},
 		{
 			story: "a key is at the limit, and others are hot together",
-			run: func(fold heat) {
+			run: func(fold fold) {
 				fold("k", 1000, 0)
 				for i := range 20 {
 					fold(fmt.Sprint("k", i), 500, 0)
@@ -51,17 +51,17 @@ func TestEarlyCommits(t *testing.T) {
 		{
 			story:  "it is switched off",
 			change: func(c *collect.Config) { c.EarlyCommit = collect.NoEarlyCommits },
-			run:    func(fold heat) { fold("k", 1001, 0) },
+			run:    func(fold fold) { fold("k", 1001, 0) },
 			want:   0,
 		},
 		{
 			story: "a backlog is read",
-			run:   func(fold heat) { fold("k", 1001, 11*time.Second) },
+			run:   func(fold fold) { fold("k", 1001, 11*time.Second) },
 			want:  0,
 		},
 		{
 			story: "a key is hot for minutes, and then once more after the pause that ends its finding",
-			run: func(fold heat) {
+			run: func(fold fold) {
 				for range 300 {
 					fold("k", 1001, 0)
 					time.Sleep(time.Second)
@@ -73,7 +73,7 @@ func TestEarlyCommits(t *testing.T) {
 		},
 		{
 			story: "another key comes over the limit ten times a second for a minute",
-			run: func(fold heat) {
+			run: func(fold fold) {
 				for i := range 600 {
 					fold(fmt.Sprint("k", i), 1001, 0)
 					time.Sleep(100 * time.Millisecond)
@@ -83,7 +83,7 @@ func TestEarlyCommits(t *testing.T) {
 		},
 		{
 			story: "so many keys are hot that they are forgotten",
-			run: func(fold heat) {
+			run: func(fold fold) {
 				for i := range 1025 {
 					fold(fmt.Sprint("k", i), 1001, 0)
 				}
