@@ -14,7 +14,7 @@ import (
 // maxPendingBytes keeps one delta under the most that sketch writes into one.
 const maxPendingBytes = 512 << 20
 
-// NoEarlyCommits, as Config.EarlyCommit, has every commit wait for its time.
+// NoEarlyCommits is the Config.EarlyCommit with which every commit waits for its time.
 const NoEarlyCommits time.Duration = -1
 
 // Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
