@@ -9,13 +9,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/retry"
@@ -248,50 +246,13 @@ func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) e
 	for i, n := range all {
 		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
 	}
-	if f == cli.JSON {
-		text, err := wording.JSON(rows)
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(out, text)
-		return err
-	}
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(out, "no notifications")
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Created.UTC().Format("2006-01-02 15:04:05"), r.Receiver, r.Event, r.State, r.Attempts, r.ID, r.LastError)
-	}
-	return w.Flush()
+	return writeList(out, rows, f, "notifications", "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR", func(r listed) []string {
+		return []string{r.Created.UTC().Format(inSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.ID, r.LastError}
+	})
 }
 
 func retryNotification() *cobra.Command {
-	c := &cobra.Command{
-		Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Args: cobra.MinimumNArgs(1),
-		Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…",
-	}
-	config := defaults()
-	load := cli.Layers(c, config)
-	c.RunE = func(c *cobra.Command, ids []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
-			for _, id := range ids {
-				err := db.RetryNotification(c.Context(), id)
-				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("no notification %s is dead or waits: reporter notifications list shows them", id)
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s is due\n", id)
-			}
-			return nil
-		})
-	}
-	return c
+	c := &cobra.Command{Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
+	return forEachID(c, "due", "no notification %s is dead or waits: reporter notifications list shows them",
+		func(ctx context.Context, db *store.Store, id string) error { return db.RetryNotification(ctx, id) })
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,59 +104,19 @@ func listSilences() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeSilences(c.OutOrStdout(), all, *format)
+			return writeList(c.OutOrStdout(), all, *format, "silences", "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON", func(s silence.Silence) []string {
+				return []string{s.State, s.StartsAt.UTC().Format(inSeconds), s.EndsAt.UTC().Format(inSeconds),
+					wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason)}
+			})
 		})
 	}
 	return c
-}
-
-func writeSilences(out io.Writer, all []silence.Silence, f cli.Format) error {
-	if f == cli.JSON {
-		text, err := wording.JSON(append([]silence.Silence{}, all...))
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(out, text)
-		return err
-	}
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(out, "no silences")
-		return err
-	}
-	const moment = "2006-01-02 15:04:05"
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON")
-	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.State, s.StartsAt.UTC().Format(moment), s.EndsAt.UTC().Format(moment),
-			wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason))
-	}
-	return w.Flush()
 }
 
 func expireSilences() *cobra.Command {
-	c := &cobra.Command{
-		Use: "expire ID...", Short: "End silences now", Args: cobra.MinimumNArgs(1),
-		Example: "  reporter silences expire --store-url sqlite:keyheat.db 7K3P…",
-	}
-	config := defaults()
-	load := cli.Layers(c, config)
-	c.RunE = func(c *cobra.Command, ids []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
-			for _, id := range ids {
-				err := db.ExpireSilence(c.Context(), id, operator())
-				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("no silence %q is pending or active: reporter silences list shows them", id)
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s is expired\n", id)
-			}
-			return nil
+	c := &cobra.Command{Use: "expire ID...", Short: "End silences now", Example: "  reporter silences expire --store-url sqlite:keyheat.db 7K3P…"}
+	return forEachID(c, "expired", "no silence %q is pending or active: reporter silences list shows them",
+		func(ctx context.Context, db *store.Store, id string) error {
+			return db.ExpireSilence(ctx, id, operator())
 		})
-	}
-	return c
 }
