@@ -108,7 +108,7 @@ func (q *Quality) Sentence() string {
 		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
 	}
 	if slices.Contains(q.CannotSee, BlindSeconds) {
-		all = append(all, "Many requests have one time, after seconds without any: the time at which a producer flushed them, not their own, or that of a burst. Which of both, and the load of single seconds, cannot be proven from these times: the load is the mean over the time since the flushes before, and nothing pages because of it.")
+		all = append(all, "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean since the previous batch, and nothing pages because of it.")
 	}
 	all = append(all, q.drawn()...)
 	if q.Estimated != nil && *q.Estimated {

@@ -70,7 +70,7 @@ func TestQualitySaysHowRequestsWereSampled(t *testing.T) {
 		{func(q *detect.Quality) { q.Sampling, q.CannotSee = detect.SamplingByCall, []string{detect.BlindHosts} }, nil, "hosts"},
 		{func(q *detect.Quality) { q.Sampling = detect.SamplingUnknowable }, []string{"cannot be proven from this sampling"}, "assumed"},
 		{func(q *detect.Quality) { q.Estimated = &estimated }, []string{"computed", "the load is an estimate"}, "exact"},
-		{func(q *detect.Quality) { q.CannotSee = []string{detect.BlindSeconds} }, []string{"flushed", "nothing pages"}, ""},
+		{func(q *detect.Quality) { q.CannotSee = []string{detect.BlindSeconds} }, []string{"wrote them in one batch", "nothing pages"}, ""},
 	} {
 		q := detect.NewQuality(detect.SourceRequests)
 		c.change(&q)

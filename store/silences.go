@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -67,7 +68,7 @@ const silenceColumns = `id, matchers, starts_at, ends_at, author, reason`
 type SilenceQuery struct {
 	// State is one of package silence; any when empty.
 	State string
-	// Limit is the most to return, 0 for DefaultLimit.
+	// Limit is the most to return, 0 for [maxSilences].
 	Limit int
 }
 
@@ -82,7 +83,7 @@ func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Sil
 					CASE WHEN ends_at <= $1 THEN 'expired' WHEN starts_at > $1 THEN 'pending' ELSE 'active' END AS state
 				FROM silences) AS s
 			WHERE $2 = '' OR state = $2
-			ORDER BY ends_at DESC, id LIMIT $3`, t.now, q.State, limit(q.Limit))
+			ORDER BY ends_at DESC, id LIMIT $3`, t.now, q.State, cmp.Or(max(q.Limit, 0), maxSilences))
 		return err
 	})
 	return all, err

@@ -30,7 +30,7 @@ type Config struct {
 // Commit is how often summaries are stored.
 type Commit struct {
 	Interval time.Duration `yaml:"interval" help:"how often summaries and positions are stored"`
-	Early    time.Duration `yaml:"early" help:"at most how often they are stored before that because a key came over a partition's limit; never when 0s"`
+	Early    time.Duration `yaml:"early" help:"the shortest time between two commits that are made early because a key came over a partition's limit; 0s for none"`
 }
 
 // Collect is how samples are summarised.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -87,9 +88,6 @@ func (f keyFlags) stored(value string) (sample.Target, []sample.Key, error) {
 	if err != nil {
 		return none, nil, cli.Wrong(fmt.Errorf("--table: %w", err))
 	}
-	if name := f.config.Tables.Narrower(table); name != "" {
-		return none, nil, cli.Wrong(fmt.Errorf("--table %s: %s has an entry of its own in the file, and may hide keys in another way: give one table after another, as ACCOUNT/REGION/NAME", *f.table, name))
-	}
 	key, err := keyOf(*f.kind, value)
 	if err != nil {
 		return none, nil, cli.Wrong(fmt.Errorf("--type %s: %w", *f.kind, err))
@@ -102,7 +100,15 @@ func (f keyFlags) stored(value string) (sample.Target, []sample.Key, error) {
 	if hider == nil {
 		return table, []sample.Key{key}, nil
 	}
-	keys, err := hider().Hashes(table, key)
+	var keys []sample.Key
+	for _, of := range f.config.Tables.Named(table) {
+		hashes, wrong := hider().Hashes(of, key)
+		err = cmp.Or(err, wrong)
+		keys = append(keys, hashes...)
+	}
+	if len(keys) > 0 {
+		err = nil // where others keep nothing
+	}
 	return table, keys, cli.Wrong(err)
 }
 

@@ -17,13 +17,13 @@ func Replication(f *detect.Finding) string {
 		return ""
 	}
 	others := slices.DeleteFunc(slices.Clone(r.Regions), func(region string) bool { return region == f.Region })
-	text := fmt.Sprintf("This is a global table, with %s in %s: every write is replicated and loads the same key in each Region, so that its findings in all Regions are one incident.",
+	text := fmt.Sprintf("This is a global table, with %s in %s: each write that succeeds is replicated and loads the same key in each Region, so that its findings in all Regions are one incident.",
 		plural(len(others), "a replica", "replicas"), strings.Join(others, ", "))
 	switch {
 	case f.Quality.Source == detect.SourceChanges:
 		return text + " The stream shows the writes that are replicated to here, too: nothing is added to it."
 	case r.WCU > 0:
-		return text + fmt.Sprintf(" Of the peak, %s a second were written in other Regions. What is said of callers and operations is of the requests of this Region.", wording.PerSecond(detect.Milli(r.WCU), f.Kind))
+		return text + fmt.Sprintf(" Of the peak, %s a second were written in other Regions; writes whose condition failed are counted with them, though these are not replicated. What is said of callers and operations is of the requests of this Region.", wording.PerSecond(detect.Milli(r.WCU), f.Kind))
 	}
 	return text + " No request of another Region that writes this key was seen at the peak: where those are not sampled, the load may be higher than shown."
 }

@@ -50,6 +50,9 @@ func WhyThrottled(f *detect.Finding) string {
 	if n == 0 {
 		return ""
 	}
+	if f.Quality.Rate != nil && *f.Quality.Rate < 1 {
+		return fmt.Sprintf("Of the requests on the key that were sampled in the seconds looked at, DynamoDB throttled %s.", wording.Count(n))
+	}
 	return fmt.Sprintf("DynamoDB throttled %s requests on the key in the seconds looked at.", wording.Count(n))
 }
 

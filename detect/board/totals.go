@@ -81,7 +81,7 @@ func (t totals) isOpen(of detect.Target, second int64) bool {
 // was flushed as its mean.
 func (t totals) likely(w *sketch.Window) sketch.Load {
 	part, seconds := t.sums[w.Target].flushes.Table(w)
-	return detect.PartOf(w.Total.Load, 1-part+part/seconds)
+	return detect.PartOf(w.Total.Load, sampling.Left(part, seconds))
 }
 
 // evict closes the seconds before oldest.

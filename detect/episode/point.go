@@ -78,7 +78,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
 // over returns the second with what was flushed as the mean over so many seconds.
 func (p point) over(seconds float64) point {
 	p.read, p.write = p.read.SpreadOver(p.heap.Part, seconds), p.write.SpreadOver(p.heap.Part, seconds)
-	rest := 1 - p.heap.Part + p.heap.Part/seconds
+	rest := sampling.Left(p.heap.Part, seconds)
 	for i := range p.independent {
 		p.independent[i] = p.independent[i].SpreadOver(p.heap.Part, seconds)
 		p.whole[i] *= rest * rest // of the same callers

@@ -43,6 +43,9 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	if p.tableChanges > 0 || p.write.Value == 0 || p.second < oldest {
 		return
 	}
+	if slices.ContainsFunc(t.points, func(q point) bool { return q.tableChanges > 0 }) {
+		return // what is read of a stream shows what is replicated, perhaps a second later
+	}
 	i, found := t.at(p.second)
 	own := point{second: p.second}
 	if found {

@@ -53,9 +53,12 @@ func (c *Case) saved(action string, now float64, after *detect.After) string {
 	case wording.About(low) != wording.About(high):
 		then = fmt.Sprintf("about %s to %s", wording.About(low), c.amount(high))
 	}
-	text := fmt.Sprintf("The %s as a whole then takes %s a second at such a peak, and %s now.%s", c.tableOrIndex(), then, wording.About(now), c.onDemand(" What is spared is not billed."))
-	if given := c.provisioned(); given > 0 {
-		text += fmt.Sprintf(" Of the %s provisioned as much can be given back, once the change is seen.", wording.About(given))
+	text := fmt.Sprintf("The %s as a whole then takes %s a second at such a peak, and %s now.%s", c.tableOrIndex(), then, wording.About(now), c.onDemand(" On demand, only what is used is billed."))
+	switch given := c.provisioned(); {
+	case given > high:
+		text += fmt.Sprintf(" Of the %s provisioned up to %s are then not needed at such a peak.", wording.About(given), wording.About(given-low))
+	case given > 0:
+		text += fmt.Sprintf(" It is provisioned with %s, which is still too little.", wording.About(given))
 	}
 	switch action {
 	case detect.ActionCache:
@@ -69,7 +72,7 @@ func (c *Case) saved(action string, now float64, after *detect.After) string {
 // kept is for a fix after which the same units are taken, on more partitions: also those
 // that are throttled now.
 func (c *Case) kept(action string, now float64) string {
-	text := fmt.Sprintf("The %s as a whole is asked for %s, as now", c.tableOrIndex(), c.most(now))
+	text := fmt.Sprintf("As now, the %s as a whole is asked for %s", c.tableOrIndex(), c.most(now))
 	if action == detect.ActionShard && c.reads() && c.requests(sample.Query) > 0 {
 		text += ", and for what more queries cost"
 	}

@@ -239,16 +239,16 @@ func TestCapacityAfterAChange(t *testing.T) {
 		{"half of the key's units are spared", detect.ActionTransaction, hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)),
 			[]string{"The table as a whole then takes about 1,650 write units a second at such a peak, and 2,200 now."}},
 		{"on demand that is not billed", detect.ActionTransaction, with(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Facts = onDemand }),
-			[]string{"What is spared is not billed."}},
+			[]string{"On demand, only what is used is billed."}},
 		{"what is provisioned can be given back", detect.ActionTransaction, with(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) {
 			c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 3000}
-		}), []string{"Of the 3,000 provisioned as much can be given back"}},
+		}), []string{"Of the 3,000 provisioned up to 1,350 are then not needed at such a peak"}},
 		{"how much compression spares is open", detect.ActionCompress, with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
 		}), []string{"as little as 1,505 write units", "and 3,000 now"}},
 		{"a cache", detect.ActionCache, with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 7000, 0.5)), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }),
 			[]string{"about 3,400 to 3,740 read units a second", "A DAX cluster is paid for by the hour"}},
-		{"shards spare nothing", detect.ActionShard, hot(detect.HotKeyWrite, 1100, puts), []string{"is asked for 2,200 write units a second at such a peak, as now."}},
+		{"shards spare nothing", detect.ActionShard, hot(detect.HotKeyWrite, 1100, puts), []string{"As now, the table as a whole is asked for 2,200 write units a second at such a peak."}},
 		{"and more may be asked for than is provisioned", detect.ActionShard, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) {
 			c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 2000}
 		}), []string{"It is provisioned with 2,000: raise that first."}},

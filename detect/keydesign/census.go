@@ -85,7 +85,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
 	t.clocks.Observe(w)
 	part, seconds := t.flushes.Table(w)
-	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, 1-part+part/seconds))
+	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, sampling.Left(part, seconds)))
 	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
 	for i := range w.Keys {

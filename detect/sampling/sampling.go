@@ -116,10 +116,14 @@ func (a Amounts) Less(part sample.Milli) Amounts {
 	return NewAmounts(a.Value-part, a.missing, a.Spread)
 }
 
+// Left returns which part of a load is left where a part of it counts as its mean over so
+// many seconds.
+func Left(part, seconds float64) float64 { return 1 - part + part/seconds }
+
 // SpreadOver returns the amount with a part of it as its mean over so many seconds: an
 // infinite number of them leaves the part out.
 func (a Amounts) SpreadOver(part, seconds float64) Amounts {
-	rest := 1 - part + part/seconds
+	rest := Left(part, seconds)
 	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}
 	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.missing, rest), s)
 }

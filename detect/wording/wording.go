@@ -77,9 +77,9 @@ func Leaves(s *detect.Step) string {
 	case s.After != nil:
 		return after(s.After)
 	case s.Basis != "":
-		return "cannot be proven from this: " + s.Basis
+		return "cannot be proven from the samples: " + s.Basis
 	}
-	return "cannot be proven from this"
+	return "cannot be proven from the samples"
 }
 
 // after writes a load that is left: 550 WCU on the fullest part, 55% of the limit.

@@ -37,7 +37,7 @@ func (h *hotKeys) observe(over []sketch.Over, now time.Time) (early bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range over {
-		if now.Sub(time.Unix(o.Second, 0)) <= earlyWithin && h.add(o) {
+		if age := now.Sub(time.Unix(o.Second, 0)); age <= earlyWithin && age > -time.Second && h.add(o) {
 			early = true
 		}
 	}
@@ -51,7 +51,9 @@ func (h *hotKeys) add(o sketch.Over) bool {
 		return false
 	}
 	if !known && len(h.keys) >= hotKeysKept {
-		h.forget(o.Second)
+		if h.forget(o.Second); len(h.keys) >= hotKeysKept {
+			return false // so many are no emergency of one key, as after a wrong sampling rate
+		}
 	}
 	if k.resolved(o.Second) {
 		k = hotKey{}
@@ -64,16 +66,12 @@ func (h *hotKeys) add(o sketch.Over) bool {
 // resolved reports whether the key had been below the limit for long before a second.
 func (k hotKey) resolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
 
-// forget makes room: it forgets the keys that are not hot any more, or, where there are
-// none, all.
+// forget forgets the keys that are not hot any more.
 func (h *hotKeys) forget(second int64) {
 	for hash, k := range h.keys {
 		if k.resolved(second) {
 			delete(h.keys, hash)
 		}
-	}
-	if len(h.keys) >= hotKeysKept {
-		clear(h.keys)
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
-	if over := p.shard.sketch.Over(); len(over) > 0 && p.collector.hot.observe(over, now) {
+	if over := p.shard.sketch.Over(); len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) {
 		retry.Signal(p.collector.earlyRequested)
 	}
 	return nil

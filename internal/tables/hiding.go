@@ -54,16 +54,18 @@ func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
 	}
 }
 
-// Narrower returns the name of an entry of some account or Region that a table given
-// without one stands for, too: its keys may be hidden in another way. Empty for none.
-func (t Tables) Narrower(table sample.Target) string {
+// Named returns a table, and those of single accounts and Regions with entries of their
+// own that it stands for where it is given without: their keys may be hidden in other
+// ways.
+func (t Tables) Named(table sample.Target) []sample.Target {
+	all := []sample.Target{table}
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		of, err := ParseName(name)
 		if err == nil && of != table && of.Table == table.Table && (table.Account == "" || of.Account == table.Account) && (table.Region == "" || of.Region == table.Region) {
-			return name
+			all = append(all, of)
 		}
 	}
-	return ""
+	return all
 }
 
 // hiding returns the policy as keypolicy takes it.

@@ -77,6 +77,9 @@ func NewMatcher(name, op, value string) (m Matcher, err error) {
 		if name == "severity" && value != "" {
 			return m, faultOfSeverity(value)
 		}
+		if (name == "table" || name == "index") && strings.ContainsAny(value, "*?[") {
+			return m, fmt.Errorf("no %s is called %.80q, and * stands for itself: write a regular expression, such as %s=~\"orders-.*\"", name, value, name)
+		}
 	case "=~", "!~":
 		// By itself first: in parentheses, a)|(b would be an expression of parts of a text.
 		if _, err := regexp.Compile(value); err != nil {
