@@ -376,7 +376,7 @@ func TestHeapedTimes(t *testing.T) {
 				worst = f
 			}
 		}
-		says := strings.Contains(worst.Why, "the time at which a producer flushed them")
+		says := strings.Contains(worst.Why, "a producer wrote them in one batch")
 		out.AppendRow(table.Row{c.name, c.units, fmt.Sprintf("%.0f", worst.Peak.WCU.Value), worst.Severity, worst.State, says})
 		if pages := worst.State == detect.Firing; pages != c.pages || says != c.flushed || c.flushed && worst.Severity != detect.Warning || !pages && worst.Severity == detect.Critical {
 			t.Errorf("%s: %s %s of %+v, want pages %t: %s", c.name, worst.Severity, worst.State, worst.Peak.WCU, c.pages, worst.Why)

@@ -146,7 +146,7 @@ func TestFlushesBesideHonestTraffic(t *testing.T) {
 				worst = f
 			}
 		}
-		says := strings.Contains(worst.Why, "the time at which a producer flushed them") && strings.Contains(worst.Why, "cannot be proven from these times")
+		says := strings.Contains(worst.Why, "a producer wrote them in one batch") && strings.Contains(worst.Why, "cannot be proven from these times")
 		out.AppendRow(table.Row{c.name, fmt.Sprintf("%.0f", worst.Peak.WCU.Value), worst.Severity, worst.State, says})
 		if pages := worst.State == detect.Firing; pages != c.pages || says != c.flushed || worst.Severity != c.severity {
 			t.Errorf("%s: %q, %s of %+v, want %q, pages %t, says so %t: %s", c.name, worst.Severity, worst.State, worst.Peak.WCU, c.severity, c.pages, c.flushed, worst.Why)
