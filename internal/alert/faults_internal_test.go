@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,15 @@ import (
 type faulty struct {
 	answer func(since time.Duration) (processed bool, r notify.Response)
 	began  time.Time
+	mu     sync.Mutex
 	took   []arrival
+}
+
+// seen returns what it took so far.
+func (f *faulty) seen() []arrival {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.took)
 }
 
 type arrival struct {
@@ -33,7 +42,9 @@ type arrival struct {
 func (f *faulty) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	processed, r := f.answer(time.Since(f.began))
 	if processed {
+		f.mu.Lock()
 		f.took = append(f.took, arrival{n.ID, n.Subject, n.Event, time.Since(n.At)})
+		f.mu.Unlock()
 	}
 	if r.Silent && !r.Unsent { // a stall
 		select {
@@ -136,7 +147,11 @@ func held(t *testing.T, route string, took []arrival) (whole int) {
 // of which the one at work is killed every five seconds, or every minute.
 func TestFaultRun(t *testing.T) {
 	t.Parallel()
-	for _, every := range []time.Duration{5 * time.Second, time.Minute} {
+	each := []time.Duration{5 * time.Second, time.Minute}
+	if testing.Short() { // the race detector takes ten minutes for all of it
+		each = each[1:]
+	}
+	for _, every := range each {
 		t.Run(every.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { faultRun(t, every) })
@@ -145,7 +160,11 @@ func TestFaultRun(t *testing.T) {
 }
 
 func faultRun(t *testing.T, killed time.Duration) {
-	const awayFrom, awayTo = time.Hour, 3 * time.Hour
+	hour := time.Hour
+	if testing.Short() {
+		hour = 10 * time.Minute
+	}
+	awayFrom, awayTo := hour, 3*hour
 	rng := rand.New(rand.NewPCG(13, uint64(killed)))
 	s, judged := newStory(t, "healthy", "failing", "away")
 	defer s.Close()
@@ -182,8 +201,8 @@ func faultRun(t *testing.T, killed time.Duration) {
 	type times struct{ begun, over time.Duration }
 	var all []times
 	reporters := 0
-	for now := time.Duration(0); now < 6*time.Hour; now += 5 * time.Second {
-		if minute := now.Minutes(); now%time.Minute == 0 && minute < 220 {
+	for now := time.Duration(0); now < 4*hour+2*time.Hour; now += 5 * time.Second {
+		if minute := now.Minutes(); now%time.Minute == 0 && now < 4*hour {
 			of := int(minute) / 2
 			name := fmt.Sprintf("incident-%03d", of)
 			if now%(2*time.Minute) == 0 {
@@ -209,12 +228,12 @@ func faultRun(t *testing.T, killed time.Duration) {
 
 	told := make(map[string]int)
 	for name, r := range receivers {
-		told[name] = held(t, name, r.took)
+		told[name] = held(t, name, r.seen())
 	}
-	if told["healthy"] != len(all) || len(receivers["healthy"].took) != len(all)*len(life) {
-		t.Errorf("of %d incidents the healthy receiver was told of %d in %d messages", len(all), told["healthy"], len(receivers["healthy"].took))
+	if told["healthy"] != len(all) || len(receivers["healthy"].seen()) != len(all)*len(life) {
+		t.Errorf("of %d incidents the healthy receiver was told of %d in %d messages", len(all), told["healthy"], len(receivers["healthy"].seen()))
 	}
-	for _, a := range receivers["healthy"].took {
+	for _, a := range receivers["healthy"].seen() {
 		if a.after > killed+time.Minute {
 			t.Errorf("%s waited for %s though its receiver was healthy", a.id, a.after)
 		}
@@ -232,7 +251,7 @@ func faultRun(t *testing.T, killed time.Duration) {
 	if told["away"] < len(all)-missed {
 		t.Errorf("of %d incidents, %d of which it missed, the receiver that was away was told of %d", len(all), missed, told["away"])
 	}
-	t.Logf("%d incidents, %d reporters: %d messages to the failing receiver, %d missed by the one that was away", len(all), reporters, len(receivers["failing"].took), len(all)-told["away"])
+	t.Logf("%d incidents, %d reporters: %d messages to the failing receiver, %d missed by the one that was away", len(all), reporters, len(receivers["failing"].seen()), len(all)-told["away"])
 }
 
 // TestTwoReporters: of two that share the outbox one sends at a time. One that stands
@@ -249,14 +268,14 @@ func TestTwoReporters(t *testing.T) {
 		}
 		frozen := &faulty{began: time.Now()}
 		frozen.answer = func(time.Duration) (bool, notify.Response) {
-			if len(frozen.took) == 7 {
+			if len(frozen.seen()) == 7 {
 				time.Sleep(10 * time.Minute) // whatever the context says
 			}
 			return true, fine
 		}
 		first := start(t, s, frozen, "pager", "first")
 		time.Sleep(time.Minute)
-		before := len(frozen.took)
+		before := len(frozen.seen())
 		second := &faulty{began: time.Now(), answer: func(time.Duration) (bool, notify.Response) { return true, fine }}
 		other := start(t, s, second, "pager", "second")
 		time.Sleep(time.Minute)
@@ -264,18 +283,18 @@ func TestTwoReporters(t *testing.T) {
 			judged(fmt.Sprintf("incident-%02d", i), life[2])
 		}
 		time.Sleep(time.Minute)
-		if before != 7 || len(second.took) != messages-7 {
-			t.Fatalf("one sent %d and stood still, the other %d", before, len(second.took))
+		if before != 7 || len(second.seen()) != messages-7 {
+			t.Fatalf("one sent %d and stood still, the other %d", before, len(second.seen()))
 		}
-		if whole := held(t, "pager", slices.Concat(frozen.took, second.took)); whole != incidents {
+		if whole := held(t, "pager", slices.Concat(frozen.seen(), second.seen())); whole != incidents {
 			t.Errorf("%d incidents were told of", whole)
 		}
 		time.Sleep(time.Hour)
 		first.stop()
 		other.stop()
-		again := func(a arrival) bool { return a.id == frozen.took[7].id }
-		if len(frozen.took) != 8 || !slices.ContainsFunc(second.took, again) || len(second.took) != messages-7 {
-			t.Errorf("the one that stood still sent %d in all, the other %d", len(frozen.took), len(second.took))
+		again := func(a arrival) bool { return a.id == frozen.seen()[7].id }
+		if len(frozen.seen()) != 8 || !slices.ContainsFunc(second.seen(), again) || len(second.seen()) != messages-7 {
+			t.Errorf("the one that stood still sent %d in all, the other %d", len(frozen.seen()), len(second.seen()))
 		}
 	})
 }

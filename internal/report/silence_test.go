@@ -216,10 +216,11 @@ func TestManySilencedKeysAreOnePage(t *testing.T) {
 			s := open(t, engines["sqlite"](t))
 			g := enter(t, s, quick(), &probe{Store: s})
 			g.play(c.begin...)
-			for k := 1; k < 30; k++ {
-				g.w.commit(3*k+3, hot(fmt.Sprintf("import-%05d", k), 1500, 3*k, 3*k+3)...)
-			}
-			g.play(expire, cool)
+			g.play(func(g *stage) {
+				for k := 1; k < 30; k++ {
+					g.w.commit(3*k+3, hot(fmt.Sprintf("import-%05d", k), 1500, 3*k, 3*k+3)...)
+				}
+			}, expire, cool)
 			equal(t, "notifications", events(t, s), c.want)
 			incidentWith(t, s, detect.CauseHotKey)
 		})
@@ -282,7 +283,7 @@ func TestAJudgeKilledUnderASilence(t *testing.T) {
 		return told
 	}
 	want := []string{"k firing", "k resolved", "k updated", "other firing", "other resolved"}
-	for at := int64(0); at <= 60; at++ {
+	for at := range kills {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()
