@@ -245,9 +245,7 @@ func (r *Route) report(h *health.Status, cause string) {
 func (r *Route) Ready() []string {
 	var reasons []string
 	for _, h := range []*health.Status{&r.outbox, &r.target} {
-		for _, cause := range h.Reasons() {
-			reasons = append(reasons, fmt.Sprintf("receiver %s: %s", r.config.Route, cause))
-		}
+		reasons = append(reasons, h.Reasons()...)
 	}
 	return reasons
 }

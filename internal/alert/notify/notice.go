@@ -160,7 +160,7 @@ func peak(f *detect.Finding) string {
 	if f.Kind == detect.HotKeyRead {
 		v, unit = f.Peak.RCU.Value, "RCU"
 	}
-	return fmt.Sprintf("%s %s/s; one partition serves %d", wording.About(v), unit, detect.Limit(f.Kind))
+	return fmt.Sprintf("%s %s/s; one partition serves %s", wording.About(v), unit, wording.About(detect.Units(detect.Limit(f.Kind))))
 }
 
 // Text is the notice as plain text of several lines.

@@ -3,6 +3,7 @@ package receiver
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ const (
 	alertmanagerEnds = 15 * time.Minute
 	// alertLabel bounds the label values that hold what others wrote.
 	alertLabel = 200
+	// alertmanagerPath follows the address of an Alertmanager.
+	alertmanagerPath = "/api/v2/alerts"
 )
 
 // alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, which
@@ -34,7 +37,11 @@ type alertmanager struct {
 }
 
 func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
-	a := &alertmanager{client: newClient(), url: strings.TrimSuffix(s.URL, "/") + "/api/v2/alerts"}
+	base := strings.TrimSuffix(s.URL, "/")
+	if strings.HasSuffix(base, alertmanagerPath) {
+		return nil, notify.Fault{Field: "url", Err: errors.New("give Alertmanager's address without " + alertmanagerPath)}
+	}
+	a := &alertmanager{client: newClient("is url its address, with its route prefix if it has one? " + ownLog), url: base + alertmanagerPath}
 	switch {
 	case s.User != "":
 		a.header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(s.User+":"+s.Secret))}}

@@ -25,16 +25,21 @@ const (
 	// dialTimeout bounds the making of a connection; the attempt as a whole has the
 	// context's time.
 	dialTimeout = 10 * time.Second
+	// ownLog is the advice where nothing better is known.
+	ownLog = "its own log says why"
 )
 
 // dialer makes connections to receivers, and none to a cloud's metadata service.
 func dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: refuseMetadata} }
 
-// client makes requests to one receiver.
-type client struct{ http *http.Client }
+// client makes requests to one receiver. advice is what to look at when it rejects one.
+type client struct {
+	http   *http.Client
+	advice string
+}
 
-func newClient() client {
-	return client{&http.Client{
+func newClient(advice string) client {
+	return client{advice: advice, http: &http.Client{
 		// No proxy: the address that is dialled has to be the receiver's own, or its
 		// check proves nothing.
 		Transport: &http.Transport{
@@ -89,17 +94,21 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	// body is like changes nothing of the status: a receiver that has accepted would be
 	// told again and again.
 	answer, _ := io.ReadAll(io.LimitReader(got.Body, maxResponse))
-	return responseOf(got), answer
+	return c.responseOf(got), answer
 }
 
 // responseOf returns what a status means.
-func responseOf(got *http.Response) notify.Response {
+func (c client) responseOf(got *http.Response) notify.Response {
 	if got.StatusCode >= 200 && got.StatusCode < 300 {
 		return notify.Response{}
 	}
 	refused := got.StatusCode < 500 && got.StatusCode != http.StatusRequestTimeout && got.StatusCode != http.StatusTooManyRequests
+	advice := ownLog
+	if refused {
+		advice = c.advice
+	}
 	return notify.Response{
-		Err:     fmt.Errorf("the receiver returned %d %s: its own log says why", got.StatusCode, http.StatusText(got.StatusCode)),
+		Err:     fmt.Errorf("the receiver returned %d %s: %s", got.StatusCode, http.StatusText(got.StatusCode), advice),
 		Refused: refused, // so is a redirect, because it is not followed
 		Unsent:  refused || got.StatusCode == http.StatusTooManyRequests,
 

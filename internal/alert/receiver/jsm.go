@@ -33,7 +33,7 @@ func newJSM(s notify.Settings) (notify.Notifier, error) {
 	if s.URL != "" {
 		base = strings.TrimSuffix(s.URL, "/")
 	}
-	return &jsm{client: newClient(), url: base + "/v2/alerts", header: http.Header{"Authorization": {"GenieKey " + s.Secret}}}, nil
+	return &jsm{client: newClient("is the secret the key of an API integration?"), url: base + "/v2/alerts", header: http.Header{"Authorization": {"GenieKey " + s.Secret}}}, nil
 }
 
 // jsmAlert is the request that creates an alert.

@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
@@ -14,6 +15,8 @@ const (
 	// as a whole may have 512 KB.
 	pagerDutySummary = 1024
 	pagerDutyDetail  = 16 << 10
+	// pagerDutyKey is how long an integration key is.
+	pagerDutyKey = 32
 )
 
 // pagerDuty sends events to PagerDuty's Events API v2. The incident's ID is what
@@ -24,7 +27,10 @@ type pagerDuty struct {
 }
 
 func newPagerDuty(s notify.Settings) (notify.Notifier, error) {
-	p := &pagerDuty{client: newClient(), url: pagerDutyURL, routingKey: s.Secret}
+	if len(s.Secret) != pagerDutyKey {
+		return nil, notify.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take that of the service's integration Events API v2", pagerDutyKey, len(s.Secret))}
+	}
+	p := &pagerDuty{client: newClient("is the secret the key of an integration Events API v2?"), url: pagerDutyURL, routingKey: s.Secret}
 	if s.URL != "" {
 		p.url = s.URL
 	}

@@ -21,7 +21,7 @@ func NewPing(to string) (*Ping, error) {
 	if err := checkURL(to); err != nil {
 		return nil, err
 	}
-	return &Ping{client: newClient(), url: to}, nil
+	return &Ping{client: newClient(ownLog), url: to}, nil
 }
 
 // Send makes one attempt. No error holds the URL, which is a secret, or the answer.

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
+	"mime/quotedprintable"
 	"net/http"
 	"net/http/httptest"
 	"net/mail"
@@ -269,6 +271,10 @@ func TestSNS(t *testing.T) {
 	if !strings.HasPrefix(v.Get("Subject"), "111122223333/eu-west-1/orders: key ") {
 		t.Errorf("subject %q", v.Get("Subject"))
 	}
+	inert(t, "sns", v.Get("Subject")+v.Get("Message"))
+	if !strings.Contains(v.Get("Message"), "<!channel>") {
+		t.Errorf("message without the key: %q", v.Get("Message"))
+	}
 }
 
 func TestSNSRefusals(t *testing.T) {
@@ -332,13 +338,15 @@ func TestHostileKeysAreText(t *testing.T) {
 	box := serveMail(t)
 	slack := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, accepted)
 	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
-	manager := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	anything := func(*http.Request, []byte) string { return "" }
+	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
 	for _, s := range []notify.Settings{
 		{Type: notify.Slack, URL: slack.url},
 		{Type: notify.PagerDuty, Secret: key32, URL: pager.url},
 		{Type: notify.JSM, Secret: "key", URL: jsm.url},
 		{Type: notify.Teams, URL: teams.url},
 		{Type: notify.Alertmanager, URL: manager.url},
+		{Type: notify.Webhook, URL: webhook.url},
 		{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}},
 	} {
 		n := open(t, s)
@@ -348,16 +356,25 @@ func TestHostileKeysAreText(t *testing.T) {
 	}
 	for name, f := range map[string]*fake{"slack": slack, "pagerduty": pager, "jsm": jsm, "teams": teams, "alertmanager": manager} {
 		for _, r := range f.requests() {
-			for what, bad := range map[string]string{"an escape": "\x1b", "a change of direction": "\u202e", "a zero": "\x00"} {
-				var decoded any
-				if err := json.Unmarshal(r.body, &decoded); err != nil {
-					t.Fatal(err)
-				}
-				if strings.Contains(fmt.Sprint(decoded), bad) {
-					t.Errorf("%s is sent %s", name, what)
-				}
+			var decoded any
+			if err := json.Unmarshal(r.body, &decoded); err != nil {
+				t.Fatal(err)
 			}
+			inert(t, name, fmt.Sprint(decoded))
 		}
+	}
+	// Programs read a webhook: its document has the key as it is, and nothing that a
+	// terminal would act on is in its bytes.
+	for _, r := range webhook.requests() {
+		inert(t, "webhook", string(r.body))
+		var m struct {
+			Title   string
+			Finding struct{ Key string }
+		}
+		if err := json.Unmarshal(r.body, &m); err != nil || m.Finding.Key != hostile {
+			t.Errorf("webhook's key %q (%v)", m.Finding.Key, err)
+		}
+		inert(t, "webhook's title", m.Title)
 	}
 	// Only the text of Slack's notification is markup; there nothing of it is left.
 	for _, r := range slack.requests() {
@@ -374,6 +391,22 @@ func TestHostileKeysAreText(t *testing.T) {
 		if len(m.Header["Subject"]) != 1 || strings.Contains(text, "\nSubject: injected") || !strings.HasPrefix(m.Header.Get("Content-Type"), "text/plain") {
 			t.Errorf("header %v", m.Header)
 		}
+		subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+		body, errBody := io.ReadAll(quotedprintable.NewReader(m.Body))
+		if err != nil || errBody != nil {
+			t.Fatal(err, errBody)
+		}
+		inert(t, "mail", subject+string(body))
+	}
+}
+
+// inert fails where a text holds what a terminal or a reader's eye would act on.
+func inert(t *testing.T, where, text string) {
+	t.Helper()
+	for what, bad := range map[string]string{"an escape": "\x1b", "a change of direction": "\u202e", "a zero": "\x00", "a line of its own": "\nSubject: injected"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("%s is sent %s", where, what)
+		}
 	}
 }
 
@@ -382,20 +415,43 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 	for want, s := range map[string]notify.Settings{
 		`type: "pager" is no type of receiver: give one of [alertmanager email jsm pagerduty slack sns teams webhook]`: {Type: "pager"},
 		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: notify.PagerDuty},
-		"channel: missing: a bot needs":                    {Type: notify.Slack, Secret: "xoxb"},
-		"url: give the URL of an incoming webhook":         {Type: notify.Slack},
-		"topic: a receiver of type teams does not have it": {Type: notify.Teams, URL: "https://x", Topic: "t"},
-		"url: not a URL to post to":                        {Type: notify.Teams, URL: "hunter2"},
-		"topic: not a topic's ARN":                         {Type: notify.SNS, Topic: "on-call"},
-		"server: \"smtp\": write host:port":                {Type: notify.Email, Server: "smtp", From: "a@b.c", To: []string{"d@e.f"}},
-		"from: not an address":                             {Type: notify.Email, Server: "smtp:25", From: "a", To: []string{"d@e.f"}},
-		"to: not addresses":                                {Type: notify.Email, Server: "smtp:25", From: "a@b.c", To: []string{"d"}},
-		`secret: not a secret of Standard Webhooks`:        {Type: notify.Webhook, URL: "https://x", Secret: "hunter2"},
+		"secret: an integration key has 32 characters, this has 7: take that of":                                       {Type: notify.PagerDuty, Secret: "hunter2"},
+		"url: give Alertmanager's address without /api/v2/alerts":                                                      {Type: notify.Alertmanager, URL: "http://hunter2:9093/api/v2/alerts/"},
+		"channel: missing: a bot needs":                                                                                {Type: notify.Slack, Secret: "xoxb"},
+		"url: give the URL of an incoming webhook":                                                                     {Type: notify.Slack},
+		"topic: a receiver of type teams does not have it":                                                             {Type: notify.Teams, URL: "https://x", Topic: "t"},
+		"url: not a URL to post to":                                                                                    {Type: notify.Teams, URL: "hunter2"},
+		"topic: not a topic's ARN":                                                                                     {Type: notify.SNS, Topic: "on-call"},
+		"server: \"smtp\": write host:port":                                                                            {Type: notify.Email, Server: "smtp", From: "a@b.c", To: []string{"d@e.f"}},
+		"from: not an address":                                                                                         {Type: notify.Email, Server: "smtp:25", From: "a", To: []string{"d@e.f"}},
+		"to: not addresses":                                                                                            {Type: notify.Email, Server: "smtp:25", From: "a@b.c", To: []string{"d"}},
+		`secret: not a secret of Standard Webhooks`:                                                                    {Type: notify.Webhook, URL: "https://x", Secret: "hunter2"},
 	} {
 		_, err := receiver.New(s)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// TestRejectionsSayWhatToLookAt: those who use these tools cannot read their logs.
+func TestRejectionsSayWhatToLookAt(t *testing.T) {
+	t.Parallel()
+	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "its own log says why"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: server.URL})
+		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
+		server.Close()
+		if r.Err == nil || !strings.Contains(r.Err.Error(), fmt.Sprint(status)) || !strings.Contains(r.Err.Error(), advice) {
+			t.Errorf("%d: %v, want %s", status, r.Err, advice)
+		}
+	}
+}
+
+func TestPeakAgainstThePartitionsLimit(t *testing.T) {
+	t.Parallel()
+	if text, want := notice(t, detect.EventFiring, detect.Critical, "k").Text(), "\nPeak: 1,500 WCU/s; one partition serves 1,000\n"; !strings.Contains(text, want) {
+		t.Errorf("got %s, want %s", text, want)
 	}
 }
 

@@ -40,7 +40,7 @@ func newSlack(s notify.Settings) (notify.Notifier, error) {
 	case s.Secret == "" && s.Channel != "":
 		return nil, notify.Fault{Field: "channel", Err: errors.New("an incoming webhook has its channel already: take it out, or give a bot's token as secret")}
 	}
-	sl := &slack{client: newClient(), url: s.URL, token: s.Secret, channel: s.Channel}
+	sl := &slack{client: newClient("is the URL whole, the webhook or app still there, and the channel not archived?"), url: s.URL, token: s.Secret, channel: s.Channel}
 	if s.Secret != "" {
 		sl.header = http.Header{"Authorization": {"Bearer " + s.Secret}}
 		if s.URL == "" {
@@ -127,7 +127,7 @@ func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.
 var slackErrors = map[string]string{
 	"invalid_auth": "the token is not valid", "not_authed": "there is no token", "account_inactive": "the token's workspace or user is gone",
 	"token_revoked": "the token was revoked", "token_expired": "the token has expired", "missing_scope": "the token lacks the scope chat:write",
-	"channel_not_found": "the channel does not exist, or is private and the bot is not in it", "not_in_channel": "invite the bot into the channel",
+	"channel_not_found": "no channel has this ID, or it is private and the bot is not in it", "not_in_channel": "invite the bot into the channel",
 	"is_archived": "the channel is archived", "msg_too_long": "the message is too long", "ratelimited": "too many messages", "rate_limited": "too many messages",
 }
 

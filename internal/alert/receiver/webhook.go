@@ -53,7 +53,7 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 	if err != nil {
 		return nil, notify.Fault{Field: "secret", Err: err}
 	}
-	return &webhook{client: newClient(), url: s.URL, key: key}, nil
+	return &webhook{client: newClient(ownLog), url: s.URL, key: key}, nil
 }
 
 // Notify implements Notifier.
