@@ -18,7 +18,9 @@ type teams struct {
 	url string
 }
 
-func newTeams(s notify.Settings) (notify.Notifier, error) { return &teams{newClient("is the workflow still there, and its URL whole?"), s.URL}, nil }
+func newTeams(s notify.Settings) (notify.Notifier, error) {
+	return &teams{newClient("is the workflow still there, and its URL whole?"), s.URL}, nil
+}
 
 type teamsMessage struct {
 	Type        string            `json:"type"`
