@@ -141,7 +141,14 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	if chance := a.sharedPartition(c.Shards, load, c.Kind); chance != "" {
 		text += " " + chance
 	}
-	text += names.typed + oneItem(c) + " A later change of the number is a change of the application."
+	text += names.typed
+	one := oneItem(c)
+	if ReadBack(c.Finding) < mostShare {
+		text += one
+	} else if one != "" {
+		text = strings.TrimSpace(one) + " Otherwise: " + text
+	}
+	text += " A later change of the number is a change of the application."
 	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
 	if asked := c.queriesOfAll(); asked > 0 {
 		f.after = c.after(1/float64(c.Shards), asked+(1-asked)/float64(c.Shards))
@@ -185,20 +192,19 @@ func prewarm(c *Case) string {
 	return text
 }
 
-// capacityForCopies returns what a provisioned table needs while the key's writes are made
-// to the old key and to its shards.
+// capacityForCopies returns what a provisioned table or index needs while old items are
+// copied.
 func capacityForCopies(c *Case) string {
 	wcu, _ := c.Facts.Provisioned(c.Index)
-	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 {
+	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 || c.Index == "" && c.isQueue() {
 		return ""
 	}
-	now := c.peak() / c.Share
-	need := now + c.peak() + detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
-	if need <= wcu {
+	now, copied := c.peak()/c.Share, detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
+	if now+copied <= wcu {
 		return ""
 	}
-	return fmt.Sprintf("While both the old key and its shards are written, provision at least %s write units a second: the %s that the whole takes now, the key's %s a second time, and what is copied. It is provisioned with %s.",
-		wording.About(math.Ceil(need)), wording.About(now), wording.About(c.peak()), wording.About(wcu))
+	return fmt.Sprintf("While old items are copied, provision at least %s write units a second: the %s that the whole takes now, and the copies' %s. It is provisioned with %s.",
+		wording.About(math.Ceil(now+copied)), wording.About(now), wording.About(copied), wording.About(wcu))
 }
 
 // tableMean returns about the demand on the whole table or index while the key was
@@ -253,8 +259,7 @@ func capacityRemark(c *Case) string {
 	case detect.LSIBlocked:
 		text = fmt.Sprintf("Raising the table's capacity will not help: the key's items stay in one partition, which serves %s a second whatever the table is provisioned for.", limit)
 	}
-	switch c.Reason {
-	case detect.MonotonicSortKey, detect.MovingLoad, detect.RollingKey:
+	if c.movesOn() {
 		text = fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and a split does not help a load that moves on.", limit)
 	}
 	text = strings.ReplaceAll(text, "the table", "the "+of)

@@ -206,11 +206,11 @@ func TestAQuotaIsNamed(t *testing.T) {
 	}
 }
 
-// TestCapacityForCopies says what a provisioned table needs while both keys are written:
-// 2,200 for the whole, 1,100 again, and 100 to copy.
+// TestCapacityForCopies says what a provisioned table needs while old items are copied:
+// 2,200 for the whole, and 100 to copy.
 func TestCapacityForCopies(t *testing.T) {
 	t.Parallel()
-	for wcu, want := range map[float64]bool{3399: true, 3400: false, 0: false} {
+	for wcu, want := range map[float64]bool{2299: true, 2300: false, 0: false} {
 		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
 		c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: wcu}
 		said := ""
@@ -219,7 +219,7 @@ func TestCapacityForCopies(t *testing.T) {
 				said = s.Text
 			}
 		}
-		if (said != "") != want || want && !strings.Contains(said, "at least 3,400 write units a second: the 2,200") {
+		if (said != "") != want || want && !strings.Contains(said, "at least 2,300 write units a second: the 2,200") {
 			t.Errorf("provisioned with %v it says %q", wcu, said)
 		}
 	}
@@ -316,17 +316,50 @@ func TestMigrationsSayWhatTheyAdd(t *testing.T) {
 	index := with(hot(detect.HotGSIKey, 1000, op(sample.PutItem, 1, 500, 2)), func(c *fixes.Case) {
 		c.Index, c.Evidence.ItemBytes = "by-status", 2000
 	})
-	if got := text(index); !strings.Contains(got, "up to 200 write units a second on top of the 1,000") {
+	if got := text(index); !strings.Contains(got, "up to 100 write units a second on top of the 1,000") {
 		t.Errorf("of an index: %s", got)
 	}
-	quiet := hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 1200, 1))
-	throttled := with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 1200, 1)), func(c *fixes.Case) {
+	quiet := hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1))
+	throttled := with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
 		c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 100}
 	})
-	if got := text(quiet); strings.Contains(got, "throttles as it does now") {
+	if got := text(quiet); strings.Contains(got, "throttles as it does now") || !strings.Contains(got, "the table takes the key's writes twice") {
 		t.Errorf("nothing was throttled: %s", got)
 	}
 	if got := text(throttled); !strings.Contains(got, "throttles as it does now") {
 		t.Errorf("it throttles: %s", got)
+	}
+}
+
+// TestAMigrationRelievesAtOnce holds that a key full of writes has none of the new items
+// while old ones are moved, that no delete is lost, and that a queue is not copied: each
+// job would be there twice.
+func TestAMigrationRelievesAtOnce(t *testing.T) {
+	t.Parallel()
+	puts, deletes := op(sample.PutItem, 0.5, 600, 1), op(sample.DeleteItem, 0.5, 600, 1)
+	for _, c := range []struct {
+		name      string
+		direction string
+		moves     bool
+	}{
+		{"items that are put and deleted anywhere", detect.Wandering, true},
+		{"a queue", detect.Rising, false},
+	} {
+		of := hot(detect.HotKeyWrite, 1200, puts, deletes)
+		of.Evidence.Split = &detect.Split{Verdict: detect.SplitUnknown, Direction: c.direction}
+		steps := fixes.New().Steps(of)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionMigrate })
+		if i < 0 {
+			t.Fatalf("%s: no migration among %+v", c.name, steps)
+		}
+		text := steps[i].Text
+		for _, says := range []string{"put items in their shards only", "delete an item from both", "From (b) on the old key has only"} {
+			if !strings.Contains(text, says) {
+				t.Errorf("%s: it does not say %q: %s", c.name, says, text)
+			}
+		}
+		if moves := strings.Contains(text, "move each in a transaction"); moves != c.moves || strings.Contains(text, "drain") == c.moves {
+			t.Errorf("%s: %s", c.name, text)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package fixes
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
@@ -112,7 +111,11 @@ func ReadBack(f *detect.Finding) (share float64) {
 // suffixKind returns how an item finds its shard: by what reads it.
 func suffixKind(c *Case) string {
 	if share := ReadBack(c.Finding); share >= worthShare {
-		return fmt.Sprintf("Calculate the suffix from an attribute that is known when an item is read or changed (%.0f%% of the load names single items), such as a hash of the sort key; a random suffix could not be found again.", 100*share)
+		such := ", such as a hash of the sort key"
+		if c.Evidence.SortKeys == nil {
+			such = ""
+		}
+		return fmt.Sprintf("Calculate the suffix from an attribute that is known when an item is read or changed (%.0f%% of the load names single items)%s; a random suffix could not be found again.", 100*share, such)
 	}
 	return "A random suffix does where only the whole key is read; where single items are read back, calculate it from an attribute that is known then."
 }
@@ -125,7 +128,7 @@ func oneItem(c *Case) string {
 	if c.reads() {
 		return fmt.Sprintf(" If the key is one item, which the samples do not tell, shards do not divide it: keep %d copies of it instead, and read one at random.", c.Shards)
 	}
-	return fmt.Sprintf(" If the key is one item, which the samples do not tell, shards do not divide it by themselves: its value must be divided, as a counter's, that adds to one of %d items and sums them on reading.", c.Shards)
+	return fmt.Sprintf(" If the key is one item, which the samples do not tell, shards do not divide it by themselves: divide its value, as with a counter: add to one of %d items and sum them on reading.", c.Shards)
 }
 
 // queriesOfAll returns the share of a read load that is of queries: one that asks all
@@ -154,8 +157,8 @@ func fanOut(c *Case) string {
 // sharedPartition returns how likely several shards are to share a partition, so many
 // that it is full.
 func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
-	few := int(detect.Limit(k)/max(load, 1)) + 1
-	if few > shards || shards > whatif.MaxPlaced {
+	few := int((detect.Limit(k) + load - 1) / max(load, 1))
+	if few < 2 || few > shards || shards > whatif.MaxPlaced {
 		return ""
 	}
 	id := placed{shards, few}
@@ -172,19 +175,31 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		shards, shards, 2*shards, 100*chance, few)
 }
 
-// meanwhile says what the migration of an index adds to the key that is full already.
-func (c *Case) meanwhile() string {
+// meanwhile says what the migration of an index adds to the key that is full already. An
+// index's entry costs at most what its item does.
+func (c *Case) meanwhile(rate string) string {
 	text := " Until (d) a write goes to both indexes, and the old key has all of its load still."
 	if c.Kind != detect.HotGSIKey {
 		return text
 	}
-	blocks := 1.0
-	if c.Evidence != nil && c.Evidence.ItemBytes > 0 {
-		blocks = c.blocks(c.Evidence.ItemBytes)
+	return text + fmt.Sprintf(" Where the old index projects all attributes, (b) writes its entries, too: up to %s write units a second on top of the %s of the full key. Do (b) when the key is cool, or more slowly.",
+		rate, wording.About(c.peak()))
+}
+
+// isQueue reports whether items are deleted while the load moves over the sort keys: such
+// a key is empty soon once nothing new is written to it.
+func (c *Case) isQueue() bool {
+	return c.movesOn() && c.part(sample.DeleteItem) >= worthShare
+}
+
+// movesOn reports whether the load moves over the sort keys, or on to another key.
+func (c *Case) movesOn() bool {
+	switch c.Reason {
+	case detect.MonotonicSortKey, detect.MovingLoad, detect.RollingKey:
+		return true
 	}
-	more := blocks * detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
-	return text + fmt.Sprintf(" Where the old index projects all attributes, (b) writes its entries, too: at that rate up to %s write units a second on top of the %s of the full key. Do (b) when the key is cool, or more slowly.",
-		wording.About(more), wording.About(c.peak()))
+	s := splitOf(c)
+	return c.Reason == detect.Undetermined && s != nil && (s.Direction == detect.Rising || s.Direction == detect.Falling)
 }
 
 // migration returns the steps for the key at hand.
@@ -194,20 +209,26 @@ func migration(c *Case, base string) string {
 	case base != c.Key:
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", wording.Quote(base))
 	case c.Index != "":
-		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items, at %s a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards) + c.meanwhile()
+		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items, at %s write units a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards) + c.meanwhile(rate)
 	case c.Rolling != nil:
 		return fmt.Sprintf("To get there: (a) choose the next %s from which keys have shards; (b) let readers ask for the shards of that %s and later, and for the old key before it; (c) let writers write to shards from then on. Nothing is copied: old keys age out.", c.Rolling.Period, c.Rolling.Period)
+	case c.reads():
+		return fmt.Sprintf("To get there: (a) make every write, change and delete of an item of %s in its shard, too; (b) copy the old items to their shards at %s write units a second or fewer, each in a transaction that checks that the old item is still there and that its shard has none; (c) compare counts and samples of both; (d) read the %d shards in parallel instead of the old key; (e) stop writing the old key, and delete its items when nothing reads them. Until (d) the old key has all of its reads still, and until (e) the table takes the key's writes twice.",
+			wording.Quote(base), rate, c.Shards) + c.throttlesMeanwhile()
 	}
-	steps := []string{
-		fmt.Sprintf("(a) write new items of %s to its shards and, for now, to the old key, too", wording.Quote(base)),
-		fmt.Sprintf("(b) copy the old key's items to their shards with a condition that keeps newer ones, at %s a second or fewer", rate),
-		"(c) compare counts and samples of both",
-		fmt.Sprintf("(d) read the %d shards in parallel instead of the old key", c.Shards),
-		"(e) stop writing the old key, and delete its items when nothing reads them",
+	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated", wording.Quote(base), rate)
+	if c.isQueue() {
+		old = "let the old key drain: nothing is copied, so that no job is there twice"
 	}
-	text := "To get there: " + strings.Join(steps, "; ") + ". Until (e) the old key has all of its writes still"
-	if c.throttled() > 0 {
-		text += ", and throttles as it does now"
+	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and take the shard's item where both have one; (b) then put items in their shards only, and delete an item from both; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only updates and deletes of old items.",
+		wording.Quote(base), c.Shards, old)
+}
+
+// throttlesMeanwhile says that a key throttles until its readers have moved; empty where
+// it was not seen to.
+func (c *Case) throttlesMeanwhile() string {
+	if c.throttled() == 0 {
+		return ""
 	}
-	return text + "."
+	return " Until (d) it throttles as it does now."
 }
