@@ -154,7 +154,7 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if s.Splits > 0 {
 		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
 	} else {
-		why += fmt.Sprintf("In the last %s it was below what makes DynamoDB split.", span(s.Seconds))
+		why += fmt.Sprintf("In the last %s it was below the limit on average: whether DynamoDB splits then is not published.", span(s.Seconds))
 	}
 	if f.Index == "" && (facts == nil || facts.LSIs == nil) {
 		why += " This holds as long as the table has no local secondary index: Keyheat was not told."
@@ -182,7 +182,11 @@ func undetermined(f *detect.Finding) string {
 	case s.Verdict == detect.SplitHidden:
 		return "The sort keys are hidden by hashing and have no order: nothing says where DynamoDB would split the key's items, nor whether the load moves over them."
 	case s.Verdict == detect.SplitBursts:
-		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average here, and the highest second had far more than the parts serve.", perSecondMean(f, s))
+		had := "had"
+		if f.OverSeconds == 0 {
+			had = "may have had"
+		}
+		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average here, and the highest second %s far more than the parts serve.", perSecondMean(f, s), had)
 	case s.Verdict == detect.SplitHotItem:
 		return fmt.Sprintf("One %s of the index alone has at least %s, more than one partition serves. A split lies between sort keys, so that it helps none of them by itself.", itemText(f), perSecond(f, s.Item))
 	case s.Item > 0.5*limit && s.Item <= limit && s.Load <= limit:
@@ -191,7 +195,7 @@ func undetermined(f *detect.Finding) string {
 		return fmt.Sprintf("The key's load was seen for %s. It takes %s of it to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
 	if s.Direction == detect.Rising || s.Direction == detect.Falling {
-		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until what is behind reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))
+		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until the tail reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))
 	}
 	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items. " + residual(f, s)
 }

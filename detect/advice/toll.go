@@ -34,13 +34,16 @@ func Toll(f *detect.Finding) string {
 	}
 	var costs []string
 	if r.Waited.Value >= shownToll {
-		costs = append(costs, fmt.Sprintf("callers waited %s in retries", amount(least, r.Waited, " s")))
+		costs = append(costs, fmt.Sprintf("callers waited %s in retries%s", amount(least, r.Waited, " s"), most(r, waited, r.Waited.Value, "of that time")))
 	}
 	if r.Failed.Value >= 1 {
-		costs = append(costs, fmt.Sprintf("%s failed for good", amount(least, r.Failed, " requests")))
+		whose := ""
+		if len(costs) == 0 {
+			whose = most(r, failed, r.Failed.Value, "of these")
+		}
+		costs = append(costs, fmt.Sprintf("%s failed for good%s", amount(least, r.Failed, " requests"), whose))
 	}
-	text := fmt.Sprintf("In %s %s", when, wording.List(costs))
-	return text + most(r) + "."
+	return fmt.Sprintf("In %s %s.", when, wording.List(costs))
 }
 
 // WhyThrottled says that requests on a key were throttled, where the samples show it;
@@ -51,9 +54,9 @@ func WhyThrottled(f *detect.Finding) string {
 		return ""
 	}
 	if f.Quality.Rate != nil && *f.Quality.Rate < 1 {
-		return fmt.Sprintf("Of the requests on the key that were sampled in the seconds looked at, DynamoDB throttled %s.", wording.Count(n))
+		return fmt.Sprintf("Of the attempts on the key that were sampled in the seconds looked at, DynamoDB throttled %s.", wording.Count(n))
 	}
-	return fmt.Sprintf("DynamoDB throttled %s requests on the key in the seconds looked at.", wording.Count(n))
+	return fmt.Sprintf("DynamoDB throttled %s attempts on the key in the seconds looked at.", wording.Count(n))
 }
 
 // amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).
@@ -68,12 +71,13 @@ func amount(least string, f detect.Figure, unit string) string {
 // shownToll is the least time, in seconds, that callers waited for it to be worth saying.
 const shownToll = 0.05
 
-// most says whose most of the toll is; nothing where no caller has half of it.
-func most(r *detect.Retries) string {
-	of, all, what := func(c *detect.CallerRetries) float64 { return c.Waited }, r.Waited.Value, "that time"
-	if r.Waited.Value < shownToll {
-		of, all, what = func(c *detect.CallerRetries) float64 { return c.Failed }, r.Failed.Value, "these"
-	}
+func waited(c *detect.CallerRetries) float64 { return c.Waited }
+
+func failed(c *detect.CallerRetries) float64 { return c.Failed }
+
+// most says, in brackets, whose most of a part of the toll is; nothing where no caller has
+// half of it.
+func most(r *detect.Retries, of func(*detect.CallerRetries) float64, all float64, what string) string {
 	var worst *detect.CallerRetries
 	for i := range r.Callers {
 		if c := &r.Callers[i]; worst == nil || of(c) > of(worst) {
@@ -83,7 +87,11 @@ func most(r *detect.Retries) string {
 	if worst == nil || worst.Caller == "" || of(worst) < all/2 {
 		return ""
 	}
-	return fmt.Sprintf(", %.0f%% of %s in %s", 100*of(worst)/all, what, wording.Quote(worst.Caller))
+	part := fmt.Sprintf("%.0f%%", 100*of(worst)/all)
+	if part == "100%" {
+		part = "all"
+	}
+	return fmt.Sprintf(" (%s %s by %s)", part, what, wording.Quote(worst.Caller))
 }
 
 // WhyStorm says how one caller's retries make most of a key's attempts.
@@ -93,7 +101,7 @@ func WhyStorm(f *detect.Finding, who *detect.CallerRetries) string {
 	if r.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are no demand, and size no shards.",
+	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are not demand and do not count towards shards.",
 		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.About(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
 }
 

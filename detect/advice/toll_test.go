@@ -22,7 +22,7 @@ func TestToll(t *testing.T) {
 		{&detect.Retries{From: from, To: from.Add(time.Minute)}, ""},
 		{
 			&detect.Retries{From: from, To: from.Add(time.Minute), Waited: exact(41), Failed: exact(312), Callers: callers},
-			"In the last minute callers waited 41 s in retries and 312 requests failed for good, 90% of that time in “lambda/reindex”.",
+			"In the last minute callers waited 41 s in retries (90% of that time by “lambda/reindex”) and 312 requests failed for good.",
 		},
 		{
 			&detect.Retries{From: from, To: from.Add(20 * time.Second), Waited: exact(41), Callers: callers[1:]},
@@ -30,7 +30,7 @@ func TestToll(t *testing.T) {
 		},
 		{
 			&detect.Retries{From: from, To: from.Add(time.Minute), Failed: exact(312), Callers: callers},
-			"In the last minute 312 requests failed for good, 100% of these in “lambda/reindex”.",
+			"In the last minute 312 requests failed for good (all of these by “lambda/reindex”).",
 		},
 		{
 			&detect.Retries{From: from, To: from.Add(time.Minute), Estimated: true, Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 300, Low: 210, High: 410}},

@@ -185,7 +185,7 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch” first").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch”: ").with(withOther(detect.SingleCaller)).with(beside("role/web")),
 	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
 	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop or move what writes it").with(withOther(detect.TestKey)),
 	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
@@ -210,10 +210,10 @@ var relatedStories = []story{
 		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 3, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
-		says: []string{"requests on the key were throttled", "back off exponentially"},
+		says: []string{"attempts on the key were throttled", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "what the table throttles is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, throttled: 150}}, share: 1,
-		says: []string{"Check the table's capacity first", "Leaves: 900 WCU on the fullest part"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
+		says: []string{"Check the table's capacity: ", "Leaves: 900 WCU on the fullest part"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 

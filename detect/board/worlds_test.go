@@ -213,7 +213,7 @@ var fixes = map[string][]advised{
 	"key":            {{detect.ActionRename, "Make the key of something that there are many of"}},
 	"warm":           {{detect.ActionPrewarm, "Pre-warm now"}},
 	"pre-warm":       {{detect.ActionPrewarm, "Pre-warm"}},
-	"back":           {{detect.ActionRetry, "back off first"}},
+	"back":           {{detect.ActionRetry, "” back off exponentially"}},
 	"shuffle":        {{detect.ActionShuffle, "Shuffle the input"}},
 	"capacity":       {{detect.ActionCapacity, "Raise the provisioned capacity"}, {detect.ActionCapacity, "Raise the write capacity of the index"}},
 	"quota":          {{detect.ActionCapacity, "raise the account's quota"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
 )
 
 // splitOf returns the verdict on splits; nil where there is none.
@@ -25,14 +26,28 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 	if c.Reason != detect.Splittable || c.overdue() {
 		return fix{}, false
 	}
-	f := fix{basis: "the load was below what makes DynamoDB split", text: "Wait some minutes before changing keys: adaptive capacity can split this, if the load lasts. If it comes in bursts shorter than that, go on with the next steps."}
-	if s := splitOf(c); s != nil && s.Splits > 0 {
+	lasts := "if the load lasts"
+	if c.Index == "" && (c.Facts == nil || c.Facts.LSIs == nil) {
+		lasts = "if the load lasts and the table has no local secondary index"
+	}
+	s, splits := splitOf(c), ""
+	if s != nil && s.Splits > 1 {
+		splits = fmt.Sprintf(" It takes about %d splits.", s.Splits)
+	}
+	if c.throttled() > 0 {
+		splits += " Until then requests above the limit are throttled."
+	}
+	f := fix{
+		basis: "the load was below the limit, and whether DynamoDB splits then is not published",
+		text:  fmt.Sprintf("Wait some minutes before changing keys: adaptive capacity can split this, %s.%s If it comes in bursts shorter than that, go on with the next steps.", lasts, splits),
+	}
+	if s != nil && s.Splits > 0 {
 		f.after = detect.NewAfter(c.Kind, s.Residual, s.Residual)
 		f.basis = fmt.Sprintf("the load of the last %s, split as DynamoDB likely would", wording.Seconds(s.Seconds))
 	}
 	if why := c.notToWait(); why != "" {
 		f.place = last
-		f.text = fmt.Sprintf("Meanwhile adaptive capacity can split this, if the load lasts for some minutes. Do not wait for it: %s.", why)
+		f.text = fmt.Sprintf("Meanwhile adaptive capacity can split this after some minutes, %s. Do not wait for it: %s.", lasts, why)
 	}
 	return f, true
 }
@@ -74,9 +89,17 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	shards := max(2, c.Shards)
+	numbered := ""
+	if s, err := shardkey.New(shards, namesOf(c).form); err == nil {
+		low, lowErr := s.Name(c.Rolling.Template, 0)
+		high, highErr := s.Name(c.Rolling.Template, shards-1)
+		if lowErr == nil && highErr == nil {
+			numbered = fmt.Sprintf(", %s to %s", low, high)
+		}
+	}
 	return fix{
-		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard: then the next %s is spread, too. Begin with the next %s: keys that are over stay as they are.",
-			c.Rolling.Template, c.Rolling.Period, c.Rolling.Period),
+		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
+			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period),
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
 		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
 	}, true
@@ -93,23 +116,34 @@ func copies(_ *Adviser, c *Case) (fix, bool) {
 	}, true
 }
 
-// dividedItem is for an item that is written much: a counter, or another value that can
-// be divided.
-func dividedItem(_ *Adviser, c *Case) (fix, bool) {
-	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 {
+// dividedCounter is for a counter that is written much. Its old item is summed with the
+// new ones, so that nothing has to be migrated.
+func dividedCounter(a *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || !c.isCounter() {
 		return fix{}, false
 	}
-	f := fix{after: c.after(1/float64(c.Shards), 1/float64(c.Shards))}
 	names := namesOf(c)
-	text := fmt.Sprintf("Sharding will not help as the item is, because shards divide items and this is one. If its value can be divided (a counter, a set, a list), make it %d items (%s), write one of them at random, and put them together on reading; else write it less often: gather changes for a second.", c.Shards, c.sum())
-	if c.isCounter() {
-		text = fmt.Sprintf("Divide the counter, if it is one: add to one of %d items (%s) chosen at random%s, and sum all of them on reading by BatchGetItem, which costs %s RCU for each sum. Sharding will not help an item that cannot be divided: write it less often then, and gather changes for a second in each process.",
-			c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards)*detect.QueryMinimum))
-		f.basis = "small items that are updated"
-		f.names = names.of(c, detect.SuffixCounter)
+	text := fmt.Sprintf("Divide the counter, if it is one: add to one of %d items (%s) chosen at random%s, and sum all of them on reading by BatchGetItem, with the old item as one more: nothing is copied. A sum costs %s RCU, eventually consistent. Sharding will not help an item that cannot be divided: write it less often then, and gather changes for a second in each process.",
+		c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards+1)*detect.QueryMinimum))
+	if chance := a.sharedPartition(c.Shards, c.Load/sample.Milli(c.Shards), c.Kind); chance != "" {
+		text += " " + chance
 	}
-	f.text = text + names.typed
-	return f, true
+	return fix{
+		text: text + names.typed, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
+		basis: "small items that are updated", names: names.of(c, detect.SuffixCounter),
+	}, true
+}
+
+// dividedItem is for another item that is written much, of which the value can be divided.
+func dividedItem(_ *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || c.isCounter() {
+		return fix{}, false
+	}
+	return fix{
+		text: fmt.Sprintf("Sharding will not help as the item is, because shards divide items and this is one. If its value can be divided (a counter, a set, a list), make it %d items (%s), write one of them at random, and put them together on reading; else write it less often: gather changes for a second.", c.Shards, c.sum()) +
+			namesOf(c).typed,
+		after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
+	}, true
 }
 
 // isCounter reports whether the load is updates of a small item.

@@ -62,6 +62,7 @@ var ledger = []entry{
 	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
 	{detect.ActionQuery, detect.EffortCode, "queries", smallerQuery},
 	{detect.ActionCompress, detect.EffortCode, "large-items", compression},
+	{detect.ActionSplit, detect.EffortCode, "counters", dividedCounter},
 	{detect.ActionCache, detect.EffortComponent, "caches", cache},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfChanges},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfReads},
@@ -109,11 +110,11 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 }
 
 // withoutNeedless leaves new keys out where a fix that leaves keys as they are suffices
-// for certain: what waits for DynamoDB, stops a caller, or leaves out what nobody asked
-// for so far, is not that.
+// for certain: what waits for DynamoDB, stops a caller, divides a counter, or leaves
+// out what nobody asked for so far, is not that.
 func withoutNeedless(all []applied, c *Case) []applied {
 	if !slices.ContainsFunc(all, func(f applied) bool {
-		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
+		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && f.action != detect.ActionSplit && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
 	}) {
 		return all
 	}

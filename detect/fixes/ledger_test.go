@@ -363,3 +363,25 @@ func TestAMigrationRelievesAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestACounterNeedsNoMigration holds that the old item is one more of those that are
+// summed, so that a counter asks only for other code.
+func TestACounterNeedsNoMigration(t *testing.T) {
+	t.Parallel()
+	c := hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1))
+	c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
+	step := fixes.New().Steps(c)[0]
+	if step.Action != detect.ActionSplit || step.Effort != detect.EffortCode || !strings.Contains(step.Text, "one of 2 items") || !strings.Contains(step.Text, "A sum costs 1.5 RCU") {
+		t.Errorf("the first step is %s, %s: %s", step.Action, step.Effort, step.Text)
+	}
+}
+
+// TestShardsThatFillAPartitionExactlyAreFull holds that shards which fill a partition
+// exactly count as full: 2 of 500 do.
+func TestShardsThatFillAPartitionExactlyAreFull(t *testing.T) {
+	t.Parallel()
+	c := hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1))
+	if text := fixes.New().Steps(c)[0].Text; !strings.Contains(text, "that 2 or more share one") {
+		t.Errorf("of 3 shards of 500: %s", text)
+	}
+}

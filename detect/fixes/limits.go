@@ -21,6 +21,9 @@ const (
 	largeValueBytes = 64 << 10
 	// counterBytes is up to which size an item that is updated may be a counter.
 	counterBytes = 1024
+	// noPause is the mean wait before a repeated attempt, in seconds, below which a
+	// caller sends again at once: the SDKs wait some tens of milliseconds.
+	noPause = 0.01
 	// copyShare is the part of a partition's limit that copying old items may take.
 	copyShare = 0.1
 )

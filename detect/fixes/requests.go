@@ -35,9 +35,13 @@ func singleCaller(_ *Adviser, c *Case) (fix, bool) {
 	if storming, storms := Storm(c.Finding); storms && storming.Caller == who.Text {
 		return fix{}, false
 	}
-	text := fmt.Sprintf("Look at %s first: it makes %s of the key's load. A loop, a missing cache or a retry storm there is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who))
+	causes := "A loop or a retry storm"
+	if c.reads() {
+		causes = "A loop, a missing cache or a retry storm"
+	}
+	text := fmt.Sprintf("Look at %s: it makes %s of the key's load. %s there is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who), causes)
 	if share := c.refusedShare(); share >= worthShare {
-		text = fmt.Sprintf("Look at %s first: it makes %s of the key's load, and %.0f%% of the attempts are throttled and made again. Let it back off exponentially, with jitter and a limit on attempts, and look for a loop: that is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who), 100*share)
+		text = fmt.Sprintf("Look at %s: it makes %s of the key's load, and %.0f%% of the attempts are throttled and made again. Let it back off exponentially, with jitter and a limit on attempts, and look for a loop: that is mended faster than a key design.", wording.Quote(who.Text), wording.Between(who), 100*share)
 	}
 	return fix{
 		text:  text,
@@ -79,7 +83,7 @@ func starvedTable(_ *Adviser, c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	return fix{
-		text:  fmt.Sprintf("Check the table's capacity first: %s of the key's requests were throttled because the table or account had too little, not because of its partition.", wording.Count(starved)),
+		text:  fmt.Sprintf("Check the table's capacity: %s attempts on the key were throttled because the table or account had too little, not because of its partition.", wording.Count(starved)),
 		basis: "the reasons of throttled requests; the key keeps its load", place: first, after: c.after(1, 1),
 	}, true
 }
@@ -105,7 +109,7 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 		basis = fmt.Sprintf("%s of %s attempts were refused, and each request was sent %.1f times", wording.Percent(detect.Ratio(r.Refused, r.Attempts)), wording.About(r.Attempts), r.Amplification)
 	}
 	return fix{
-		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
+		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s attempts on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
 		basis: basis,
 		after: c.after(1-share, 1),
 	}, true
@@ -121,7 +125,7 @@ func Retries(f *detect.Finding) []detect.Step {
 	}
 	return []detect.Step{{
 		Action: detect.ActionRetry, Effort: detect.EffortCode, Guide: "retries", Basis: "how many of the throttled requests were retries is not known",
-		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s requests were throttled in the seconds looked at, and retries at once are load on the same partitions.", wording.Count(n)),
+		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s attempts were throttled in the seconds looked at, and retries at once are load on the same partitions.", wording.Count(n)),
 	}}
 }
 

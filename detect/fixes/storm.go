@@ -52,12 +52,16 @@ func retryStorm(_ *Adviser, c *Case) (fix, bool) {
 	}
 	left := fmt.Sprintf("The demand without retries is %s a second at its peak, %s of what one partition serves", wording.PerSecond(c.Load, c.Kind), wording.Percent(demand(c.Finding)))
 	if demand(c.Finding) > 1 {
-		left += ": that stays, and the next steps are for it"
+		left += ": that stays, and the other steps of the hot key's finding are for it"
+	}
+	paused := ""
+	if who.Waited < noPause*who.Again() {
+		paused = ", and a retry without a pause is refused like the one before"
 	}
 	return fix{
-		text: fmt.Sprintf("Let %s back off first: exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times, and a retry without a pause is refused like the one before. %s.",
-			wording.Quote(who.Caller), who.Amplification, left),
-		basis: "the attempts that requests tell of, which are no demand of their own",
+		text: fmt.Sprintf("Let %s back off exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times%s. %s.",
+			wording.Quote(who.Caller), who.Amplification, paused, left),
+		basis: "the attempts that requests tell of, which are not demand of their own",
 		place: first, after: c.after(1, 1),
 	}, true
 }

@@ -79,6 +79,21 @@ func TestStorm(t *testing.T) {
 	}
 }
 
+// TestACallerThatWaitsIsNotToldOfPauses says what a retry without a pause is only of a
+// caller that makes no pause.
+func TestACallerThatWaitsIsNotToldOfPauses(t *testing.T) {
+	t.Parallel()
+	for waited, says := range map[float64]bool{0: true, 64: false} { // 1,280 attempts after 50 ms each
+		of := hot(detect.HotKeyWrite, 900)
+		of.Evidence.Retries = resent([2]float64{400, 1680})
+		of.Evidence.Retries.Callers[0].Waited = waited
+		step, found := fixes.ForStorm(of.Finding)
+		if !found || strings.Contains(step.Text, "without a pause") != says {
+			t.Errorf("after a wait of %v seconds: %s", waited, step.Text)
+		}
+	}
+}
+
 // TestAStormOfFewSamplesIsNone: a storm is said of what is known.
 func TestAStormOfFewSamplesIsNone(t *testing.T) {
 	t.Parallel()
