@@ -171,18 +171,11 @@ func shardedIndex(a *Adviser, c *Case) (fix, bool) {
 func (a *Adviser) shards(c *Case, format string) fix {
 	load := c.Load / sample.Milli(c.Shards)
 	names := namesOf(c)
-	text := fmt.Sprintf(format, c.Shards, c.sum(), wording.PerSecond(load, c.Kind)) + names.named() + ". " + suffixKind(c) + " " + fanOut(c)
+	text := fmt.Sprintf(format, c.Shards, c.sum(), wording.PerSecond(load, c.Kind)) + names.named() + "." + oneItem(c) + " " + suffixKind(c) + " " + fanOut(c)
 	if chance := a.sharedPartition(c.Shards, load, c.Kind); chance != "" {
 		text += " " + chance
 	}
-	text += names.typed
-	one := oneItem(c)
-	if ReadBack(c.Finding) < mostShare {
-		text += one
-	} else if one != "" {
-		text = strings.TrimSpace(one) + " Otherwise: " + text
-	}
-	text += " A later change of the number is a change of the application."
+	text += names.typed + " A later change of the number is a change of the application."
 	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
 	if asked := c.queriesOfAll(); asked > 0 {
 		f.after = c.after(1/float64(c.Shards), asked+(1-asked)/float64(c.Shards))
