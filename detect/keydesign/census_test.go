@@ -378,7 +378,7 @@ func TestABurstIsNoCeiling(t *testing.T) {
 		says     string
 	}{
 		{1, false, "but not within seconds: one had 110% of a partition's limit"},
-		{120, true, "in the 120 seconds in which it was used: the table carried"},
+		{120, true, "in the 120 seconds in which it was used: all keys together carried"},
 	} {
 		w := newRecorder(1024)
 		for second := range int64(1200) {

@@ -75,6 +75,9 @@ func (t traits) capacityOf(partitions float64) string {
 	return wording.Significant(partitions*detect.Units(detect.PartitionWrite)) + " write units a second"
 }
 
+// inOnePartition is what bounds hold for: DynamoDB can split a key's items.
+const inOnePartition = ", while each key is in one partition"
+
 // loadWord names what share is of.
 func (t traits) loadWord() string {
 	if t.reads {
@@ -111,7 +114,7 @@ func constantKey(t traits) (detect.Design, bool) {
 	if t.distinct >= 1.5 {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: the table carries %s write and %s read units a second, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
+	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: that carries %s write and %s read units a second while the key is in one partition, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
 // isTime reports whether keys of a template are nothing but a time, and words.
@@ -146,11 +149,11 @@ func shardKey(t traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	if t.share*t.distinct > evenShards {
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards carry at most %s, and the fullest has %.1f times its part.",
-			wording.Significant(t.distinct), t.capacityOf(1/t.share), t.share*t.distinct)}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards carry at most %s%s, and the fullest has %.1f times its part.",
+			wording.Significant(t.distinct), t.capacityOf(1/t.share), inOnePartition, t.share*t.distinct)}, true
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards, evenly used, carry at most %s.",
-		wording.Significant(t.distinct), t.capacityOf(t.distinct))}, true
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards, evenly used, carry at most %s%s.",
+		wording.Significant(t.distinct), t.capacityOf(t.distinct), inOnePartition)}, true
 }
 
 // fewValues judges a list of values, such as a status or a country.
@@ -167,18 +170,18 @@ func fewValues(t traits) (detect.Design, bool) {
 	if t.share > 0 && 1/t.share < 0.9*t.distinct {
 		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.capacityOf(1/t.share))
 	}
-	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + "."}, true
+	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + inOnePartition + "."}, true
 }
 
 // fewIDs judges keys that could become many, and are few.
 func fewIDs(t traits) (detect.Design, bool) {
 	switch {
 	case t.distinct <= veryFewKeys:
-		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct))}, true
+		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct), inOnePartition)}, true
 	case t.distinct <= fewKeys:
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct))}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct), inOnePartition)}, true
 	}
 	return detect.Design{}, false
 }
@@ -203,11 +206,11 @@ func dominantKey(t traits) (detect.Design, bool) {
 		verdict = detect.DesignPoor
 	}
 	if t.used > 0 {
-		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s in which it was used: the table carried %s at most then.",
-			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share))}, true
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s in which it was used: all keys together carried %s at most then%s.",
+			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share), inOnePartition)}, true
 	}
-	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: the table carries %s at most.",
-		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share))}, true
+	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: all keys together carry %s at most%s.",
+		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share), inOnePartition)}, true
 }
 
 // burstyKey judges a key that is one of many in the long run, and too much for its
@@ -216,12 +219,22 @@ func burstyKey(t traits) (detect.Design, bool) {
 	if t.burst <= 1 {
 		return detect.Design{}, false
 	}
+	if t.burst <= evenShards*t.evenBurst() {
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s share the load evenly, and are too few for it: in the highest second each of them had about a full partition's load or more.",
+			wording.Significant(t.distinct), t.likeTemplate())}, true
+	}
 	one := "one"
 	if t.otherHottest != "" {
 		one = wording.Quote(t.otherHottest)
 	}
 	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single one.",
 		wording.Significant(t.distinct), t.likeTemplate(), one, wording.Percent(t.burst))}, true
+}
+
+// evenBurst is what each key would have of a partition's limit in the table's highest
+// second, if all had the same.
+func (t traits) evenBurst() float64 {
+	return max(t.peakWCU/detect.Units(detect.PartitionWrite), t.peakRCU/detect.Units(detect.PartitionRead)) / t.distinct
 }
 
 // orderedIDs judges numbers that are used as they come. Placement is by hash, so

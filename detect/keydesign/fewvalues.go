@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
 )
 
 // FewValues returns the finding about a table or index whose number of key values
@@ -38,7 +39,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Peak, f.Mean, f.Consumed = detect.Peak{Loads: load, At: h.At}, load, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Utilization, f.Share, f.Reason, f.Why = h.Utilization, 1, detect.Undetermined, v.Design.Why
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = moreValues(v, t.Index, max(2, f.Shards))
+	f.Advice = moreValues(v, t.Index, max(2, f.Shards), p)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
@@ -52,15 +53,42 @@ func boundNow(v *detect.View) bool {
 }
 
 // moreValues returns the steps that give a key more values: of an index so many shards.
-func moreValues(v *detect.View, index string, shards int) []detect.Step {
-	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the table's capacity will not help: the number of key values bounds it, at %s write and %s read units a second each.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
+func moreValues(v *detect.View, index string, shards int, p detect.Policy) []detect.Step {
+	of := "table"
+	if index != "" {
+		of = "index"
+	}
+	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the %s's capacity will not help by itself: the number of key values bounds it, at %s write and %s read units a second each while each is in one partition.", of, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
 	if index != "" {
 		kind, load := detect.HotGSIKey, v.Hottest.WCU
 		if v.Hottest.RCU/detect.Units(detect.PartitionRead) > load/detect.Units(detect.PartitionWrite) {
 			kind, load = detect.HotKeyRead, v.Hottest.RCU
 		}
 		each := load / float64(shards)
-		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, each), Basis: fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards), Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s#0 to %s#%d, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, v.Hottest.Key, v.Hottest.Key, shards-1)}, capacity}
+		named := shardNames(v.Hottest.Key, shards, p)
+		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, each), Basis: fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards), Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, named)}, capacity}
 	}
 	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
+}
+
+// shardNames writes the first and the last name of a value's shards, in the policy's form
+// or that of the advice on a hot key; the value alone where the form cannot name them.
+func shardNames(value string, shards int, p detect.Policy) string {
+	form := shardkey.HashShardUnderscore()
+	if p.Suffix != nil {
+		form = *p.Suffix
+	}
+	s, err := shardkey.New(shards, form)
+	if err != nil {
+		return value
+	}
+	first, err := s.Name(value, 0)
+	if err != nil {
+		return value
+	}
+	last, err := s.Name(value, shards-1)
+	if err != nil {
+		return value
+	}
+	return first + " to " + last
 }
