@@ -245,7 +245,7 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm", "Leaves: cannot be proven from this: which keys share the partition is not known"),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm", "Leaves: cannot be proven from the samples: which keys share the partition is not known"),
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:], "The only warm key then was “c”", "or requests that fill it are not sampled").with(func(s *story) {
 		s.peak = 300
 	}),
@@ -262,8 +262,8 @@ var tableStories = []story{
 	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "Leaves: 625 WCU on the fullest part").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down", "Leaves: cannot be proven from this: which partition a Scan reads"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys", "Leaves: cannot be proven from this: the sum of all keys is served"),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down", "Leaves: cannot be proven from the samples: which partition a Scan reads"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys", "Leaves: cannot be proven from the samples: the sum of all keys is served"),
 	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because one of its indexes has too little write capacity"),
 	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because its index “by-customer” has too little write capacity").with(
 		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
@@ -351,7 +351,7 @@ func statusValues(units float64, a workload) (all []workload) {
 // fewValueStories are tables with few keys.
 var fewValueStories = []story{
 	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 1,
-		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity", "Leaves: cannot be proven from this: what the new key"},
+		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity", "Leaves: cannot be proven from the samples: what the new key"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
