@@ -20,7 +20,7 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
-	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was above the policy's share of a limit", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
+	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was close to what one partition serves", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
 		return detect.Scanned, fmt.Sprintf("%s: %.0f%% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", throttled, 100*scanned)
 	}
@@ -68,7 +68,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
 	}
 	if s.Refused[sample.OfIndexCapacity] == s.Starved() {
-		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, such as provisioned throughput: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over), anIndex(facts))
+		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, provisioned or as its owner set a maximum: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over), anIndex(facts))
 	}
 	cause := sample.Provisioned
 	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
@@ -98,7 +98,7 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Kind == detect.TableStarvation:
 		return append([]detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "the sum of all keys is served then, and how it lies on partitions is not known", Guide: "capacity", Text: starvationAdvice(s, peak)}}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
-		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Basis: "the samples do not show which key of the index is hot", Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
+		return append([]detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, Basis: "a record of a table's write does not tell the key in the index; a hot_gsi_key finding does", Guide: "indexes", Text: "Look at the table's indexes: the hot key is one of an index. Give the index a key with more values, put a shard into it, or leave items out of it that no query wants (a sparse index)."}}, retry...)
 	case f.Reason == detect.Scanned:
 		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Basis: "which partition a Scan reads at a time is not known", Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
