@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -51,6 +52,9 @@ func about(f *detect.Finding) string {
 		return "requests are throttled for lack of capacity, whatever the key"
 	case detect.RollingHotKey:
 		if f.Rolling != nil {
+			if n := len(f.Rolling.Keys); n > 0 {
+				key = Quote(Shorten(f.Rolling.Keys[n-1], longestKey)) // f.Key is the pattern
+			}
 			return fmt.Sprintf("a new key is hot each %s, the last %s", f.Rolling.Period, key)
 		}
 	case detect.MovingHotSpot:
@@ -92,15 +96,16 @@ func about(f *detect.Finding) string {
 // needs says how much of what one partition serves a key needs.
 func needs(f *detect.Finding) string {
 	peak, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value, detect.Side(f.Kind, "WCU", "RCU")
-	return fmt.Sprintf(" needs %s %s/s, %s what one partition serves", About(peak), unit, times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))))
+	return fmt.Sprintf(" needs %s %s/s, %s what one partition serves", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))))
 }
 
-// times writes a ratio: below two as a share, 96% of, and else as a multiple, 2.6 times.
-func times(ratio float64) string {
+// Times writes a ratio with three significant digits: below one as a share, 96% of, and
+// else as a multiple, 2.63 times.
+func Times(ratio float64) string {
 	if ratio < 1 {
 		return Percent(ratio) + " of"
 	}
-	return fmt.Sprintf("%.3g times", float64(int(ratio*10+0.5))/10)
+	return strconv.FormatFloat(rounded(ratio), 'f', -1, 64) + " times"
 }
 
 func shards(k detect.Kind, s *detect.Sharded) string {

@@ -24,6 +24,8 @@ func TestTitle(t *testing.T) {
 	over.State = detect.Resolved
 	rolling := of(detect.RollingHotKey, "2026-11-21", 1200, 0, 300)
 	rolling.Rolling = &detect.Rolling{Period: "day"}
+	pattern := of(detect.RollingHotKey, "log#<hour>", 1200, 0, 300)
+	pattern.Rolling = &detect.Rolling{Period: "hour", Keys: []string{"log#2026-11-21T11", "log#2026-11-21T12"}}
 	few := of(detect.TooFewShards, "a*", 9000, 0, 20)
 	few.Sharding = &detect.Sharded{Base: "a", Shards: 4, Needed: 14}
 	for want, f := range map[string]*detect.Finding{
@@ -31,6 +33,9 @@ func TestTitle(t *testing.T) {
 		"eu-west-1/orders: key “warm” needs 960 WCU/s, 96% of what one partition serves, for 90 s":                                  of(detect.HotKeyWrite, "warm", 960, 0, 90),
 		"eu-west-1/orders: key “settings” needs 12,000 RCU/s, 4 times what one partition serves, for 45 s, over since 12:00:44 UTC": over,
 		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                             rolling,
+		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                     pattern,
+		"eu-west-1/orders: key “near” needs 1,024 WCU/s, 1.02 times what one partition serves, for 2 s":                             of(detect.HotKeyWrite, "near", 1024, 0, 2),
+		"eu-west-1/orders: key “over” needs 1,150 WCU/s, 1.15 times what one partition serves, for 2 s":                             of(detect.HotKeyWrite, "over", 1150, 0, 2),
 		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                             few,
 		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                            of(detect.HotPartition, "", 0, 0, 3*3600),
 		"eu-west-1/orders: so few key values that they bound the table":                                                             of(detect.LowCardinalityKey, "", 0, 0, 3600),

@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // keySeconds are the seconds of one key in one table or index, in order.
@@ -66,6 +67,7 @@ type explanation struct {
 	tables      map[detect.Target]detect.Table
 	suggestions []string
 	samplesRead string
+	throttling  map[detect.Target]bool // tables and indexes of which a partition throttles, no key of it being hot
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
 	roots       map[string]*detect.Finding // what incidents are about, by their IDs
@@ -77,10 +79,11 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead()}
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead(), throttling: map[detect.Target]bool{}}
 	for i := range r.Findings {
 		found := &r.Findings[i]
-		if found.Key == key || isWhole(found, key) {
+		e.throttling[found.Target] = e.throttling[found.Target] || found.Kind == detect.HotPartition
+		if found.Key == key || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == key {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
@@ -184,8 +187,14 @@ func headline(f *detect.Finding) string {
 		return "requests exceed the capacity of " + whole(f) + " as a whole"
 	case f.Sharding != nil && !f.Kind.OfKey() && f.Severity == detect.Critical:
 		return "the fullest shard has more than one partition serves"
+	case f.Kind == detect.HotPartition && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0:
+		return "an index, of which a partition is full, holds the table's writes back"
 	case f.Kind == detect.HotPartition:
 		return "a partition throttles requests, and no single key is known to need more than one partition serves"
+	case f.Kind == detect.LowCardinalityKey && f.Severity != detect.Info && f.Utilization > 1:
+		return "the key has few values, and the hottest needs more than one partition serves"
+	case f.Kind == detect.LowCardinalityKey && f.Severity == detect.Warning:
+		return "the key has few values, and what one partition serves bounds each"
 	case f.Severity == detect.Critical && f.OverSeconds > 0 && f.Kind == detect.HotKeyRead:
 		return "requests exceed what one partition is certain to serve, so that some may be throttled"
 	case f.Severity == detect.Critical && f.OverSeconds > 0:
@@ -198,6 +207,8 @@ func headline(f *detect.Finding) string {
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Critical:
 		return "the key's load stays just at what one partition serves, as where the rest is throttled"
+	case f.Severity == detect.Warning && f.PossibleSeconds > 0:
+		return "requests may exceed what one partition serves, which is not proven of any single second"
 	case f.Severity == detect.Warning:
 		return "requests are close to what one partition serves"
 	}
@@ -216,7 +227,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	case f.Sharding != nil && !f.Kind.OfKey():
 		against = fmt.Sprintf(" over %d shards, the fullest with %s of the %s %s that its partition serves", f.Sharding.Shards, wording.Percent(f.Utilization), wording.About(m.limit), m.unit)
 	case !f.Kind.OfTable():
-		against = fmt.Sprintf(": %s times the %s %s that one partition serves", wording.About(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
+		against = fmt.Sprintf(": %s the %s %s that one partition serves", wording.Times(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
 	}
 	p.fact("peak", "%s %s at %s%s", wording.Figure(m.peak), m.unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), against)
 	p.fact("mean", "%s %s over %s", wording.Figure(m.mean), m.unit, wording.Seconds(int(f.Seconds)))
@@ -298,7 +309,7 @@ func overText(f *detect.Finding) string {
 		parts = append(parts, wording.Seconds(f.PossibleSeconds)+" possibly above it")
 	}
 	if f.SaturatedSeconds > 0 {
-		parts = append(parts, wording.Seconds(f.SaturatedSeconds)+" just at it")
+		parts = append(parts, wording.Seconds(f.SaturatedSeconds)+" in which what was served levelled off just at it")
 	}
 	if len(parts) == 0 && isLoad(f.Kind) {
 		return "no second above the limit"
@@ -342,6 +353,14 @@ type measure struct {
 	other           detect.Figure // the peak in the other unit
 }
 
+// of returns the load in the measure's unit.
+func (m *measure) of(l sketch.Load) float64 {
+	if m.reads {
+		return detect.Units(l.Read)
+	}
+	return detect.Units(l.Write)
+}
+
 func measureOf(f *detect.Finding) measure {
 	write, read := detect.Units(detect.PartitionWrite), detect.Units(detect.PartitionRead)
 	if f.Peak.RCU.Value/read > f.Peak.WCU.Value/write {
@@ -361,9 +380,9 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High && !sampled:
 		p.paragraph(2, "  ", "Every request was counted, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
 	case m.peak.Low == m.peak.High && !sampled:
-		p.paragraph(2, "  ", "The peak is exact: every request was sampled, and every sample of the key was counted.")
+		p.paragraph(2, "  ", e.counted(f, m))
 	case m.peak.Low == m.peak.Value && !sampled:
-		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: the difference may belong to other keys that shared its place in the sketch.", low, high))
+		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: the difference may belong to other keys that were counted together with it.", low, high))
 	default:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is an estimate, because not every request was sampled: with 95%% confidence it is between %s and %s. The severity is decided by a bound that holds with 99.9999%%.", low, high))
 	}
@@ -379,6 +398,34 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	for _, g := range f.Quality.Gaps {
 		p.paragraph(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
 	}
+}
+
+// counted returns how exact a peak is where every request was sampled.
+func (e *explanation) counted(f *detect.Finding, m measure) string {
+	switch highest := e.highest(f, m); {
+	case slices.Contains(f.Quality.CannotSee, detect.BlindSeconds):
+		return "Every request was counted, but their times do not prove in which second each was: the peak is a mean over the time since the batch before."
+	case f.Replication != nil && f.Replication.WCU > 0:
+		return "The peak includes writes of other Regions, as far as their requests are sampled: it may be higher."
+	case highest >= m.peak.High+1:
+		return fmt.Sprintf("Every request was counted. The samples have up to %s %s with times in one second, of which many have one and the same time, as where a producer writes them in one batch: of these the peak has only the mean since the batch before.", wording.About(highest), m.unit)
+	}
+	return "The peak is exact: every request was sampled, and every sample of the key was counted."
+}
+
+// highest returns the most units that samples have in one second of a finding's episode.
+func (e *explanation) highest(f *detect.Finding, m measure) (highest float64) {
+	for _, s := range e.seconds {
+		if s.target != f.Target || s.key.Text != f.Key {
+			continue
+		}
+		for _, at := range s.seconds {
+			if at.At >= f.FirstSeen.Unix() && at.At <= f.LastSeen.Unix() {
+				highest = max(highest, m.of(at.Low))
+			}
+		}
+	}
+	return highest
 }
 
 // requests writes what the requests were like.
@@ -401,7 +448,7 @@ func requests(p *page, e *detect.Evidence) {
 	if s := e.SortKeys; s != nil {
 		order := ""
 		if e.Split != nil && e.Split.Direction != "" {
-			order = ", the load " + e.Split.Direction
+			order = ", " + e.Split.Direction
 		}
 		p.fact("sort keys", "about %s in the hottest second%s", wording.About(s.Distinct), order)
 	}
@@ -473,6 +520,9 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	write, read := writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read
 	p.line("%s in %s", printable(s.key.Text), target(s.target))
 	p.paragraph(2, "  ", noFinding(write, read))
+	if e.throttling[s.target] {
+		p.paragraph(2, "  ", fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", target(s.target)))
+	}
 	p.heading("Load")
 	p.fact("writes", "up to %s WCU in one second; a partition serves %s", wording.About(detect.Units(write)), wording.Amount(detect.PartitionWrite))
 	p.fact("reads", "up to %s RCU in one second; a partition serves %s", wording.About(detect.Units(read)), wording.Amount(detect.PartitionRead))
@@ -502,17 +552,20 @@ func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
 		loads := make([]float64, (to-from+each-1)/each)
 		highest := m.limit
 		for _, at := range s.seconds {
-			load := detect.Units(at.Low.Write)
-			if m.reads {
-				load = detect.Units(at.Low.Read)
-			}
+			load := m.of(at.Low)
 			i := (at.At - from) / each
 			loads[i] = max(loads[i], load)
 			highest = max(highest, load)
 		}
+		if slices.Max(loads) == 0 {
+			return // all of it is of other Regions
+		}
 		draw(p, loads, highest, m.limit)
 		axis := fmt.Sprintf("%-*s%s", max(1, len(loads)-8), clock(from), clock(to-1))
 		p.line("          %s", axis)
+		if f.Replication != nil && f.Replication.WCU > 0 {
+			p.line("          only what this Region's own requests have; other Regions write more")
+		}
 		p.line("          each column shows the highest of %s; ┄ is the limit, %s %s", wording.Seconds(int(each)), wording.About(m.limit), m.unit)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // TestExplanationsDoNotMislead holds words to what they stand beside.
@@ -34,6 +35,29 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		if !strings.Contains(text, says) || strings.Contains(text, "exact") != (says == "The peak is exact") {
 			t.Errorf("confidence in %+v: %s", q, text)
 		}
+	}
+	for says, f := range map[string]detect.Finding{
+		"do not prove in which second": {Quality: detect.Quality{Sampling: detect.SamplingNone, CannotSee: []string{detect.BlindSeconds}}},
+		"writes of other Regions":      {Quality: detect.Quality{Sampling: detect.SamplingNone}, Replication: &detect.Replication{WCU: 500}},
+	} {
+		p = &page{}
+		e.confidence(p, &f, measureOf(&f))
+		if text := strings.Join(strings.Fields(p.String()), " "); !strings.Contains(text, says) || strings.Contains(text, "exact") {
+			t.Errorf("confidence, expecting %q: %s", says, text)
+		}
+	}
+	possible := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, PossibleSeconds: 9}
+	if got := headline(&possible); !strings.Contains(got, "may exceed") {
+		t.Errorf("what is possibly over is headed %q", got)
+	}
+	back := detect.Finding{Kind: detect.HotPartition, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 300}}}
+	if got := headline(&back); !strings.Contains(got, "holds the table's writes back") {
+		t.Errorf("what an index refuses is headed %q", got)
+	}
+	p = &page{}
+	draw(p, []float64{1100, 900}, 1100, 1000)
+	if !strings.Contains(p.String(), "1,000┄") {
+		t.Errorf("the limit's line is not labelled with it:\n%s", p)
 	}
 	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)

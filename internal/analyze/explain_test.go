@@ -116,6 +116,9 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 	if !strings.Contains(out, "the fullest shard has more than one partition") || !strings.Contains(out, "over 10 shards, the fullest") || strings.Contains(out, "times the 1,000") {
 		t.Errorf("it says\n%s", out)
 	}
+	if base := explained(t, text.String(), "total"); base != out {
+		t.Errorf("by the key without its shards it says\n%s", base)
+	}
 	rows := run(t, text.String(), analyze.FormatTable)
 	root, shard := strings.Index(rows, " total#SHARD_*"), strings.Index(rows, "└ total#SHARD_3")
 	if root < 0 || shard < root || !strings.Contains(rows, "130%") || strings.Contains(rows, "310%") {

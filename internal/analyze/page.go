@@ -52,10 +52,10 @@ func draw(p *page, loads []float64, highest, limit float64) {
 	for row := chartHeight - 1; row >= 0; row-- {
 		label, axis := "", ' '
 		switch row {
-		case chartHeight - 1:
-			label = wording.About(highest)
 		case line:
 			label = wording.About(limit)
+		case chartHeight - 1:
+			label = wording.About(highest)
 		}
 		if row == line {
 			axis = '┄'
