@@ -66,3 +66,22 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		t.Errorf("a key with 300 WCU: %s", got)
 	}
 }
+
+// TestCellsThatSayNothing: a table as a whole is not held to one partition's limit, and
+// shards are told only where they are an answer.
+func TestCellsThatSayNothing(t *testing.T) {
+	t.Parallel()
+	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1}
+	item := &detect.Finding{Kind: detect.HotKeyRead, Reason: detect.HotItem, Utilization: 1.2, Shards: 2}
+	sharded := &detect.Finding{Kind: detect.TooFewShards, Sharding: &detect.Sharded{}, Utilization: 1.2, Shards: 9}
+	shard := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2}
+	for _, c := range []struct {
+		f, root *detect.Finding
+		limit   string
+		shards  any
+	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {sharded, sharded, "120%", 9}, {shard, sharded, "120%", ""}, {shard, shard, "120%", 2}} {
+		if limit, shards := limitCell(c.f), shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
+			t.Errorf("%s under %s: %q of the limit, %v shards, want %q and %v", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
+		}
+	}
+}

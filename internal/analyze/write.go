@@ -142,6 +142,7 @@ func newTable(header ...any) table.Writer {
 const (
 	maxIncidents = 5
 	maxRows      = 40
+	maxAlike     = 3 // of one kind in an incident
 )
 
 // incidents returns the worst incidents, each with what to do first.
@@ -178,24 +179,60 @@ func firstSentence(text string) string {
 
 func (r *Result) findings(colours bool) string {
 	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
-	incident := ""
-	for _, f := range detect.ByIncident(r.Findings)[:min(len(r.Findings), maxRows)] {
-		of := ""
-		if f.Incident == incident {
-			of = "└ " // what the row above explains
+	rows := 0
+	for _, group := range detect.Roots(r.Findings) {
+		shown := few(group)
+		for i, f := range shown[:min(len(shown), maxRows-rows)] {
+			of := ""
+			if i > 0 {
+				of = "└ " // what the first row of the incident explains
+			}
+			t.AppendRow(table.Row{
+				severity(f.Severity, colours), f.State, f.Kind, of + text.Trim(subject(f), 48), r.target(f.Target),
+				peakCell(f), limitCell(f), f.OverSeconds, shardsCell(f, group[0]),
+				f.Peak.At.Format(time.RFC3339),
+			})
+			rows++
 		}
-		incident = f.Incident
-		t.AppendRow(table.Row{
-			severity(f.Severity, colours), f.State, f.Kind, of + text.Trim(subject(f), 48), r.target(f.Target),
-			peakCell(f), fmt.Sprintf("%.0f%%", 100*f.Utilization), f.OverSeconds, f.Shards,
-			f.Peak.At.Format(time.RFC3339),
-		})
+		if hidden := len(group) - len(shown); hidden > 0 && rows < maxRows {
+			t.AppendRow(table.Row{"", "", "", fmt.Sprintf("└ and %s like these", wording.Count(int64(hidden)))})
+		}
 	}
 	t.SetColumnConfigs(right("peak/s", "of limit", "seconds over", "shards"))
-	if more := len(r.Findings) - maxRows; more > 0 {
+	if more := len(r.Findings) - rows; more > 0 {
 		return t.Render() + fmt.Sprintf("\nand %s more: -o csv, json or html has all", wording.Count(int64(more)))
 	}
 	return t.Render()
+}
+
+// few returns the findings of an incident without those that are like many before them.
+func few(group []*detect.Finding) (shown []*detect.Finding) {
+	alike := map[detect.Kind]int{}
+	for _, f := range group {
+		if alike[f.Kind]++; alike[f.Kind] <= maxAlike {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// limitCell returns what a finding's load is of what one partition serves; nothing of a
+// table as a whole, which has more than one.
+func limitCell(f *detect.Finding) string {
+	if f.Kind.OfTable() {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100*f.Utilization)
+}
+
+// shardsCell returns how many shards carry a finding's load; nothing where shards are no
+// answer: of a table as a whole, of an item that is read, and of what is one of a key's
+// shards itself.
+func shardsCell(f, root *detect.Finding) any {
+	if f.Kind.OfTable() || f.Kind == detect.HotKeyRead && f.Reason == detect.HotItem || f != root && root.Sharding != nil {
+		return ""
+	}
+	return f.Shards
 }
 
 func (r *Result) tables() string {
