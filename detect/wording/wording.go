@@ -58,7 +58,7 @@ func Figure(f detect.Figure) string {
 // efforts say of each effort what it takes.
 var efforts = map[detect.Effort]string{
 	detect.EffortNone:      "nothing to change",
-	detect.EffortSetting:   "a setting, or a change to a job",
+	detect.EffortSetting:   "a setting of the table, of clients or of a job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",
 	detect.EffortItems:     "items or an index made anew",
@@ -75,21 +75,27 @@ func Leaves(s *detect.Step) string {
 	case s.Effort == "" || s.Action == detect.ActionPipeline:
 		return ""
 	case s.After != nil:
-		return after(s.After)
+		return after(s)
 	case s.Basis != "":
 		return "cannot be proven from the samples: " + s.Basis
 	}
 	return "cannot be proven from the samples"
 }
 
-// after writes a load that is left: 550 WCU on the fullest part, 55% of the limit.
-func after(a *detect.After) string {
+// after writes the load that a step leaves: 550 WCU on the fullest part, 55% of the limit.
+// Of shards that are even it says what each has: how they lie on partitions is another
+// matter.
+func after(s *detect.Step) string {
+	a, of := s.After, "on the fullest part"
+	if s.Action == detect.ActionShard {
+		of = "a shard"
+	}
 	unit := strings.ToUpper(a.Unit)
 	low, high := About(a.Low), About(a.High)
 	if low == high {
-		return fmt.Sprintf("%s %s on the fullest part, %s of the limit", high, unit, Percent(a.HighUtilization))
+		return fmt.Sprintf("%s %s %s, %s of the limit", high, unit, of, Percent(a.HighUtilization))
 	}
-	return fmt.Sprintf("%s to %s %s on the fullest part, %s to %s of the limit", low, high, unit, Percent(a.LowUtilization), Percent(a.HighUtilization))
+	return fmt.Sprintf("%s to %s %s %s, %s to %s of the limit", low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization))
 }
 
 // Seconds writes a number of seconds.

@@ -3,6 +3,7 @@ package wording_test
 import (
 	"testing"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
@@ -20,6 +21,21 @@ func TestKeysAreOnlyRead(t *testing.T) {
 		}
 		if got := wording.Quote(key); got != "“"+want+"”" {
 			t.Errorf("%q is quoted as %q", key, got)
+		}
+	}
+}
+
+// TestLeaves: equal shards are not parts of a partition, of which one is the fullest.
+func TestLeaves(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]detect.Step{
+		"550 WCU a shard, 55% of the limit":                    {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"500 to 700 WCU a shard, 50% to 70% of the limit":      {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
+		"550 WCU on the fullest part, 55% of the limit":        {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"cannot be proven from the samples: that is not known": {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},
+	} {
+		if got := wording.Leaves(&s); got != want {
+			t.Errorf("it leaves %q, want %q", got, want)
 		}
 	}
 }
