@@ -96,7 +96,8 @@ func about(f *detect.Finding) string {
 // needs says how much of what one partition serves a key needs.
 func needs(f *detect.Finding) string {
 	peak, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value, detect.Side(f.Kind, "WCU", "RCU")
-	return fmt.Sprintf(" needs %s %s/s, %s what one partition serves", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))))
+	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
+	return fmt.Sprintf(" needs %s %s/s, %s what one partition %s", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and

@@ -3,9 +3,12 @@ package analyze
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // TestExplanationsDoNotMislead holds words to what they stand beside.
@@ -44,6 +47,27 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		e.confidence(p, &f, measureOf(&f))
 		if text := strings.Join(strings.Fields(p.String()), " "); !strings.Contains(text, says) || strings.Contains(text, "exact") {
 			t.Errorf("confidence, expecting %q: %s", says, text)
+		}
+	}
+	second := func(at int64, wcu float64) whatif.Second {
+		return whatif.Second{At: at, Low: sketch.Load{Write: detect.Milli(wcu)}}
+	}
+	for exact, highest := range map[bool]float64{true: 1323, false: 1348} {
+		seen := &explanation{seconds: []keySeconds{{key: sample.KeyString("k"), seconds: []whatif.Second{second(99, 5000), second(100, 1323), second(101, highest)}}}}
+		f := detect.Finding{KeyRef: detect.KeyRef{Key: "k"}, Quality: detect.Quality{Sampling: detect.SamplingNone}, FirstSeen: time.Unix(100, 0), LastSeen: time.Unix(101, 0),
+			Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1323, Low: 1323, High: 1323}}}}
+		p = &page{}
+		seen.confidence(p, &f, measureOf(&f))
+		if strings.Contains(p.String(), "exact") != exact {
+			t.Errorf("a peak of 1,323 of which the samples show %v: %s", highest, p)
+		}
+	}
+	e = &explanation{throttling: map[detect.Target]bool{{Table: "orders"}: true}}
+	for table, refused := range map[string]bool{"orders": true, "carts": false} {
+		p = &page{}
+		e.withoutFinding(p, keySeconds{target: detect.Target{Table: table}, seconds: []whatif.Second{second(100, 300)}})
+		if strings.Contains(p.String(), "--explain orders") != refused {
+			t.Errorf("a key of %s without a finding is told:\n%s", table, p)
 		}
 	}
 	possible := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, PossibleSeconds: 9}
