@@ -207,7 +207,7 @@ func headline(f *detect.Finding) string {
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Critical:
 		return "the key's load stays just at what one partition serves, as where the rest is throttled"
-	case f.Severity == detect.Warning && f.PossibleSeconds > 0:
+	case f.Severity == detect.Warning && f.PossibleSeconds > 0 && f.OverSeconds == 0:
 		return "requests may exceed what one partition serves, which is not proven of any single second"
 	case f.Severity == detect.Warning:
 		return "requests are close to what one partition serves"
@@ -253,6 +253,9 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 			first := &root.Advice[0]
 			p.paragraph(2, "  ", "Do this first: "+first.Text)
 			heading = "What can be done for this key alone"
+			if f.Key == "" {
+				heading = "What can be done for the table or index itself"
+			}
 			steps = slices.DeleteFunc(slices.Clone(steps), func(s detect.Step) bool {
 				return s.Text == first.Text || s.Action == detect.ActionRename && first.Action == detect.ActionRename
 			})
