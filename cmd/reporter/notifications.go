@@ -273,8 +273,8 @@ func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) e
 	for i, n := range all {
 		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
 	}
-	return writeList(out, rows, f, "notifications", "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR", func(r listed) []string {
-		return []string{r.Created.UTC().Format(inSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.ID, r.LastError}
+	return cli.WriteList(out, rows, f, "notifications", "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR", func(r listed) []string {
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.ID, r.LastError}
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,8 +105,8 @@ func listSilences() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeList(c.OutOrStdout(), all, *format, "silences", "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON", func(s silence.Silence) []string {
-				return []string{s.State, s.StartsAt.UTC().Format(inSeconds), s.EndsAt.UTC().Format(inSeconds),
+			return cli.WriteList(c.OutOrStdout(), all, *format, "silences", "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON", func(s silence.Silence) []string {
+				return []string{s.State, s.StartsAt.UTC().Format(cli.InSeconds), s.EndsAt.UTC().Format(cli.InSeconds),
 					wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason)}
 			})
 		})
@@ -119,4 +120,31 @@ func expireSilences() *cobra.Command {
 		func(ctx context.Context, db *store.Store, id string) error {
 			return db.ExpireSilence(ctx, id, operator())
 		})
+}
+
+// forEachID has a command do something to each of what its arguments name, and say done
+// of it; missing is what to say of one that the store does not have.
+func forEachID(c *cobra.Command, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
+	config := defaults()
+	load := cli.Layers(c, config)
+	c.Args = cobra.MinimumNArgs(1)
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return config.Store.With(c.Context(), func(db *store.Store) error {
+			for _, id := range ids {
+				err := do(c.Context(), db, id)
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf(missing, id)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s is %s\n", id, done)
+			}
+			return nil
+		})
+	}
+	return c
 }

@@ -37,7 +37,7 @@ func (h *hotKeys) observe(over []sketch.Over, now time.Time) (early bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range over {
-		if age := now.Sub(time.Unix(o.Second, 0)); age <= earlyWithin && age > -time.Second && h.add(o) {
+		if now.Sub(time.Unix(o.Second, 0)) <= earlyWithin && h.add(o) {
 			early = true
 		}
 	}
