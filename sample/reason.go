@@ -1,7 +1,5 @@
 package sample
 
-import "slices"
-
 // Handler takes what a decoder finds in a message.
 type Handler interface {
 	// Record takes one good sample. It is valid until Record returns.
@@ -77,14 +75,3 @@ const (
 	// ReasonBadAttrs is attrs that are not text to text.
 	ReasonBadAttrs Reason = "bad_attrs"
 )
-
-var reasons = []Reason{
-	ReasonEmpty, ReasonSyntax, ReasonBadUTF8, ReasonTooDeep, ReasonNotObject,
-	ReasonNoTime, ReasonBadTime, ReasonNoTable, ReasonBadTable, ReasonBadOp,
-	ReasonNoKey, ReasonBadKey, ReasonKeyTooLong, ReasonBadBytes, ReasonTooLarge,
-	ReasonBadRead, ReasonNoOp, ReasonBadUnits, ReasonBadRate, ReasonBadN, ReasonBadCalls, ReasonBadRetries,
-	ReasonBadText, ReasonBadAttrs,
-}
-
-// Reasons lists every Reason that a Decoder can report.
-func Reasons() []Reason { return slices.Clone(reasons) }

@@ -38,11 +38,6 @@ func Parse(name string) (Form, error) {
 	return "", fmt.Errorf("format %q: give one of %v", name, Forms())
 }
 
-// Reasons lists why a sample of any form can be bad.
-func Reasons() []sample.Reason {
-	return slices.Concat(sample.Reasons(), change.Reasons(), cloudtrail.Reasons())
-}
-
 // Decoder reads messages of one form. It is for one goroutine.
 type Decoder interface {
 	// Decode hands out what a message holds. at is the message's own time in

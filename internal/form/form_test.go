@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -61,7 +62,7 @@ func TestFormsHaveTheirNames(t *testing.T) {
 		}
 		var found tables
 		form.NewDecoder(f, form.Tables{}).Decode([]byte(messages[f]), 0, &found)
-		if len(found) != 1 || slices.Contains(form.Reasons(), sample.Reason(found[0])) {
+		if len(found) != 1 || slices.Contains(reasons.All(), sample.Reason(found[0])) {
 			t.Errorf("%s: found %v", f, found)
 		}
 	}
@@ -73,7 +74,7 @@ func TestFormsHaveTheirNames(t *testing.T) {
 // No two reasons are one word: they are counted apart.
 func TestReasonsDiffer(t *testing.T) {
 	t.Parallel()
-	all := form.Reasons()
+	all := reasons.All()
 	slices.Sort(all)
 	if n := len(slices.Compact(slices.Clone(all))); n != len(all) {
 		t.Errorf("%d reasons of %d differ", n, len(all))

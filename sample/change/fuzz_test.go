@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -116,7 +117,7 @@ func FuzzDecode(f *testing.F) {
 		"y": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
 	}}}
 	known := make(map[sample.Reason]bool)
-	for _, r := range append(sample.Reasons(), change.Reasons()...) {
+	for _, r := range append(reasons.OfSample(), reasons.OfChange()...) {
 		known[r] = true
 	}
 	f.Fuzz(func(t *testing.T, message []byte, at int64) {

@@ -23,11 +23,6 @@ var hints = map[sample.Reason]string{
 	ReasonNoImages:  "choose the stream view NEW_AND_OLD_IMAGES, or take tables.NAME.indexes out",
 }
 
-// Reasons lists the reasons that a Decoder can report beside sample.Reasons.
-func Reasons() []sample.Reason {
-	return []sample.Reason{ReasonNotChange, ReasonBadImage, ReasonKeySchema, ReasonNoImages}
-}
-
 // Hint returns what an operator can do about a reason, in words; empty where the
 // sample itself is wrong.
 func Hint(r sample.Reason) string { return hints[r] }

@@ -37,12 +37,6 @@ const (
 	ReasonStatement sample.Reason = "statement_without_key"
 )
 
-// Reasons lists the reasons that a Decoder can report beside sample.Reasons and
-// change.ReasonKeySchema.
-func Reasons() []sample.Reason {
-	return []sample.Reason{ReasonNotRequest, ReasonFailed, ReasonQuery, ReasonBatch, ReasonTransaction, ReasonStatement}
-}
-
 // Decoder reads CloudTrail events.
 type Decoder struct {
 	tables sample.Schemas

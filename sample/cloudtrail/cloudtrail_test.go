@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
@@ -126,7 +127,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(message))
 	}
 	known := make(map[sample.Reason]bool)
-	for _, r := range append(append(sample.Reasons(), cloudtrail.Reasons()...), change.ReasonKeySchema) {
+	for _, r := range append(append(reasons.OfSample(), reasons.OfCloudTrail()...), change.ReasonKeySchema) {
 		known[r] = true
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {

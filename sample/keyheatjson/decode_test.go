@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
@@ -182,7 +183,7 @@ func TestDecodeReasons(t *testing.T) {
 			t.Errorf("%s: excerpt %q", c.story, excerpt)
 		}
 	}
-	for _, r := range sample.Reasons() {
+	for _, r := range reasons.OfSample() {
 		if !met[r] {
 			t.Errorf("no story for %s", r)
 		}

@@ -6,64 +6,102 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// appendRecord appends a record as JSON, in the form in which a Lambda function
-// gets it: what the decoder of stream records reads.
+// event is a record in the form in which a Lambda function gets it: what the decoder of
+// stream records reads.
+type event struct {
+	EventID  *string             `json:"eventID"`
+	Name     types.OperationType `json:"eventName"`
+	Region   *string             `json:"awsRegion"`
+	Stream   string              `json:"eventSourceARN"`
+	Identity *identity           `json:"userIdentity"`
+	Change   *change             `json:"dynamodb,omitempty"`
+}
+
+type identity struct {
+	Type        *string `json:"type"`
+	PrincipalID *string `json:"principalId"`
+}
+
+type change struct {
+	SequenceNumber           *string
+	Time                     *int64 `json:"ApproximateCreationDateTime"`
+	Keys, NewImage, OldImage item
+}
+
+// item is an item in DynamoDB JSON; nil for an image that is not there.
+type item map[string]*value
+
+// value is the one of its fields that is not nil.
+type value struct {
+	S    *string   `json:",omitempty"`
+	N    *string   `json:",omitempty"`
+	B    *[]byte   `json:",omitempty"`
+	BOOL *bool     `json:",omitempty"`
+	NULL *bool     `json:",omitempty"`
+	SS   *[]string `json:",omitempty"`
+	NS   *[]string `json:",omitempty"`
+	BS   *[][]byte `json:",omitempty"`
+	L    *[]*value `json:",omitempty"`
+	M    *item     `json:",omitempty"`
+}
+
+// appendRecord appends a record as JSON.
 func appendRecord(dst []byte, stream string, r *types.Record) []byte {
-	event := map[string]any{"eventID": r.EventID, "eventName": r.EventName, "awsRegion": r.AwsRegion, "eventSourceARN": stream}
+	e := event{EventID: r.EventID, Name: r.EventName, Region: r.AwsRegion, Stream: stream}
 	if u := r.UserIdentity; u != nil {
-		event["userIdentity"] = map[string]any{"type": u.Type, "principalId": u.PrincipalId}
+		e.Identity = &identity{u.Type, u.PrincipalId}
 	}
 	if c := r.Dynamodb; c != nil {
-		change := map[string]any{"SequenceNumber": c.SequenceNumber, "Keys": itemOf(c.Keys), "NewImage": itemOf(c.NewImage), "OldImage": itemOf(c.OldImage)}
-		if t := c.ApproximateCreationDateTime; t != nil {
-			change["ApproximateCreationDateTime"] = t.Unix()
+		e.Change = &change{SequenceNumber: c.SequenceNumber, Keys: itemOf(c.Keys), NewImage: itemOf(c.NewImage), OldImage: itemOf(c.OldImage)}
+		if c.ApproximateCreationDateTime != nil {
+			seconds := c.ApproximateCreationDateTime.Unix()
+			e.Change.Time = &seconds
 		}
-		event["dynamodb"] = change
 	}
-	raw, _ := json.Marshal(event) // it never fails on texts, numbers and bytes
+	raw, _ := json.Marshal(e) // it never fails on texts, numbers and bytes
 	return append(dst, raw...)
 }
 
-// itemOf returns an item in DynamoDB JSON; nil for an image that is not there.
-func itemOf(item map[string]types.AttributeValue) map[string]any {
-	if item == nil {
+func itemOf(of map[string]types.AttributeValue) item {
+	if of == nil {
 		return nil
 	}
-	all := make(map[string]any, len(item))
-	for name, v := range item {
+	all := make(item, len(of))
+	for name, v := range of {
 		all[name] = valueOf(v)
 	}
 	return all
 }
 
-// valueOf returns a value in DynamoDB JSON. A type that this program does not know
-// becomes null, which the decoder counts as a bad image.
-func valueOf(v types.AttributeValue) map[string]any {
+// valueOf returns nil for a type that this program does not know, which the decoder
+// counts as a bad image.
+func valueOf(v types.AttributeValue) *value {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
+		return &value{S: &v.Value}
 	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
+		return &value{N: &v.Value}
 	case *types.AttributeValueMemberB:
-		return map[string]any{"B": v.Value}
+		return &value{B: &v.Value}
 	case *types.AttributeValueMemberBOOL:
-		return map[string]any{"BOOL": v.Value}
+		return &value{BOOL: &v.Value}
 	case *types.AttributeValueMemberNULL:
-		return map[string]any{"NULL": v.Value}
+		return &value{NULL: &v.Value}
 	case *types.AttributeValueMemberSS:
-		return map[string]any{"SS": v.Value}
+		return &value{SS: &v.Value}
 	case *types.AttributeValueMemberNS:
-		return map[string]any{"NS": v.Value}
+		return &value{NS: &v.Value}
 	case *types.AttributeValueMemberBS:
-		return map[string]any{"BS": v.Value}
+		return &value{BS: &v.Value}
 	case *types.AttributeValueMemberL:
-		list := make([]any, 0, len(v.Value))
+		list := make([]*value, 0, len(v.Value))
 		for _, one := range v.Value {
 			list = append(list, valueOf(one))
 		}
-		return map[string]any{"L": list}
+		return &value{L: &list}
 	case *types.AttributeValueMemberM:
-		return map[string]any{"M": itemOf(v.Value)}
+		members := itemOf(v.Value)
+		return &value{M: &members}
 	}
 	return nil
 }
