@@ -80,7 +80,7 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 		{"only eu is told of us", []string{us}, []regional{{region: eu, wcu: 1200}},
 			[]string{"hot_key_write eu-west-1 critical 1200 0"}, 1, eu, "where those are not sampled, the load may be higher"},
 		{"one writes and one reads", []string{eu, us}, []regional{{region: eu, rcu: 50}, {region: us, wcu: 1200}},
-			[]string{"hot_key_write eu-west-1 critical 1200 1200", "hot_key_write us-east-1 critical 1200 0"}, 1, us, "every write is replicated"},
+			[]string{"hot_key_write eu-west-1 critical 1200 1200", "hot_key_write us-east-1 critical 1200 0"}, 1, us, "each write that succeeds is replicated"},
 		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4000}, {region: us, rcu: 4000}},
 			[]string{"hot_key_read eu-west-1 critical 0 -", "hot_key_read us-east-1 critical 0 -"}, 2, "", ""},
 		{"a little in the other Region", []string{eu, us}, []regional{{region: eu, wcu: 950}, {region: us, wcu: 90}},

@@ -205,7 +205,9 @@ func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")
 	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
-	j := run(t, quick(), &probe{Store: s})
+	config := quick()
+	config.PageWithin = 15 * time.Minute
+	j := run(t, config, &probe{Store: s})
 	c.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
 	j.quiet(t)
 	o := left(t, s)
