@@ -56,7 +56,7 @@ func WhyThrottled(f *detect.Finding) string {
 	if f.Quality.Rate != nil && *f.Quality.Rate < 1 {
 		return fmt.Sprintf("Of the attempts on the key that were sampled in the seconds looked at, DynamoDB throttled %s.", wording.Count(n))
 	}
-	return fmt.Sprintf("DynamoDB throttled %s attempts on the key in the seconds looked at.", wording.Count(n))
+	return fmt.Sprintf("DynamoDB throttled at least %s attempts on the key in the seconds looked at.", wording.Count(n))
 }
 
 // amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).
@@ -101,7 +101,7 @@ func WhyStorm(f *detect.Finding, who *detect.CallerRetries) string {
 	if r.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are not demand and do not count towards shards.",
+	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times on average, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are not demand and do not count towards shards.",
 		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.About(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
 }
 

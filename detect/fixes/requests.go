@@ -109,7 +109,7 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 		basis = fmt.Sprintf("%s of %s attempts were refused, and each request was sent %.1f times", wording.Percent(detect.Ratio(r.Refused, r.Attempts)), wording.About(r.Attempts), r.Amplification)
 	}
 	return fix{
-		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s attempts on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
+		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
 		basis: basis,
 		after: c.after(1-share, 1),
 	}, true

@@ -59,7 +59,7 @@ func retryStorm(_ *Adviser, c *Case) (fix, bool) {
 		paused = ", and a retry without a pause is refused like the one before"
 	}
 	return fix{
-		text: fmt.Sprintf("Let %s back off exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times%s. %s.",
+		text: fmt.Sprintf("Let %s back off exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times on average%s. %s.",
 			wording.Quote(who.Caller), who.Amplification, paused, left),
 		basis: "the attempts that requests tell of, which are not demand of their own",
 		place: first, after: c.after(1, 1),

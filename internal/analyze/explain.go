@@ -467,7 +467,7 @@ func requests(p *page, e *detect.Evidence) {
 	}
 	for _, cause := range []sample.Cause{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.CauseUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
-			p.fact("throttled", "%s requests, reason %s", wording.Count(n), cause)
+			p.fact("throttled", "at least %s attempts, reason %s", wording.Count(n), cause)
 		}
 	}
 }
