@@ -27,7 +27,11 @@ func heapOf(w *sketch.Window) Heap {
 func heapOfKey(w *sketch.Window, k *sketch.KeyLoad) Heap {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
-		return newHeap(float64(e.Heaped), float64(detect.Weight(e.Load)), e.HeapedAt)
+		h := newHeap(float64(e.Heaped), float64(detect.Weight(e.Load)), e.HeapedAt)
+		if h.Part*float64(k.Requests) > 2*float64(w.Total.Heaped) {
+			return Heap{} // no producer flushed nearly as much: it was a burst on this key
+		}
+		return h
 	case k.Requests < detect.MinRecords:
 		return Heap{}
 	}
