@@ -198,6 +198,14 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool
 	now := time.Now()
 	v := judge(r.config, n, response, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
+	// First, so that a process which ends between the two does it again: of what is
+	// delivered or dead nobody would.
+	if r.fallsBack(n, v.outcome, now) {
+		err := r.store.FallBack(ctx, n.ID, r.config.Fallback, detect.CopiedID(n.ID, r.config.Fallback))
+		if ignoreNotFound(err) != nil {
+			return false, err
+		}
+	}
 	switch v.outcome {
 	case delivered:
 		r.target.Heal(health.Whole)
@@ -211,10 +219,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool
 		r.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
 		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
-	if err = ignoreNotFound(err); err == nil && r.fallsBack(n, v.outcome, now) {
-		err = r.store.FallBack(ctx, n.ID, r.config.Fallback, detect.CopiedID(n.ID, r.config.Fallback))
-	}
-	return !response.Silent, err
+	return !response.Silent, ignoreNotFound(err)
 }
 
 // ignoreNotFound makes nothing of a notification that another process has dealt with.
