@@ -62,16 +62,22 @@ func (c *Clocks) Heap(w *sketch.Window, k *sketch.KeyLoad) Heap {
 // keep reports whether all producers with much of a key's load write times in whole
 // seconds, every second.
 func (c *Clocks) keep(w *sketch.Window, k *sketch.KeyLoad) bool {
-	of := producers(w.Callers, 0)
-	if e := k.Evidence; e != nil && len(w.Callers.Entries) > 0 {
-		of = producers(e.Callers, float64(detect.Weight(e.Load))*(1-allShare))
-	}
+	of := producersOf(w, k)
 	for _, producer := range of {
 		if s := c.kept[producer]; w.Second > s.last || w.Second < s.first+SteadySeconds-1 {
 			return false
 		}
 	}
 	return len(of) > 0
+}
+
+// producersOf returns those with much of a key's load, or of its table's where nothing
+// tells.
+func producersOf(w *sketch.Window, k *sketch.KeyLoad) []uint64 {
+	if e := k.Evidence; e != nil && len(w.Callers.Entries) > 0 {
+		return producers(e.Callers, float64(detect.Weight(e.Load))*(1-allShare))
+	}
+	return producers(w.Callers, 0)
 }
 
 // producers returns the callers with at least so much weight, or what stands for the

@@ -23,19 +23,32 @@ func heapOf(w *sketch.Window) Heap {
 }
 
 // heapOfKey returns that of a key, as its evidence tells; of one without any, and with
-// more than a few requests, as for its table.
+// more than a few requests, as for its table. A producer flushes all it has: where none
+// of the key's flushed as much, it was a burst on this key.
 func heapOfKey(w *sketch.Window, k *sketch.KeyLoad) Heap {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
 		h := newHeap(float64(e.Heaped), float64(detect.Weight(e.Load)), e.HeapedAt)
-		if h.Part*float64(k.Requests) > 2*float64(w.Total.Heaped) {
-			return Heap{} // no producer flushed nearly as much: it was a burst on this key
+		least := max(h.Part*float64(k.Requests)/2, detect.HeapedShare*requestsOf(w, producersOf(w, k)))
+		if float64(w.Total.Heaped) < least {
+			return Heap{}
 		}
 		return h
 	case k.Requests < detect.MinRecords:
 		return Heap{}
 	}
 	return heapOf(w)
+}
+
+// requestsOf returns about how many requests the least of some producers made in a second.
+func requestsOf(w *sketch.Window, of []uint64) float64 {
+	least := uint64(detect.Weight(w.Total.Load))
+	for _, e := range w.Callers.Entries {
+		if slices.Contains(of, e.Hash) {
+			least = min(least, e.Weight)
+		}
+	}
+	return float64(w.Total.Requests) * detect.Ratio(float64(least), float64(detect.Weight(w.Total.Load)))
 }
 
 func newHeap(heaped, all float64, at uint64) Heap {
