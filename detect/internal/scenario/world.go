@@ -186,7 +186,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			continue
 		}
 		for range together {
-			r := s.record(at, key, l.millis(i, n), refused)
+			r := s.record(at, key, s.millis(i, n), refused)
 			r.N = int64(min(fold, n-i))
 			if rate > 0 { // what is sampled says so, as the SDK's middleware does
 				r.Calls = 1 / float64(together)
@@ -202,14 +202,15 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 const flushMillis = 417
 
 // millis returns when in its second the i-th of n requests is said to have been.
-func (l *WorldLoad) millis(i, n int) int64 {
+func (s *sender) millis(i, n int) int64 {
+	l := s.load
 	switch {
 	case l.Whole:
 		return 0
 	case l.Flush > 0:
 		return flushMillis
 	}
-	return int64(1000 * i / n)
+	return int64(1000 * (float64(i) + s.random.Float64()) / float64(n))
 }
 
 func (s *sender) record(at, key int, millis int64, refused float64) sample.Record {
@@ -225,9 +226,12 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	if op, known := sample.ParseOp(l.Op); known {
 		r.Op = op
 	}
-	if l.RCU > 0 {
+	switch {
+	case l.RCU > 0:
 		r.RCU = Milli(s.unit)
-	} else {
+	case l.Sort == "queue" && s.atTail():
+		r.WCU, r.Op = Milli(s.unit), sample.DeleteItem
+	default:
 		r.WCU = Milli(s.unit)
 		r.Edit = s.edit()
 	}
@@ -335,6 +339,10 @@ func (s *sender) partitionKey(at, n int) sample.Key {
 	return sample.KeyString(text)
 }
 
+// atTail reports whether a queue's next request deletes its oldest item, and does not put
+// a new one.
+func (s *sender) atTail() bool { return s.sent%2 == 0 }
+
 // jitterMillis is how far timestamps as sort keys are from the order of arrival.
 const jitterMillis = 300
 
@@ -351,7 +359,7 @@ func (s *sender) sortKey(at int, millis int64) sample.Key {
 	case "jitter":
 		return sample.KeyString(strconv.FormatInt(now-s.random.Int64N(jitterMillis), 10))
 	case "queue":
-		if s.sent%2 == 0 {
+		if s.atTail() {
 			return sample.KeyString(fmt.Sprintf("%012d", s.sent))
 		}
 		return sample.KeyString(fmt.Sprintf("%012d", s.sent+100_000))
