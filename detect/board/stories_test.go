@@ -285,7 +285,7 @@ var tableStories = []story{
 // shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
+		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "takes 75 queries of at least 0.5 RCU each", "50,000 write units a second, more than the default quota of a table, 40,000", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},

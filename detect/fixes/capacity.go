@@ -88,11 +88,7 @@ func (c *Case) kept(action string, now float64) string {
 
 // most writes an amount a second at such a peak, and the default quota where that is less.
 func (c *Case) most(units float64) string {
-	text := c.amount(units) + " a second at such a peak"
-	if quota := float64(detect.Side(c.Kind, detect.TableQuotaWrite, detect.TableQuotaRead)); units > quota {
-		text += fmt.Sprintf(", more than the default quota of a table, %s, which AWS raises on request", wording.About(quota))
-	}
-	return text
+	return c.amount(units) + " a second at such a peak" + wording.BeyondQuota(units, c.Kind)
 }
 
 func (c *Case) amount(units float64) string { return wording.PerSecond(detect.Milli(units), c.Kind) }

@@ -97,7 +97,12 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 			numbered = fmt.Sprintf(", %s to %s", low, high)
 		}
 	}
+	takes := detect.EffortCode
+	if c.Index != "" {
+		takes = detect.EffortKeys
+	}
 	return fix{
+		takes: takes,
 		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
 			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period),
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
@@ -192,11 +197,11 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	if more := capacityForCopies(c); more != "" {
 		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, After: c.after(1, 1), Basis: stays, Guide: "capacity"})
 	}
-	migrate := detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Effort: detect.EffortKeys, After: f.after, Basis: f.basis, Guide: "migration"}
-	if c.Rolling != nil && names.base == c.Key {
-		migrate.Effort = detect.EffortCode // nothing that is stored changes
+	f.takes = detect.EffortKeys
+	if c.Index == "" && (names.base != c.Key || c.Rolling != nil || c.isQueue()) {
+		f.takes = detect.EffortCode // nothing that is stored is copied
 	}
-	f.with = append(f.with, migrate)
+	f.with = append(f.with, detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Effort: f.takes, After: f.after, Basis: f.basis, Guide: "migration"})
 	return f
 }
 

@@ -28,7 +28,9 @@ type fix struct {
 	after       *detect.After
 	names       *detect.ShardNames
 	place       place
-	with        []detect.Step // what belongs to the fix
+	// takes is the effort where it is not the ledger's.
+	takes detect.Effort
+	with  []detect.Step // what belongs to the fix
 }
 
 // place is where a fix stands whatever its effect.
@@ -96,6 +98,10 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 			continue
 		}
 		if f, applies := e.find(a, c); applies {
+			if f.takes != "" {
+				own := *e
+				e, own.effort = &own, f.takes
+			}
 			all = append(all, applied{e, f})
 		}
 	}
@@ -114,13 +120,16 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 // out what nobody asked for so far, is not that.
 func withoutNeedless(all []applied, c *Case) []applied {
 	if !slices.ContainsFunc(all, func(f applied) bool {
-		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && f.action != detect.ActionSplit && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
+		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && !divides(f) && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
 	}) {
 		return all
 	}
-	return slices.DeleteFunc(all, func(f applied) bool {
-		return f.action == detect.ActionShard || f.action == detect.ActionSplit
-	})
+	return slices.DeleteFunc(all, divides)
+}
+
+// divides reports whether a fix divides a key or an item.
+func divides(f applied) bool {
+	return f.action == detect.ActionShard || f.action == detect.ActionSplit
 }
 
 // compare orders two fixes, the better one first.

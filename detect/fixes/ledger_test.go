@@ -361,6 +361,32 @@ func TestAMigrationRelievesAtOnce(t *testing.T) {
 		if moves := strings.Contains(text, "move each in a transaction"); moves != c.moves || strings.Contains(text, "drain") == c.moves {
 			t.Errorf("%s: %s", c.name, text)
 		}
+		if moves := steps[i].Effort == detect.EffortKeys; moves != c.moves || steps[i-1].Effort != steps[i].Effort {
+			t.Errorf("%s: the shards take %s, their migration %s", c.name, steps[i-1].Effort, steps[i].Effort)
+		}
+	}
+}
+
+// TestATimeNeedsNoMigration holds that the keys of past times stay as they are, except
+// in an index, which has its key for good.
+func TestATimeNeedsNoMigration(t *testing.T) {
+	t.Parallel()
+	for index, want := range map[string]detect.Effort{"": detect.EffortCode, "by-day": detect.EffortKeys} {
+		c := hot(detect.HotKeyWrite, 1800, op(sample.PutItem, 1, 1800, 1))
+		c.Index, c.Reason, c.Rolling = index, detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
+		found := false
+		for _, s := range fixes.New().Steps(c) {
+			switch s.Action {
+			case detect.ActionRename, detect.ActionShard, detect.ActionMigrate:
+				found = true
+				if s.Effort != want {
+					t.Errorf("of index %q %s takes %q, want %q", index, s.Action, s.Effort, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("of index %q no step divides it", index)
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func (c *Case) queriesOfAll() float64 {
 
 // fanOut returns what reading all shards costs.
 func fanOut(c *Case) string {
-	text := fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", c.Shards, detect.QueryMinimum)
+	text := wording.ReadingAll(c.Shards)
 	if q := c.requests(sample.Query); q > 0 {
 		text += fmt.Sprintf(": at the %s queries a second seen, up to %s × %d × %g = %s RCU a second more",
 			wording.About(q), wording.About(q), c.Shards-1, detect.QueryMinimum, wording.About(q*float64(c.Shards-1)*detect.QueryMinimum))

@@ -214,12 +214,17 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
 		all = append(all, f)
 	}
+	beyond := ""
+	if more := wording.BeyondQuota(detect.Units(peak.Value), kind); more != "" {
+		beyond = fmt.Sprintf(". All shards together take %s a second%s", wording.PerSecond(peak.Value, kind), more)
+	}
 	loads := fmt.Sprintf("%d shards of %s receive %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
 		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, Guide: "shards", Basis: "the peak of all shards, divided evenly",
-				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards.", shards, needed, sum)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, Guide: "shards", Basis: "the peak of all shards, divided evenly",
+				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards. %s%s.",
+					shards, needed, sum, wording.ReadingAll(needed), beyond)})
 	case shards > detect.TooManyFactor*ever:
 		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(mostKind, most.Value, ever), Basis: "the highest peak of all shards, divided evenly", Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})

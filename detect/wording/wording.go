@@ -156,3 +156,18 @@ func rounded(v float64) float64 {
 	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
 }
+
+// ReadingAll says what reading a whole key costs that has so many shards.
+func ReadingAll(shards int) string {
+	return fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", shards, detect.QueryMinimum)
+}
+
+// BeyondQuota says that a table's default quota is less than so many units a second;
+// empty where it is not.
+func BeyondQuota(units float64, k detect.Kind) string {
+	quota := float64(detect.Side(k, detect.TableQuotaWrite, detect.TableQuotaRead))
+	if units <= quota {
+		return ""
+	}
+	return fmt.Sprintf(", more than the default quota of a table, %s, which AWS raises on request", About(quota))
+}
