@@ -84,9 +84,11 @@ type Incident struct {
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`
 	FirstFix string `json:"first_fix"`
-	// Labels and Owner come from the policy.
-	Labels map[string]string `json:"labels"`
-	Owner  string            `json:"owner"`
+	// Labels and Owner come from the policy, and RunbookURL, the address of the owner's
+	// own instructions; empty for none.
+	Labels     map[string]string `json:"labels"`
+	Owner      string            `json:"owner"`
+	RunbookURL string            `json:"runbook_url"`
 	// Notified are the receivers that were told that it fires, and not yet that it is
 	// over.
 	Notified []string `json:"notified"`
@@ -348,15 +350,34 @@ func NotificationID(incident string, opened time.Time, revision int, event Event
 type Payload struct {
 	Incident json.RawMessage `json:"incident"`
 	Finding  json.RawMessage `json:"finding"`
+	// Recent is the load of the finding's key before the notification; nil where that is
+	// not known, of a finding that is about no single key, and of an end.
+	Recent *Recent `json:"recent,omitempty"`
 }
 
-// NewPayload returns the payload of a notification. finding is the document of the root.
-func NewPayload(i *Incident, finding []byte) ([]byte, error) {
+// RecentSeconds is of how many seconds a notification tells the load.
+const RecentSeconds = 30
+
+// Recent is a key's load in the last seconds before it was told of.
+type Recent struct {
+	// From is the first second; each of Loads is one second.
+	From time.Time `json:"from"`
+	// Unit is wcu or rcu, Limit what one partition serves of it in a second.
+	Unit  string  `json:"unit"`
+	Limit float64 `json:"limit"`
+	// Loads are whole units a second; null where it was not seen whether the key had any.
+	// The newest second may still have been going on.
+	Loads []*float64 `json:"loads"`
+}
+
+// NewPayload returns the payload of a notification. finding is the document of the root,
+// recent its key's load; nil for none.
+func NewPayload(i *Incident, finding []byte, recent *Recent) ([]byte, error) {
 	incident, err := json.Marshal(i)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(Payload{Incident: incident, Finding: finding})
+	return json.Marshal(Payload{Incident: incident, Finding: finding, Recent: recent})
 }
 
 // ReadPayload returns what a payload holds; a finding alone as that of no incident.

@@ -3,8 +3,10 @@ package detect
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/shardkey"
@@ -46,6 +48,41 @@ type Policy struct {
 	// matched by. Both are the operator's own words.
 	Owner  string
 	Labels map[string]string
+	// RunbookURL is where the owner's own instructions are, with {kind} for the kind of
+	// the finding that an incident is about; empty for nowhere.
+	RunbookURL string
+}
+
+// kindInURL stands in a RunbookURL for the kind of a finding.
+const kindInURL = "{kind}"
+
+// Runbook returns the address of the instructions for a kind; empty for none.
+func (p Policy) Runbook(k Kind) string {
+	return strings.ReplaceAll(p.RunbookURL, kindInURL, url.PathEscape(string(k)))
+}
+
+// maxURL bounds an address, in bytes: Slack takes 3,000 of a button's, kind and all.
+const maxURL = 2000
+
+// checkRunbook returns what is wrong with the address of instructions. It is sent to all
+// receivers, so that it holds no password.
+func (p Policy) checkRunbook() error {
+	if p.RunbookURL == "" {
+		return nil
+	}
+	address := p.Runbook(HotKeyWrite)
+	u, err := url.Parse(address)
+	switch {
+	case len(p.RunbookURL) > maxURL:
+		return fmt.Errorf("runbook URL of %d bytes: give at most %d", len(p.RunbookURL), maxURL)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsAny(address, " <>\"`"):
+		return fmt.Errorf("runbook URL %q: write https://wiki.example.com/dynamodb, an absolute address of http or https", p.RunbookURL)
+	case u.User != nil:
+		return errors.New("a runbook URL with a user: all receivers are told of it, so give one without a password")
+	case strings.ContainsAny(address, "{}"):
+		return fmt.Errorf("runbook URL %q: only %s is replaced: take the other braces out", p.RunbookURL, kindInURL)
+	}
+	return nil
 }
 
 // DefaultPolicy returns the policy of a table that the operator decided nothing for.
@@ -79,7 +116,7 @@ func (p Policy) Validate() error {
 			return fmt.Errorf("excluded key %q: %w: * stands for any text without /, ? for one character", pattern, err)
 		}
 	}
-	return nil
+	return p.checkRunbook()
 }
 
 // MinRepeat is the least time between two messages of which the second says nothing

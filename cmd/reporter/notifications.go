@@ -115,7 +115,7 @@ func alertCommand() *cobra.Command {
 			return cli.Wrong(errors.New("the configuration has no receivers: give some under receivers"))
 		}
 		return config.Store.With(c.Context(), func(db *store.Store) error {
-			return testAlert(c.Context(), db, *only, detect.Severity(*severity), *timeout, c.OutOrStdout())
+			return testAlert(c.Context(), db, *only, detect.Severity(*severity), config.DetectPolicy, *timeout, c.OutOrStdout())
 		})
 	}
 	c.AddCommand(test)
@@ -125,19 +125,23 @@ func alertCommand() *cobra.Command {
 // testAlert sends a made-up incident, and its end, by the outbox. The end follows also
 // where the beginning was not delivered in time: a test must not stay open in a pager
 // that is told of it later.
-func testAlert(ctx context.Context, db *store.Store, to []string, severity detect.Severity, timeout time.Duration, out io.Writer) error {
+func testAlert(ctx context.Context, db *store.Store, to []string, severity detect.Severity, policy func(detect.Target) detect.Policy, timeout time.Duration, out io.Writer) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	i, f := testIncident(severity)
+	i, f := testIncident(severity, policy)
 	document, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	payload, err := detect.NewPayload(&i, document)
-	if err != nil {
-		return err
-	}
 	put := func(event detect.Event) error {
+		recent := testLoad(&f)
+		if event == detect.EventResolved {
+			recent = nil
+		}
+		payload, err := detect.NewPayload(&i, document, recent)
+		if err != nil {
+			return err
+		}
 		for _, name := range to {
 			err := db.PutNotification(context.WithoutCancel(ctx), store.Notification{
 				ID: i.ID + "-" + string(event) + "-" + name, Fingerprint: f.Fingerprint, Incident: i.ID, Event: string(event), Route: name, Payload: payload,
@@ -199,7 +203,7 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 }
 
 // testIncident is an incident that says of itself that it is a test.
-func testIncident(severity detect.Severity) (detect.Incident, detect.Finding) {
+func testIncident(severity detect.Severity, policy func(detect.Target) detect.Policy) (detect.Incident, detect.Finding) {
 	now := time.Now().UTC().Truncate(time.Second)
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, now, now
@@ -210,7 +214,20 @@ func testIncident(severity detect.Severity) (detect.Incident, detect.Finding) {
 	return detect.Incident{
 		ID: f.Incident, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: now, LastSeen: now,
 		Root: f.Fingerprint, Findings: []string{f.Fingerprint}, Labels: map[string]string{notify.TestLabel: "true"}, Notified: []string{},
+		RunbookURL: policy(f.Target).Runbook(f.Kind),
 	}, f
+}
+
+// testLoad is the load of a test's key: it rises for half of the time, to the peak.
+func testLoad(f *detect.Finding) *detect.Recent {
+	r := &detect.Recent{
+		From: f.LastSeen.Add(-(detect.RecentSeconds - 1) * time.Second), Unit: "wcu",
+		Limit: detect.Units(detect.Limit(f.Kind)), Loads: make([]*float64, detect.RecentSeconds),
+	}
+	for i := range r.Loads {
+		r.Loads[i] = new(f.Peak.WCU.Value * min(1, float64(i+1)/(detect.RecentSeconds/2)))
+	}
+	return r
 }
 
 // notificationsCommand shows the outbox and has a notification tried again.

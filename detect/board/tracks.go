@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // maxTracked is how many keys a board follows at once, maxOfTarget of one table or
@@ -102,6 +103,20 @@ func (ts *tracks) crowd(of detect.Target) *crowd {
 }
 
 func (ts *tracks) addWhole(id trackID) *episode.Track { return ts.add(id, sample.Key{}) }
+
+// Recent returns the load of a finding's key in the seconds up to the newest one that the
+// finding counts; nil of a finding that is about no single key, and where none of them
+// was seen. seed is the hash seed of the windows.
+func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
+	if !f.Kind.OfKey() {
+		return nil
+	}
+	t := b.tracks.all[trackID{f.Target, sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, seed)}]
+	if t == nil {
+		return nil
+	}
+	return t.Recent(f.Kind, f.Through.Unix(), b.timeline)
+}
 
 // warmest returns the three keys of a table or index that had most in one second.
 func (ts *tracks) warmest(of detect.Target, second int64) []string {

@@ -28,6 +28,11 @@ func (t Timeline) complete(from, to int64) int64 {
 	return max(0, n)
 }
 
+// seen reports whether nothing is known to be missing of a second.
+func (t Timeline) seen(second int64) bool {
+	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
+}
+
 // Settle closes the seconds up to this one, and reports whether any was open.
 // complete reports whether all of the seconds since the last call were seen. The
 // first call sets where this judge begins: of what went before it did not see

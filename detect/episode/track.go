@@ -2,6 +2,7 @@ package episode
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -228,6 +229,25 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 		return t.points[i].load(), true
 	}
 	return l, false
+}
+
+// Recent returns the key's load in the seconds up to and including one; nil when none of
+// them was seen.
+func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
+	from := last - detect.RecentSeconds + 1
+	r := &detect.Recent{From: detect.At(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
+	known := false
+	for i := range t.points {
+		p := &t.points[i]
+		if p.second < from || p.second > last || !within.seen(p.second) {
+			continue
+		}
+		r.Loads[p.second-from], known = new(math.Round(detect.Units(p.of(k).Value))), true
+	}
+	if !known {
+		return nil
+	}
+	return r
 }
 
 // HotSeconds returns in how many seconds the key's weight was at least `hot`, and its

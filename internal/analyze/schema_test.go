@@ -101,6 +101,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"actions":          {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
 		"quality":          {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
 		"incident":         {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},
+		"recent":           {s.Defs["recent"].Required, fields(reflect.TypeFor[detect.Recent]())},
 		"causes":           {s.Defs["incident"].Properties["cause"].Enum, constants(t, "Cause", "")},
 		"sources":          {s.Defs["quality"].Properties["source"].Enum, constants(t, "Source", "")},
 		"sampling":         {s.Defs["quality"].Properties["sampling"].Enum, append(constants(t, "Sampling", ""), "")},

@@ -122,6 +122,65 @@ func TestAHotKeyIsFoundToldAndResolved(t *testing.T) {
 	})
 }
 
+// payloads takes what the outbox holds, the oldest first.
+func payloads(t *testing.T, s *store.Store) []detect.Payload {
+	t.Helper()
+	var all []detect.Payload
+	for {
+		due, err := s.DueNotifications(t.Context(), route, 1)
+		must(t, err)
+		if len(due) == 0 {
+			return all
+		}
+		all = append(all, detect.ReadPayload(due[0].Payload))
+		must(t, s.MarkDelivered(t.Context(), due[0].ID, ""))
+	}
+}
+
+// TestATransitionTellsTheSecondsBeforeIt: a notification has the load of its key in the
+// last half minute, with nothing for a second that nobody saw; its end has none. It has
+// the runbook of the policy, too.
+func TestATransitionTellsTheSecondsBeforeIt(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	c := collect(t, s, "a", 0, start)
+	config := quick()
+	config.Policy = func(detect.Target) detect.Policy {
+		p := detect.DefaultPolicy()
+		p.RunbookURL = "https://wiki.example.com/{kind}"
+		return p
+	}
+	j := run(t, config, &probe{Store: s})
+	c.commit(-1, load{100, "k", 200}, load{110, "k", 700}, load{130, "k", 900}, load{132, "k", 1500}, load{133, "k", 1200})
+	j.quiet(t)
+	c.commit(133)
+	j.quiet(t)
+	c.commit(400, load{399, "cold", 1})
+	j.quiet(t)
+	all := payloads(t, s)
+	equal(t, "events", events(t, s), []string{"firing", "resolved"})
+	recent := all[0].Recent
+	if recent == nil || all[1].Recent != nil {
+		t.Fatalf("the seconds before the page are %+v, before the end %+v", recent, all[1].Recent)
+	}
+	last := recent.From.Add((detect.RecentSeconds - 1) * time.Second)
+	if len(recent.Loads) != detect.RecentSeconds || recent.Unit != "wcu" || recent.Limit != 1000 || !last.Equal(start.Add(133*time.Second)) {
+		t.Errorf("up to %s: %+v", last.Sub(start), recent)
+	}
+	for i, got := range recent.Loads {
+		want, seen := map[int]float64{110: 700, 130: 900, 132: 1500, 133: 1200}[int(recent.From.Sub(start).Seconds())+i]
+		if (got != nil) != seen || seen && *got != want {
+			t.Errorf("second %d: %v, want %v, seen %t", i, got, want, seen)
+		}
+	}
+	for _, p := range all {
+		var i detect.Incident
+		must(t, json.Unmarshal(p.Incident, &i))
+		equal(t, "the runbook", i.RunbookURL, "https://wiki.example.com/hot_key_write")
+	}
+}
+
 func TestAnOpenSecondAlreadyFires(t *testing.T) {
 	t.Parallel()
 	s := open(t, "sqlite::memory:")

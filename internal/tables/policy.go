@@ -29,6 +29,8 @@ type Policy struct {
 
 	Owner  string            `yaml:"owner" help:"who answers for the table: routes match it, and notifications say it"`
 	Labels map[string]string `yaml:"labels" help:"what routes can match beside it, and Alertmanager gets as labels"`
+
+	RunbookURL string `yaml:"runbook_url" help:"where your own instructions are, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} is replaced by the finding's kind"`
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
@@ -49,7 +51,7 @@ func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
-		Owner: p.Owner, Labels: p.Labels, KeepFiring: p.KeepFiring, Repeat: p.Repeat,
+		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL, KeepFiring: p.KeepFiring, Repeat: p.Repeat,
 	}
 	var err error
 	if d.OnHarm = p.For == onHarm; !d.OnHarm {
@@ -95,6 +97,7 @@ func (p Policy) check(path string, f *config.Faults) {
 		{"min_units", func(d *detect.Policy) { d.MinUnits = p.MinUnits }},
 		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
 		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
+		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},
 		{"keep_firing", func(d *detect.Policy) { d.KeepFiring = p.KeepFiring }},
 		{"repeat", func(d *detect.Policy) { d.Repeat = p.Repeat }},
 		{"exclude", func(d *detect.Policy) { d.Exclude = p.Exclude }},

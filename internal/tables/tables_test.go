@@ -75,6 +75,31 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestRunbooks: a table's own address, else the general one's, with the kind in it.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	s, err := read(t, `policy: {runbook_url: "https://wiki.example.com/dynamodb?about={kind}#{kind}"}
+tables:
+  orders: {runbook_url: "http://wiki:8080/orders"}
+  carts: {}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[string]string{
+		"orders": "http://wiki:8080/orders",
+		"carts":  "https://wiki.example.com/dynamodb?about=hot_partition#hot_partition",
+		"":       "https://wiki.example.com/dynamodb?about=hot_partition#hot_partition",
+	} {
+		if got := s.DetectPolicy(detect.Target{Table: table}).Runbook(detect.HotPartition); got != want {
+			t.Errorf("%s: %s, want %s", table, got, want)
+		}
+	}
+	if got := (detect.Policy{}).Runbook(detect.HotPartition); got != "" {
+		t.Errorf("without one: %s", got)
+	}
+}
+
 // TestTheMostSpecificEntryWins reads entries of a table, of one Region and of one
 // account and Region: what one leaves out is the less specific one's.
 func TestTheMostSpecificEntryWins(t *testing.T) {
@@ -243,6 +268,16 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {severity: loud}":   `policy.severity: severity "loud": give critical, warning or info`,
 		"policy: {suffix: \"#7\"}":   `policy.suffix: "#7": write the shard 7 of BASE`,
 		"policy: {exclude: [\"[\"]}": "policy.exclude: excluded key",
+
+		"policy: {runbook_url: wiki/dynamodb}":                               `policy.runbook_url: runbook URL "wiki/dynamodb": write https://wiki.example.com/dynamodb`,
+		"policy: {runbook_url: \"javascript:alert(1)\"}":                     "an absolute address of http or https",
+		"policy: {runbook_url: \"ftp://wiki/x\"}":                            "an absolute address of http or https",
+		"policy: {runbook_url: \"https://\"}":                                "an absolute address of http or https",
+		"policy: {runbook_url: \"https://w/a b\"}":                           "an absolute address of http or https",
+		"policy: {runbook_url: \"https://w/|<!channel>\"}":                   "an absolute address of http or https",
+		"policy: {runbook_url: \"https://u:hunter2@wiki/x\"}":                "policy.runbook_url: a runbook URL with a user: all receivers are told of it",
+		"policy: {runbook_url: \"https://w/{key}\"}":                         `"https://w/{key}": only {kind} is replaced`,
+		"policy: {runbook_url: https://w/" + strings.Repeat("x", 2000) + "}": "runbook URL of 2010 bytes: give at most 2000",
 
 		"tables: {a/b: {wcu: 1}}":                                        `tables.a/b: "a" is no Region: write a table, Region/table or account/Region/table`,
 		"tables: {123456789012/a: {wcu: 1}}":                             "123456789012 is an account without a Region: write account/Region/table",

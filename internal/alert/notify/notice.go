@@ -32,6 +32,11 @@ type Notice struct {
 	Document, IncidentDocument, Report json.RawMessage
 	// Title says in one line what it is about, FirstFix what to do first.
 	Title, FirstFix string
+	// Recent is the load of the finding's key before the notification; nil where that is
+	// not known.
+	Recent *detect.Recent
+	// RunbookURL is where the owner's own instructions are; empty for nowhere.
+	RunbookURL string
 	// URL is the page about it; empty where it is not known under which address people
 	// reach the pages.
 	URL string
@@ -64,7 +69,7 @@ func NewNotice(of store.Notification, pages string) *Notice {
 func (n *Notice) readFinding(payload []byte) {
 	n.Title = "Keyheat: an incident of a later version"
 	p := detect.ReadPayload(payload)
-	n.Document, n.IncidentDocument = p.Finding, p.Incident
+	n.Document, n.IncidentDocument, n.Recent = p.Finding, p.Incident, p.Recent
 	f, err := detect.ReadFinding(p.Finding)
 	if err != nil || f.Kind == "" {
 		return
@@ -75,6 +80,7 @@ func (n *Notice) readFinding(payload []byte) {
 			ID: f.Incident, Target: f.Target, Severity: f.Severity, State: f.State, OpenedAt: f.FirstSeen, LastSeen: f.LastSeen, Findings: []string{f.Fingerprint},
 		}
 	}
+	n.RunbookURL = n.Incident.RunbookURL
 	n.Title, n.FirstFix = wording.Title(&n.Finding), n.Finding.FirstFix()
 	if n.Incident.Labels[TestLabel] != "" {
 		n.Title = "Test, nothing is wrong: " + n.Title
@@ -118,7 +124,11 @@ func (n *Notice) Headline() string {
 
 // Fact is one line about an incident: what, and the value as text that may hold what
 // others wrote.
-type Fact struct{ Name, Value string }
+type Fact struct {
+	Name, Value string
+	// Wide reports that the value is to stand in a line of its own.
+	Wide bool
+}
 
 // Facts are what to know beside the title, for people; none of a report.
 func (n *Notice) Facts() []Fact {
@@ -130,10 +140,10 @@ func (n *Notice) Facts() []Fact {
 	if f.Kind.OfPipeline() {
 		about = "About"
 	}
-	facts := []Fact{{"Severity", string(n.Severity())}, {about, n.Table()}}
+	facts := []Fact{{Name: "Severity", Value: string(n.Severity())}, {Name: about, Value: n.Table()}}
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, Fact{name, value})
+			facts = append(facts, Fact{Name: name, Value: value})
 		}
 	}
 	add("Key", wording.Printable(wording.Shorten(f.Key, maxKey)))
@@ -145,6 +155,9 @@ func (n *Notice) Facts() []Fact {
 		add("Related findings", fmt.Sprint(more))
 	}
 	add("Owner", wording.Printable(n.Incident.Owner))
+	if drawn := sparkline(n.Recent); drawn != "" {
+		facts = append(facts, Fact{Name: "Load", Value: drawn, Wide: true})
+	}
 	return facts
 }
 
@@ -163,6 +176,20 @@ func peak(f *detect.Finding) string {
 	return fmt.Sprintf("%s %s/s; one partition serves %s", wording.About(v), unit, wording.About(detect.Units(detect.Limit(f.Kind))))
 }
 
+// Link is a page about an incident: its address, and what stands on it.
+type Link struct{ URL, Text string }
+
+// Links are the pages to open; none of a report without a page.
+func (n *Notice) Links() []Link {
+	var all []Link
+	for _, l := range []Link{{n.URL, "Details"}, {n.RunbookURL, "Runbook"}} {
+		if l.URL != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // Text is the notice as plain text of several lines.
 func (n *Notice) Text() string {
 	var b strings.Builder
@@ -170,9 +197,9 @@ func (n *Notice) Text() string {
 	for _, f := range n.Facts() {
 		fmt.Fprintf(&b, "\n%s: %s", f.Name, f.Value)
 	}
-	for _, part := range []Fact{{"Why", n.Finding.Why}, {"First fix", n.FirstFix}, {"Details", n.URL}} {
-		if part.Value != "" {
-			fmt.Fprintf(&b, "\n\n%s: %s", part.Name, part.Value)
+	for _, part := range [][2]string{{"Why", n.Finding.Why}, {"First fix", n.FirstFix}, {"Runbook", n.RunbookURL}, {"Details", n.URL}} {
+		if name, text := part[0], part[1]; text != "" {
+			fmt.Fprintf(&b, "\n\n%s: %s", name, text)
 		}
 	}
 	return b.String() + "\n"

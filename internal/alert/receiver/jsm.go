@@ -81,6 +81,7 @@ func jsmAlertOf(n *notify.Notice) jsmAlert {
 	for _, f := range n.Facts() {
 		details[f.Name] = f.Value
 	}
+	details["Runbook"] = n.RunbookURL
 	return jsmAlert{
 		Message: notify.Cut(n.Headline(), jsmMessage), Alias: n.Subject, Description: notify.Cut(n.Text(), jsmDescription),
 		Entity: n.Table(), Source: "keyheat", Priority: jsmPriority(n.Severity()), Tags: []string{"keyheat"}, Details: present(details),

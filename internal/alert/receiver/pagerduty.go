@@ -79,8 +79,8 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 		return e
 	}
 	e.EventAction, e.Client, e.ClientURL = "trigger", "Keyheat", n.URL
-	if n.URL != "" {
-		e.Links = []pagerDutyLink{{Href: n.URL, Text: "Details, evidence and fixes"}}
+	for _, l := range n.Links() {
+		e.Links = append(e.Links, pagerDutyLink{Href: l.URL, Text: l.Text})
 	}
 	details := make(map[string]string)
 	for _, f := range n.Facts() {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/detect"
@@ -31,6 +32,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // hostile is a key that every receiver has to show as text.
 var hostile = "<!channel> <https://evil.example|click> *b* [x](https://evil.example) <script>alert(1)</script> \x1b[31m\u202egnp.exe\r\nSubject: injected\x00 @everyone {{ .Labels }} " + strings.Repeat("long", 512)
 
+const runbook = "https://wiki.example.com/dynamodb#hot_key_write"
+
 const incidentID = "0123456789abcdef0123456789abcdef"
 
 // notice is one of a hot key of the table orders.
@@ -39,17 +42,23 @@ func notice(t *testing.T, event detect.Event, severity detect.Severity, key stri
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
 	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 	f.Severity, f.State, f.FirstSeen, f.LastSeen, f.Why = severity, detect.Firing, at, at.Add(4*time.Minute), "One item takes everything."
+	f.Reason, f.Shards = detect.HotItem, 3
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 3 shards."}}
 	i := detect.Incident{
 		ID: incidentID, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
 		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",
+		RunbookURL: runbook, Notified: []string{}, Quality: f.Quality,
 	}
 	document, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, err := detect.NewPayload(&i, document)
+	var recent *detect.Recent
+	if event != detect.EventResolved {
+		recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
+	}
+	payload, err := detect.NewPayload(&i, document, recent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,6 +337,76 @@ func TestAlertmanagerEndsWhatChangesItsLabels(t *testing.T) {
 	want := []string{"critical fires", "critical fires, warning ends", "critical ends, warning ends"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestEveryReceiverHasTheRunbookAndTheLoad: a link where the tool has a place for one,
+// and the sparkline as text.
+func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
+	box := serveMail(t)
+	published := serve(t, snsCheck, snsAnswer)
+	toSNS(t, published.url)
+	slack := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, accepted)
+	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
+	anything := func(*http.Request, []byte) string { return "" }
+	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
+	const drawn = "·▁▄·█ from 11:59:56 to 12:00:00 UTC; █ is 1,500 WCU/s, the limit of 1,000 is ▆, · was not seen"
+	for _, c := range []struct {
+		settings notify.Settings
+		got      *fake
+		want     []string
+	}{
+		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
+			`{"type":"section","text":{"type":"plain_text","text":"Load: ` + drawn + `","emoji":false}}`,
+			`{"type":"button","text":{"type":"plain_text","text":"Runbook","emoji":false},"url":"` + runbook + `","action_id":"open-runbook"}`,
+		}},
+		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{`{"href":"` + runbook + `","text":"Runbook"}`, `"Load":"` + drawn + `"`}},
+		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"Runbook":"` + runbook + `"`, `"Load":"` + drawn + `"`}},
+		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`{"type":"Action.OpenUrl","title":"Runbook","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
+		{notify.Settings{Type: notify.Alertmanager, URL: manager.url}, manager, []string{`"runbook_url":"` + runbook + `"`}},
+		{notify.Settings{Type: notify.Webhook, URL: webhook.url}, webhook, []string{`"runbook_url":"` + runbook + `"`, `"recent":{"from":"2025-11-22T11:59:56Z","unit":"wcu","limit":1000,"loads":[null,80,700,null,1500]}`}},
+		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\n\nRunbook: " + runbook + "\n"), url.QueryEscape("\nLoad: " + drawn + "\n")}},
+	} {
+		tell(t, open(t, c.settings), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+		for _, want := range c.want {
+			if got := string(c.got.requests()[0].body); !strings.Contains(got, want) {
+				t.Errorf("%s has no %s: %s", c.settings.Type, want, got)
+			}
+		}
+	}
+	tell(t, open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}}), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+	m, err := mail.ReadMessage(strings.NewReader(box.taken()[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if text := strings.ReplaceAll(string(body), "\r\n", "\n"); err != nil || !strings.Contains(text, "\nLoad: "+drawn+"\n") || !strings.Contains(text, "\nRunbook: "+runbook+"\n") {
+		t.Errorf("the mail is %s (%v)", text, err)
+	}
+}
+
+// TestWebhooksFollowTheSchema: what is posted is what the documents say.
+func TestWebhooksFollowTheSchema(t *testing.T) {
+	t.Parallel()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	schema, err := compiler.Compile("../../../docs/findings.schema.json#/$defs/message")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	n := open(t, notify.Settings{Type: notify.Webhook, URL: f.url})
+	tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+	tell(t, n, notice(t, detect.EventResolved, detect.Critical, "merchant#7"))
+	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{"name":"weekly"}`)}, ""))
+	for i, r := range f.requests() {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.body))
+		if err == nil {
+			err = schema.Validate(document)
+		}
+		if err != nil || strings.Contains(string(r.body), `"recent"`) != (i == 0) {
+			t.Errorf("%s: %v", r.body, err)
+		}
 	}
 }
 

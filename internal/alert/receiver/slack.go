@@ -144,21 +144,29 @@ func slackMessageOf(n *notify.Notice) slackMessage {
 	if len([]rune(n.Headline())) > slackHeader {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(n.Headline(), slackSection)})
 	}
-	var fields []slackText
+	var fields []slackText // in two columns
+	var wide []slackBlock
 	for _, f := range n.Facts() {
-		if len(fields) < slackFields {
-			fields = append(fields, *plainText(f.Name+": "+f.Value, slackField))
+		switch text := f.Name + ": " + f.Value; {
+		case f.Wide:
+			wide = append(wide, slackBlock{Type: "section", Text: plainText(text, slackSection)})
+		case len(fields) < slackFields:
+			fields = append(fields, *plainText(text, slackField))
 		}
 	}
 	if len(fields) > 0 {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Fields: fields})
 	}
+	m.Blocks = append(m.Blocks, wide...)
 	if n.FirstFix != "" && !n.Resolved() {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText("First fix: "+n.FirstFix, slackSection)})
 	}
-	if n.URL != "" {
-		open := slackItem{Type: "button", Text: *plainText("Details", slackHeader), URL: n.URL, ActionID: "open"}
-		m.Blocks = append(m.Blocks, slackBlock{Type: "actions", Elements: []slackItem{open}})
+	var buttons []slackItem
+	for _, l := range n.Links() {
+		buttons = append(buttons, slackItem{Type: "button", Text: *plainText(l.Text, slackHeader), URL: l.URL, ActionID: "open-" + strings.ToLower(l.Text)})
+	}
+	if len(buttons) > 0 {
+		m.Blocks = append(m.Blocks, slackBlock{Type: "actions", Elements: buttons})
 	}
 	return m
 }

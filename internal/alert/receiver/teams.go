@@ -81,8 +81,8 @@ func teamsMessageOf(n *notify.Notice) teamsMessage {
 	if n.FirstFix != "" && !n.Resolved() {
 		add(teamsRun{Text: "First fix: ", Weight: "Bolder"}, teamsRun{Text: n.FirstFix})
 	}
-	if n.URL != "" {
-		card.Actions = []teamsAction{{Type: "Action.OpenUrl", Title: "Details", URL: n.URL}}
+	for _, l := range n.Links() {
+		card.Actions = append(card.Actions, teamsAction{Type: "Action.OpenUrl", Title: l.Text, URL: l.URL})
 	}
 	return teamsMessage{Type: "message", Attachments: []teamsAttachment{{ContentType: "application/vnd.microsoft.card.adaptive", Content: card}}}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 )
 
@@ -31,10 +32,15 @@ type Message struct {
 	// URL is the finding's page; empty where it is not known under which address
 	// people reach the pages.
 	URL string `json:"url"`
+	// RunbookURL is where the owner's own instructions are; empty for nowhere.
+	RunbookURL string `json:"runbook_url"`
 	// Incident is the incident's document as it was then, Finding that of the finding
 	// that it is about.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
+	// Recent is the load of the finding's key before the notification, where that is
+	// known.
+	Recent *detect.Recent `json:"recent,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
 }
@@ -58,7 +64,10 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 
 // Notify implements Notifier.
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
-	m := Message{ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, Incident: n.IncidentDocument, Finding: n.Document, Report: n.Report}
+	m := Message{
+		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL,
+		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Report: n.Report,
+	}
 	body, err := json.Marshal(m)
 	if err != nil {
 		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}

@@ -38,7 +38,8 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	wording.SetTitles(all, found)
 	for i := range all {
 		policy := s.policy(all[i].Target)
-		all[i].Owner, all[i].Labels = policy.Owner, maps.Clone(policy.Labels)
+		root, _ := s.stored(all[i].Root)
+		all[i].Owner, all[i].Labels, all[i].RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(root.finding.Kind)
 		if all[i].Labels == nil {
 			all[i].Labels = map[string]string{}
 		}
@@ -261,12 +262,13 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		}
 	}
 	before := i.Notified
+	var recent *detect.Recent
 	if event == detect.EventResolved {
 		i.Notified = []string{}
 	} else {
-		i.Notified = routes
+		i.Notified, recent = routes, s.board.Recent(&root.finding, s.seed)
 	}
-	payload, err := detect.NewPayload(i, root.document)
+	payload, err := detect.NewPayload(i, root.document, recent)
 	if err != nil {
 		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
 	}

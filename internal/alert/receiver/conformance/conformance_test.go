@@ -21,6 +21,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
+const runbook = "https://wiki.example.com/dynamodb#hot_key_write"
+
 const hostile = "<!channel> *b* <https://evil.example|x>"
 
 // sent returns the body that a receiver is sent of a hot key that begins to fire.
@@ -41,7 +43,12 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 	f.Severity, f.FirstSeen, f.LastSeen = detect.Critical, time.Unix(1763812800, 0), time.Unix(1763812860, 0)
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key."}}
-	payload, err := json.Marshal(f)
+	document, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	incident := detect.Incident{ID: f.Incident, Target: f.Target, Severity: f.Severity, RunbookURL: runbook}
+	payload, err := detect.NewPayload(&incident, document, &detect.Recent{From: f.FirstSeen, Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(1500.0)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +80,16 @@ func TestSlackReadsItsBlocks(t *testing.T) {
 				}
 			}
 		case *slack.ActionBlock:
-			if button, is := b.Elements.ElementSet[0].(*slack.ButtonBlockElement); !is || !strings.HasPrefix(button.URL, "https://keyheat.example.com/findings/") {
-				t.Errorf("button %+v", b.Elements.ElementSet[0])
+			for i, address := range []string{"https://keyheat.example.com/findings/", runbook} {
+				if button, is := b.Elements.ElementSet[i].(*slack.ButtonBlockElement); !is || !strings.HasPrefix(button.URL, address) {
+					t.Errorf("button %+v, want %s", b.Elements.ElementSet[i], address)
+				}
 			}
 		default:
 			t.Errorf("a block that the library does not know: %T", b)
 		}
 	}
-	if got := strings.Join(types, " "); got != "header section section actions" {
+	if got := strings.Join(types, " "); got != "header section section section actions" {
 		t.Errorf("blocks %s", got)
 	}
 	if strings.ContainsAny(m.Text, "<>") {
@@ -96,7 +105,7 @@ func TestPagerDutyReadsItsEvent(t *testing.T) {
 	if err := d.Decode(&e); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
-	if e.Action != "trigger" || e.RoutingKey != strings.Repeat("a", 32) || e.Payload == nil || e.Payload.Severity != "critical" || e.Payload.Source != "orders" || len(e.Links) != 1 {
+	if e.Action != "trigger" || e.RoutingKey != strings.Repeat("a", 32) || e.Payload == nil || e.Payload.Severity != "critical" || e.Payload.Source != "orders" || len(e.Links) != 2 {
 		t.Errorf("event %+v", e)
 	}
 	// And their own client, which checks what the API answers, sends it on.
