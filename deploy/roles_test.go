@@ -243,9 +243,9 @@ func reported(t *testing.T, database string) {
 	for _, n := range due {
 		must(t, st.MarkDelivered(t.Context(), n.ID, ""))
 	}
-	id, err := st.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, EndsAt: time.Now().Add(time.Hour)})
+	added, err := st.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, EndsAt: time.Now().Add(time.Hour)})
 	must(t, err)
-	must(t, st.ExpireSilence(t.Context(), id, "test"))
+	must(t, st.ExpireSilence(t.Context(), added.ID, "test"))
 	_, err = st.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Keys: []sample.Key{sample.KeyString("b")}, Eraser: none{}, Who: "test"})
 	must(t, err)
 }

@@ -25,26 +25,35 @@ const (
 	actionExpire  = "expire a silence"
 )
 
-// AddSilence stores a silence, under an ID that it returns, with an entry of the audit.
-func (s *Store) AddSilence(ctx context.Context, n silence.Silence) (id string, err error) {
-	id = rand.Text()
+// AddSilence stores a silence under an ID of its own, with an entry of the audit, and
+// returns it as it is stored, with its ID and state.
+func (s *Store) AddSilence(ctx context.Context, n silence.Silence) (added silence.Silence, err error) {
+	id := rand.Text()
 	err = s.change(ctx, "add a silence", func(t *tx) error {
 		var open int
-		if err := t.QueryRowContext(ctx, `SELECT count(*) FROM silences WHERE ends_at > $1`, t.now).Scan(&open); err != nil {
+		err := t.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+silenceState+` AS state FROM silences) AS s WHERE state <> $2`, t.now, silence.Expired).Scan(&open)
+		if err != nil {
 			return err
 		}
 		if open >= maxSilences {
 			return ErrTooManySilences
 		}
-		err := t.run(ctx, `INSERT INTO silences (`+silenceColumns+`) VALUES ($1, $2, $3, $4, $5, $6)`,
+		err = t.run(ctx, `INSERT INTO silences (`+silenceColumns+`) VALUES ($1, $2, $3, $4, $5, $6)`,
 			id, asJSON{n.Matchers}, utc(n.StartsAt), utc(n.EndsAt), clean(n.Author), clean(n.Reason))
 		if err != nil {
 			return err
 		}
 		detail := fmt.Sprintf("%s, from %s to %s", strings.Join(n.Matchers, ", "), n.StartsAt.UTC().Format(time.RFC3339), n.EndsAt.UTC().Format(time.RFC3339))
-		return t.audit(ctx, n.Author, actionSilence, id, detail)
+		if err := t.audit(ctx, n.Author, actionSilence, id, detail); err != nil {
+			return err
+		}
+		stored, err := t.silences(ctx, SilenceQuery{}, id)
+		if err == nil && len(stored) == 1 {
+			added = stored[0]
+		}
+		return err
 	})
-	return id, err
+	return added, err
 }
 
 // ExpireSilence ends a silence now, with an entry of the audit. It fails with
@@ -53,8 +62,8 @@ func (s *Store) ExpireSilence(ctx context.Context, id, who string) error {
 	id = clean(id)
 	return s.change(ctx, "expire a silence", func(t *tx) error {
 		err := t.execFound(ctx, `
-			UPDATE silences SET ends_at = $2, starts_at = CASE WHEN starts_at > $2 THEN $2 ELSE starts_at END
-			WHERE id = $1 AND ends_at > $2`, id, t.now)
+			UPDATE silences SET ends_at = $1, starts_at = CASE WHEN starts_at > $1 THEN $1 ELSE starts_at END
+			WHERE id = $2 AND `+silenceState+` <> $3`, t.now, id, silence.Expired)
 		if err != nil {
 			return err
 		}
@@ -64,10 +73,16 @@ func (s *Store) ExpireSilence(ctx context.Context, id, who string) error {
 
 const silenceColumns = `id, matchers, starts_at, ends_at, author, reason`
 
+// silenceState is a silence's state at the time $1, in package silence's words.
+const silenceState = `CASE WHEN ends_at <= $1 THEN 'expired' WHEN starts_at > $1 THEN 'pending' ELSE 'active' END`
+
 // SilenceQuery chooses silences. The zero value chooses all.
 type SilenceQuery struct {
 	// State is one of package silence; any when empty.
 	State string
+	// From and To choose those that were in force at some time in between, To not
+	// included: they began before To, and ended after From. The zero value bounds nothing.
+	From, To time.Time
 	// Limit is the most to return, 0 for [maxSilences].
 	Limit int
 }
@@ -75,16 +90,26 @@ type SilenceQuery struct {
 // Silences returns the silences that a query chooses, those that end last first.
 func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Silence, err error) {
 	err = s.snapshot(ctx, "read silences", func(t *tx) error {
-		all, err = selectAll(ctx, t, func(n *silence.Silence) []any {
-			return []any{&n.ID, asJSON{&n.Matchers}, &n.StartsAt, &n.EndsAt, &n.Author, &n.Reason, &n.State}
-		}, `
-			SELECT `+silenceColumns+`, state FROM (
-				SELECT `+silenceColumns+`,
-					CASE WHEN ends_at <= $1 THEN 'expired' WHEN starts_at > $1 THEN 'pending' ELSE 'active' END AS state
-				FROM silences) AS s
-			WHERE $2 = '' OR state = $2
-			ORDER BY ends_at DESC, id LIMIT $3`, t.now, q.State, cmp.Or(max(q.Limit, 0), maxSilences))
+		all, err = t.silences(ctx, q, "")
 		return err
 	})
 	return all, err
+}
+
+// silences returns what a query chooses, of one ID where that is given.
+func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]silence.Silence, error) {
+	from, to := q.From, q.To
+	if from.IsZero() {
+		from = Beginning
+	}
+	if to.IsZero() {
+		to = Infinity
+	}
+	bounded := !q.From.IsZero() || !q.To.IsZero()
+	return selectAll(ctx, t, func(n *silence.Silence) []any {
+		return []any{&n.ID, asJSON{&n.Matchers}, &n.StartsAt, &n.EndsAt, &n.Author, &n.Reason, &n.State}
+	}, `
+		SELECT `+silenceColumns+`, state FROM (SELECT `+silenceColumns+`, `+silenceState+` AS state FROM silences) AS s
+		WHERE ($2 = '' OR state = $2) AND ($3 = '' OR id = $3) AND (NOT $4 OR starts_at < ends_at AND ends_at > $5 AND starts_at < $6)
+		ORDER BY ends_at DESC, id LIMIT $7`, t.now, q.State, id, bounded, utc(from), utc(to), cmp.Or(max(q.Limit, 0), maxSilences))
 }

@@ -64,15 +64,11 @@ func addSilence() *cobra.Command {
 			}
 		}
 		return config.Store.With(c.Context(), func(db *store.Store) error {
-			now, err := db.Now(c.Context())
-			if err != nil {
-				return err
+			s, err := silence.Add(c.Context(), db, r, operator())
+			if wrong, is := errors.AsType[silence.Invalid](err); is {
+				return cli.Wrong(wrong)
 			}
-			s, err := r.Silence(operator(), now)
 			if err != nil {
-				return cli.Wrong(err)
-			}
-			if s.ID, err = db.AddSilence(c.Context(), s); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s silences %s until %s\n", s.ID, strings.Join(s.Matchers, ", "), s.EndsAt.UTC().Format(time.RFC3339))

@@ -58,11 +58,11 @@ func (g *stage) another() {
 func silencing(after time.Duration, matchers ...string) step {
 	return func(g *stage) {
 		now := time.Now().Add(after)
-		var err error
-		g.silence, err = g.store.AddSilence(g.t.Context(), silence.Silence{
+		added, err := g.store.AddSilence(g.t.Context(), silence.Silence{
 			Matchers: matchers, StartsAt: now.Add(-time.Second), EndsAt: now.Add(time.Hour), Author: "ada", Reason: "load test",
 		})
 		must(g.t, err)
+		g.silence = added.ID
 	}
 }
 
@@ -119,6 +119,32 @@ func TestWhatSilencesWithhold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestARegionsSilenceKeepsOthersTold: writes to a global table overload it in all of its
+// Regions, so that a silence of one of them withholds nothing, whichever writes.
+func TestARegionsSilenceKeepsOthersTold(t *testing.T) {
+	t.Parallel()
+	for matcher, want := range map[string][]string{
+		"region=eu-west-1": {"firing"}, "region=us-west-2": {"firing"}, `region!="us-west-2"`: {"firing"},
+		`region=~"eu-west-1|us-west-2"`: nil, "table=" + table: nil,
+	} {
+		for _, writes := range []sample.Target{ireland, oregon} {
+			t.Run(matcher+" "+writes.Region, func(t *testing.T) {
+				t.Parallel()
+				s := open(t, engines["sqlite"](t))
+				c := quick()
+				c.Facts = func(detect.Target) *detect.TableFacts {
+					return &detect.TableFacts{Replicas: []string{"eu-west-1", "us-west-2"}}
+				}
+				g := enter(t, s, c, &probe{Store: s})
+				g.w.at(writes)
+				g.play(silencing(0, matcher), loads(10, 1200))
+				equal(t, "notifications", events(t, s), want)
+				equal(t, "incidents", len(incidents(t, s)), 1)
+			})
+		}
 	}
 }
 

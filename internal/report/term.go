@@ -32,7 +32,9 @@ type term struct {
 	// newest is the newest delta that this term has read of each writer.
 	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
-	factsAt time.Time
+	factsAt  time.Time
+	// silences are the ones that are active.
+	silences silence.Cache
 	// witness is what CloudWatch says.
 	witness witness
 	// lookedAt is the database's time of the newest look at the collectors.
@@ -148,7 +150,7 @@ func (t *term) loadSilences(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, err := silence.NewSet(active)
+	set, err := t.silences.Set(active)
 	t.state.SetSilences(set)
 	const part = "silences"
 	if err == nil {

@@ -3,6 +3,7 @@
 package silence
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -154,6 +155,32 @@ func parse(texts []string) ([]routing.Matcher, error) {
 	return all, nil
 }
 
+// Invalid says what is wrong with what somebody asks for.
+type Invalid struct{ error }
+
+// Unwrap returns what is wrong.
+func (i Invalid) Unwrap() error { return i.error }
+
+// Store is where silences are kept, as *store.Store implements it.
+type Store interface {
+	Now(ctx context.Context) (time.Time, error)
+	AddSilence(ctx context.Context, s Silence) (Silence, error)
+}
+
+// Add stores the silence that an author asks for, and returns it as it is stored. It
+// fails with Invalid where the request is why.
+func Add(ctx context.Context, st Store, r Request, author string) (Silence, error) {
+	now, err := st.Now(ctx)
+	if err != nil {
+		return Silence{}, err
+	}
+	s, err := r.Silence(author, now)
+	if err != nil {
+		return Silence{}, Invalid{err}
+	}
+	return st.AddSilence(ctx, s)
+}
+
 // Set are the silences of one moment.
 type Set []compiled
 
@@ -179,13 +206,35 @@ func NewSet(active []Silence) (set Set, err error) {
 	return set, err
 }
 
-// Of returns the silence of an incident, whose root finding is of a kind: of several
-// the one that ends last; nil for none.
-func (s Set) Of(i *detect.Incident, kind detect.Kind) *detect.Silenced {
+// Cache makes sets, and compiles the matchers anew only when the silences have changed.
+// The zero value has made none.
+type Cache struct {
+	from []Silence
+	set  Set
+	err  error
+}
+
+// Set returns silences as [NewSet] does.
+func (c *Cache) Set(active []Silence) (Set, error) {
+	if !slices.EqualFunc(active, c.from, same) {
+		c.from = slices.Clone(active)
+		c.set, c.err = NewSet(active)
+	}
+	return c.set, c.err
+}
+
+func same(a, b Silence) bool {
+	return a.ID == b.ID && a.State == b.State && a.StartsAt.Equal(b.StartsAt) && a.EndsAt.Equal(b.EndsAt) &&
+		a.Author == b.Author && a.Reason == b.Reason && slices.Equal(a.Matchers, b.Matchers)
+}
+
+// Of returns the silence of an incident with its root finding: of several the one that
+// ends last; nil for none.
+func (s Set) Of(i *detect.Incident, root *detect.Finding) *detect.Silenced {
 	var last *Silence
 	for n := range s {
 		c := &s[n]
-		chooses := !slices.ContainsFunc(c.matchers, func(m routing.Matcher) bool { return !m.Matches(i, kind) })
+		chooses := !slices.ContainsFunc(c.matchers, func(m routing.Matcher) bool { return !m.Matches(i, root) })
 		if chooses && (last == nil || c.EndsAt.After(last.EndsAt)) {
 			last = &c.Silence
 		}
@@ -194,6 +243,27 @@ func (s Set) Of(i *detect.Incident, kind detect.Kind) *detect.Silenced {
 		return nil
 	}
 	return &detect.Silenced{By: last.ID, Author: last.Author, Reason: last.Reason, Until: last.EndsAt}
+}
+
+// The parts of a note.
+const noteBegins, noteNames = "silenced until ", " by silence "
+
+// Note is what an incident's history says when it fires and is not told of; nothing
+// where it is.
+func Note(by *detect.Silenced) string {
+	if by == nil {
+		return ""
+	}
+	return noteBegins + by.Until.UTC().Format(time.RFC3339) + noteNames + by.By
+}
+
+// NotedID returns the ID of the silence that a note is of; empty of another one.
+func NotedID(note string) string {
+	until, id, _ := strings.Cut(note, noteNames)
+	if !strings.HasPrefix(until, noteBegins) {
+		return ""
+	}
+	return id
 }
 
 // Has reports whether a silence is in the set.

@@ -84,15 +84,64 @@ func TestSet(t *testing.T) {
 		t.Errorf("a set of %d, %v", len(set), err)
 	}
 	i := detect.Incident{Target: detect.Target{Table: "orders"}, Severity: detect.Warning}
+	root := detect.Finding{Kind: detect.HotKeyWrite}
 	want := detect.Silenced{By: "long", Author: "ada", Reason: "why", Until: now.Add(2 * time.Hour)}
-	if got := set.Of(&i, detect.HotKeyWrite); got == nil || *got != want {
+	if got := set.Of(&i, &root); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	i.Table = "carts"
-	if got := set.Of(&i, detect.HotKeyWrite); got != nil {
+	if got := set.Of(&i, &root); got != nil {
 		t.Errorf("a silence of another table silences it: %+v", got)
 	}
 	if !set.Has("short") || set.Has("unreadable") {
 		t.Error("the set does not know what it has")
+	}
+}
+
+// TestExpressionsAreCompiledOncePerChange: the same silences are the same set, and a
+// silence that is added, changed or gone makes another one.
+func TestExpressionsAreCompiledOncePerChange(t *testing.T) {
+	t.Parallel()
+	made := func(id, table string, length time.Duration) silence.Silence {
+		return silence.Silence{ID: id, Matchers: []string{`table=~"` + table + `.*"`}, EndsAt: now.Add(length)}
+	}
+	var c silence.Cache
+	i, root := detect.Incident{Target: detect.Target{Table: "orders"}}, detect.Finding{}
+	read := func(want string, all ...silence.Silence) silence.Set {
+		t.Helper()
+		set, err := c.Set(all)
+		by := set.Of(&i, &root)
+		if err != nil || (by != nil) != (want != "") || by != nil && by.By+" "+by.Until.Sub(now).String() != want {
+			t.Errorf("got %+v, %v; want %q", by, err, want)
+		}
+		return set
+	}
+	read("")
+	first := read("a 1h0m0s", made("a", "ord", time.Hour))
+	if again := read("a 1h0m0s", made("a", "ord", time.Hour)); &again[0] != &first[0] {
+		t.Error("the same silences are compiled again")
+	}
+	read("a 2h0m0s", made("a", "ord", 2*time.Hour))
+	read("b 3h0m0s", made("b", "ord", 3*time.Hour), made("a", "ord", 2*time.Hour))
+	read("", made("a", "carts", 2*time.Hour))
+	read("")
+	bad := silence.Silence{ID: "bad", Matchers: []string{"nothing"}}
+	for range 2 {
+		if _, err := c.Set([]silence.Silence{bad}); err == nil {
+			t.Error("what is wrong is told only once")
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	note := silence.Note(&detect.Silenced{By: "7K3P", Until: now})
+	if note != "silenced until 2026-11-22T12:00:00Z by silence 7K3P" || silence.NotedID(note) != "7K3P" {
+		t.Errorf("%q names %q", note, silence.NotedID(note))
+	}
+	for _, other := range []string{silence.Note(nil), "", "no longer silenced", "continued by incident x", " by silence x", "silenced until x"} {
+		if id := silence.NotedID(other); id != "" {
+			t.Errorf("%q names %q", other, id)
+		}
 	}
 }

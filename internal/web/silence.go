@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/admin"
@@ -60,17 +59,10 @@ func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) 
 
 // add adds the silence that is asked for.
 func (s *Site) add(ctx context.Context, asked silence.Request) (added silence.Silence, err error) {
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return added, err
+	added, err = silence.Add(ctx, s.store, asked, author(ctx))
+	if wrong, is := errors.AsType[silence.Invalid](err); is {
+		err = badRequest{wrong}
 	}
-	if added, err = asked.Silence(author(ctx), now); err != nil {
-		return added, badRequest{err}
-	}
-	if added.State = silence.Active; added.StartsAt.After(now) {
-		added.State = silence.Pending
-	}
-	added.ID, err = s.store.AddSilence(ctx, added)
 	return added, err
 }
 
@@ -191,7 +183,11 @@ func (s *Site) findSilence(ctx context.Context, page *findingPage) error {
 	if err != nil {
 		return err
 	}
-	page.Silenced = stillSilenced(&i, page.Now)
+	active, err := s.activeSilences(ctx)
+	if err != nil {
+		return err
+	}
+	page.Silenced = active.still(i.Silenced)
 	page.MaySilence = admin.Operates(ctx) && i.State != detect.Resolved
 	return nil
 }
@@ -199,7 +195,7 @@ func (s *Site) findSilence(ctx context.Context, page *findingPage) error {
 // silencedIncidents returns the silences of the incidents that fire, by ID; nothing
 // where none is active.
 func (s *Site) silencedIncidents(ctx context.Context) (map[string]*detect.Silenced, error) {
-	active, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active, Limit: 1})
+	active, err := s.activeSilences(ctx)
 	if err != nil || len(active) == 0 {
 		return nil, err
 	}
@@ -213,18 +209,29 @@ func (s *Site) silencedIncidents(ctx context.Context) (map[string]*detect.Silenc
 		if err != nil {
 			return nil, err
 		}
-		all[i.ID] = stillSilenced(&i, time.Now())
+		all[i.ID] = active.still(i.Silenced)
 	}
 	return all, nil
 }
 
-// stillSilenced returns the silence of an incident unless it has ended since the judge
-// looked.
-func stillSilenced(i *detect.Incident, now time.Time) *detect.Silenced {
-	if i.Silenced == nil || !now.Before(i.Silenced.Until) {
+// silenceIDs are those of silences.
+type silenceIDs map[string]bool
+
+func (s *Site) activeSilences(ctx context.Context) (silenceIDs, error) {
+	rows, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	active := make(silenceIDs, len(rows))
+	for _, n := range rows {
+		active[n.ID] = true
+	}
+	return active, err
+}
+
+// still returns the silence of an incident unless it has ended since the judge looked.
+func (active silenceIDs) still(by *detect.Silenced) *detect.Silenced {
+	if by == nil || !active[by.By] {
 		return nil
 	}
-	return i.Silenced
+	return by
 }
 
 func decodeIncident(row store.Incident) (i detect.Incident, err error) {

@@ -11,6 +11,7 @@ import (
 
 var silences = []obligation{
 	{"a silence is pending, active and expired by the database's clock", silenceStates},
+	{"silences are found by the time in which they were in force", silencesOfATime},
 	{"a silence expires once, and both changes are in the audit", silenceExpires},
 	{"what others wrote in a silence is text", silenceText},
 	{"there is an end to the silences that are not over", silenceBound},
@@ -19,7 +20,7 @@ var silences = []obligation{
 
 func addSilence(t *testing.T, s *store.Store, n silence.Silence) string {
 	t.Helper()
-	return value[string](t)(s.AddSilence(t.Context(), n))
+	return value[silence.Silence](t)(s.AddSilence(t.Context(), n)).ID
 }
 
 // silenced is a silence of orders.
@@ -49,7 +50,38 @@ func silenceStates(t *testing.T, s *store.Store) {
 	want := silenced(now, now.Add(2*time.Hour))
 	want.ID, want.State = ids[silence.Active], silence.Active
 	equal(t, "a silence", got, want)
+	for state, start := range map[string]time.Duration{silence.Pending: time.Minute, silence.Active: -time.Minute} {
+		want := silenced(now.Add(start), now.Add(time.Hour))
+		added := value[silence.Silence](t)(s.AddSilence(t.Context(), want))
+		want.ID, want.State = added.ID, state
+		if added.ID == "" {
+			t.Error("no ID")
+		}
+		equal(t, "what is added", added, want)
+		must(t, s.ExpireSilence(t.Context(), added.ID, "ada"))
+	}
 	equal(t, "at most", len(value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{Limit: 2}))), 2)
+}
+
+func silencesOfATime(t *testing.T, s *store.Store) {
+	now := value[time.Time](t)(s.Now(t.Context()))
+	from, to := now.Add(-2*time.Hour), now.Add(-time.Hour)
+	add := func(start, end time.Duration) string {
+		return addSilence(t, s, silenced(now.Add(start), now.Add(end)))
+	}
+	add(-3*time.Hour, -2*time.Hour)       // over when it begins
+	add(-time.Hour, time.Hour)            // begins when it is over
+	add(-90*time.Minute, -90*time.Minute) // never in force
+	across := add(-4*time.Hour, 4*time.Hour)
+	within := add(-100*time.Minute, -80*time.Minute)
+	begins := add(-61*time.Minute, -30*time.Minute)
+	ends := add(-3*time.Hour, -119*time.Minute)
+	var got []string
+	for _, n := range value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: from, To: to})) {
+		got = append(got, n.ID)
+	}
+	equal(t, "in force", got, []string{across, begins, within, ends})
+	equal(t, "since then", len(value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: to}))), 3)
 }
 
 func silenceExpires(t *testing.T, s *store.Store) {

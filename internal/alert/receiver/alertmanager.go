@@ -111,11 +111,11 @@ func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 		starts = ends
 	}
 	return alert{
-		Labels:      labels,
+		Labels: labels,
 		Annotations: present(map[string]string{
 			"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL, "runbook_url": n.RunbookURL,
 		}),
-		StartsAt:    starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
+		StartsAt: starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
 	}
 }
 

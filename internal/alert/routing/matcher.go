@@ -150,10 +150,14 @@ var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 // String writes a matcher as ParseMatcher reads it.
 func (m Matcher) String() string { return m.Name + m.Op + `"` + quoter.Replace(m.Value) + `"` }
 
-// Matches reports whether the matcher chooses an incident, whose root finding is of a
-// kind.
-func (m Matcher) Matches(i *detect.Incident, kind detect.Kind) bool {
-	return m.matches(text(m.Name, i, kind))
+// Matches reports whether the matcher chooses an incident with its root finding. One of
+// writes to a global table is in all of the table's Regions, since they load each alike,
+// whichever of them the root is of: a matcher of the Region has to choose each.
+func (m Matcher) Matches(i *detect.Incident, root *detect.Finding) bool {
+	if m.Name == "region" && root.Replication != nil && len(root.Replication.Regions) > 0 {
+		return !slices.ContainsFunc(root.Replication.Regions, func(region string) bool { return !m.matches(region) })
+	}
+	return m.matches(text(m.Name, i, root.Kind))
 }
 
 // MatchesNothing reports whether the matcher chooses incidents that do not have its

@@ -29,12 +29,35 @@ func TestMatchers(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := m.Matches(&matched, detect.HotKeyWrite); got != want {
+		if got := m.Matches(&matched, &detect.Finding{Kind: detect.HotKeyWrite}); got != want {
 			t.Errorf("%s matches: %t, want %t", text, got, want)
 		}
 		again, err := routing.ParseMatcher(m.String())
 		if err != nil || again.String() != m.String() || again.Value != m.Value {
 			t.Errorf("%s is written as %s and read as %+v, %v", text, m, again, err)
+		}
+	}
+}
+
+// TestGlobalIncidentsAreInAllRegions: a matcher of the Region chooses an incident of
+// writes to a global table if it chooses all Regions, whichever the root is of.
+func TestGlobalIncidentsAreInAllRegions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`region=eu-west-1`: false, `region=us-east-1`: false, `region=~"eu-west-1|us-east-1"`: true, `region=~".+"`: true, `region=~"eu-.*"`: false,
+		`region!=eu-west-1`: false, `region!=us-east-1`: false, `region!=ap-south-1`: true, `region!~"us-.*"`: false, `region=`: false, `table=orders`: true,
+	} {
+		m, err := routing.ParseMatcher(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, region := range []string{"eu-west-1", "us-east-1", ""} {
+			i := matched
+			i.Region = region
+			root := detect.Finding{Kind: detect.HotKeyWrite, Replication: &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}}}
+			if got := m.Matches(&i, &root); got != want {
+				t.Errorf("%s matches with a root of %q: %t, want %t", text, region, got, want)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -108,7 +109,7 @@ func (s *State) compareIncident(now detect.Incident, before incident, was detect
 	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
 		s.draft.stepIncident(i, was, at, noteTooOld)
 	case i.State == detect.Firing && old != detect.Firing:
-		s.draft.stepIncident(i, was, at, noteSilenced(i))
+		s.draft.stepIncident(i, was, at, silence.Note(i.Silenced))
 		err = s.notify(i, detect.EventFiring, at)
 	case before.ID != "" && before.ID != i.ID:
 		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
