@@ -19,6 +19,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -145,6 +146,14 @@ func busy() digest.Rows {
 		{ID: "f", Host: "stopped", Started: ago(3 * day), Seen: ago(day), Stopped: ago(day)},
 		{ID: "g", Host: "of before", Started: ago(20 * day), Seen: ago(10 * day)},
 	}
+	r.Silences = []silence.Silence{
+		{ID: "s-now", Matchers: []string{`table="orders"`, `severity="warning"`}, StartsAt: ago(2 * day), EndsAt: monday.Add(2 * hour), Author: "ada", Reason: "load test of the checkout"},
+		{ID: "s-hostile", Matchers: []string{`labels.x!="<script>alert(1)</script>|**[x](https://evil.example)** @all"`}, StartsAt: ago(day), EndsAt: monday, Author: hostile, Reason: hostile},
+		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},
+	}
+	r.Transitions[len(r.Transitions)-4].Note = silence.Note(&detect.Silenced{By: "s-over", Until: monday})
+	warm := detect.Incident{Summary: "It is warm.", Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
+	r.Incidents[2].Document = document(warm)
 	r.Peaks = [][]store.HourPeak{
 		peaks(orders, "customer#42", func(hour int) int64 {
 			if hour >= 165 {
@@ -307,6 +316,40 @@ func TestWhatCouldNotBeSeen(t *testing.T) {
 	rows.Writers = []store.Writer{{ID: "a", Started: ago(time.Hour), Seen: ago(10 * time.Minute)}}
 	if p := made(t, rows); p.NotSeen.Stopped == nil || !strings.Contains(p.Summary, "collection stopped") {
 		t.Errorf("all are silent: %s", p.Summary)
+	}
+}
+
+// TestWhatWasSilenced: each silence of the period has the incidents that its history, or
+// what is stored of them, says that it silenced; one of another table is of no report
+// about this one.
+func TestWhatWasSilenced(t *testing.T) {
+	t.Parallel()
+	silenced := func(r digest.Rows) (all []string) {
+		for _, s := range made(t, r).Silences {
+			var of []string
+			for _, i := range s.Incidents {
+				of = append(of, i.Incident)
+			}
+			all = append(all, s.ID+": "+strings.Join(of, ", "))
+		}
+		return all
+	}
+	rows := busy()
+	same(t, "all tables", silenced(rows), []string{"s-now: i-warm", "s-hostile: ", "s-over: i-healed"})
+	rows.Tables = []string{"123456789012/eu-west-1/orders"}
+	same(t, "orders", silenced(rows), []string{"s-now: i-warm", "s-hostile: "})
+	rows.Tables = []string{"sessions"}
+	same(t, "sessions", silenced(rows), []string{"s-hostile: ", "s-over: "})
+	rows = busy()
+	rows.Silences = nil
+	p := made(t, rows)
+	for _, f := range digest.Formats() {
+		if text := written(t, p, f); f != digest.JSON && strings.Contains(strings.ToLower(strings.ReplaceAll(text, digest.ContentSecurityPolicy, "")), "silence") {
+			t.Errorf("%s without a silence speaks of one", f)
+		}
+	}
+	if text := written(t, p, digest.JSON); !strings.Contains(text, `"silences": []`) {
+		t.Errorf("without a silence: %.300s", text)
 	}
 }
 

@@ -127,6 +127,9 @@ func (p *Report) lines() []line {
 			all = append(all, s.all[i].line(s.name))
 		}
 	}
+	for _, s := range p.Silences {
+		all = append(all, s.lines()...)
+	}
 	for _, c := range p.Coming {
 		l := c.line("coming")
 		l["unit"], l["text"] = c.Forecast.Unit, "Growth of the weekly peak, a day; to is when it reaches the limit."
@@ -145,6 +148,21 @@ func (p *Report) lines() []line {
 		}
 	}
 	return append(all, p.notSeenLines()...)
+}
+
+// lines are a silence's, and one for each incident that it silenced.
+func (s *Silence) lines() []line {
+	all := []line{{
+		"section": "silence", "from": instant(&s.StartsAt), "to": instant(&s.EndsAt),
+		"text": wording.Cell(strings.Join(s.Matchers, ", ") + ", by " + s.Author + ": " + s.Reason),
+	}}
+	for _, i := range s.Incidents {
+		l := Coming{KeyRef: i.KeyRef}.line("silenced")
+		l["incident"], l["severity"] = wording.Cell(i.Incident), string(i.Severity)
+		l["from"], l["to"], l["text"] = instant(&s.StartsAt), instant(&s.EndsAt), wording.Cell("By "+s.Author+": "+s.Reason)
+		all = append(all, l)
+	}
+	return all
 }
 
 func (i *Incident) line(section string) line {

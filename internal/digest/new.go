@@ -15,7 +15,7 @@ import (
 func New(r Rows) (*Report, error) {
 	report := &Report{
 		Version: Version, Request: r.Request, Made: r.Made,
-		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Coming: []Coming{}, Keys: []Key{},
+		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
 		NotTold: []string{
 			"What it costs: the store knows neither prices nor bills.",
 			"How capacity changed: only what a table was given last is kept.",
@@ -27,6 +27,7 @@ func New(r Rows) (*Report, error) {
 	if err := report.addIncidents(&r); err != nil {
 		return nil, err
 	}
+	report.addSilences(&r)
 	tables, err := r.tables()
 	if err != nil {
 		return nil, err
@@ -92,9 +93,9 @@ func worseFirst(a, b Incident) int {
 // incident returns an incident as it stood at the end of the period, and whether it
 // fired in it.
 func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident, bool, error) {
-	var document detect.Incident
-	if err := json.Unmarshal(row.Document, &document); err != nil {
-		return Incident{}, false, fmt.Errorf("stored incident %s: %w", row.ID, err)
+	document, err := readIncident(row)
+	if err != nil {
+		return Incident{}, false, err
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
@@ -116,6 +117,13 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 		i.Why = document.Summary
 	}
 	return i, fired, nil
+}
+
+func readIncident(row *store.Incident) (i detect.Incident, err error) {
+	if err = json.Unmarshal(row.Document, &i); err != nil {
+		err = fmt.Errorf("stored incident %s: %w", row.ID, err)
+	}
+	return i, err
 }
 
 // tell adds what the finding tells that the incident is about.

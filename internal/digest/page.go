@@ -21,14 +21,15 @@ type page struct {
 	// Facts are four numbers with a name.
 	Facts []fact
 	// Top and WarmTop are the worst of Hot and of Warm in sentences.
-	Top     []topic
-	WarmTop []topic
-	Hot     list[incidentRow]
-	Warm    list[incidentRow]
-	Healed  list[incidentRow]
-	Coming  list[comingRow]
-	Keys    []chart
-	Changes []change
+	Top      []topic
+	WarmTop  []topic
+	Hot      list[incidentRow]
+	Warm     list[incidentRow]
+	Healed   list[incidentRow]
+	Coming   list[comingRow]
+	Silences list[silenceRow]
+	Keys     []chart
+	Changes  []change
 	// Since is the earlier report's end; empty without one.
 	Since    string
 	Stopped  string
@@ -69,6 +70,8 @@ type incidentRow struct {
 	Cause, Load, Began, Until, Times, Fix, Owner, CloudWatch string
 	Severity                                                 detect.Severity
 	State                                                    detect.State
+	// Silenced reports that people were not told of it for a while.
+	Silenced bool
 }
 
 type comingRow struct {
@@ -96,7 +99,7 @@ func (p *Report) page() page {
 		Title: p.title(), Summary: clip(p.Summary, maxLong), Period: p.moment(p.From) + " to " + p.moment(p.To),
 		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
-		Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+		Silences: listOf(p.Silences, p.silenceRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
 	firing := 0
 	for _, i := range p.Hot {
@@ -156,7 +159,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: known(i.Utilization, whole), Began: p.moment(i.Began), Until: "still open", Times: known(i.Times, count),
-		Fix: clip(i.FirstFix, maxLong), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch],
+		Fix: clip(i.FirstFix, maxLong), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.silenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:

@@ -41,6 +41,8 @@ type Report struct {
 	// Warm are incidents that were open in the period and did not fire.
 	Warm   []Incident `json:"warm"`
 	Healed []Incident `json:"healed"`
+	// Silences are those that were in force in the period; none of a report of files.
+	Silences []Silence `json:"silences"`
 	// Coming are keys with a forecast, the soonest first.
 	Coming []Coming `json:"coming"`
 	// Keys are the keys with the highest seconds, for which hourly peaks are kept.

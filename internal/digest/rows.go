@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -19,6 +20,7 @@ type Store interface {
 	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
+	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
@@ -37,9 +39,11 @@ type Rows struct {
 	Roots map[string]store.Finding
 	Views []store.TableView
 	// Peaks are the hours of each of the warmest keys.
-	Peaks   [][]store.HourPeak
-	Gaps    []store.Gap
-	Writers []store.Writer
+	Peaks [][]store.HourPeak
+	Gaps  []store.Gap
+	// Silences are those that were in force in the period.
+	Silences []silence.Silence
+	Writers  []store.Writer
 	// Cut says what was left out because there was too much.
 	Cut []string
 	// Last is the report before; nil for none.
@@ -51,6 +55,7 @@ const (
 	maxIncidents   = 2000
 	maxTransitions = 20000
 	maxGaps        = 200
+	maxSilences    = 200
 	maxTables      = 500
 	// warmest is how many keys of a table may be among the Keys of a report.
 	warmest = 5
@@ -81,6 +86,10 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 		return r, err
 	}
 	r.cut(len(r.Gaps), maxGaps, "gaps: only those that were noticed last are listed")
+	if r.Silences, err = st.Silences(ctx, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
+		return r, err
+	}
+	r.cut(len(r.Silences), maxSilences, "silences: only those that end last are listed")
 	if r.Writers, err = st.Writers(ctx); err != nil {
 		return r, err
 	}

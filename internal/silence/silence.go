@@ -155,6 +155,14 @@ func parse(texts []string) ([]routing.Matcher, error) {
 	return all, nil
 }
 
+// MayChoose reports whether a silence may be of incidents of a table: not where a matcher
+// refuses the table's name.
+func (s *Silence) MayChoose(table string) bool {
+	matchers, err := parse(s.Matchers)
+	of := detect.Incident{Target: detect.Target{Table: table}}
+	return err == nil && !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
+}
+
 // Invalid says what is wrong with what somebody asks for.
 type Invalid struct{ error }
 
