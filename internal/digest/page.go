@@ -2,6 +2,7 @@ package digest
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -225,4 +226,33 @@ func (p *Report) addNotSeen(v *page) {
 	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
 		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), clip(c.Why, maxLong)}
 	})
+}
+
+// silenced reports whether a silence of the report silenced an incident.
+func (p *Report) silenced(id string) bool {
+	return slices.ContainsFunc(p.Silences, func(s Silence) bool {
+		return slices.ContainsFunc(s.Incidents, func(r Ref) bool { return r.Incident == id })
+	})
+}
+
+// maxReason is how much of a reason a page for people shows, in characters.
+const maxReason = 240
+
+// silenceRow is a silence in the words of a page.
+type silenceRow struct {
+	Matchers                    []string
+	Author, Reason, From, Until string
+	// Refs are the incidents that it silenced.
+	Refs list[subject]
+}
+
+func (p *Report) silenceRow(s Silence) silenceRow {
+	row := silenceRow{
+		Author: short(s.Author), Reason: clip(s.Reason, maxReason), From: p.moment(s.StartsAt), Until: p.moment(s.EndsAt),
+		Refs: listOf(s.Incidents, func(r Ref) subject { return subjectOf(r.KeyRef) }),
+	}
+	for _, m := range s.Matchers {
+		row.Matchers = append(row.Matchers, short(m))
+	}
+	return row
 }

@@ -85,6 +85,20 @@ type Incident struct {
 	Limits string `json:"limits"`
 }
 
+// Silence is a silence that was in force in the period.
+type Silence struct {
+	ID       string   `json:"id"`
+	Matchers []string `json:"matchers"`
+	// StartsAt and EndsAt bound it, also where that is beyond the period; of one that was
+	// expired EndsAt is when it was.
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	Author   string    `json:"author"`
+	Reason   string    `json:"reason"`
+	// Incidents are those of the report that it silenced, as far as their histories tell.
+	Incidents []Ref `json:"incidents"`
+}
+
 // Coming is a key that grows towards a partition's limit.
 type Coming struct {
 	detect.KeyRef
