@@ -353,7 +353,13 @@ type Payload struct {
 	// Recent is the load of the finding's key before the notification; nil where that is
 	// not known, of a finding that is about no single key, and of an end.
 	Recent *Recent `json:"recent,omitempty"`
+	// Related says of the worst other findings of the incident what each is about, in
+	// words, at most [RelatedFindings]; none of an end.
+	Related []string `json:"related,omitempty"`
 }
+
+// RelatedFindings is how many findings beside its root a notification names.
+const RelatedFindings = 5
 
 // RecentSeconds is of how many seconds a notification tells the load.
 const RecentSeconds = 30
@@ -370,14 +376,12 @@ type Recent struct {
 	Loads []*float64 `json:"loads"`
 }
 
-// NewPayload returns the payload of a notification. finding is the document of the root,
-// recent its key's load; nil for none.
-func NewPayload(i *Incident, finding []byte, recent *Recent) ([]byte, error) {
-	incident, err := json.Marshal(i)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(Payload{Incident: incident, Finding: finding, Recent: recent})
+// NewPayload returns a notification's payload of an incident, to which its other parts
+// are added. finding is the document of the root.
+func NewPayload(i *Incident, finding []byte) (p Payload, err error) {
+	p.Finding = finding
+	p.Incident, err = json.Marshal(i)
+	return p, err
 }
 
 // ReadPayload returns what a payload holds; a finding alone as that of no incident.

@@ -134,11 +134,14 @@ func testAlert(ctx context.Context, db *store.Store, to []string, severity detec
 		return err
 	}
 	put := func(event detect.Event) error {
-		recent := testLoad(&f)
-		if event == detect.EventResolved {
-			recent = nil
+		p, err := detect.NewPayload(&i, document)
+		if err != nil {
+			return err
 		}
-		payload, err := detect.NewPayload(&i, document, recent)
+		if event != detect.EventResolved {
+			p.Recent = testLoad(&f)
+		}
+		payload, err := json.Marshal(p)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,15 @@ func Title(f *detect.Finding) string {
 	return Place(f.Target) + ": " + about(f) + lasting(f)
 }
 
+// Beside says in words what a finding is about that belongs to the incident of another
+// one: where it is only of another target.
+func Beside(f, root *detect.Finding) string {
+	if f.Target == root.Target {
+		return about(f)
+	}
+	return Place(f.Target) + ": " + about(f)
+}
+
 // Place names what a target is: a table or an index, or Keyheat itself, which findings
 // without a table are about.
 func Place(t detect.Target) string {

@@ -67,7 +67,7 @@ func (keys Key) Delta(table sample.Target, body []byte) (erased []byte, version 
 // are not keys: where a key is called pending, or N, it is not in them.
 var ours = []string{
 	"action", "basis", "cause", "direction", "effort", "event", "kind", "op", "partition", "period", "sampling", "severity", "source", "state", "unit", "verdict",
-	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "table", "version",
+	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
 }
 
 // Document implements store.Eraser. Numbers stay as they are written; what is no JSON

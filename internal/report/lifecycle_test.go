@@ -213,6 +213,15 @@ func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 	if count("firing") != 1 || count("updated") > 1 || count("resolved") != 1 {
 		t.Errorf("told %v", all)
 	}
+	told := payloads(t, s)
+	for _, named := range told[len(told)-2].Related {
+		if !strings.HasPrefix(named, "key “import-") || !strings.HasSuffix(named, "1.5 times what one partition serves") {
+			t.Errorf("a related finding is named as %q", named)
+		}
+	}
+	if first, last := told[len(told)-2].Related, told[len(told)-1].Related; len(first) != detect.RelatedFindings || last != nil {
+		t.Errorf("the last message names %q, the end %q", first, last)
+	}
 }
 
 // TestBelowTheShareNobodyIsTold: 24 hours below 80% of a limit.

@@ -32,7 +32,7 @@ type term struct {
 	// newest is the newest delta that this term has read of each writer.
 	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
-	factsAt  time.Time
+	factsAt time.Time
 	// silences are the ones that are active.
 	silences silence.Cache
 	// witness is what CloudWatch says.

@@ -35,6 +35,8 @@ type Notice struct {
 	// Recent is the load of the finding's key before the notification; nil where that is
 	// not known.
 	Recent *detect.Recent
+	// Related says what the worst other findings of the incident are about.
+	Related []string
 	// RunbookURL is where the owner's own instructions are; empty for nowhere.
 	RunbookURL string
 	// URL is the page about it; empty where it is not known under which address people
@@ -69,7 +71,7 @@ func NewNotice(of store.Notification, pages string) *Notice {
 func (n *Notice) readFinding(payload []byte) {
 	n.Title = "Keyheat: an incident of a later version"
 	p := detect.ReadPayload(payload)
-	n.Document, n.IncidentDocument, n.Recent = p.Finding, p.Incident, p.Recent
+	n.Document, n.IncidentDocument, n.Recent, n.Related = p.Finding, p.Incident, p.Recent, p.Related
 	f, err := detect.ReadFinding(p.Finding)
 	if err != nil || f.Kind == "" {
 		return
@@ -151,14 +153,31 @@ func (n *Notice) Facts() []Fact {
 	if !n.Incident.OpenedAt.IsZero() {
 		add("Since", n.Incident.OpenedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
-	if more := len(n.Incident.Findings) - 1; more > 0 {
-		add("Related findings", fmt.Sprint(more))
-	}
 	add("Owner", wording.Printable(n.Incident.Owner))
+	if related := n.related(); related != "" {
+		facts = append(facts, Fact{Name: "Related findings", Value: related, Wide: len(n.Related) > 0})
+	}
 	if drawn := sparkline(n.Recent); drawn != "" {
 		facts = append(facts, Fact{Name: "Load", Value: drawn, Wide: true})
 	}
 	return facts
+}
+
+// related says how many findings the incident has beside its root, and what the worst of
+// them are about; nothing where there are none.
+func (n *Notice) related() string {
+	all := len(n.Incident.Findings) - 1
+	if all <= 0 {
+		return ""
+	}
+	text := wording.Count(int64(all))
+	for i, of := range n.Related {
+		text += []string{": ", "; "}[min(i, 1)] + of
+	}
+	if more := all - len(n.Related); more > 0 && len(n.Related) > 0 {
+		text += "; and " + wording.Count(int64(more)) + " more"
+	}
+	return text
 }
 
 // maxKey is how many characters of a key a message shows.

@@ -29,7 +29,12 @@ func drawn(t *testing.T, loads ...float64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, err := detect.NewPayload(&detect.Incident{ID: f.Incident, Target: f.Target}, finding, r)
+	p, err := detect.NewPayload(&detect.Incident{ID: f.Incident, Target: f.Target}, finding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Recent = r
+	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}

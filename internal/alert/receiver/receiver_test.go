@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/sample"
@@ -47,18 +48,24 @@ func notice(t *testing.T, event detect.Event, severity detect.Severity, key stri
 	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 3 shards."}}
 	i := detect.Incident{
 		ID: incidentID, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
-		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",
+		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other", "third"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",
 		RunbookURL: runbook, Notified: []string{}, Quality: f.Quality,
 	}
 	document, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var recent *detect.Recent
-	if event != detect.EventResolved {
-		recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
+	p, err := detect.NewPayload(&i, document)
+	if err != nil {
+		t.Fatal(err)
 	}
-	payload, err := detect.NewPayload(&i, document, recent)
+	if event != detect.EventResolved {
+		other := detect.NewFinding(detect.HotKeyWrite, f.Target, sample.Key{Text: key + "/2", Type: "S"})
+		other.Peak.WCU.Value = 1200
+		p.Related = []string{wording.Beside(&other, &f)}
+		p.Recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
+	}
+	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,6 +357,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
 	anything := func(*http.Request, []byte) string { return "" }
 	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
+	const related = "Related findings: 2: key “merchant#7/2” needs 1,200 WCU/s, 1.2 times what one partition serves; and 1 more"
 	const drawn = "·▁▄·█ from 11:59:56 to 12:00:00 UTC; █ is 1,500 WCU/s, the limit of 1,000 is ▆, · was not seen"
 	for _, c := range []struct {
 		settings notify.Settings
@@ -358,6 +366,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
 			`{"type":"section","text":{"type":"plain_text","text":"Load: ` + drawn + `","emoji":false}}`,
+			`{"type":"section","text":{"type":"plain_text","text":"` + related + `","emoji":false}}`,
 			`{"type":"button","text":{"type":"plain_text","text":"Runbook","emoji":false},"url":"` + runbook + `","action_id":"open-runbook"}`,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{`{"href":"` + runbook + `","text":"Runbook"}`, `"Load":"` + drawn + `"`}},
@@ -365,7 +374,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`{"type":"Action.OpenUrl","title":"Runbook","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
 		{notify.Settings{Type: notify.Alertmanager, URL: manager.url}, manager, []string{`"runbook_url":"` + runbook + `"`}},
 		{notify.Settings{Type: notify.Webhook, URL: webhook.url}, webhook, []string{`"runbook_url":"` + runbook + `"`, `"recent":{"from":"2025-11-22T11:59:56Z","unit":"wcu","limit":1000,"loads":[null,80,700,null,1500]}`}},
-		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\n\nRunbook: " + runbook + "\n"), url.QueryEscape("\nLoad: " + drawn + "\n")}},
+		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\n\nRunbook: " + runbook + "\n"), url.QueryEscape("\n" + related + "\nLoad: " + drawn + "\n")}},
 	} {
 		tell(t, open(t, c.settings), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 		for _, want := range c.want {

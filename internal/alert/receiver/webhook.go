@@ -41,6 +41,8 @@ type Message struct {
 	// Recent is the load of the finding's key before the notification, where that is
 	// known.
 	Recent *detect.Recent `json:"recent,omitempty"`
+	// Related says of the worst other findings of the incident what each is about.
+	Related []string `json:"related,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
 }
@@ -66,7 +68,7 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := Message{
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL,
-		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Report: n.Report,
+		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
 	body, err := json.Marshal(m)
 	if err != nil {

@@ -263,13 +263,11 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		}
 	}
 	before := i.Notified
-	var recent *detect.Recent
+	i.Notified = routes
 	if event == detect.EventResolved {
 		i.Notified = []string{}
-	} else {
-		i.Notified, recent = routes, s.board.Recent(&root.finding, s.seed)
 	}
-	payload, err := detect.NewPayload(i, root.document, recent)
+	payload, err := s.payload(i, &root, event)
 	if err != nil {
 		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
 	}
@@ -284,6 +282,35 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		})
 	}
 	return nil
+}
+
+// payload returns what the outbox keeps of a notification.
+func (s *State) payload(i *detect.Incident, root *stored, event detect.Event) ([]byte, error) {
+	p, err := detect.NewPayload(i, root.document)
+	if err != nil {
+		return nil, err
+	}
+	if event != detect.EventResolved {
+		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.related(i, &root.finding)
+	}
+	return json.Marshal(p)
+}
+
+// related says what the worst open findings of an incident beside its root are about.
+func (s *State) related(i *detect.Incident, root *detect.Finding) (all []string) {
+	var open []detect.Finding
+	for _, fingerprint := range i.Findings {
+		if f, known := s.stored(fingerprint); known && fingerprint != i.Root && f.finding.State != detect.Resolved {
+			open = append(open, f.finding)
+		}
+	}
+	slices.SortStableFunc(open, func(a, b detect.Finding) int {
+		return cmp.Or(cmp.Compare(detect.Rank(b.Severity), detect.Rank(a.Severity)), cmp.Compare(b.Utilization, a.Utilization))
+	})
+	for n := range open[:min(len(open), detect.RelatedFindings)] {
+		all = append(all, wording.Beside(&open[n], root))
+	}
+	return all
 }
 
 // route returns who is to be told of an incident.

@@ -48,7 +48,12 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 		t.Fatal(err)
 	}
 	incident := detect.Incident{ID: f.Incident, Target: f.Target, Severity: f.Severity, RunbookURL: runbook}
-	payload, err := detect.NewPayload(&incident, document, &detect.Recent{From: f.FirstSeen, Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(1500.0)}})
+	p, err := detect.NewPayload(&incident, document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Recent = &detect.Recent{From: f.FirstSeen, Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
+	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
