@@ -32,16 +32,10 @@ type Policy struct {
 	// HoldUnconfirmed keeps a finding from paging while CloudWatch, where it is read,
 	// counts nothing that was throttled in the finding's minutes.
 	HoldUnconfirmed bool
-	// OnHarm has an incident of hot keys fire only on harm that lasts: see
-	// [Finding.Lasting]. Else it fires as its findings do, FireSeconds of FireOf seconds
-	// above the policy's share, once it has held for For.
-	OnHarm bool
-	For    time.Duration
-	// KeepFiring is for how long, beyond its last hot second, an incident goes on firing:
-	// one that is hot again within that time goes on, and pages no more.
-	KeepFiring time.Duration
-	// Repeat is after which time a firing incident is told of again; never when zero.
-	Repeat time.Duration
+	// Lifecycle is that of incidents; Warnings is that of those which are no worse than
+	// a warning, nil for the same one.
+	Lifecycle
+	Warnings *Lifecycle
 	// Exclude are patterns (path.Match) of keys that no finding is made of.
 	Exclude []string
 	// Owner is who answers for the table, Labels are what else its incidents are
@@ -85,6 +79,39 @@ func (p Policy) checkRunbook() error {
 	return nil
 }
 
+// Lifecycle says when incidents fire, and when they are over.
+type Lifecycle struct {
+	// OnHarm has an incident of hot keys fire only on harm that lasts: see
+	// [Finding.Lasting]. Else it fires as its findings do, FireSeconds of FireOf seconds
+	// above the policy's share, once it has held for For.
+	OnHarm bool
+	For    time.Duration
+	// KeepFiring is for how long, beyond its last hot second, an incident goes on firing:
+	// one that is hot again within that time goes on, and pages no more.
+	KeepFiring time.Duration
+	// Repeat is after which time a firing incident is told of again; never when zero.
+	Repeat time.Duration
+}
+
+// LifecycleOf returns the lifecycle of an incident that is so severe.
+func (p Policy) LifecycleOf(s Severity) Lifecycle {
+	if p.Warnings != nil && s != Critical {
+		return *p.Warnings
+	}
+	return p.Lifecycle
+}
+
+// validate returns what is wrong with a lifecycle.
+func (l Lifecycle) validate() error {
+	switch {
+	case min(l.For, l.KeepFiring, l.Repeat) < 0:
+		return errors.New("a negative time: give 0 or more")
+	case l.Repeat > 0 && l.Repeat < MinRepeat:
+		return fmt.Errorf("repeat is %s: give at least %s, or 0 for never", l.Repeat, MinRepeat)
+	}
+	return nil
+}
+
 // DefaultPolicy returns the policy of a table that the operator decided nothing for.
 func DefaultPolicy() Policy {
 	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
@@ -99,12 +126,13 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
 	case !(p.MinUnits >= 0):
 		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
-	case min(p.For, p.KeepFiring, p.Repeat) < 0:
-		return errors.New("a negative time: give 0 or more")
-	case p.Repeat > 0 && p.Repeat < MinRepeat:
-		return fmt.Errorf("repeat is %s: give at least %s, or 0 for never", p.Repeat, MinRepeat)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
+	}
+	for _, s := range []Severity{Critical, Warning} {
+		if err := p.LifecycleOf(s).validate(); err != nil {
+			return err
+		}
 	}
 	for name := range p.Labels {
 		if !labelName.MatchString(name) {

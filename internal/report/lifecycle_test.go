@@ -40,6 +40,7 @@ func events(t *testing.T, s *store.Store) (all []string) {
 func TestWhatPages(t *testing.T) {
 	t.Parallel()
 	asIs := func(*detect.Policy) {}
+	warningsWait := func(p *detect.Policy) { p.Warnings = &detect.Lifecycle{For: 20 * time.Second} }
 	for sentence, c := range map[string]struct {
 		policy func(*detect.Policy)
 		loads  []load
@@ -54,6 +55,10 @@ func TestWhatPages(t *testing.T) {
 		"with for at 0, two of three seconds":      {func(p *detect.Policy) { p.OnHarm = false }, hot("k", 1090, 0, 2), []string{"firing", "resolved"}},
 		"with for at 20s, 20 seconds":              {func(p *detect.Policy) { p.OnHarm, p.For = false, 20*time.Second }, hot("k", 1090, 0, 20), nil},
 		"with for at 20s, 21 seconds":              {func(p *detect.Policy) { p.OnHarm, p.For = false, 20*time.Second }, hot("k", 1090, 0, 21), []string{"firing", "resolved"}},
+		"a warning with its own for, 20 seconds":   {warningsWait, hot("k", 900, 0, 20), nil},
+		"a warning with its own for, 21 seconds":   {warningsWait, hot("k", 900, 0, 21), []string{"firing", "resolved"}},
+		"harm while warnings wait":                 {warningsWait, slices.Concat(hot("k", 900, 0, 5), hot("k", 1090, 5, 12)), []string{"firing", "resolved"}},
+		"one second of harm while warnings wait":   {warningsWait, slices.Concat(hot("k", 900, 0, 5), hot("k", 1090, 5, 6)), nil},
 		"at 90% for long, and a second over it":    {asIs, slices.Concat(hot("k", 900, 0, 30), hot("k", 1090, 30, 31), hot("k", 900, 31, 40)), []string{"firing", "resolved"}},
 		"at 90%, and then over the limit for long": {asIs, slices.Concat(hot("k", 900, 0, 30), hot("k", 1090, 30, 40)), []string{"firing", "updated", "resolved"}},
 	} {

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,9 +24,14 @@ type Policy struct {
 	For             string        `yaml:"for" help:"when an incident of hot keys fires: harm is requests that a partition refuses in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the policy's share for a warning); a time is for how long it has to hold then, such as 30s, and 0s is at once, with 2 of 3 seconds over the policy's share"`
 	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long after its last hot second an incident goes on firing, so that one that comes and goes pages once; a minute at least passes in any case"`
 	Repeat          time.Duration `yaml:"repeat" help:"after which time a firing incident is told of again, as updated; never when 0"`
-	Exclude         []string      `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
-	Keys            string        `yaml:"keys" help:"what collectors keep of keys: plain, prefix(N) for the first N characters with a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
-	Words           []string      `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+
+	WarningFor        string        `yaml:"warning_for" help:"for, of an incident that is only a warning; as for when empty"`
+	WarningKeepFiring time.Duration `yaml:"warning_keep_firing" help:"keep_firing of one that is only a warning; as keep_firing when 0"`
+	WarningRepeat     time.Duration `yaml:"warning_repeat" help:"repeat of one that is only a warning; as repeat when 0"`
+
+	Exclude []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
+	Keys    string   `yaml:"keys" help:"what collectors keep of keys: plain, prefix(N) for the first N characters with a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
+	Words   []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
 
 	Owner  string            `yaml:"owner" help:"who answers for the table: routes match it, and notifications say it"`
 	Labels map[string]string `yaml:"labels" help:"what routes can match beside it, and Alertmanager gets as labels"`
@@ -51,13 +57,18 @@ func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
-		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL, KeepFiring: p.KeepFiring, Repeat: p.Repeat,
+		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}
 	var err error
-	if d.OnHarm = p.For == onHarm; !d.OnHarm {
-		if d.For, err = parseFor(p.For); err != nil {
+	if d.Lifecycle, err = lifecycle(p.For, p.KeepFiring, p.Repeat); err != nil {
+		return d, err
+	}
+	if p.WarningFor != "" || p.WarningKeepFiring != 0 || p.WarningRepeat != 0 {
+		l, err := lifecycle(cmp.Or(p.WarningFor, p.For), cmp.Or(p.WarningKeepFiring, p.KeepFiring), cmp.Or(p.WarningRepeat, p.Repeat))
+		if err != nil {
 			return d, err
 		}
+		d.Warnings = &l
 	}
 	if p.Suffix == "" {
 		return d, nil
@@ -72,6 +83,14 @@ func (p Policy) detect() (detect.Policy, error) {
 
 // onHarm is the setting for that stands for no time.
 const onHarm = "harm"
+
+func lifecycle(holds string, keep, repeat time.Duration) (l detect.Lifecycle, err error) {
+	l.KeepFiring, l.Repeat = keep, repeat
+	if l.OnHarm = holds == onHarm; !l.OnHarm {
+		l.For, err = parseFor(holds)
+	}
+	return l, err
+}
 
 // parseFor reads for how long an incident has to hold.
 func parseFor(text string) (time.Duration, error) {
@@ -100,6 +119,8 @@ func (p Policy) check(path string, f *config.Faults) {
 		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},
 		{"keep_firing", func(d *detect.Policy) { d.KeepFiring = p.KeepFiring }},
 		{"repeat", func(d *detect.Policy) { d.Repeat = p.Repeat }},
+		{"warning_keep_firing", func(d *detect.Policy) { d.KeepFiring = p.WarningKeepFiring }},
+		{"warning_repeat", func(d *detect.Policy) { d.Repeat = p.WarningRepeat }},
 		{"exclude", func(d *detect.Policy) { d.Exclude = p.Exclude }},
 	} {
 		sound := detect.DefaultPolicy()
@@ -111,9 +132,9 @@ func (p Policy) check(path string, f *config.Faults) {
 	if _, err := keypolicy.Parse(p.Keys); err != nil {
 		f.Addf(path+".keys", "%w", err)
 	}
-	if p.For != onHarm {
-		if _, err := parseFor(p.For); err != nil {
-			f.Addf(path+".for", "%w", err)
+	for name, holds := range map[string]string{"for": p.For, "warning_for": p.WarningFor} {
+		if _, err := lifecycle(holds, 0, 0); err != nil {
+			f.Addf(path+"."+name, "%w", err)
 		}
 	}
 	if _, err := parseSuffix(p.Suffix); p.Suffix != "" && err != nil {

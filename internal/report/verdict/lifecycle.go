@@ -17,7 +17,7 @@ func hold(i *detect.Incident, found []detect.Finding, before incident, p detect.
 		return // what makes these has waited already, and a gap has no length
 	}
 	holds := false
-	if p.OnHarm {
+	if p.LifecycleOf(i.Severity).OnHarm {
 		if lasting, ofKeys := lasting(i, found); ofKeys {
 			holds = lasting == ""
 			i.Severity = milder(i.Severity, cmp.Or(lasting, detect.Warning))
@@ -27,7 +27,7 @@ func hold(i *detect.Incident, found []detect.Finding, before incident, p detect.
 	if before.ID != "" && before.OpenedAt.Before(opened) {
 		opened = before.OpenedAt
 	}
-	holds = holds || i.LastSeen.Sub(opened) < p.For
+	holds = holds || i.LastSeen.Sub(opened) < p.LifecycleOf(i.Severity).For
 	if holds && i.State == detect.Firing && before.State != detect.Firing {
 		i.State = detect.Pending
 	}
@@ -72,7 +72,7 @@ func (s *State) SetOpen(open []Earlier, unresolved []detect.Finding) error {
 		id := e.Incident.ID
 		i := s.known.incidents[id]
 		if !slices.ContainsFunc(unresolved, func(f detect.Finding) bool { return f.Incident == id }) {
-			s.ending[id] = ending{i, i.LastSeen.Add(s.policy(i.Target).KeepFiring)}
+			s.ending[id] = ending{i, i.LastSeen.Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring)}
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (s *State) keepFiring(i *detect.Incident, old detect.State, now time.Time) 
 		}
 		return
 	}
-	if until := i.LastSeen.Add(s.policy(i.Target).KeepFiring); now.Before(until) {
+	if until := i.LastSeen.Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring); now.Before(until) {
 		i.State, i.ResolvedAt = detect.Firing, nil
 		s.ending[i.ID] = ending{at: until} // putIncident adds the incident
 		return
@@ -141,7 +141,7 @@ func (s *State) Ending(now time.Time) (roots []string) {
 // repeats reports whether it is time to tell of an incident again. The time since it
 // was told of begins anew with each judge.
 func (s *State) repeats(i *detect.Incident, now time.Time) bool {
-	every := s.policy(i.Target).Repeat
+	every := s.policy(i.Target).LifecycleOf(i.Severity).Repeat
 	if every <= 0 || i.State != detect.Firing {
 		return false
 	}
