@@ -198,6 +198,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool
 	now := time.Now()
 	v := judge(r.config, n, response, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
+	r.logAttempt(ctx, &n, v)
 	// First, so that a process which ends between the two does it again: of what is
 	// delivered or dead nobody would.
 	if r.fallsBack(n, v.outcome, now) {
@@ -216,10 +217,25 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool
 		err = r.store.MarkFailed(ctx, n.ID, store.Failure{Next: v.next, Cause: v.cause, Refused: response.Refused, Unreached: response.Unsent && !n.Reached})
 	case dead:
 		r.target.Heal(health.Whole) // no notification waits for it
-		r.logger.Error("notification dropped", "id", n.ID, "fingerprint", n.Fingerprint, "cause", v.cause)
 		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
 	return !response.Silent, ignoreNotFound(err)
+}
+
+// logAttempt logs what came of an attempt, with IDs alone: a key may be one that logs
+// are not to have. One that is to be repeated is for those who look for it, since the
+// first failure is logged as a warning.
+func (r *Route) logAttempt(ctx context.Context, n *store.Notification, v verdict) {
+	level := slog.LevelInfo
+	switch v.outcome {
+	case failed:
+		level = slog.LevelDebug
+	case dead:
+		level = slog.LevelError
+	case delivered, summarised:
+	}
+	r.logger.Log(ctx, level, "notification attempted",
+		"id", n.ID, "incident", n.Incident, "event", n.Event, "attempt", n.Attempts+1, "outcome", string(v.outcome), "cause", v.cause)
 }
 
 // ignoreNotFound makes nothing of a notification that another process has dealt with.

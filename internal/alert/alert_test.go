@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -112,7 +113,7 @@ func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *ale
 
 func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, done func() bool) *alert.Route {
 	t.Helper()
-	w, err := alert.New(c, s, "test", slog.New(slog.NewJSONHandler(log, nil)))
+	w, err := alert.New(c, s, "test", slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,6 +280,38 @@ func TestAFailedDeliveryIsRepeatedWithTheSameIDAndBody(t *testing.T) {
 	}
 	if n := len(r.seen()); n != 6 {
 		t.Errorf("%d attempts, want 3 failed and 3 good ones", n)
+	}
+}
+
+// TestEachAttemptIsLogged: with what came of it, and without what it is about.
+func TestEachAttemptIsLogged(t *testing.T) {
+	t.Parallel()
+	s := outbox(t, "n1 customer-4711 firing", "n2 customer-4711 resolved")
+	r := receive(t, func(w http.ResponseWriter, nth int) {
+		if nth <= 2 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	var log bytes.Buffer
+	deliverLogged(t, quick(r.URL), s, &log, settled(t, s, "customer-4711"))
+	var attempts []string
+	for line := range strings.Lines(log.String()) {
+		var entry struct {
+			Level, Msg, ID, Event, Outcome, Route string
+			Attempt                               int
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Msg == "notification attempted" {
+			attempts = append(attempts, fmt.Sprintf("%s %s %s %s %s %d", entry.Level, entry.Route, entry.ID, entry.Event, entry.Outcome, entry.Attempt))
+		}
+	}
+	want := []string{
+		"DEBUG webhook n1 firing failed 1", "DEBUG webhook n1 firing failed 2", "INFO webhook n1 firing delivered 3", "INFO webhook n2 resolved delivered 1",
+	}
+	if !slices.Equal(attempts, want) || strings.Contains(log.String(), "4711") {
+		t.Errorf("logged are %q, want %q: %s", attempts, want, log.String())
 	}
 }
 
