@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/retry"
@@ -129,19 +130,8 @@ func testAlert(ctx context.Context, db *store.Store, to []string, severity detec
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	i, f := testIncident(severity, policy)
-	document, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
 	put := func(event detect.Event) error {
-		p, err := detect.NewPayload(&i, document)
-		if err != nil {
-			return err
-		}
-		if event != detect.EventResolved {
-			p.Recent = testLoad(&f)
-		}
-		payload, err := json.Marshal(p)
+		payload, err := testPayload(i, f, event)
 		if err != nil {
 			return err
 		}
@@ -213,12 +203,33 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	peak := 1.5 * detect.Units(detect.Limit(detect.HotKeyWrite))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
 	f.Why = "This is a test of the way from Keyheat to this receiver. Nothing is wrong."
+	f.Peak.At, f.Through = now, now
+	f.Reason, f.Shards = detect.Undetermined, 1
 	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Nothing is to be done."}}
-	return detect.Incident{
-		ID: f.Incident, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: now, LastSeen: now,
-		Root: f.Fingerprint, Findings: []string{f.Fingerprint}, Labels: map[string]string{notify.TestLabel: "true"}, Notified: []string{},
-		RunbookURL: policy(f.Target).Runbook(f.Kind),
-	}, f
+	i := detect.Incidents([]detect.Finding{f})[0]
+	i.Title = wording.Title(&f)
+	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)
+	return i, f
+}
+
+// testPayload is what the outbox keeps of an event of a test.
+func testPayload(i detect.Incident, f detect.Finding, event detect.Event) ([]byte, error) {
+	if event == detect.EventResolved {
+		now := time.Now().UTC()
+		i.State, i.ResolvedAt, f.State = detect.Resolved, &now, detect.Resolved
+	}
+	document, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	p, err := detect.NewPayload(&i, document)
+	if err != nil {
+		return nil, err
+	}
+	if event != detect.EventResolved {
+		p.Recent = testLoad(&f)
+	}
+	return json.Marshal(p)
 }
 
 // testLoad is the load of a test's key: it rises for half of the time, to the peak.
