@@ -232,17 +232,19 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 }
 
 // Recent returns the key's load in the seconds up to and including one; nil when none of
-// them was seen.
+// them was seen. Of a second that was not seen completely it is what was seen, and
+// nothing is not.
 func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
 	r := &detect.Recent{From: detect.At(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
 	known := false
 	for i := range t.points {
 		p := &t.points[i]
-		if p.second < from || p.second > last || !within.seen(p.second) {
+		load := p.of(k).Value
+		if p.second < from || p.second > last || load == 0 && !within.seen(p.second) {
 			continue
 		}
-		r.Loads[p.second-from], known = new(math.Round(detect.Units(p.of(k).Value))), true
+		r.Loads[p.second-from], known = new(math.Round(detect.Units(load))), true
 	}
 	if !known {
 		return nil

@@ -4,13 +4,14 @@ package conformance
 
 import (
 	"encoding/json"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/alert/notify"
 
 	"github.com/PagerDuty/go-pagerduty"
 	"github.com/slack-go/slack"
