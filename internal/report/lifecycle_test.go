@@ -224,7 +224,7 @@ func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 			t.Errorf("a related finding is named as %q", named)
 		}
 	}
-	if first, last := told[len(told)-2].Related, told[len(told)-1].Related; len(first) != detect.RelatedFindings || last != nil {
+	if first, last := told[len(told)-2].Related, told[len(told)-1].Related; len(first) == 0 || len(first) > detect.RelatedFindings || last != nil {
 		t.Errorf("the last message names %q, the end %q", first, last)
 	}
 }
