@@ -215,6 +215,9 @@ func TestAWatchGoesOnWhereAnotherEnded(t *testing.T) {
 	if got := states(next); got != "collection_stopped critical resolved" {
 		t.Errorf("when a collector is back: %s", got)
 	}
+	if got := next.Findings()[0].LastSeen; !got.Equal(second(120)) {
+		t.Errorf("it held until second 120, and is said to have until %s", got)
+	}
 	watch(next, 130, 200, func(now int) pipeline.Status { return silent(now, 0) })
 	again := next.Findings()[0]
 	if again.State != detect.Firing || !again.FirstSeen.After(open.LastSeen) || again.Fingerprint != open.Fingerprint || again.Incident != open.Incident {

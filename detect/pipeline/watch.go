@@ -139,15 +139,16 @@ func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
 	}
 }
 
-// set has a finding open, or over, at once. Of one that goes on, what it says is
-// renewed now and then.
+// set has a finding open, or over, at once; first is since when it has been so. Of one
+// that goes on, what it says is renewed now and then.
 func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Time) {
 	first, last = first.UTC().Truncate(time.Second), last.UTC().Truncate(time.Second)
 	open, has := w.found[f.Kind]
 	has = has && open.State != detect.Resolved
 	switch {
 	case !holds && has:
-		open.State, open.Through = detect.Resolved, s.Now
+		// It was last written up to a refresh ago, and held until now.
+		open.State, open.LastSeen, open.Through = detect.Resolved, later(open.LastSeen, first), s.Now
 		w.found[f.Kind] = open
 	case holds && has && last.Sub(open.LastSeen) < refresh:
 	case holds:
