@@ -191,7 +191,8 @@ type Finding struct {
 	Consumed Consumed `json:"consumed"`
 	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
 	// PossibleSeconds may have been.
-	// SaturatedSeconds lie on a plateau just at the limit.
+	// SaturatedSeconds lie on a plateau just at the limit, of several that follow one
+	// another or nearly so.
 	OverSeconds      int `json:"over_seconds"`
 	PossibleSeconds  int `json:"possible_seconds"`
 	SaturatedSeconds int `json:"saturated_seconds"`

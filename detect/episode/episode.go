@@ -55,7 +55,8 @@ type Episode struct {
 
 	first, last int64                     // the hot seconds
 	through     int64                     // the last second that was counted
-	plateaus    [detect.SaturatedOf]int64 // seconds of a plateau, newest first
+	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
+	levelled    int64                     // the last second that is counted as saturated
 	hottest     [detect.FireOf]int64      // seconds above the share, newest first
 
 	// over, above and refused are seconds over the limit, above the share, and with
@@ -266,16 +267,24 @@ func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
 	return high
 }
 
-// addPlateau records a second of a plateau; enough of them close together are
-// saturation.
+// addPlateau records a second just at the limit; enough of them close together are a
+// plateau. A load that goes up and down passes the limit's height, too, in seconds that
+// stand alone: these are no part of one.
 func (e *Episode) addPlateau(second int64) {
-	e.saturated++
 	copy(e.plateaus[1:], e.plateaus[:])
 	e.plateaus[0] = second
-	if earliest := e.plateaus[detect.SaturatedSeconds-1]; earliest != 0 && second-earliest < detect.SaturatedOf {
-		e.isSaturated, e.lasting = true, detect.Critical
-		e.fire(earliest, second)
+	earliest := e.plateaus[detect.SaturatedSeconds-1]
+	if earliest == 0 || second-earliest >= detect.SaturatedOf {
+		return
 	}
+	for _, at := range e.plateaus {
+		if at > e.levelled && second-at < detect.SaturatedOf {
+			e.saturated++
+		}
+	}
+	e.levelled = second
+	e.isSaturated, e.lasting = true, detect.Critical
+	e.fire(earliest, second)
 }
 
 // extendPending extends the episode, or begins it, by a second worth knowing.

@@ -106,6 +106,11 @@ func Seconds(n int) string {
 	return Count(int64(n)) + " seconds"
 }
 
+// Plateau writes a number of seconds in which a load levelled off, and which ones count.
+func Plateau(n int) string {
+	return fmt.Sprintf("%s (at least %d of %d in a row)", Seconds(n), detect.SaturatedSeconds, detect.SaturatedOf)
+}
+
 // List joins words: a, b and c.
 func List(words []string) string {
 	if len(words) < 2 {

@@ -201,6 +201,8 @@ func headline(f *detect.Finding) string {
 		return "requests exceed what one partition serves"
 	case f.Severity == detect.Critical && f.Kind == detect.HotGSIKey && f.SaturatedSeconds == 0:
 		return "the key fills its partition of the index, and writes to the table are throttled for it"
+	case f.Severity == detect.Critical && f.SaturatedSeconds == 0 && f.Evidence != nil && f.Evidence.Refused[sample.KeyRange.String()] > 0:
+		return "the key fills its partition, which throttles requests of it"
 	case f.Severity == detect.Critical && f.SaturatedSeconds == 0:
 		return "the mean of some seconds is proven to be above what one partition serves"
 	case f.Severity == detect.Critical && isThrottled(f):
@@ -312,7 +314,7 @@ func overText(f *detect.Finding) string {
 		parts = append(parts, wording.Seconds(f.PossibleSeconds)+" possibly above it")
 	}
 	if f.SaturatedSeconds > 0 {
-		parts = append(parts, wording.Seconds(f.SaturatedSeconds)+" in which what was served levelled off just at it")
+		parts = append(parts, wording.Plateau(f.SaturatedSeconds)+" in which what was served levelled off just at it")
 	}
 	if len(parts) == 0 && isLoad(f.Kind) {
 		return "no second above the limit"

@@ -74,6 +74,14 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	if got := headline(&possible); !strings.Contains(got, "may exceed") {
 		t.Errorf("what is possibly over is headed %q", got)
 	}
+	refused := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 300}}}
+	if got := headline(&refused); !strings.Contains(got, "throttles requests of it") {
+		t.Errorf("a key of which requests are refused at a load below the limit is headed %q", got)
+	}
+	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
+	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row)") {
+		t.Errorf("a plateau of 12 seconds is told as %q", got)
+	}
 	back := detect.Finding{Kind: detect.HotPartition, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 300}}}
 	if got := headline(&back); !strings.Contains(got, "holds the table's writes back") {
 		t.Errorf("what an index refuses is headed %q", got)
