@@ -95,6 +95,10 @@ func NewQuality(s Source) Quality {
 	return q
 }
 
+// InBatches reports whether the requests carry the times of a producer's batches, as far
+// as times tell: how the load was spread over the time between them is not known.
+func (q *Quality) InBatches() bool { return slices.Contains(q.CannotSee, BlindSeconds) }
+
 // Sentence says in words what the figures cannot show; empty when there is
 // nothing to say.
 func (q *Quality) Sentence() string {
@@ -107,8 +111,8 @@ func (q *Quality) Sentence() string {
 	case SourceMinutes:
 		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
 	}
-	if slices.Contains(q.CannotSee, BlindSeconds) {
-		all = append(all, "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean since the previous batch, and nothing pages because of it.")
+	if of := q.Times(); of != "" {
+		all = append(all, of)
 	}
 	all = append(all, q.drawn()...)
 	if q.Estimated != nil && *q.Estimated {
@@ -118,6 +122,17 @@ func (q *Quality) Sentence() string {
 		all = append(all, "Keys are hidden by policy: the order of sort keys is not known, nor whether numbers in keys are shards; `reporter keys hash` finds the hash of a key.")
 	}
 	return strings.Join(all, " ")
+}
+
+// times is the proviso of what is known from the times of batches.
+const times = "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean over the times between batches, of a minute at most, and nothing pages because of it."
+
+// Times returns the proviso of figures from times of batches; empty for others.
+func (q *Quality) Times() string {
+	if q.InBatches() {
+		return times
+	}
+	return ""
 }
 
 // drawn says how requests were sampled, and which rate was believed: one that is

@@ -122,5 +122,5 @@ const (
 	ActionSplit       = "split"       // divide one item's value
 	ActionShard       = "shard"       // shard the key
 	ActionMigrate     = "migrate"     // get there
-	ActionPipeline    = "pipeline"    // look after Keyheat itself
+	ActionPipeline    = "pipeline"    // look after Keyheat itself, or its samples
 )

@@ -149,8 +149,12 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if s.Verdict != detect.SplitHelps || !sortKeysKnown(f) {
 		return Diagnosis{}, false
 	}
-	why := fmt.Sprintf("The load is spread over some %s sort keys a second: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
-		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))))
+	each := "a second"
+	if f.Quality.InBatches() {
+		each = "in one batch"
+	}
+	why := fmt.Sprintf("The load is spread over some %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
+		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
 		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
 	} else {
@@ -181,6 +185,8 @@ func undetermined(f *detect.Finding) string {
 		return "What the sort keys were like before Keyheat was restarted is not known: it takes two minutes of load to say whether DynamoDB can split the key's items."
 	case s.Verdict == detect.SplitHidden:
 		return "The sort keys are hidden by hashing and have no order: nothing says where DynamoDB would split the key's items, nor whether the load moves over them."
+	case f.Quality.InBatches() && s.Verdict == detect.SplitUnknown:
+		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average here, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind))
 	case s.Verdict == detect.SplitBursts:
 		had := "had"
 		if f.OverSeconds == 0 {

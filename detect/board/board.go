@@ -166,7 +166,7 @@ func (b *Board) evict() {
 		}
 		b.tracks.drop(id)
 	}
-	b.totals.evict(oldest)
+	b.totals.evict(oldest - detect.MeanLongest) // in which what is flushed after it may have gathered
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
 	b.limitAll()
@@ -274,6 +274,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	return episode.Conditions{
 		Policy:     b.options.Policy(target),
 		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
+		Table: func(from, to int64) sketch.Load { return b.totals.between(target, from, to) },
 	}
 }
 
@@ -329,6 +330,11 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 	}
 }
 
+// isOpen reports whether what a second had is still known, of keys too.
+func (b *Board) isOpen(of detect.Target, second int64) bool {
+	return second >= b.timeline.Settled-detect.Horizon && b.totals.isOpen(of, second)
+}
+
 // tableFinding returns the finding about an episode of a table or index as a
 // whole.
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
@@ -339,10 +345,10 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
 		second := e.At
-		if !b.totals.isOpen(target, second) {
+		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, second), b.totals.isOpen(target, second))
+		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)

@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -230,5 +232,59 @@ func TestTablesOfFlushes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFiguresOfAFlush holds the findings about a key of which ten seconds at a time are
+// written down to what is known of it: its mean load and its part of the table's, from
+// the first finding on, and not when in these ten seconds the load was.
+func TestFiguresOfAFlush(t *testing.T) {
+	t.Parallel()
+	all := fieldWorlds(t)
+	w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == "flush-of-a-hot-key" })]
+	judge := board.New(board.Options{Facts: w.facts})
+	judge.Settle(w.Start.Unix()-1, true)
+	looked := 0
+	w.Windows(7, func(second int64, windows []sketch.Window) {
+		for i := range windows {
+			judge.Observe(&windows[i])
+		}
+		judge.Settle(second, true)
+		if second%5 > 0 {
+			return
+		}
+		found := judge.Findings()
+		for i := range found {
+			f := &found[i]
+			if f.Key != "tenant#big" || f.Kind != detect.HotKeyWrite && f.Kind != detect.SingleCaller {
+				continue
+			}
+			looked++
+			at := fmt.Sprintf("%s after %d seconds", f.Kind, second-w.Start.Unix()+1)
+			if mean := f.Mean.WCU.Value; mean < 1450 || mean > 1510 || f.Peak.WCU.Value < mean-0.01 || f.Peak.WCU.Value > 1510 || math.Abs(f.Consumed.WCU-f.Peak.WCU.Value) > 0.1 {
+				t.Errorf("%s: a peak of %.0f and a mean of %.0f, %.0f of it served, want 1,500", at, f.Peak.WCU.Value, mean, f.Consumed.WCU)
+			}
+			if f.OverSeconds != 0 || int64(f.PossibleSeconds) < f.Seconds-1 {
+				t.Errorf("%s: %d seconds over and %d possibly, of %d", at, f.OverSeconds, f.PossibleSeconds, f.Seconds)
+			}
+			if math.Abs(f.Share-1500./1800) > 0.005 {
+				t.Errorf("%s: a share of %.3f, want that of 1,500 of 1,800", at, f.Share)
+			}
+			if s := f.Evidence.Split; s.Verdict == detect.SplitBursts || s.Seconds > 10 && math.Abs(s.Load-1500) > 30 {
+				t.Errorf("%s: the split is %+v", at, s)
+			}
+			if f.Kind == detect.HotKeyWrite && !strings.Contains(f.Why, wording.PerSecond(detect.Milli(f.Mean.WCU.Value), f.Kind)+" a second on average") {
+				t.Errorf("%s: %s", at, f.Why)
+			}
+			if strings.Contains(f.Why, "comes in bursts") || !strings.Contains(f.Why, "cannot be proven from these times") {
+				t.Errorf("%s: %s", at, f.Why)
+			}
+			if n := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return strings.Contains(s.Text, "each request's own time") }); n < 0 || n > 1 {
+				t.Errorf("%s: what settles it is step %d", at, n+1)
+			}
+		}
+	})
+	if looked < 40 {
+		t.Errorf("only %d findings were looked at", looked)
 	}
 }

@@ -77,6 +77,14 @@ func (t totals) isOpen(of detect.Target, second int64) bool {
 	return open
 }
 
+// between returns the load of a table or index in some seconds, both ends included.
+func (t totals) between(of detect.Target, from, to int64) (l sketch.Load) {
+	for second := from; second <= to; second++ {
+		l = l.Plus(t.open[windowID{of, second}].Load)
+	}
+	return l
+}
+
 // likely returns the load of a table or index in a second that was observed, with what
 // was flushed as its mean.
 func (t totals) likely(w *sketch.Window) sketch.Load {

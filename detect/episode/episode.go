@@ -84,6 +84,7 @@ type Rules struct {
 	oneEpisode bool
 	// largest is what one more sampled request of the table would have added.
 	largest Largest
+	table   TableLoad
 }
 
 // Largest is the most that one sampled request of a table stands for, in units.
@@ -144,10 +145,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	case s.flushed && p.of(r.Kind).Proven > share:
 		e.flushed++
 	}
-	if since > 1 {
-		e.pass(s, since, t)
-	}
-	e.count(s, r)
+	e.count(s, r, 1+e.gather(s, since, r, t))
 	if unproven {
 		e.believed = true
 	}
@@ -208,9 +206,9 @@ func (e *Episode) view(p *point) view {
 	return view{p, p, p, false}
 }
 
-// count adds a second to the figures: to peaks what is likely, and to sums all, for which
-// pass has counted the seconds.
-func (e *Episode) count(s view, r Rules) {
+// count adds a second to the figures: to peaks what is likely, and to sums all. The second
+// stands for so many, that gather has counted.
+func (e *Episode) count(s view, r Rules, standsFor int64) {
 	p := s.point
 	if e.seconds == 0 || s.likely.of(r.Kind).Value > e.Peak(r.Kind).Value {
 		e.At, e.consumed, e.replicated = p.second, s.likely.consumed(), s.likely.replicated
@@ -239,22 +237,46 @@ func (e *Episode) count(s view, r Rules) {
 	switch most := detect.Limit(r.Kind); {
 	case s.certain.of(r.Kind).Proven > most:
 		e.Over++
-	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r):
-		e.possible++
+	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Kind).Mean(0).Value) > most:
+		e.possible += int(standsFor)
 	}
 }
 
-// pass counts seconds without the key, since the last one with it: those in which what was
-// flushed has gathered, and complete ones of a sampled key. It may have been there: the
-// mean of those in which a sample shows it would be too high.
-func (e *Episode) pass(s view, since int64, t Timeline) {
-	seconds := int64(0)
-	switch {
-	case s.flushed && e.seconds > 0:
-		seconds = min(since, detect.MeanLongest) - 1
-	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
-		seconds = t.complete(s.second-since, s.second-1)
+// smooth raises the peak of a load that was flushed to its mean: how long the first flush
+// gathered is not known, which holds what is likely of the next ones down for a while.
+func (e *Episode) smooth(r Rules) {
+	if e.flushed == 0 {
+		return
 	}
+	before := e.Peak(r.Kind).Value
+	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.largest.Write)))
+	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.largest.Read)))
+	if grown := detect.Ratio(float64(e.Peak(r.Kind).Value), float64(before)); grown > 1 {
+		e.consumed, e.replicated = detect.PartOf(e.consumed, grown), detect.ShareOf(e.replicated, grown)
+	}
+}
+
+// gather counts the seconds before one with the key, since the last one with it, and
+// returns in how many of them what was flushed has gathered. Of a sampled key it counts
+// complete ones: it may have been there, and the mean of those in which a sample shows it
+// would be too high.
+func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int64) {
+	switch {
+	case since <= 1:
+		return 0
+	case s.flushed && e.seconds > 0:
+		gathered = min(since, detect.MeanLongest) - 1
+		e.pass(gathered)
+		if r.table != nil {
+			e.sumTable = e.sumTable.Plus(r.table(s.second-gathered, s.second-1))
+		}
+	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
+		e.pass(t.complete(s.second-since, s.second-1))
+	}
+	return gathered
+}
+
+func (e *Episode) pass(seconds int64) {
 	e.readTotal.Pass(seconds)
 	e.writeTotal.Pass(seconds)
 }

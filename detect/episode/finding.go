@@ -28,11 +28,22 @@ func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
 	}
 	p := e.peak.Of(e.seconds)
 	value := min(max(p.Value, e.restoredPeak), most.Value)
+	if e.flushed > 0 {
+		value = min(max(value, detect.Milli(e.total(k).Mean(0).Value)), most.Value)
+	}
 	low := p.Low
 	if e.restoredPeak > p.Value {
 		low = most.Low // what the judge before this one wrote
 	}
 	return sampling.Interval{Value: value, Low: min(low, value), High: min(max(p.High, value), most.Value)}
+}
+
+// total returns the load of what a kind is about.
+func (e *Episode) total(k detect.Kind) *sampling.Total {
+	if k == detect.HotKeyRead {
+		return &e.readTotal
+	}
+	return &e.writeTotal
 }
 
 // Shards says what the samples leave open of a shard count; empty where they leave
@@ -110,7 +121,7 @@ func qualityOf(e *Episode) detect.Quality {
 	if estimated := e.draws.Estimated > 0; e.seconds > 0 {
 		q.Estimated = &estimated
 	}
-	if e.flushed > e.exact {
+	if e.inBatches() {
 		q.CannotSee = append(q.CannotSee, detect.BlindSeconds)
 	}
 	if !e.sampled {
@@ -129,6 +140,10 @@ func qualityOf(e *Episode) detect.Quality {
 	}
 	return q
 }
+
+// inBatches reports whether the episode is about what was flushed: its times do not show
+// when the load was.
+func (e *Episode) inBatches() bool { return e.flushed > e.exact }
 
 // restored returns the episode that made the finding.
 func restored(f *detect.Finding) *Episode {

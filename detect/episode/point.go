@@ -77,6 +77,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
 
 // over returns the second with what was flushed as the mean over so many seconds.
 func (p point) over(seconds float64) point {
+	before := p.load()
 	p.read, p.write = p.read.SpreadOver(p.heap.Part, seconds), p.write.SpreadOver(p.heap.Part, seconds)
 	rest := sampling.Left(p.heap.Part, seconds)
 	for i := range p.independent {
@@ -85,6 +86,7 @@ func (p point) over(seconds float64) point {
 	}
 	p.throttled = detect.PartOf(p.throttled, rest)
 	p.replicated = detect.ShareOf(p.replicated, rest)
+	p.table = detect.Sub(p.table, before).Plus(p.load())
 	return p
 }
 

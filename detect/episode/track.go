@@ -22,12 +22,18 @@ type Conditions struct {
 	OneEpisode bool
 	// Largest is what one more sampled request of the table would have added.
 	Largest Largest
-	Time    Timeline
+	// Table is the load of the track's table or index as a whole.
+	Table TableLoad
+	Time  Timeline
 }
+
+// TableLoad returns the load of a table or index in some seconds, both ends included: of
+// a horizon, and of as many seconds before it as a flush may have gathered.
+type TableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
 func (c Conditions) Rules(k detect.Kind) Rules {
-	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest}
+	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest, table: c.Table}
 }
 
 // Track is the history of one key, or of a table or index as a whole, that is or
@@ -156,6 +162,7 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 		now[i] = t.cached[i].clone()
 		now[i].observeAll(t.points[t.settled:], c.Rules(k), c.Time)
 		now[i].settle(c.Time.Settled, c.Time)
+		now[i].smooth(c.Rules(k))
 	}
 	return now
 }
@@ -204,6 +211,9 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	}
 	own := *gathered
 	own.Split = t.places.Judge(k, e.first)
+	if s := own.Split; s != nil && s.Verdict == detect.SplitBursts && e.inBatches() {
+		s.Verdict = detect.SplitUnknown
+	}
 	if sent := t.calls.Of(e.first, e.last); sent != nil {
 		own.Retries = sent
 	}

@@ -59,6 +59,7 @@ var ledger = []entry{
 	{detect.ActionRetry, detect.EffortSetting, "retries", retryStorm},
 	{detect.ActionCaller, detect.EffortSetting, "callers", singleCaller},
 	{detect.ActionCapacity, detect.EffortSetting, "capacity", starvedTable},
+	{detect.ActionPipeline, detect.EffortCode, "times-of-requests", ownTimes},
 	{detect.ActionRetry, detect.EffortCode, "retries", backOff},
 	{detect.ActionTransaction, detect.EffortCode, "conditional-writes", conditionalWrite},
 	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
@@ -81,7 +82,7 @@ var ledger = []entry{
 }
 
 // forInfo are the actions that a finding which is only worth knowing has.
-var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionCapacity, detect.ActionWait}
+var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
 
 // applied is a fix with its line of the ledger.
 type applied struct {

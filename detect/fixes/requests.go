@@ -11,6 +11,30 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// ownTimes is for producers who give requests the times of their batches, from which it
+// cannot be told when a load was.
+func ownTimes(_ *Adviser, c *Case) (fix, bool) {
+	if !c.Quality.InBatches() {
+		return fix{}, false
+	}
+	who := "whoever sends these samples"
+	if e := c.Evidence; e != nil && len(e.Callers) > 0 && e.Callers[0].Low >= mostShare {
+		who = wording.Quote(e.Callers[0].Text)
+	}
+	return fix{
+		text: fmt.Sprintf("Have %s write each request's own time, and not that of a batch: then it is seen in which seconds the key is over the limit, or that it is not. Until then the %s's metric %sKeyRangeThroughputThrottleEvents says whether DynamoDB throttles for want of a partition.",
+			who, c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read")),
+		basis: "the times that requests carry", place: first,
+	}, true
+}
+
+// ForTimes returns what settles when a load was, of which requests carry the times of
+// batches; false of others.
+func ForTimes(f *detect.Finding) (detect.Step, bool) {
+	found, applies := ownTimes(nil, &Case{Finding: f})
+	return detect.Step{Action: detect.ActionPipeline, Text: found.text, Effort: detect.EffortCode, Basis: found.basis, Guide: "times-of-requests"}, applies
+}
+
 // testKey is a key that is named like a test, and written by one.
 func testKey(_ *Adviser, c *Case) (fix, bool) {
 	name, test := TestName(c.Key)
@@ -222,6 +246,9 @@ func (c *Case) hitRate() (float64, bool) {
 		return 0, false
 	}
 	single := c.part(sample.GetItem, sample.BatchGetItem, sample.TransactGetItems)
+	if c.Quality.InBatches() {
+		return 0, false // what is of one time is of many seconds
+	}
 	if single < readsShare {
 		return 0, false // a query reads many items, and which ones is not told
 	}

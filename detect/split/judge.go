@@ -111,15 +111,28 @@ func (s *second) of(k detect.Kind, at int64) loaded {
 // length returns how many seconds there are from the first to the last.
 func (s *seen) length() int64 { return s.last - s.first + 1 }
 
+// between returns the seconds with load from one to another, and over how many seconds
+// their mean is to be taken. Of n loads with pauses n−1 pauses are seen where the time
+// begins with one of them: the first belongs to the pause before it, which is not.
+func (s *seen) between(from, to int64) (all []loaded, n float64) {
+	if from == s.first && to > from && int64(len(s.seconds)) < s.length() {
+		from++
+	}
+	for _, l := range s.seconds {
+		if l.second >= from && l.second <= to {
+			all = append(all, l)
+		}
+	}
+	return all, float64(to - from + 1)
+}
+
 // load returns the mean load from one second to another, as a share of the limit, and
 // its variance.
 func (s *seen) load(from, to int64) (mean, variance float64) {
-	n := float64(to - from + 1)
-	for _, l := range s.seconds {
-		if l.second >= from && l.second <= to {
-			mean += l.units
-			variance += l.variance
-		}
+	seconds, n := s.between(from, to)
+	for _, l := range seconds {
+		mean += l.units
+		variance += l.variance
 	}
 	return mean / n / s.limit, variance / (n * n) / (s.limit * s.limit)
 }
@@ -240,7 +253,8 @@ func (s *seen) peak() (most float64) {
 // limit. variance is that of the mean load, in the same measure.
 func (s *seen) item(variance float64) float64 {
 	sums := map[uint64]uint64{}
-	for _, l := range s.seconds {
+	seconds, n := s.between(s.first, s.last)
+	for _, l := range seconds {
 		for _, i := range l.items {
 			if i.weight > 0 {
 				sums[i.hash] += i.weight
@@ -252,7 +266,7 @@ func (s *seen) item(variance float64) float64 {
 		most = max(most, w)
 	}
 	mean, _ := s.load(s.first, s.last)
-	own := float64(most) / 1000 / float64(s.length()) / s.limit
+	own := float64(most) / 1000 / n / s.limit
 	if mean <= 0 {
 		return 0
 	}

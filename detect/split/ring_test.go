@@ -2,6 +2,7 @@ package split_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -190,5 +191,22 @@ func BenchmarkJudge(b *testing.B) {
 				ring.Judge(detect.HotKeyWrite, scenario.Began)
 			}
 		})
+	}
+}
+
+// TestMeanOfPauses holds the mean of a load that comes every ten seconds to that of the
+// time: of n loads only n−1 pauses are seen.
+func TestMeanOfPauses(t *testing.T) {
+	t.Parallel()
+	var ring split.Ring
+	windows := seconds(200, uuid)
+	for i := 9; i < len(windows); i += 10 {
+		ring.Add(windows[i].Second, &windows[i].Keys[0])
+		if i < 29 {
+			continue
+		}
+		if v := ring.Judge(detect.HotKeyWrite, scenario.Began); math.Abs(v.Load-150) > 0.1 {
+			t.Errorf("after %d seconds a load of 1,500 units every ten seconds is %.1f a second", i+1, v.Load)
+		}
 	}
 }

@@ -231,7 +231,11 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	case !f.Kind.OfTable():
 		against = fmt.Sprintf(": %s the %s %s that one partition serves", wording.Times(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
 	}
-	p.fact("peak", "%s %s at %s%s", wording.Figure(m.peak), m.unit, f.Peak.At.Format("2006-01-02 15:04:05 MST"), against)
+	at := "at " + f.Peak.At.Format("2006-01-02 15:04:05 MST")
+	if f.Quality.InBatches() {
+		at = "as a mean over the times between batches"
+	}
+	p.fact("peak", "%s %s %s%s", wording.Figure(m.peak), m.unit, at, against)
 	p.fact("mean", "%s %s over %s", wording.Figure(m.mean), m.unit, wording.Seconds(int(f.Seconds)))
 	if m.other.Value >= 1 {
 		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
@@ -240,7 +244,11 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.fact("over", "%s", over)
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
-		p.fact("share", "%s of the load of %s in the seconds in which it was seen", wording.Percent(f.Share), target(f.Target))
+		in := "the seconds in which it was seen"
+		if f.Quality.InBatches() {
+			in = "the time of the batches"
+		}
+		p.fact("share", "%s of the load of %s in %s", wording.Percent(f.Share), target(f.Target), in)
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
@@ -279,7 +287,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.paragraph(2, "  ", f.Why)
 
 	e.chart(p, f, m)
-	requests(p, f.Evidence)
+	requests(p, f)
 	e.confidence(p, f, m)
 }
 
@@ -409,11 +417,11 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 func (e *explanation) counted(f *detect.Finding, m measure) string {
 	switch highest := e.highest(f, m); {
 	case slices.Contains(f.Quality.CannotSee, detect.BlindSeconds):
-		return "Every request was counted, but their times do not prove in which second each was: the peak is a mean over the time since the batch before."
+		return "Every request was counted, but their times do not prove in which second each was: the peak is a mean over the times between batches."
 	case f.Replication != nil && f.Replication.WCU > 0:
 		return "The peak includes writes of other Regions, as far as their requests are sampled: it may be higher."
 	case highest >= m.peak.High+1:
-		return fmt.Sprintf("Every request was counted. The samples have up to %s %s with times in one second, of which many have one and the same time, as where a producer writes them in one batch: of these the peak has only the mean since the batch before.", wording.About(highest), m.unit)
+		return fmt.Sprintf("Every request was counted. The samples have up to %s %s with times in one second, of which many have one and the same time, as where a producer writes them in one batch: of these the peak has only the mean over the times between batches.", wording.About(highest), m.unit)
 	}
 	return "The peak is exact: every request was sampled, and every sample of the key was counted."
 }
@@ -434,12 +442,16 @@ func (e *explanation) highest(f *detect.Finding, m measure) (highest float64) {
 }
 
 // requests writes what the requests were like.
-func requests(p *page, e *detect.Evidence) {
+func requests(p *page, f *detect.Finding) {
+	e := f.Evidence
 	if e == nil || e.Records == 0 {
 		return
 	}
-	from := "the hottest second"
-	if e.Seconds > 1 {
+	from, hottest := "the hottest second", "the hottest second"
+	switch {
+	case f.Quality.InBatches():
+		from, hottest = "the largest batches", "one batch"
+	case e.Seconds > 1:
 		from = fmt.Sprintf("the %d hottest seconds", e.Seconds)
 	}
 	p.heading(fmt.Sprintf("Requests (%s samples from %s)", wording.Count(e.Records), from))
@@ -455,7 +467,7 @@ func requests(p *page, e *detect.Evidence) {
 		if e.Split != nil && e.Split.Direction != "" {
 			order = ", " + e.Split.Direction
 		}
-		p.fact("sort keys", "about %s in the hottest second%s", wording.About(s.Distinct), order)
+		p.fact("sort keys", "about %s in %s%s", wording.About(s.Distinct), hottest, order)
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
@@ -529,8 +541,8 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 		p.paragraph(2, "  ", fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", target(s.target)))
 	}
 	p.heading("Load")
-	p.fact("writes", "up to %s WCU in one second; a partition serves %s", wording.About(detect.Units(write)), wording.Amount(detect.PartitionWrite))
-	p.fact("reads", "up to %s RCU in one second; a partition serves %s", wording.About(detect.Units(read)), wording.Amount(detect.PartitionRead))
+	p.fact("writes", "up to %s WCU with times in one second; a partition serves %s", wording.About(detect.Units(write)), wording.Amount(detect.PartitionWrite))
+	p.fact("reads", "up to %s RCU with times in one second; a partition serves %s", wording.About(detect.Units(read)), wording.Amount(detect.PartitionRead))
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
@@ -570,6 +582,9 @@ func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
 		p.line("          %s", axis)
 		if f.Replication != nil && f.Replication.WCU > 0 {
 			p.line("          only what this Region's own requests have; other Regions write more")
+		}
+		if f.Quality.InBatches() {
+			p.line("          as the requests are timed: a column may be the load of a longer time")
 		}
 		p.line("          each column shows the highest of %s; ┄ is the limit, %s %s", wording.Seconds(int(each)), wording.About(m.limit), m.unit)
 		return

@@ -82,6 +82,12 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row)") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)
 	}
+	batches := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, Evidence: &detect.Evidence{Records: 30, Seconds: 9, SortKeys: &detect.SortKeys{Distinct: 20}}, Quality: detect.Quality{CannotSee: []string{detect.BlindSeconds}}}
+	p = &page{}
+	(&explanation{}).finding(p, &batches)
+	if got := p.String(); strings.Contains(got, "hottest second") || strings.Contains(got, "peak        0 WCU at ") || !strings.Contains(got, "as a mean over the times between batches") {
+		t.Errorf("what was written down in batches is explained by seconds:\n%s", got)
+	}
 	back := detect.Finding{Kind: detect.HotPartition, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 300}}}
 	if got := headline(&back); !strings.Contains(got, "holds the table's writes back") {
 		t.Errorf("what an index refuses is headed %q", got)
