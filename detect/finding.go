@@ -189,13 +189,17 @@ type Finding struct {
 	Mean Loads `json:"mean"`
 	// Consumed is the part of the peak's demand that was not throttled.
 	Consumed Consumed `json:"consumed"`
-	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶;
+	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶; of a finding
+	// about several keys those in which any of them was, null where that is not known.
 	// PossibleSeconds may have been.
 	// SaturatedSeconds lie on a plateau just at the limit, of several that follow one
 	// another or nearly so.
-	OverSeconds      int `json:"over_seconds"`
-	PossibleSeconds  int `json:"possible_seconds"`
-	SaturatedSeconds int `json:"saturated_seconds"`
+	OverSeconds      *int `json:"over_seconds"`
+	PossibleSeconds  int  `json:"possible_seconds"`
+	SaturatedSeconds int  `json:"saturated_seconds"`
+	// OverIn are the seconds that OverSeconds counts, in order, as far as they are known:
+	// while the finding is judged, and of a judge's own time. They are not stored.
+	OverIn []Span `json:"-"`
 	// Utilization is the larger of both peaks, as a share of its limit; of a key that is
 	// sharded that of its fullest shard.
 	Utilization float64 `json:"utilization"`

@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -66,4 +68,60 @@ func Shards(peak, limit sample.Milli, headroom float64) int {
 	exact := float64(peak) / float64(limit) * headroom
 	// A product such as 4 × 1.5 must not become 6.000000000000001 and then 7.
 	return max(1, int(math.Ceil(exact-1e-9)))
+}
+
+// Span is a range of seconds, both ends included.
+type Span struct{ From, To int64 }
+
+// maxSpans is how many ranges of seconds are kept of a finding.
+const maxSpans = 64
+
+// AddSecond returns the ranges with one more second, which is not before any of theirs;
+// unchanged where there is no room.
+func AddSecond(in []Span, second int64) []Span {
+	switch n := len(in); {
+	case n > 0 && second <= in[n-1].To+1:
+		in[n-1].To = max(in[n-1].To, second)
+	case n < maxSpans:
+		in = append(in, Span{second, second})
+	}
+	return in
+}
+
+// lengthOf returns how many seconds ranges have that do not overlap.
+func lengthOf(in []Span) (n int) {
+	for _, s := range in {
+		n += int(s.To - s.From + 1)
+	}
+	return n
+}
+
+// Over returns how many seconds are proven above the limit, as far as that is known.
+func (f *Finding) Over() int {
+	if f.OverSeconds == nil {
+		return 0
+	}
+	return *f.OverSeconds
+}
+
+// AnyOver returns in how many seconds any of the keys of some findings was proven above
+// its limit, and in which; nil where that is not known of one of them.
+func AnyOver(all []*Finding) (seconds *int, in []Span) {
+	for _, f := range all {
+		if f.OverSeconds == nil || *f.OverSeconds != lengthOf(f.OverIn) {
+			return nil, nil
+		}
+		in = append(in, f.OverIn...)
+	}
+	slices.SortFunc(in, func(x, y Span) int { return cmp.Compare(x.From, y.From) })
+	joined := in[:0]
+	for _, s := range in {
+		if n := len(joined); n > 0 && s.From <= joined[n-1].To+1 {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	n := lengthOf(joined)
+	return &n, joined
 }

@@ -62,7 +62,7 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 
 // isFull reports whether the key's partition throttles what is not seen.
 func isFull(f *detect.Finding) bool {
-	return f.Severity == detect.Critical && f.OverSeconds == 0 && f.SaturatedSeconds > 0
+	return f.Severity == detect.Critical && f.Over() == 0 && f.SaturatedSeconds > 0
 }
 
 // itemText names the hottest item by its sort key; empty when none is known.
@@ -189,7 +189,7 @@ func undetermined(f *detect.Finding) string {
 		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average here, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind))
 	case s.Verdict == detect.SplitBursts:
 		had := "had"
-		if f.OverSeconds == 0 {
+		if f.Over() == 0 {
 			had = "may have had"
 		}
 		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average here, and the highest second %s far more than the parts serve.", perSecondMean(f, s), had)

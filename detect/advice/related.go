@@ -88,6 +88,7 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.First), detect.At(g.Last), detect.At(g.Last), g.Seconds
+	f.OverSeconds = new(int) // a key that is hot has another finding
 	f.Reason, f.Why = detect.Undetermined, whyLarge("about", g.Bytes, "", hours, facts)
 	f.Advice = []detect.Step{boundedKey(&f)}
 	return f, true

@@ -188,7 +188,7 @@ func (b *Board) Findings() []detect.Finding {
 	found = b.withEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
-	also = append(also, b.views.findings(b.options.Policy, b.viewsSince())...)
+	also = append(also, b.fewValues(found)...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
@@ -210,6 +210,27 @@ func (b *Board) Findings() []detect.Finding {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// fewValues returns the findings about tables and indexes with few key values, given those
+// of keys. In a file these show in which seconds any value was over a limit; else some of
+// the time of a view are no longer known.
+func (b *Board) fewValues(found []detect.Finding) []detect.Finding {
+	all := b.views.findings(b.options.Policy, b.viewsSince())
+	for i := range all {
+		f := &all[i]
+		if f.OverSeconds != nil || !b.options.OneEpisode {
+			continue
+		}
+		var values []*detect.Finding
+		for j := range found {
+			if found[j].Kind.OfKey() && found[j].Target == f.Target {
+				values = append(values, &found[j])
+			}
+		}
+		f.OverSeconds, f.OverIn = detect.AnyOver(values)
+	}
+	return all
 }
 
 // viewsSince returns from when on views count: in a file each is of all of it.
@@ -289,7 +310,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
-	if f.SaturatedSeconds > 0 && f.OverSeconds == 0 && f.Severity == detect.Critical {
+	if f.SaturatedSeconds > 0 && f.Over() == 0 && f.Severity == detect.Critical {
 		f.Why += advice.WhySaturated(&f)
 	}
 	if throttled := advice.WhyThrottled(&f); throttled != "" {

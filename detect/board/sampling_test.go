@@ -90,8 +90,8 @@ func TestSampledHeatIsFound(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	f := found[0]
-	if f.OverSeconds != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
-		t.Errorf("over %d, possible %d, mean %+v", f.OverSeconds, f.PossibleSeconds, f.Mean.WCU)
+	if f.Over() != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
+		t.Errorf("over %d, possible %d, mean %+v", f.Over(), f.PossibleSeconds, f.Mean.WCU)
 	}
 }
 

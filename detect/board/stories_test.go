@@ -210,7 +210,7 @@ var relatedStories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
 		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
-		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 3, shards: 3, utilization: 1.6},
+		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 6, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
 		says: []string{"attempts on the key were throttled", "back off exponentially"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
@@ -288,7 +288,7 @@ var tableStories = []story{
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
 		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "takes 75 queries of at least 0.5 RCU each", "50,000 write units a second, more than the default quota of a table, 40,000", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, shards: 75, utilization: 5},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
@@ -308,10 +308,10 @@ var shardingStories = slices.Concat(forms(), []story{
 	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "unless the policy says that such numbers are shards", workloads: keysLike("post#%d", 2, workload{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), others: map[detect.Kind]int{detect.HotKeyWrite: 2},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 3000, shards: 5, utilization: 1.5},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 3000, over: 3, shards: 5, utilization: 1.5},
 	{name: "an index sharded by bare numbers, the key in its sort key", workloads: keysLike("%d", 10, workload{units: 600, index: "by-status", sk: shuffled})},
 	{name: "too few of these", workloads: keysLike("%d", 10, workload{units: 1200, index: "by-status", sk: shuffled}), index: "by-status", key: "*", others: map[detect.Kind]int{detect.HotGSIKey: 10},
-		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, shards: 18, utilization: 1.2},
+		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, over: 3, shards: 18, utilization: 1.2},
 })
 
 // forms returns the same key in every form in which shards are named in the field.
@@ -335,7 +335,7 @@ func forms() (all []story) {
 		all = append(all, story{
 			name: "four shards named like " + f.String(), workloads: workloads, says: []string{"4 shards of “BASE” receive 6,000"},
 			others: map[detect.Kind]int{detect.HotKeyWrite: 4},
-			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, shards: 9, utilization: 1.5,
+			kind:   detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, over: 3, shards: 9, utilization: 1.5,
 		})
 	}
 	return all
@@ -352,12 +352,12 @@ func statusValues(units float64, a workload) (all []workload) {
 
 // fewValueStories are tables with few keys.
 var fewValueStories = []story{
-	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 1,
+	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 0.2,
 		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity", "Leaves: cannot be proven from the samples: what the new key"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
-	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 1, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
+	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 0.2, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
-	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 1, index: "by-status",
+	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 0.2, index: "by-status",
 		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself", "#SHARD_1, or leave items out", "Leaves: 200 WCU on the fullest part"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,

@@ -138,3 +138,29 @@ func (w *fieldWorld) unspeakable(text string) (all []string) {
 func says(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
 }
+
+// TestSecondsOverOfSeveralKeys holds findings that stand for several keys to the seconds
+// in which any of them was over, and those about few values to one value's figures.
+func TestSecondsOverOfSeveralKeys(t *testing.T) {
+	t.Parallel()
+	all := fieldWorlds(t)
+	for _, c := range []struct {
+		world, key string
+		says       []string
+	}{
+		{"country-key", "visits", []string{"  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
+		{"uneven-shards", "total#SHARD_*", []string{"  over        180 seconds in which any shard was"}},
+		{"rolling-day", "log#<date>", []string{"  over        180 seconds in which any of the keys was"}},
+	} {
+		t.Run(c.world, func(t *testing.T) {
+			t.Parallel()
+			w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == c.world })]
+			page := w.explained(t, []string{c.key})[0]
+			for _, words := range c.says {
+				if !strings.Contains(page, words) {
+					t.Errorf("it does not say %q:\n%s", words, page)
+				}
+			}
+		})
+	}
+}

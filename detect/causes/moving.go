@@ -135,14 +135,12 @@ func (s succession) most(keys []*detect.Finding) bool {
 func (s succession) finding() detect.Finding {
 	worst, last := s.keys[0], s.keys[len(s.keys)-1]
 	open, critical := false, false
-	over := 0
 	for _, f := range s.keys {
 		if f.Utilization > worst.Utilization {
 			worst = f
 		}
 		open = open || f.State != detect.Resolved
 		critical = critical || f.Severity == detect.Critical
-		over += f.OverSeconds
 	}
 	f := detect.NewFinding(detect.MovingHotSpot, worst.Target, sample.Key{})
 	f.Severity, f.State = detect.Warning, detect.Resolved
@@ -152,11 +150,13 @@ func (s succession) finding() detect.Finding {
 	if open {
 		f.State = detect.Firing // the keys are hot in turn, each perhaps for too short a time
 	}
-	f.Peak, f.Mean, f.Consumed = worst.Peak, worst.Mean, worst.Consumed
+	f.Peak, f.Consumed = worst.Peak, worst.Consumed
 	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
-	f.OverSeconds, f.Evidence, f.Quality, f.Replication = over, worst.Evidence, worst.Quality, worst.Replication
+	f.OverSeconds, f.OverIn = detect.AnyOver(s.keys)
+	f.Evidence, f.Quality, f.Replication = worst.Evidence, worst.Quality, worst.Replication
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastOf(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
+	f.Mean = s.mean(f.Seconds)
 	f.Reason = detect.MovingLoad
 	limit := wording.PerSecond(detect.Limit(worst.Kind), worst.Kind)
 	f.Why = fmt.Sprintf("%d keys neared or passed %s one after another, each for %s at most, the last %s: the load moves on before DynamoDB can split a partition, and every split is made for a key that is done.",
@@ -172,6 +172,19 @@ func (s succession) finding() detect.Finding {
 		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
 	}
 	return f
+}
+
+// mean returns the load of all keys together, over so many seconds.
+func (s succession) mean(seconds int64) (l detect.Loads) {
+	add := func(to *detect.Figure, of detect.Figure, part float64) {
+		to.Value, to.Low, to.High = to.Value+part*of.Value, to.Low+part*of.Low, to.High+part*of.High
+	}
+	for _, f := range s.keys {
+		part := float64(f.Seconds) / float64(seconds)
+		add(&l.WCU, f.Mean.WCU, part)
+		add(&l.RCU, f.Mean.RCU, part)
+	}
+	return l
 }
 
 // shuffled returns the load of the fullest key if all requests of the succession came in

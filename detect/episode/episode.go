@@ -1,6 +1,8 @@
 package episode
 
 import (
+	"slices"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/throttling"
@@ -31,6 +33,8 @@ type Episode struct {
 	// Over counts the seconds above the limit for certain, possible those that may
 	// have been, saturated those on a plateau at it.
 	Over, possible, saturated int
+	// overIn are the seconds that Over counts, as far as this judge counted them.
+	overIn []detect.Span
 
 	isSaturated bool
 	warned      bool            // something was above the policy's share
@@ -93,6 +97,7 @@ type Largest struct{ Read, Write float64 }
 // clone returns a copy that shares nothing with e.
 func (e *Episode) clone() Episode {
 	c := *e
+	c.overIn = slices.Clone(e.overIn)
 	if e.means != nil {
 		kept := *e.means
 		c.means = &kept
@@ -236,10 +241,16 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
 	case s.certain.of(r.Kind).Proven > most:
-		e.Over++
+		e.addOver(p.second)
 	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Kind).Mean(0).Value) > most:
 		e.possible += int(standsFor)
 	}
+}
+
+// addOver records a second proven above the limit.
+func (e *Episode) addOver(second int64) {
+	e.Over++
+	e.overIn = detect.AddSecond(e.overIn, second)
 }
 
 // smooth raises the peak of a load that was flushed to its mean: how long the first flush
@@ -414,7 +425,7 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 		e.extendPending(p.second) // burst capacity still serves it: nothing pages
 		return
 	}
-	e.Over++
+	e.addOver(p.second)
 	e.addHot(p.second)
 	e.escalated = e.escalated || r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
 }

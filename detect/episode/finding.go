@@ -97,7 +97,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.At(e.At)}
 	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.largest.Write), RCU: e.readTotal.Mean(r.largest.Read)}
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
-	f.OverSeconds, f.PossibleSeconds, f.SaturatedSeconds = e.Over, e.possible, e.saturated
+	f.OverSeconds, f.OverIn, f.PossibleSeconds, f.SaturatedSeconds = new(e.Over), e.overIn, e.possible, e.saturated
 	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.At(e.through)
 	f.Quality = qualityOf(e)
@@ -151,8 +151,8 @@ func restored(f *detect.Finding) *Episode {
 		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
 		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
-		Over:     f.OverSeconds, possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
-		isSaturated: f.Severity == detect.Critical && f.OverSeconds == 0,
+		Over:     f.Over(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
+		isSaturated: f.Severity == detect.Critical && f.Over() == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}

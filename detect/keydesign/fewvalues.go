@@ -36,12 +36,32 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	seen := v.To.Add(-time.Second)
 	f := detect.NewFinding(detect.LowCardinalityKey, t, sample.Key{})
 	f.Severity = p.Cap(severity)
-	f.Peak, f.Mean, f.Consumed = detect.Peak{Loads: load, At: h.At}, load, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
-	f.Utilization, f.Share, f.Reason, f.Why = h.Utilization, 1, detect.Undetermined, v.Design.Why
+	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
+	f.Mean, f.Share = ofHottest(v)
+	f.Utilization, f.Reason, f.Why = h.Utilization, detect.Undetermined, v.Design.Why
+	if h.Utilization <= 1 {
+		f.OverSeconds = new(int)
+	}
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
 	f.Advice = moreValues(v, t.Index, max(2, f.Shards), p)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
+}
+
+// ofHottest returns the mean load of the hottest value, whose peak is the finding's, and its
+// share of the load of all; nothing where it is not among those with the most load.
+func ofHottest(v *detect.View) (mean detect.Loads, share float64) {
+	seconds := v.To.Sub(v.From).Seconds()
+	for _, k := range v.Top {
+		if k.Key == v.Hottest.Key && k.KeyType == v.Hottest.KeyType {
+			figure := func(units float64) detect.Figure {
+				units /= seconds
+				return detect.Figure{Value: units, Low: units, High: units}
+			}
+			return detect.Loads{WCU: figure(k.WCU), RCU: figure(k.RCU)}, k.Share.Value
+		}
+	}
+	return mean, 0
 }
 
 // boundNow reports whether ids, of which there may be more one day, are so few that one

@@ -45,6 +45,7 @@ func (r hotKeys) adding(f detect.Finding) hotKeys {
 		if worse.LastSeen.Before(other.LastSeen) {
 			worse.LastSeen = other.LastSeen
 		}
+		worse.OverSeconds, worse.OverIn = detect.AnyOver([]*detect.Finding{&known, &f})
 		f = worse
 	}
 	all[f.Key] = f
@@ -67,8 +68,9 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	all := slices.SortedFunc(maps.Values(r), byPeak)
 	worst, open, firing := all[0], false, false
 	period := worst.Rolling.Period
-	keys := []string{}
+	keys, members := []string{}, []*detect.Finding{}
 	for i, f := range all {
+		members = append(members, &all[i])
 		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {
 			firing = true // each key is perhaps hot for too short a time to fire
 		}
@@ -87,6 +89,7 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 			f.State = detect.Firing
 		}
 	}
+	f.OverSeconds, f.OverIn = detect.AnyOver(members)
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
 	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%d keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
@@ -150,7 +153,7 @@ func (p Patterns) Restore(f *detect.Finding) {
 	keys := hotKeys{}
 	for _, key := range f.Rolling.Keys {
 		worst := *f
-		worst.Key, worst.State = key, detect.Resolved
+		worst.Key, worst.State, worst.OverSeconds = key, detect.Resolved, nil // which key's they are is not known
 		keys[key] = worst
 	}
 	p[patternID{f.Target, f.Rolling.Template}] = keys

@@ -70,6 +70,8 @@ type period struct {
 	// the key was seen.
 	write, read groupPeak
 	first, last int64
+	// over is in how many seconds any shard is proven above its partition's limit.
+	over int
 	// together is how many shards had load in one second, at most.
 	together int
 	// unseen is the most that one shard can have had that no second lists.
@@ -108,6 +110,7 @@ func (p *counts) replace(was, now counts) {
 type groupSecond struct {
 	parts  []shardCounts
 	unseen sample.Milli
+	isOver bool
 }
 
 type shardCounts struct {
@@ -280,13 +283,35 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 		m.replace(before.of(x.shard), has)
 	}
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
-	g.addSecond(w.Second, now)
 	part, seconds := g.flushes.Sum(&heaps, w.Second)
+	now.isOver = slices.ContainsFunc(seen, func(m memberLoad) bool { return isOver(w, m.key, part) })
+	e.addOver(before.isOver, now.isOver)
+	g.addSecond(w.Second, now)
 	e.write = e.write.max(write.peak(w.Second, w.Total.WriteLargest, part, seconds))
 	e.read = e.read.max(read.peak(w.Second, w.Total.ReadLargest, part, seconds))
 	e.together = max(e.together, len(seen))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
 	g.mostWrite, g.mostRead = max(g.mostWrite, write.most(w.Total.WriteLargest)), max(g.mostRead, read.most(w.Total.ReadLargest))
+}
+
+// isOver reports whether a shard is proven above its partition's limit, of which a part
+// was flushed.
+func isOver(w *sketch.Window, k *sketch.KeyLoad, part float64) bool {
+	if k.Low.Write <= detect.PartitionWrite && k.Low.Read <= detect.PartitionRead { // nearly every one
+		return false
+	}
+	proven := detect.PartOf(sampling.Proven(w, k), 1-part)
+	return proven.Write > detect.PartitionWrite || proven.Read > detect.PartitionRead
+}
+
+// addOver records whether a shard is over in a second, in place of what was known of it.
+func (e *period) addOver(before, now bool) {
+	if before {
+		e.over--
+	}
+	if now {
+		e.over++
+	}
 }
 
 // addSecond keeps an open second, and now and then evicts closed ones.
@@ -368,7 +393,7 @@ func (g *group) recentPeriods() *period {
 			}
 			all.members[shard].replace(counts{}, m.counts)
 		}
-		all.keyType = e.keyType
+		all.keyType, all.over = e.keyType, all.over+e.over
 		all.write, all.read, all.unseen = all.write.max(e.write), all.read.max(e.read), all.unseen+e.unseen
 		if all.first == 0 || e.first < all.first {
 			all.first = e.first

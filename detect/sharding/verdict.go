@@ -265,7 +265,7 @@ func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding
 	f := detect.NewFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.At(second)}
 	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
-	f.Utilization = g.fullest()
+	f.Utilization, f.OverSeconds = g.fullest(), new(g.over)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.first), detect.At(g.last), detect.At(g.last), n
 	return f
 }

@@ -110,7 +110,7 @@ func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
 	}
 	for i := range got.Findings {
 		g, w := got.Findings[i], want.Findings[i]
-		if g.Fingerprint != w.Fingerprint || g.OverSeconds != w.OverSeconds || g.Shards != w.Shards || g.Peak.WCU.Value != w.Peak.WCU.Value {
+		if g.Fingerprint != w.Fingerprint || g.Over() != w.Over() || g.Shards != w.Shards || g.Peak.WCU.Value != w.Peak.WCU.Value {
 			t.Errorf("finding %d: %+v, want %+v", i, g, w)
 		}
 	}
@@ -163,7 +163,7 @@ func TestHoursApartStayInBounds(t *testing.T) {
 	})
 	must(t, err)
 	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Kind == detect.LowCardinalityKey }) // eleven keys in four hours
-	if len(f.Findings) != 1 || f.Findings[0].OverSeconds != 50 || f.Findings[0].Shards != 3 {
+	if len(f.Findings) != 1 || f.Findings[0].Over() != 50 || f.Findings[0].Shards != 3 {
 		t.Errorf("findings %+v, want one over 50 seconds with 3 shards", f.Findings)
 	}
 	if f.Tables[0].WCU != 50*1503 {

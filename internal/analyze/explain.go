@@ -195,9 +195,9 @@ func headline(f *detect.Finding) string {
 		return "the key has few values, and the hottest needs more than one partition serves"
 	case f.Kind == detect.LowCardinalityKey && f.Severity == detect.Warning:
 		return "the key has few values, and what one partition serves bounds each"
-	case f.Severity == detect.Critical && f.OverSeconds > 0 && f.Kind == detect.HotKeyRead:
+	case f.Severity == detect.Critical && isOver(f) && f.Kind == detect.HotKeyRead:
 		return "requests exceed what one partition is certain to serve, so that some may be throttled"
-	case f.Severity == detect.Critical && f.OverSeconds > 0:
+	case f.Severity == detect.Critical && isOver(f):
 		return "requests exceed what one partition serves"
 	case f.Severity == detect.Critical && f.Kind == detect.HotGSIKey && f.SaturatedSeconds == 0:
 		return "the key fills its partition of the index, and writes to the table are throttled for it"
@@ -209,7 +209,7 @@ func headline(f *detect.Finding) string {
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Critical:
 		return "the key's load stays just at what one partition serves, as where the rest is throttled"
-	case f.Severity == detect.Warning && f.PossibleSeconds > 0 && f.OverSeconds == 0:
+	case f.Severity == detect.Warning && f.PossibleSeconds > 0 && f.Over() == 0:
 		return "requests may exceed what one partition serves, which is not proven of any single second"
 	case f.Severity == detect.Warning:
 		return "requests are close to what one partition serves"
@@ -224,35 +224,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 
 	p.heading("Load")
 	m := measureOf(f)
-	against := ""
-	switch {
-	case f.Sharding != nil && !f.Kind.OfKey():
-		against = fmt.Sprintf(" over %d shards, the fullest with %s of the %s %s that its partition serves", f.Sharding.Shards, wording.Percent(f.Utilization), wording.About(m.limit), m.unit)
-	case !f.Kind.OfTable():
-		against = fmt.Sprintf(": %s the %s %s that one partition serves", wording.Times(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
-	}
-	at := "at " + f.Peak.At.Format("2006-01-02 15:04:05 MST")
-	if f.Quality.InBatches() {
-		at = "as a mean over the times between batches"
-	}
-	p.fact("peak", "%s %s %s%s", wording.Figure(m.peak), m.unit, at, against)
-	p.fact("mean", "%s %s over %s", wording.Figure(m.mean), m.unit, wording.Seconds(int(f.Seconds)))
-	if m.other.Value >= 1 {
-		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
-	}
-	if over := overText(f); over != "" {
-		p.fact("over", "%s", over)
-	}
-	if !f.Kind.OfTable() && f.Share > 0 {
-		in := "the seconds in which it was seen"
-		if f.Quality.InBatches() {
-			in = "the time of the batches"
-		}
-		p.fact("share", "%s of the load of %s in %s", wording.Percent(f.Share), target(f.Target), in)
-	}
-	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
-		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
-	}
+	figures(p, f, m)
 	heading, steps := "What to do, in order", f.Advice
 	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
 		p.heading("What it is a part of")
@@ -291,6 +263,47 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	e.confidence(p, f, m)
 }
 
+// figures writes how large a finding's load is.
+func figures(p *page, f *detect.Finding, m measure) {
+	against := ""
+	switch {
+	case f.Sharding != nil && !f.Kind.OfKey():
+		against = fmt.Sprintf(" over %d shards, the fullest with %s of the %s %s that its partition serves", f.Sharding.Shards, wording.Percent(f.Utilization), wording.About(m.limit), m.unit)
+	case !f.Kind.OfTable():
+		against = fmt.Sprintf(": %s the %s %s that one partition serves", wording.Times(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
+	}
+	at, of, in := "at "+f.Peak.At.Format("2006-01-02 15:04:05 MST"), "", "the seconds in which it was seen"
+	switch {
+	case f.Kind == detect.LowCardinalityKey:
+		of, in = " of the hottest value", "all its seconds"
+	case f.Kind == detect.RollingHotKey:
+		of = " of the hottest of the keys"
+	}
+	if f.Quality.InBatches() {
+		at, in = "as a mean over the times between batches", "the time of the batches"
+	}
+	p.fact("peak", "%s %s%s %s%s", wording.Figure(m.peak), m.unit, of, at, against)
+	if m.mean.Value > 0 {
+		p.fact("mean", "%s %s%s over %s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)))
+	}
+	if m.other.Value >= 1 {
+		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
+	}
+	if over := overText(f); over != "" {
+		p.fact("over", "%s", over)
+	}
+	if !f.Kind.OfTable() && f.Share > 0 {
+		who := ""
+		if f.Kind == detect.LowCardinalityKey {
+			who = "the hottest value has "
+		}
+		p.fact("share", "%s%s of the load of %s in %s", who, wording.Percent(f.Share), target(f.Target), in)
+	}
+	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
+		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
+	}
+}
+
 // whole names the table or index that a finding is about, or the index that its reasons
 // are about.
 func whole(f *detect.Finding) string {
@@ -312,11 +325,18 @@ func isThrottled(f *detect.Finding) bool {
 // not, and nothing is expected to be.
 func overText(f *detect.Finding) string {
 	if f.Kind.OfTable() {
-		return wording.Seconds(f.OverSeconds) + " in which requests were throttled, or asked for more than there is"
+		return wording.Seconds(f.Over()) + " in which requests were throttled, or asked for more than there is"
 	}
 	var parts []string
-	if f.OverSeconds > 0 {
-		parts = append(parts, wording.Seconds(f.OverSeconds)+" proven above the limit")
+	over := " proven above the limit"
+	if of := members(f); of != "" {
+		if f.OverSeconds == nil {
+			return "in how many seconds any " + of + " was above the limit is not known"
+		}
+		over = " in which any " + of + " was proven above the limit"
+	}
+	if f.Over() > 0 {
+		parts = append(parts, wording.Seconds(f.Over())+over)
 	}
 	if f.PossibleSeconds > 0 {
 		parts = append(parts, wording.Seconds(f.PossibleSeconds)+" possibly above it")
@@ -328,6 +348,24 @@ func overText(f *detect.Finding) string {
 		return "no second above the limit"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// members names what a finding is about several of; empty of others.
+func members(f *detect.Finding) string {
+	switch {
+	case f.Kind == detect.LowCardinalityKey:
+		return "value"
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return "shard"
+	case f.Kind == detect.RollingHotKey || f.Kind == detect.MovingHotSpot:
+		return "of the keys"
+	}
+	return ""
+}
+
+// isOver reports whether some second is proven above the limit.
+func isOver(f *detect.Finding) bool {
+	return f.Over() > 0 || f.OverSeconds == nil && f.Utilization > 1
 }
 
 // guides lists the sections that steps name, each once.

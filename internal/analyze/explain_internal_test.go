@@ -122,4 +122,18 @@ func TestCellsThatSayNothing(t *testing.T) {
 			t.Errorf("%s under %s: %q of the limit, %v shards, want %q and %v", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
 		}
 	}
+	known := &detect.Finding{Kind: detect.RollingHotKey, OverSeconds: new(int)}
+	if got := overCell(known); got != "0" {
+		t.Errorf("0 seconds over are %q", got)
+	}
+	rolling := &detect.Finding{Kind: detect.RollingHotKey, Severity: detect.Critical, Utilization: 1.2}
+	if got := overCell(rolling); got != "" {
+		t.Errorf("an unknown number of seconds over is %q", got)
+	}
+	if got := overText(rolling); !strings.Contains(got, "is not known") {
+		t.Errorf("an unknown number of seconds over is %q", got)
+	}
+	if got := headline(rolling); !strings.Contains(got, "requests exceed") {
+		t.Errorf("a pattern of keys over the limit is headed %q", got)
+	}
 }

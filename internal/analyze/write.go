@@ -82,7 +82,7 @@ func record(f *detect.Finding) []string {
 		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
 		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
-		strconv.Itoa(f.OverSeconds), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
+		overCell(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
 		decimal(f.Utilization), decimal(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
 		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region,
 	}
@@ -189,7 +189,7 @@ func (r *Result) findings(colours bool) string {
 			}
 			t.AppendRow(table.Row{
 				severity(f.Severity, colours), f.State, f.Kind, of + text.Trim(subject(f), 48), r.target(f.Target),
-				peakCell(f), limitCell(f), f.OverSeconds, shardsCell(f, group[0]),
+				peakCell(f), limitCell(f), overCell(f), shardsCell(f, group[0]),
 				f.Peak.At.Format(time.RFC3339),
 			})
 			rows++
@@ -223,6 +223,15 @@ func limitCell(f *detect.Finding) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f%%", 100*f.Utilization)
+}
+
+// overCell returns in how many seconds a finding's load was over the limit; nothing where
+// that is not known.
+func overCell(f *detect.Finding) string {
+	if f.OverSeconds == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.OverSeconds)
 }
 
 // shardsCell returns how many shards carry a finding's load; nothing where shards are no
