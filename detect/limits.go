@@ -118,10 +118,10 @@ const (
 	PeakRange = 1
 	// RangeRate is the rate at and below which a range of shards is shown.
 	RangeRate = 0.01
-	// HeapedShare is the share of a second's load from which it matters that its
+	// FlushedShare is the share of a second's load from which it matters that its
 	// requests have the time of a flush: what is over a limit without less than that is
 	// over the policy's share of it.
-	HeapedShare = 0.2
+	FlushedShare = 0.2
 	// PlateauSpread is the share of a limit that sampling may leave open of a
 	// second for it to show a plateau.
 	PlateauSpread = 0.02

@@ -47,8 +47,8 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
-	w.uint(uint64(v.Total.Heaped))
-	w.uint(v.Total.HeapedAt)
+	w.uint(uint64(v.Total.Flushed))
+	w.uint(v.Total.FlushedAt)
 	w.top(v.Callers)
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
@@ -211,9 +211,9 @@ func (r *reader) window() Window {
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	if r.version > 2 {
-		w.Total.Heaped = r.natural()
+		w.Total.Flushed = r.natural()
 		if r.version > 4 {
-			w.Total.HeapedAt = r.uint()
+			w.Total.FlushedAt = r.uint()
 		}
 		w.Callers = r.top()
 	}
@@ -230,7 +230,7 @@ func (r *reader) window() Window {
 		}
 		before = k.Hash
 		if r.version < 5 && k.Evidence != nil && w.Total.Requests > 0 { // as for the table as a whole
-			k.Evidence.Heaped = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Total.Heaped)/float64(w.Total.Requests)))
+			k.Evidence.Flushed = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Total.Flushed)/float64(w.Total.Requests)))
 		}
 		w.Keys = append(w.Keys, k)
 	}

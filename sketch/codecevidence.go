@@ -18,8 +18,8 @@ const (
 func (w *writer) evidence(e *Evidence) {
 	w.uint(uint64(e.Records))
 	w.load(e.Load)
-	w.uint(e.Heaped)
-	w.uint(e.HeapedAt)
+	w.uint(e.Flushed)
+	w.uint(e.FlushedAt)
 	w.count(len(e.Ops))
 	for _, o := range e.Ops {
 		w.uint(uint64(o.Op))
@@ -102,7 +102,7 @@ func (w *writer) top(t Top) {
 func (r *reader) evidence() *Evidence {
 	e := &Evidence{Records: r.natural(), Load: r.load()}
 	if r.version > 4 {
-		e.Heaped, e.HeapedAt = uint64(r.natural()), r.uint()
+		e.Flushed, e.FlushedAt = uint64(r.natural()), r.uint()
 	}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()

@@ -82,8 +82,8 @@
 //
 // # Times
 //
-// Total.Heaped counts requests whose times seem to be those of a flush, by producer.
-// Evidence.Heaped is what such requests have of a key's load, whoever sent them: so
+// Total.Flushed counts requests whose times seem to be those of a flush, by producer.
+// Evidence.Flushed is what such requests have of a key's load, whoever sent them: so
 // that one caller who flushes says nothing of the keys of others.
 //
 // # Distinct keys

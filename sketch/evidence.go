@@ -28,10 +28,10 @@ type Evidence struct {
 	// limit, Load what they stand for.
 	Seen int64
 	Load Load
-	// Heaped is the part of Load, as a weight of 3·write + read, whose requests have the
+	// Flushed is the part of Load, as a weight of 3·write + read, whose requests have the
 	// times at which a producer flushed them, as it seems, and not their own: see package
-	// arrival. HeapedAt has a bit for each 20 ms of the second in which they are.
-	Heaped, HeapedAt uint64
+	// arrival. FlushedAt has a bit for each 20 ms of the second in which they are.
+	Flushed, FlushedAt uint64
 	// Records is how many records of equal weight the sample is worth that all
 	// below but sort keys, items and places rest on: all that were seen, where they
 	// are few, and never less than 256 where they are more.
@@ -153,7 +153,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 		return e
 	}
 	sum := &Evidence{
-		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Heaped: e.Heaped + o.Heaped, HeapedAt: e.HeapedAt | o.HeapedAt, Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
+		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Flushed: e.Flushed + o.Flushed, FlushedAt: e.FlushedAt | o.FlushedAt, Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
 		Places: UnionPlaces(e.Places, o.Places, placesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,

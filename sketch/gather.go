@@ -167,7 +167,7 @@ func (g *gather) sealed() *Evidence {
 		e.Records = g.stands * g.stands / g.squares
 	}
 	e.Places = g.places.sealed()
-	e.Heaped, e.HeapedAt = g.times.Heaped()
+	e.Flushed, e.FlushedAt = g.times.Flushed()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
 			o := g.ops[op]

@@ -24,7 +24,7 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	for _, table := range s.touched {
 		place[table] = len(to)
 		total := s.totals[table]
-		total.Heaped, total.HeapedAt = s.times.Heaped(table)
+		total.Flushed, total.FlushedAt = s.times.Flushed(table)
 		to = append(to, Window{Target: t.names[table], Second: s.at, Total: total, Callers: topOf(&s.callers[table])})
 	}
 	s.list(to, place)

@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestHeapedByKey has a caller who flushes its key's requests beside keys whose requests
+// TestFlushedByKey has a caller who flushes its key's requests beside keys whose requests
 // have their own times, over two collectors: of each key is known what part of its load
 // was flushed.
-func TestHeapedByKey(t *testing.T) {
+func TestFlushedByKey(t *testing.T) {
 	t.Parallel()
 	shards := []*sketch.Shard{newShard(), newShard()}
 	for i := range 400 {
@@ -34,10 +34,10 @@ func TestHeapedByKey(t *testing.T) {
 		for _, k := range w.Keys {
 			want := map[string]float64{"flushed": 1, "honest": 0, "of whole seconds": 1, "a half": 0.5}[k.Key.Text]
 			weight := float64(3*k.Evidence.Load.Write + k.Evidence.Load.Read)
-			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; k.Evidence.HeapedAt != at {
-				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, k.Evidence.HeapedAt, at)
+			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; k.Evidence.FlushedAt != at {
+				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, k.Evidence.FlushedAt, at)
 			}
-			if got := float64(k.Evidence.Heaped) / weight; got < want-0.001 || got > want+0.02 {
+			if got := float64(k.Evidence.Flushed) / weight; got < want-0.001 || got > want+0.02 {
 				t.Errorf("%s: %.3f of the load was flushed, want %g", k.Key.Text, got, want)
 			}
 		}
@@ -59,8 +59,8 @@ func TestTimesThatTellNothing(t *testing.T) {
 			add(t, s, r)
 		}
 		w := sealed(s).Windows[0]
-		if w.Total.Heaped != 0 || w.Keys[0].Evidence.Heaped != 0 {
-			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, w.Total.Heaped, w.Keys[0].Evidence.Heaped)
+		if w.Total.Flushed != 0 || w.Keys[0].Evidence.Flushed != 0 {
+			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, w.Total.Flushed, w.Keys[0].Evidence.Flushed)
 		}
 	}
 }
@@ -79,11 +79,11 @@ func TestVersion4(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := old.Windows[0]
-	if w.Total.Requests != 800 || w.Total.Heaped != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
+	if w.Total.Requests != 800 || w.Total.Flushed != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
 		t.Fatalf("window %+v", w)
 	}
 	for _, k := range w.Keys {
-		if got := k.Evidence.Heaped; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
+		if got := k.Evidence.Flushed; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
 			t.Errorf("%s: of %d, %d is flushed", k.Key.Text, k.Evidence.Seen, got)
 		}
 	}

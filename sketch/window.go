@@ -46,11 +46,11 @@ type Total struct {
 	// on one key: what a key may have had of which nothing was seen. Zero when all
 	// requests were seen.
 	ReadLargest, WriteLargest float64
-	// Heaped is how many of Requests have the times at which a producer flushed them,
-	// as it seems, and not their own: see package arrival. HeapedAt has a bit for each
+	// Flushed is how many of Requests have the times at which a producer flushed them,
+	// as it seems, and not their own: see package arrival. FlushedAt has a bit for each
 	// 20 ms of the second in which they are.
-	Heaped   int64
-	HeapedAt uint64
+	Flushed   int64
+	FlushedAt uint64
 }
 
 func (t Total) plus(o Total) Total {
@@ -63,7 +63,7 @@ func (t Total) plus(o Total) Total {
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
-		Heaped:            t.Heaped + o.Heaped, HeapedAt: t.HeapedAt | o.HeapedAt,
+		Flushed:           t.Flushed + o.Flushed, FlushedAt: t.FlushedAt | o.FlushedAt,
 	}
 	for c := range sum.Refused {
 		sum.Refused[c] = t.Refused[c] + o.Refused[c]

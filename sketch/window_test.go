@@ -53,7 +53,7 @@ func evidence(t *rapid.T) *sketch.Evidence {
 	e := &sketch.Evidence{
 		Seen: 1 + count.Draw(t, "seen"), Records: 1 + count.Draw(t, "records"), Load: sketch.Load{Write: sample.Milli(count.Draw(t, "load"))},
 		Rises: count.Draw(t, "rises"), Falls: count.Draw(t, "falls"),
-		Heaped: uint64(count.Draw(t, "heaped")), HeapedAt: uint64(count.Draw(t, "at")), Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
+		Flushed: uint64(count.Draw(t, "flushed")), FlushedAt: uint64(count.Draw(t, "at")), Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
 	}
 	e.Refused[sample.KeyRange] = count.Draw(t, "refused")
 	for _, op := range []sample.Op{sample.PutItem, sample.UpdateItem} {

@@ -86,10 +86,10 @@ func (b *Board) Observe(w *sketch.Window) {
 			}
 			t = b.tracks.add(id, k.Key)
 		}
-		h := clocks.Heap(w, k)
-		t.Observe(w, k, h, b.oldest(), largest, b.tracks.placed < maxPlaced)
+		batch := clocks.Batch(w, k)
+		t.Observe(w, k, batch, b.oldest(), largest, b.tracks.placed < maxPlaced)
 		if len(regions) > 0 && !k.Cut {
-			b.tracks.replicate(regions, t, w, k, h, b.oldest())
+			b.tracks.replicate(regions, t, w, k, batch, b.oldest())
 		}
 	}
 	b.limit(w.Target)

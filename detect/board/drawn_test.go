@@ -299,10 +299,10 @@ func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []det
 	return found
 }
 
-// TestHeapedTimes judges producers whose records have the time of a flush, and
+// TestFlushedTimes judges producers whose records have the time of a flush, and
 // honest ones beside them: a key at 700 pages nobody however it is flushed, and what
 // is hot in its seconds is found as before.
-func TestHeapedTimes(t *testing.T) {
+func TestFlushedTimes(t *testing.T) {
 	t.Parallel()
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"times", "a second", "shown", "severity", "state", "says so"})

@@ -29,7 +29,7 @@ func (ts *tracks) inOther(regions []string, of detect.Target, k *sketch.KeyLoad)
 
 // replicate counts a second's writes of a key in all Regions of its table that follow
 // it. A Region that begins to follow it takes what the others had so far.
-func (ts *tracks) replicate(regions []string, t *episode.Track, w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap, oldest int64) {
+func (ts *tracks) replicate(regions []string, t *episode.Track, w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64) {
 	id := replicatedKey(w.Target, k.Key)
 	all := ts.regions[id]
 	if all == nil {
@@ -42,7 +42,7 @@ func (ts *tracks) replicate(regions []string, t *episode.Track, w *sketch.Window
 		if region == w.Region || !slices.Contains(regions, region) {
 			continue
 		}
-		other.Replicate(w.Region, w, k, h, oldest)
+		other.Replicate(w.Region, w, k, batch, oldest)
 		if begins {
 			t.ReplicateAll(region, other, oldest)
 		}

@@ -202,9 +202,9 @@ type view struct {
 
 // view returns a second as its times show it.
 func (e *Episode) view(p *point) view {
-	if p.heap.Part > 0 {
-		if span, flushed := e.flushes.Span(p.second, p.load(), p.heap, p.ahead); flushed {
-			certain, likely := p.unheaped(), p.over(span)
+	if p.batch.Part > 0 {
+		if span, flushed := e.flushes.Span(p.second, p.load(), p.batch, p.ahead); flushed {
+			certain, likely := p.withoutBatch(), p.over(span)
 			return view{p, &certain, &likely, true}
 		}
 	}

@@ -32,8 +32,8 @@ type point struct {
 	draws       sketch.Draws
 	whole       [2]float64
 	independent [2]sampling.Amounts // if requests were drawn independently
-	// heap is the part of the load whose requests have the time of a flush.
-	heap sampling.Heap
+	// batch is the part of the load whose requests have the time of a flush.
+	batch sampling.Batch
 	// ahead is how many seconds follow with such a part at the same times, as far as that
 	// matters.
 	ahead int
@@ -48,8 +48,8 @@ type point struct {
 	regions    *regions
 }
 
-// keyPoint returns what a window has of one of its keys, of which h was flushed.
-func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
+// keyPoint returns what a window has of one of its keys, and the batch in it.
+func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	p := point{
 		second: w.Second, requests: k.Requests, tableRequests: w.Total.Requests, tableChanges: w.Total.Changes,
 		read:      sampling.NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread),
@@ -64,7 +64,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
 		}
 	}
 	p.draws = k.Draws
-	p.heap = h
+	p.batch = batch
 	p.independent = [2]sampling.Amounts{p.read, p.write}
 	if whole := sampling.WholeCallers(w, k); whole.Deviation > 0 {
 		for i, a := range []*sampling.Amounts{&p.read, &p.write} {
@@ -78,10 +78,10 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap) point {
 // over returns the second with what was flushed as the mean over so many seconds.
 func (p point) over(seconds float64) point {
 	before := p.load()
-	p.read, p.write = p.read.SpreadOver(p.heap.Part, seconds), p.write.SpreadOver(p.heap.Part, seconds)
-	rest := sampling.Left(p.heap.Part, seconds)
+	p.read, p.write = p.read.SpreadOver(p.batch.Part, seconds), p.write.SpreadOver(p.batch.Part, seconds)
+	rest := sampling.Left(p.batch.Part, seconds)
 	for i := range p.independent {
-		p.independent[i] = p.independent[i].SpreadOver(p.heap.Part, seconds)
+		p.independent[i] = p.independent[i].SpreadOver(p.batch.Part, seconds)
 		p.whole[i] *= rest * rest // of the same callers
 	}
 	p.throttled = detect.PartOf(p.throttled, rest)
@@ -92,11 +92,11 @@ func (p point) over(seconds float64) point {
 
 // follows reports whether the second is the next one, with times like those of before.
 func (p *point) follows(before *point) bool {
-	return p.second == before.second+1 && p.heap.Follows(before.heap)
+	return p.second == before.second+1 && p.batch.Follows(before.batch)
 }
 
-// unheaped returns the second without what was flushed: what is certain of it.
-func (p point) unheaped() point { return p.over(math.Inf(1)) }
+// withoutBatch returns the second without what was flushed: what is certain of it.
+func (p point) withoutBatch() point { return p.over(math.Inf(1)) }
 
 // believed returns the part of the second that a kind is about, and the variance if
 // whole callers were drawn.

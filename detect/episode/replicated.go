@@ -24,8 +24,8 @@ type part struct {
 // writes, in place of what was known of that second there: they are replicated to this
 // Region and load the key here, too. What comes from a stream is not added: it may be
 // replicated from here.
-func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap, oldest int64) {
-	t.replicate(region, keyPoint(w, k, h), oldest)
+func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64) {
+	t.replicate(region, keyPoint(w, k, batch), oldest)
 }
 
 // ReplicateAll adds every second that the track of another Region has.
@@ -81,8 +81,8 @@ func (r *regions) sum() point {
 	if p.tableChanges > 0 {
 		return p
 	}
-	var heaps sampling.Heaps
-	heaps.Add(p.load(), p.heap)
+	var batches sampling.Batches
+	batches.Add(p.load(), p.batch)
 	for i := range r.parts {
 		o := &r.parts[i]
 		written := o.write.Less(o.throttled.Write)
@@ -91,14 +91,14 @@ func (r *regions) sum() point {
 		p.whole[1] += o.whole[1]
 		p.replicated += written.Value
 		p.table.Write += o.table.Write - o.throttled.Write
-		heaps.Add(sketch.Load{Write: written.Value}, o.heap)
+		batches.Add(sketch.Load{Write: written.Value}, o.batch)
 		if p.tableRequests == 0 { // nothing is asked of the key here in this second
 			p.tableRequests, p.draws = o.tableRequests, o.draws
 		} else {
 			p.draws = p.draws.Plus(o.draws)
 		}
 	}
-	p.heap = heaps.Heap()
+	p.batch = batches.Batch()
 	return p
 }
 

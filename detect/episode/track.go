@@ -61,14 +61,14 @@ type Track struct {
 // NewTrack returns an empty track.
 func NewTrack(of Subject) *Track { return &Track{Subject: of, past: map[detect.Kind]*Episode{}} }
 
-// Observe records what a window has of the track's key, of which h was flushed, in place
-// of what was known of that second. A second before oldest only raises the peaks. With mayPlace it begins
-// to keep where among the sort keys the load was; once begun, that goes on.
-func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, h sampling.Heap, oldest int64, l Largest, mayPlace bool) {
+// Observe records what a window has of the track's key, and the batch in it, in place of
+// what was known of that second. A second before oldest only raises the peaks. With
+// mayPlace it begins to keep where among the sort keys the load was; once begun, that goes on.
+func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
 		t.Subject.Key = k.Key
 	}
-	t.put(keyPoint(w, k, h), oldest, l)
+	t.put(keyPoint(w, k, batch), oldest, l)
 	t.hottest.Add(w.Second, k)
 	t.calls.Add(w.Second, k)
 	if mayPlace || t.Placed() {
@@ -89,7 +89,7 @@ func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restored(f) }
 
 func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
-		p = p.unheaped()
+		p = p.withoutBatch()
 		for _, e := range t.past {
 			e.raisePeaks(&p, l)
 		}

@@ -113,8 +113,8 @@ const maxWarmFlushes = 64
 // certain returns what is certain of a key's load in a second: it is proven, and was not
 // flushed.
 func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sketch.Load {
-	l, h := sampling.Proven(w, k), t.clocks.Heap(w, k)
-	if h.Part == 0 {
+	l, batch := sampling.Proven(w, k), t.clocks.Batch(w, k)
+	if batch.Part == 0 {
 		return l
 	}
 	if k.Evidence != nil {
@@ -126,12 +126,12 @@ func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sk
 			of = &sampling.Flushes{}
 			t.warmFlushes[k.Hash] = of
 		}
-		_, flushed = of.Span(w.Second, k.Low, h, 0)
+		_, flushed = of.Span(w.Second, k.Low, batch, 0)
 	}
 	if !flushed {
 		return l
 	}
-	return detect.PartOf(l, 1-h.Part)
+	return detect.PartOf(l, 1-batch.Part)
 }
 
 // Count adds the registers of distinct keys.

@@ -18,7 +18,7 @@ type Clocks struct {
 type seconds struct{ first, last int64 }
 
 const (
-	// wholeSeconds is what a heap's bits are where all times are in whole seconds.
+	// wholeSeconds is what a batch's bits are where all times are in whole seconds.
 	wholeSeconds = 1
 	// allShare is the part of a table's requests from which times are all alike: a few may
 	// have no time of their own, or be one of too few.
@@ -29,7 +29,7 @@ const (
 
 // Observe records a second of the table or index, again or for the first time.
 func (c *Clocks) Observe(w *sketch.Window) {
-	if h := heapOf(w); h.at != wholeSeconds || h.Part < allShare {
+	if b := batchOf(w); b.at != wholeSeconds || b.Part < allShare {
 		return
 	}
 	if c.kept == nil {
@@ -51,12 +51,12 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	}
 }
 
-// Heap returns the part of a key's load that has the times of a flush, or of producers who
+// Batch returns the part of a key's load that has the times of a flush, or of producers who
 // write times in whole seconds.
-func (c *Clocks) Heap(w *sketch.Window, k *sketch.KeyLoad) Heap {
-	h := heapOfKey(w, k)
-	h.own = h.at == wholeSeconds && c.keep(w, k)
-	return h
+func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
+	b := batchOfKey(w, k)
+	b.own = b.at == wholeSeconds && c.keep(w, k)
+	return b
 }
 
 // keep reports whether all producers with much of a key's load write times in whole

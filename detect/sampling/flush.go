@@ -7,9 +7,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Heap is the part of a load in a second whose requests have the times of a flush, zero
+// Batch is the part of a load in a second whose requests have the times of a flush, zero
 // where that is little, and a bit for each 20 ms in which they are.
-type Heap struct {
+type Batch struct {
 	Part float64
 	at   uint64
 	// own reports that the times are the requests' own, as far as their producers tell
@@ -17,27 +17,27 @@ type Heap struct {
 	own bool
 }
 
-// heapOf returns that of all requests of a table or index in a second.
-func heapOf(w *sketch.Window) Heap {
-	return newHeap(float64(w.Total.Heaped), float64(w.Total.Requests), w.Total.HeapedAt)
+// batchOf returns that of all requests of a table or index in a second.
+func batchOf(w *sketch.Window) Batch {
+	return newBatch(float64(w.Total.Flushed), float64(w.Total.Requests), w.Total.FlushedAt)
 }
 
-// heapOfKey returns that of a key, as its evidence tells; of one without any, and with
+// batchOfKey returns that of a key, as its evidence tells; of one without any, and with
 // more than a few requests, as for its table. A producer flushes all it has: where none
 // of the key's flushed as much, it was a burst on this key.
-func heapOfKey(w *sketch.Window, k *sketch.KeyLoad) Heap {
+func batchOfKey(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
-		h := newHeap(float64(e.Heaped), float64(detect.Weight(e.Load)), e.HeapedAt)
-		least := max(h.Part*float64(k.Requests)/2, detect.HeapedShare*requestsOf(w, producersOf(w, k)))
-		if float64(w.Total.Heaped) < least {
-			return Heap{}
+		b := newBatch(float64(e.Flushed), float64(detect.Weight(e.Load)), e.FlushedAt)
+		least := max(b.Part*float64(k.Requests)/2, detect.FlushedShare*requestsOf(w, producersOf(w, k)))
+		if float64(w.Total.Flushed) < least {
+			return Batch{}
 		}
-		return h
+		return b
 	case k.Requests < detect.MinRecords:
-		return Heap{}
+		return Batch{}
 	}
-	return heapOf(w)
+	return batchOf(w)
 }
 
 // requestsOf returns about how many requests the least of some producers made in a second.
@@ -51,54 +51,54 @@ func requestsOf(w *sketch.Window, of []uint64) float64 {
 	return float64(w.Total.Requests) * detect.Ratio(float64(least), float64(detect.Weight(w.Total.Load)))
 }
 
-func newHeap(heaped, all float64, at uint64) Heap {
-	part := detect.Ratio(heaped, all)
-	if part < detect.HeapedShare {
-		return Heap{}
+func newBatch(flushed, all float64, at uint64) Batch {
+	part := detect.Ratio(flushed, all)
+	if part < detect.FlushedShare {
+		return Batch{}
 	}
-	return Heap{Part: min(part, 1), at: at}
+	return Batch{Part: min(part, 1), at: at}
 }
 
-// Follows reports whether a heap is where that of the second before it was: those of
+// Follows reports whether a batch is where that of the second before it was: those of
 // several hosts, who flush one after another, are not.
-func (h Heap) Follows(before Heap) bool {
-	return h.Part > 0 && h.at&^(before.at<<1|before.at|before.at>>1) == 0
+func (b Batch) Follows(before Batch) bool {
+	return b.Part > 0 && b.at&^(before.at<<1|before.at|before.at>>1) == 0
 }
 
-// Heaps add up those of several keys.
-type Heaps struct {
-	load   sketch.Load
-	heaped float64
-	at     uint64
+// Batches add up those of several keys.
+type Batches struct {
+	load    sketch.Load
+	flushed float64
+	at      uint64
 }
 
 // Add adds a key's load, and what of it was flushed.
-func (s *Heaps) Add(l sketch.Load, h Heap) {
+func (s *Batches) Add(l sketch.Load, b Batch) {
 	s.load = s.load.Plus(l)
-	if !h.own {
-		s.heaped, s.at = s.heaped+h.Part*float64(detect.Weight(l)), s.at|h.at
+	if !b.own {
+		s.flushed, s.at = s.flushed+b.Part*float64(detect.Weight(l)), s.at|b.at
 	}
 }
 
-// Heap returns their sum.
-func (s *Heaps) Heap() Heap { return newHeap(s.heaped, float64(detect.Weight(s.load)), s.at) }
+// Batch returns their sum.
+func (s *Batches) Batch() Batch { return newBatch(s.flushed, float64(detect.Weight(s.load)), s.at) }
 
 // Sum records what the keys flushed in a second, as [Flushes.Table] does.
-func (f *Flushes) Sum(s *Heaps, second int64) (part, seconds float64) {
-	return f.over(second, s.load, s.Heap())
+func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
+	return f.over(second, s.load, s.Batch())
 }
 
 // Table records what was flushed of a table or index in a second, and returns the part of
 // the load that it is, and over how many seconds; no part where times are those of
 // requests.
 func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
-	return f.over(w.Second, w.Total.Load, heapOf(w))
+	return f.over(w.Second, w.Total.Load, batchOf(w))
 }
 
-func (f *Flushes) over(second int64, of sketch.Load, h Heap) (part, seconds float64) {
-	if h.Part > 0 {
-		if seconds, flushed := f.Span(second, of, h, 0); flushed {
-			return h.Part, seconds
+func (f *Flushes) over(second int64, of sketch.Load, b Batch) (part, seconds float64) {
+	if b.Part > 0 {
+		if seconds, flushed := f.Span(second, of, b, 0); flushed {
+			return b.Part, seconds
 		}
 	}
 	return 0, 1
@@ -116,7 +116,7 @@ type Flushes [1 + flushGaps]flush
 type flush struct {
 	second int64
 	load   float64
-	Heap
+	Batch
 }
 
 // flushGaps is over how many of the times between flushes the mean is taken: hosts under
@@ -129,9 +129,9 @@ const flushGaps = 8
 // of it, of which `ahead` are known to follow: these are the requests' own times, or as
 // good as those. The time before the first flush is not known, and taken for as long as
 // any.
-func (f *Flushes) Span(second int64, of sketch.Load, h Heap, ahead int) (seconds float64, flushed bool) {
-	load := h.Part * float64(detect.Weight(of))
-	f.put(flush{second, load, h})
+func (f *Flushes) Span(second int64, of sketch.Load, b Batch, ahead int) (seconds float64, flushed bool) {
+	load := b.Part * float64(detect.Weight(of))
+	f.put(flush{second, load, b})
 	time, sum, steady, broken := int64(0), 0.0, 1+ahead, false
 	for i, x := range f[:flushGaps] {
 		if x.second == 0 || x.second > second {
@@ -139,12 +139,12 @@ func (f *Flushes) Span(second int64, of sketch.Load, h Heap, ahead int) (seconds
 		}
 		before := f[i+1]
 		gap := min(x.second-before.second, detect.MeanLongest)
-		if broken = broken || gap > 1 || !x.Follows(before.Heap); !broken {
+		if broken = broken || gap > 1 || !x.Follows(before.Batch); !broken {
 			steady++
 		}
 		time, sum = time+gap, sum+x.load
 	}
-	flushed = !h.own && steady < SteadySeconds
+	flushed = !b.own && steady < SteadySeconds
 	if sum <= 0 {
 		return detect.MeanLongest, flushed
 	}

@@ -262,10 +262,10 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 	now := groupSecond{parts: make([]shardCounts, 0, len(seen)), unseen: detect.Weight(w.Unseen)}
 	e.unseen += now.unseen - before.unseen
 	var write, read secondSum
-	var heaps sampling.Heaps
+	var batches sampling.Batches
 	for _, x := range seen {
 		k := x.key
-		heaps.Add(k.Low, clocks.Heap(w, k))
+		batches.Add(k.Low, clocks.Batch(w, k))
 		whole := sampling.WholeCallers(w, k)
 		e.whole = max(e.whole, whole.Deviation)
 		has := counts{k.Low, k.Err, k.Requests, now.unseen}
@@ -283,7 +283,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 		m.replace(before.of(x.shard), has)
 	}
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
-	part, seconds := g.flushes.Sum(&heaps, w.Second)
+	part, seconds := g.flushes.Sum(&batches, w.Second)
 	now.isOver = slices.ContainsFunc(seen, func(m memberLoad) bool { return isOver(w, m.key, part) })
 	e.addOver(before.isOver, now.isOver)
 	g.addSecond(w.Second, now)

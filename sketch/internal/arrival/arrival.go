@@ -3,7 +3,7 @@
 //
 // Times are counted in bins of 20 ms: of a key, and of a producer, which is the caller
 // where it is known and the table where it is not. A burst of 20 ms looks like a flush,
-// and so does a second whose times are written in whole seconds: whoever judges a heaped
+// and so does a second whose times are written in whole seconds: whoever judges a flushed
 // second knows how long nothing came before it.
 package arrival
 
@@ -21,16 +21,16 @@ const (
 	// beyond it are not looked at.
 	producers = 256
 	probes    = 4
-	// A heap is heapedCalls calls or more in at most heapWidth neighbouring bins, which
-	// are over heapExcess times as full as others that have any. What has less
-	// than a heapEdge of the fullest bin is beside it. heaps are looked for: hosts that
+	// A batch is batchCalls calls or more in at most batchWidth neighbouring bins, which
+	// are over batchExcess times as full as others that have any. What has less
+	// than a batchEdge of the fullest bin is beside it. batches are looked for: hosts that
 	// flush under one name do so at different times.
-	heaps, heapWidth, heapEdge, heapExcess, heapedCalls = 8, 3, 5, 5, 10
-	// heapedShare is the part of the load from which heaps matter: a load of four fifths
+	batches, batchWidth, batchEdge, batchExcess, batchCalls = 8, 3, 5, 5, 10
+	// flushedShare is the part of the load from which batches matter: a load of four fifths
 	// of a limit is over it when a fifth of what is seen is another second's.
-	heapedShare = 0.2
-	// A batch whose call is unknown counts by the most items that a call has, 25
-	// written or 100 read, in hundredths of a call.
+	flushedShare = 0.2
+	// An item of a BatchWriteItem or BatchGetItem whose call is unknown counts by the most
+	// items that a call has, 25 written or 100 read, in hundredths of a call.
 	oneCall, itemWritten, itemRead = 100, 4, 1
 )
 
@@ -96,32 +96,32 @@ type run struct {
 	weight, calls uint64
 }
 
-// Heaped returns the weight of the requests whose times are those of a flush, as it
+// Flushed returns the weight of the requests whose times are those of a flush, as it
 // seems, and a bit for each 20 ms in which they are; zero where that is little of all.
-func (b *Bins) Heaped() (weight, at uint64) {
+func (b *Bins) Flushed() (weight, at uint64) {
 	rest := b.weight
 	var all uint64
 	for _, w := range rest {
 		all += w
 	}
-	var found [heaps]run
-	beside := rest // what is in no heap
+	var found [batches]run
+	beside := rest // what is in no batch
 	for i := range found {
 		r := b.fullest(&rest)
 		clear(rest[r.from:r.to])
-		if r.to-r.from <= heapWidth && r.calls >= heapedCalls*oneCall {
+		if r.to-r.from <= batchWidth && r.calls >= batchCalls*oneCall {
 			found[i] = r
 			clear(beside[r.from:r.to])
 		}
 	}
 	mean := usedMean(&beside)
 	for _, r := range found {
-		if r.weight > heapExcess*uint64(r.to-r.from)*mean {
+		if r.weight > batchExcess*uint64(r.to-r.from)*mean {
 			weight += r.weight
 			at |= 1<<r.to - 1<<r.from
 		}
 	}
-	if float64(weight) < heapedShare*float64(all) {
+	if float64(weight) < flushedShare*float64(all) {
 		return 0, 0
 	}
 	return weight, at
@@ -139,10 +139,10 @@ func (b *Bins) fullest(rest *[bins]uint64) (r run) {
 		return r
 	}
 	r.from, r.to = peak, peak+1
-	for r.from > 0 && heapEdge*rest[r.from-1] >= rest[peak] {
+	for r.from > 0 && batchEdge*rest[r.from-1] >= rest[peak] {
 		r.from--
 	}
-	for r.to < bins && heapEdge*rest[r.to] >= rest[peak] {
+	for r.to < bins && batchEdge*rest[r.to] >= rest[peak] {
 		r.to++
 	}
 	for i := r.from; i < r.to; i++ {
@@ -216,12 +216,12 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 	return nil
 }
 
-// Heaped returns how many of a table's requests have the times of a flush, and a bit for
+// Flushed returns how many of a table's requests have the times of a flush, and a bit for
 // each 20 ms in which they are.
-func (t *Times) Heaped(table uint16) (requests int64, at uint64) {
+func (t *Times) Flushed(table uint16) (requests int64, at uint64) {
 	for _, i := range t.used {
 		if s := &t.slots[i]; s.table == table {
-			n, bits := s.Heaped()
+			n, bits := s.Flushed()
 			requests, at = requests+int64(n), at|bits
 		}
 	}

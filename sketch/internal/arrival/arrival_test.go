@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
 
-// TestHeaps holds which seconds look like a flush.
-func TestHeaps(t *testing.T) {
+// TestBatches holds which seconds look like a flush.
+func TestBatches(t *testing.T) {
 	t.Parallel()
 	anywhere := func(r *rand.Rand) int64 { return int64(r.IntN(1000)) }
 	flush := func(*rand.Rand) int64 { return 417 }
@@ -19,7 +19,7 @@ func TestHeaps(t *testing.T) {
 		records int
 		at      func(*rand.Rand) int64
 		change  func(r *sample.Record, i int)
-		heaped  bool
+		flushed bool
 	}{
 		{"requests of a second", 300, anywhere, nil, false},
 		{"a flush", 300, flush, nil, true},
@@ -51,17 +51,17 @@ func TestHeaps(t *testing.T) {
 					c.change(&r, i)
 				}
 				times.Add(7, &r, arrival.Of(&r))
-				if c.heaped {
+				if c.flushed {
 					want += r.N
 				}
 			}
-			got, at := times.Heaped(7)
-			if other, _ := times.Heaped(8); got != want || other != 0 || (at != 0) != c.heaped {
-				t.Errorf("%d requests are heaped at %b, want %d", got, at, want)
+			got, at := times.Flushed(7)
+			if other, _ := times.Flushed(8); got != want || other != 0 || (at != 0) != c.flushed {
+				t.Errorf("%d requests are flushed at %b, want %d", got, at, want)
 			}
 			times.Clear()
-			if got, at := times.Heaped(7); got != 0 || at != 0 {
-				t.Errorf("%d requests are heaped in the next second", got)
+			if got, at := times.Flushed(7); got != 0 || at != 0 {
+				t.Errorf("%d requests are flushed in the next second", got)
 			}
 		})
 	}
@@ -80,20 +80,20 @@ func TestProducersAreTold(t *testing.T) {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
 		add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
 	}
-	if got, at := times.Heaped(1); got != 50 || at != 1<<15 {
-		t.Errorf("%d requests are heaped at %b, want those of one of both producers at 300 ms", got, at)
+	if got, at := times.Flushed(1); got != 50 || at != 1<<15 {
+		t.Errorf("%d requests are flushed at %b, want those of one of both producers at 300 ms", got, at)
 	}
 	for i := range 10_000 {
 		add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
 	}
-	if got, _ := times.Heaped(2); got == 0 || got > 20*256 {
-		t.Errorf("%d requests of ten thousand producers are heaped", got)
+	if got, _ := times.Flushed(2); got == 0 || got > 20*256 {
+		t.Errorf("%d requests of ten thousand producers are flushed", got)
 	}
 }
 
-// TestHeapsBesideHonestRequests holds how much of the load of mixed seconds is taken for
+// TestBatchesBesideHonestRequests holds how much of the load of mixed seconds is taken for
 // a flush, and that seconds of honest requests are not, however many there are.
-func TestHeapsBesideHonestRequests(t *testing.T) {
+func TestBatchesBesideHonestRequests(t *testing.T) {
 	t.Parallel()
 	const seconds = 500
 	for _, honest := range []int{15, 60, 100, 300, 700, 1500} {
@@ -112,7 +112,7 @@ func TestHeapsBesideHonestRequests(t *testing.T) {
 					for range flushed {
 						add(417)
 					}
-					weight, _ := b.Heaped()
+					weight, _ := b.Flushed()
 					got := int(weight)
 					if flushed == 0 && got > 0 || flushed > 0 && width == 1000 && (got < flushed || got > flushed+honest/8+5) {
 						wrong++
