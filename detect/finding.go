@@ -191,7 +191,8 @@ type Finding struct {
 	Consumed Consumed `json:"consumed"`
 	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶; of a finding
 	// about several keys those in which any of them was, null where that is not known.
-	// PossibleSeconds may have been.
+	// PossibleSeconds may have been; what was flushed stands for those in which it
+	// gathered.
 	// SaturatedSeconds lie on a plateau just at the limit, of several that follow one
 	// another or nearly so.
 	OverSeconds      *int `json:"over_seconds"`

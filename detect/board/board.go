@@ -228,7 +228,9 @@ func (b *Board) fewValues(found []detect.Finding) []detect.Finding {
 				values = append(values, &found[j])
 			}
 		}
-		f.OverSeconds, f.OverIn = detect.AnyOver(values)
+		if n, in := detect.AnyOver(values); n != nil && *n > 0 { // of a value that the policy excludes nothing is found
+			f.OverSeconds, f.OverIn = n, in
+		}
 	}
 	return all
 }
