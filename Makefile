@@ -103,9 +103,9 @@ night: faults latency eval bench ## Run everything that is too heavy for CI, whi
 .PHONY: eval
 eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the tables
 	go test ./detect/sampling -run TestIntervalsCover -v -count=1 | grep -v '^=== '
-	go test ./detect/board -run 'TestIntervalsCover|TestCannotBeProven|TestHeapedTimes|TestAdvisedShards' -v -count=1 -timeout 40m -args -eval.hours=10 -eval.means=2500 | grep -v '^=== '
+	go test ./detect/board -run 'TestIntervalsCover|TestCannotBeProven|TestFlushedTimes|TestAdvisedShards' -v -count=1 -timeout 120m -args -eval.hours=10 -eval.means=2500 | grep -v '^=== '
 	go test ./detect/split -run TestEvaluation -v -count=1 -timeout 30m -args -eval.seeds=3 | grep -v '^=== '
-	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -args -eval.seconds=30 -eval.seeds=3 -eval.hours=10 | grep -v '^=== '
+	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -timeout 60m -args -eval.seconds=30 -eval.seeds=3 -eval.hours=10 | grep -v '^=== '
 
 .PHONY: bench
 bench: ## Run the benchmarks, also against a real Kafka; BENCH=name chooses
