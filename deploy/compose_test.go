@@ -29,6 +29,7 @@ type service struct {
 	Ports          []string
 	DependsOn      map[string]struct{ Condition string } `yaml:"depends_on"`
 	Healthcheck    struct{ Test []string }
+	MemLimit       string `yaml:"mem_limit"`
 }
 
 func services(t *testing.T) map[string]service {
@@ -201,6 +202,17 @@ func TestComposeStartsInAnOrderThatEnds(t *testing.T) {
 			case how.Condition == "service_completed_successfully" && other.Restart != "":
 				t.Errorf("%s waits for the end of %s, which is started again", name, on)
 			}
+		}
+	}
+}
+
+// TestComposeLimitsMemory: without a limit one service takes what all need, and the
+// collectors of the file do not know which heap to keep to.
+func TestComposeLimitsMemory(t *testing.T) {
+	t.Parallel()
+	for name, s := range services(t) {
+		if s.MemLimit == "" {
+			t.Errorf("%s has no mem_limit", name)
 		}
 	}
 }

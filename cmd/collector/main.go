@@ -31,5 +31,5 @@ func command() *cobra.Command {
 
 func checkCommand() *cobra.Command {
 	c := defaults()
-	return cli.CheckCommand("collector", c, c.probes)
+	return cli.CheckCommand("collector", c, c.probes, func() cli.Probe { return c.Web.Running(c.Admin.Listen) })
 }

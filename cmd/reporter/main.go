@@ -30,5 +30,5 @@ func command() *cobra.Command {
 
 func checkCommand() *cobra.Command {
 	c := defaults()
-	return cli.CheckCommand("reporter", c, c.probes)
+	return cli.CheckCommand("reporter", c, c.probes, func() cli.Probe { return c.Web.Running(c.Listen) })
 }

@@ -33,21 +33,26 @@ type result struct {
 }
 
 // CheckCommand returns the command that loads the configuration and then probes what
-// it names. defaults points to the daemon's struct; probes reads it once it is
-// filled.
-func CheckCommand(daemon string, defaults any, probes func() []Probe) *cobra.Command {
+// it names, or, with --daemon, the daemon that runs with it. defaults points to the
+// daemon's struct; probes and running read it once it is filled.
+func CheckCommand(daemon string, defaults any, probes func() []Probe, running func() Probe) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration, and whether its servers can be reached",
 		Long: "Reads the configuration as the daemon does, connects to every server that it\n" +
 			"names, and reports on each in a sentence. Exits with 0, or with 78 when something\n" +
 			"is wrong.",
-		Example: fmt.Sprintf("  %s check --config %s.yaml\n  %s check -o json", daemon, daemon, daemon),
+		Example: fmt.Sprintf("  %s check --config %s.yaml\n  %s check -o json\n  %s check --daemon", daemon, daemon, daemon, daemon),
 		Args:    cobra.NoArgs,
 	}
 	load := Layers(c, defaults)
 	format := OutputFlag(c)
+	ask := c.Flags().Bool("daemon", false, "instead of the servers, ask the daemon that runs with this configuration whether it is ready")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		probes := probes
+		if *ask {
+			probes = func() []Probe { return []Probe{running()} }
+		}
 		results := check(c.Context(), load, probes)
 		if err := format.write(c.OutOrStdout(), results); err != nil {
 			return err

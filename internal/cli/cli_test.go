@@ -78,7 +78,7 @@ func check(t *testing.T, fails error, args ...string) (code int, out string) {
 	root := &cobra.Command{Use: "daemon"}
 	root.AddCommand(cli.CheckCommand("daemon", s, func() []cli.Probe {
 		return []cli.Probe{s.Store.Probe(), {Name: "moon", Run: func(context.Context) (string, error) { return "it shines", fails }}}
-	}))
+	}, nil))
 	var o, e bytes.Buffer
 	code = cli.Run(t.Context(), root, append([]string{"check"}, args...), cli.Streams{Out: &o, Err: &e})
 	if e.Len() > 0 {
