@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
@@ -11,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Config is everything that an operator may say about a collector.
@@ -35,8 +37,8 @@ type Commit struct {
 
 // Collect is how samples are summarised.
 type Collect struct {
-	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel; 0 for one per CPU core"`
-	Memory      config.Bytes  `yaml:"memory" help:"bytes that may wait to be stored; reading pauses above it"`
+	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 8MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
+	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
 	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
 	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's counts as bad"`
 }
@@ -56,7 +58,7 @@ func defaults() *Config {
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: gathers.CommitInterval, Early: gathers.EarlyCommit},
 		Collect: Collect{
-			Memory: config.Bytes(gathers.PendingBytes), TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
+			Memory: 256 << 20, TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
 		},
 		Admin: Admin{Listen: "127.0.0.1:9461"},
 		Log:   cli.DefaultLog(),
@@ -87,12 +89,31 @@ func (c *Collect) check(f *config.Faults) {
 	if c.Memory < 16<<20 {
 		f.Addf("collect.memory", "less than one second of samples needs: give at least 16MiB")
 	}
+	if needed := c.Shards * 2 * sketchBytes; needed > int(c.Memory) && c.Memory >= 16<<20 {
+		f.Addf("collect.shards", "%d sketches take half of %dMiB, collect.memory is %dMiB: give fewer, or more memory", c.Shards, needed>>20, c.Memory>>20)
+	}
 	if c.TooOld < time.Second {
 		f.Addf("collect.too_old", "%s: give at least 1s", c.TooOld)
 	}
 	if c.TooFarAhead < time.Second {
 		f.Addf("collect.too_far_ahead", "%s: give at least 1s", c.TooFarAhead)
 	}
+}
+
+// sketchBytes is about what the live seconds of one sketch take: see sketch.NewShard.
+const sketchBytes = sketch.SecondsInRing * (sketch.DefaultCounterBytes + sketch.DefaultSets<<10)
+
+// memory divides Collect.Memory: the sketches take what they take, and half of the rest
+// each is for what was read and is not counted yet, and for what waits to be stored. So
+// neither can keep the other from going on, and one of them that is full pauses reading.
+func (c *Collect) memory() (shards int, reading, pending int64) {
+	live, all := int64(sketchBytes), int64(c.Memory)
+	shards = c.Shards
+	if shards == 0 {
+		shards = int(max(1, min(int64(runtime.GOMAXPROCS(0)), all/4/live)))
+	}
+	rest := all - int64(shards)*live
+	return shards, rest / 2, min(rest/2, collect.MaxPendingBytes)
 }
 
 // inputs are what a collector may read.

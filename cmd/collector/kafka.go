@@ -21,8 +21,8 @@ type Kafka struct {
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
 	Format  []string `yaml:"format" help:"what the topics hold: keyheat, dynamodb-stream or cloudtrail; topic=format for one of them"`
 	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; a renamed one reads on where the old one stopped"`
-	// MaxBatch bounds a partition's memory.
-	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold, compressed and not; a compressed one above it is recorded as a gap"`
+	// MaxBatch bounds what cannot be read piece by piece.
+	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold as it is fetched, and one record of it when it is decompressed; a record above it is recorded as a gap"`
 	TLS      TLS          `yaml:"tls"`
 	SASL     SASL         `yaml:"sasl"`
 }
@@ -151,6 +151,7 @@ func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
 	if err != nil {
 		return cli.Wrong(err)
 	}
+	_, settings.MemoryBytes, _ = config.Collect.memory()
 	if exposed := k.exposed(); exposed != "" {
 		d.Log.Warn(exposed)
 	}

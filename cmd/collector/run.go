@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -37,9 +38,24 @@ func runCommand() *cobra.Command {
 // its partitions, then the last commit is written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, logs io.Writer) error {
+	boundHeap(int64(config.Collect.Memory))
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		return config.input().run(ctx, config, d)
 	})
+}
+
+// heapBytes is what the process needs beside Collect.Memory: connections, buffers of
+// the store's driver, metrics.
+const heapBytes = 24 << 20
+
+// boundHeap has the garbage collector run as often as it takes to keep the heap near the
+// configured memory, where by default it runs when the heap has doubled. A lower limit, or
+// one that the operator has set, stands.
+func boundHeap(memory int64) {
+	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
+		return
+	}
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory+memory/5+heapBytes))
 }
 
 // reader is a source, until its context ends.
@@ -80,9 +96,10 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 
 // collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
+	shards, _, pending := c.Collect.memory()
 	settings := collect.Config{
-		Host: host, Version: buildinfo.Read().Version, Shards: c.Collect.Shards,
-		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: int64(c.Collect.Memory),
+		Host: host, Version: buildinfo.Read().Version, Shards: shards,
+		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: pending,
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}
 	if hider := c.Hider(c.Keys); hider != nil {

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -19,6 +20,9 @@ import (
 // Main executes the process's own command line, until SIGINT or SIGTERM, and
 // returns the exit code.
 func Main(root *cobra.Command) int {
+	// The garbage collector keeps the heap below nine tenths of the container's limit,
+	// unless GOMEMLIMIT says otherwise. Outside of a container there is none to keep.
+	_, _ = memlimit.Set()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})

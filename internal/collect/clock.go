@@ -7,11 +7,15 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // recheckInterval is how often a waiting Fold checks whether the partition that it
 // waits for has fallen silent.
 const recheckInterval = time.Second
+
+// yieldInterval is how often one asks whether others want the memory of its batch.
+const yieldInterval = 100 * time.Millisecond
 
 // earlyCommitShare is the part of Config.PendingBytes, as a divisor, at which a
 // commit begins early.
@@ -49,33 +53,61 @@ func (l *logClock) advance(newest int64, end bool) {
 // admit waits until a batch may be folded: while memory is full, and while the
 // partition is too far ahead of slower ones. It cannot wait for itself: the
 // slowest is never ahead, so that among those that wait for each other one
-// goes on; and one that is silent is waited for with patience only.
-func (p *partition) admit(ctx context.Context, messages bool) error {
-	if wait, err := p.mustWait(ctx, messages); !wait {
+// goes on; and one that is silent is waited for with patience only. A slower one may
+// need the memory that the batch is in: yield gives it back, unless it is nil, and the
+// wait ends with ErrReread once there is something to read it again for.
+func (p *partition) admit(ctx context.Context, messages bool, yield func() bool) error {
+	wait, err := p.mustWait(ctx, messages, p.collector.config.MaxAhead)
+	if wait == nowait {
 		return err
+	}
+	maxAhead, recheck, yielded := p.collector.config.MaxAhead, recheckInterval, false
+	if yield != nil {
+		recheck = yieldInterval
 	}
 	for {
 		changed := p.collector.changed.listen()
-		if wait, err := p.mustWait(ctx, messages); !wait {
+		wait, err := p.mustWait(ctx, messages, maxAhead)
+		switch {
+		case wait == nowait && err == nil && yielded:
+			return source.ErrReread
+		case wait == nowait:
 			return err
+		case wait == waitAhead && yield != nil && !yielded && yield():
+			yielded, recheck, maxAhead = true, recheckInterval, maxAhead/2
 		}
 		p.collector.drain()
-		retry.Wait(ctx, recheckInterval, changed)
+		retry.Wait(ctx, recheck, changed)
 		p.clock.seen(time.Now())
 	}
 }
 
-// mustWait reports whether a batch has to wait, or why the handle cannot be used.
+// waiting is what a batch waits for.
+type waiting int
+
+const (
+	nowait waiting = iota
+	waitFull
+	waitAhead
+)
+
+// mustWait returns what a batch has to wait for, or why the handle cannot be used.
 // One without messages takes no memory and runs ahead of nobody, but its source
 // is paused with the others'.
-func (p *partition) mustWait(ctx context.Context, messages bool) (bool, error) {
+func (p *partition) mustWait(ctx context.Context, messages bool, maxAhead time.Duration) (waiting, error) {
 	if err := p.usable(ctx); err != nil {
-		return false, err
+		return nowait, err
 	}
 	full := p.collector.pendingBytes() >= p.collector.config.PendingBytes
-	ahead := messages && !full && p.ahead(time.Now())
+	ahead := messages && !full && p.ahead(time.Now(), maxAhead)
 	p.clock.waiting.Store(ahead)
-	return full || ahead, nil
+	switch {
+	case full:
+		return waitFull, nil
+	case ahead:
+		return waitAhead, nil
+	}
+	return nowait, nil
 }
 
 // drain requests a commit when many bytes are pending.
@@ -85,13 +117,13 @@ func (c *Collector) drain() {
 	}
 }
 
-// ahead reports whether the partition has to wait for a slower one.
-func (p *partition) ahead(now time.Time) bool {
+// ahead reports whether the partition is further ahead of a slower one than it may be.
+func (p *partition) ahead(now time.Time, by time.Duration) bool {
 	own := p.clock.newest.Load()
 	if own == nothingRead {
 		return false
 	}
-	bound := own - p.collector.config.MaxAhead.Milliseconds()
+	bound := own - by.Milliseconds()
 	silent := now.Add(-p.collector.config.Patience).UnixMilli()
 	p.collector.mu.Lock()
 	defer p.collector.mu.Unlock()

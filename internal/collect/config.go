@@ -11,8 +11,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// maxPendingBytes keeps one delta under the most that sketch writes into one.
-const maxPendingBytes = 512 << 20
+// MaxPendingBytes is the most of Config.PendingBytes. It keeps one delta under the most
+// that sketch writes into one.
+const MaxPendingBytes = 512 << 20
 
 // NoEarlyCommits is the Config.EarlyCommit with which every commit waits for its time.
 const NoEarlyCommits time.Duration = -1
@@ -111,7 +112,7 @@ func (c Config) Validate() error {
 		"early commit is %s: must be from 1ms to 1h", c.EarlyCommit)
 	faults.Check(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
 	faults.Check(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
-	faults.Check(c.PendingBytes < 64<<10 || c.PendingBytes > maxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
+	faults.Check(c.PendingBytes < 64<<10 || c.PendingBytes > MaxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
 	faults.Check(!(c.BadShare > 0 && c.BadShare <= 1), "bad share is %v: must be above 0, up to 1", c.BadShare)
 	faults.Check(c.BadSamples < 1, "bad samples are %d: must be at least 1", c.BadSamples)
 	faults.Add(c.Sketch.Validate())

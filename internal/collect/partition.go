@@ -97,7 +97,7 @@ func (p *partition) Committed() string {
 func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 	now := time.Now() // before any waiting: an End is true of then at best
 	p.clock.seen(now)
-	if err := p.admit(ctx, b.Messages != nil); err != nil {
+	if err := p.admit(ctx, b.Messages != nil, b.Yield); err != nil {
 		return err
 	}
 	if err := p.fold(ctx, b, now); err != nil {
@@ -156,7 +156,7 @@ func (p *partition) advance(b source.Batch, read time.Time) {
 
 // Gap implements source.Partition.
 func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
-	if err := p.admit(ctx, false); err != nil {
+	if err := p.admit(ctx, false, nil); err != nil {
 		return err
 	}
 	p.shard.mu.Lock()

@@ -78,6 +78,7 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 		f.at = m.Time
 		f.decoder.Decode(m.Value, m.Time, f)
 	}
+	f.hidden = sample.Record{} // its texts would keep the last message
 	f.shard.updatePending()
 }
 

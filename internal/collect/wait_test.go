@@ -313,3 +313,49 @@ func TestNotReadyWithManyBadSamples(t *testing.T) {
 		}
 	})
 }
+
+// TestAFoldThatWaitsGivesItsMemoryBack: one that is ahead waits on without the batch once
+// its memory is wanted, and asks to read it again.
+func TestAFoldThatWaitsGivesItsMemoryBack(t *testing.T) {
+	t.Parallel()
+	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
+		start := time.Now().Add(-24 * time.Hour)
+		ahead, behind := claim(t, c, "ahead"), claim(t, c, "behind")
+		one := func(p source.Partition, after time.Duration, yield func() bool) error {
+			batch := at(start.Add(after), "1")
+			batch.Yield = yield
+			return p.Fold(t.Context(), batch)
+		}
+		must(t, one(ahead, 2*time.Minute, nil)) // nothing tells yet who is ahead
+		must(t, one(behind, 0, nil))
+		var wanted, asked atomic.Int64
+		done := make(chan error, 1)
+		go func() {
+			done <- one(ahead, 2*time.Minute, func() bool { asked.Add(1); return wanted.Load() > 0 })
+		}()
+		time.Sleep(2 * time.Second)
+		if asked.Load() < 10 {
+			t.Errorf("asked %d times in 2 s whether others want the memory", asked.Load())
+		}
+		wanted.Store(1)
+		time.Sleep(time.Second)
+		before := asked.Load()
+		must(t, one(behind, 100*time.Second, nil)) // close enough to go on, and soon too far again
+		time.Sleep(2 * time.Second)
+		select {
+		case err := <-done:
+			t.Fatalf("it ended with %v before there is something to read again for", err)
+		default:
+		}
+		must(t, one(behind, 110*time.Second, nil))
+		if err := <-done; !errors.Is(err, source.ErrReread) {
+			t.Errorf("it ended with %v, want ErrReread", err)
+		}
+		if asked.Load() != before {
+			t.Error("it was asked for memory that it had given back")
+		}
+		if err := one(ahead, 2*time.Minute, nil); err != nil {
+			t.Errorf("the handle is dead: %v", err)
+		}
+	})
+}

@@ -18,6 +18,10 @@ import (
 // claims again, and reads on from the position of the new claim.
 var ErrReclaim = errors.New("position lost: claim the partition again")
 
+// ErrReread is returned by [Partition.Fold] for a batch whose Yield gave its memory
+// back. Nothing of it counts; the handle is alive, and reads the same position again.
+var ErrReread = errors.New("the batch's memory was given back: read it again")
+
 // sinkError marks an error of the Sink: the handle is dead, where everything
 // else is tried again on it.
 type sinkError struct{ error }
@@ -75,8 +79,13 @@ type Batch struct {
 	// Lag is how many messages remained behind the batch at the time of the
 	// read.
 	Lag int64
-	// Bytes is the batch's size, for metrics and for bounding memory.
+	// Bytes is the batch's size, for metrics.
 	Bytes int
+	// Yield, when set, is called again and again while Fold waits for slower
+	// partitions: it gives the batch's memory back if others want it, one of which may
+	// be the slower one, and reports whether it did. Fold then waits on without the
+	// batch, and returns ErrReread.
+	Yield func() bool
 }
 
 // Sink takes what a source reads. It is implemented by internal/collect.

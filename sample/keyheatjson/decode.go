@@ -64,8 +64,16 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		}
 		d.blank()
 	}
-	d.src = nil // the message is the caller's again
+	// The message is the caller's again: texts of the last record would keep all of it.
+	d.src, d.rec = nil, sample.Record{}
+	clear(d.attrs)
+	if cap(d.scratch) > keptScratch {
+		d.scratch = nil
+	}
 }
+
+// keptScratch is how much scratch memory is kept for the next message.
+const keptScratch = 64 << 10
 
 // byteOrderMark begins the files of some Windows programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")

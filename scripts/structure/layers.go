@@ -56,6 +56,8 @@ var declared = []edge{
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
 	{"internal/analyze", "internal/digest", "what is found in files is a report too"},
+	{"internal/source/kafka", "internal/source/memory", "partitions share a budget of what they read"},
+	{"internal/source/kafka/recordbatch", "internal/source/memory", "a large record is decompressed into a buffer of it"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},

@@ -19,25 +19,26 @@ import (
 )
 
 // serve makes the cluster respond to every fetch from a log of our own making: the
-// batches from the one that holds the fetch offset on. It counts the fetches
-// of each offset.
+// batches from the first that by its own word reaches to the fetch offset on, one or as
+// many as are asked for. It counts the fetches of each offset.
 func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) map[int64]int {
 	asked := make(map[int64]int)
 	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		req := kreq.(*kmsg.FetchRequest)
-		offset := req.Topics[0].Partitions[0].FetchOffset
+		offset, most := req.Topics[0].Partitions[0].FetchOffset, int(req.Topics[0].Partitions[0].PartitionMaxBytes)
 		asked[offset]++
 		var records []byte
-		for i, b := range batches {
-			if i+1 < len(batches) && batches[i+1].Base <= offset {
+		for _, b := range batches {
+			if max(b.Last+1, b.Base+int64(len(b.Records))) <= offset && len(records) == 0 {
 				continue
 			}
-			if b.Base+int64(len(b.Records)) > offset {
-				raw := b.AppendTo(nil)
-				harm(raw, b.Base)
-				records = append(records, raw...)
+			raw := b.AppendTo(nil)
+			if len(records) > 0 && len(records)+len(raw) > most {
+				break
 			}
+			harm(raw, b.Base)
+			records = append(records, raw...)
 		}
 		res := req.ResponseKind().(*kmsg.FetchResponse)
 		rt := kmsg.NewFetchResponseTopic()
@@ -171,3 +172,31 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 }
 
 var _ source.Sink = (*sinktest.Recorder)(nil)
+
+// TestKafkaReadsWhatALastBatchHides: a batch claims the offsets of those behind it, and
+// the response has no room for one of them.
+func TestKafkaReadsWhatALastBatchHides(t *testing.T) {
+	t.Parallel()
+	padding := strings.Repeat(" ", 1500)
+	for _, high := range []int64{6, 20} { // the log's end, and holes of compaction before it
+		c := cluster(t, 1)
+		serve(c, high, []kafkatest.Batch{
+			{Base: 0, Last: 9, Records: kafkatest.Values("0"+padding, "1")},
+			{Base: 2, Records: kafkatest.Values("2"+padding, "3")},
+			{Base: 4, Last: high - 1, Records: kafkatest.Values("4"+padding, "5")},
+		}, func([]byte, int64) {})
+		cfg := config(c.ListenAddrs())
+		cfg.FetchBytes = 2 << 10
+		l := sinktest.New()
+		_, stop := run(t, cfg, l)
+		l.Expect(t, 6)
+		sinktest.Eventually(t, "the end is reached", func() (end bool) {
+			l.With(func() { end = len(l.Folded) > 0 && l.Folded[len(l.Folded)-1].End })
+			return end
+		})
+		stop()
+		if gaps := l.Gaps(); len(gaps) > 0 {
+			t.Errorf("gaps: %+v", gaps)
+		}
+	}
+}

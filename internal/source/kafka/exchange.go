@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // kafka-go ends at Metadata 8 and Fetch 11, which know topics by name only. The
@@ -25,15 +26,14 @@ const correlation = 0x6b68 // "kh"
 const smallResponse = 16 << 20
 
 // exchange sends one request on a connection that nothing else uses, and reads its
-// response into buf, which is returned for the next. The response points into it.
-func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, buf []byte, limit int) (kmsg.Response, []byte, error) {
+// response into a buffer of its size. The response points into it.
+func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, buffer func(n int) ([]byte, error)) (kmsg.Response, []byte, error) {
 	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
 	name := kmsg.NameForKey(request.Key())
-	buf = format.AppendRequest(buf[:0], request, correlation)
-	if _, err := rw.Write(buf); err != nil {
+	if _, err := rw.Write(format.AppendRequest(nil, request, correlation)); err != nil {
 		return nil, nil, fmt.Errorf("send %s request: %w", name, err)
 	}
-	buf, err := readResponse(rw, buf, limit)
+	buf, err := readResponse(rw, buffer)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s response: %w", name, err)
 	}
@@ -48,18 +48,52 @@ func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, buf []byt
 	return response, buf, nil
 }
 
+// smallBuffer returns the buffer of a response that is no fetch.
+func smallBuffer(n int) ([]byte, error) {
+	if n > smallResponse {
+		return nil, &tooLargeError{n, smallResponse}
+	}
+	return make([]byte, n), nil
+}
+
+// responseBuffers are some of usual fetches that nobody uses now. No budget counts them:
+// more of them than a few cores keep busy are not kept.
+var responseBuffers = make(chan []byte, 4)
+
+// responseBuffer returns a buffer of n bytes, with what was in it.
+func responseBuffer(n int) []byte {
+	select {
+	case kept := <-responseBuffers:
+		if cap(kept) >= n {
+			return kept[:n]
+		}
+	default:
+	}
+	return memory.Make(n)
+}
+
+// keepBuffer keeps a buffer for another response; a rare giant does not stay in memory.
+func keepBuffer(buf []byte) {
+	if cap(buf) > 2*defaults.FetchBytes {
+		return
+	}
+	select {
+	case responseBuffers <- buf:
+	default:
+	}
+}
+
 // readResponse reads one whole response, without its size.
-func readResponse(r io.Reader, buf []byte, limit int) ([]byte, error) {
+func readResponse(r io.Reader, buffer func(n int) ([]byte, error)) ([]byte, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
 		return nil, err
 	}
-	n := int(binary.BigEndian.Uint32(size[:]))
-	if n > limit {
-		return nil, &tooLargeError{n, limit}
+	buf, err := buffer(int(binary.BigEndian.Uint32(size[:])))
+	if err != nil {
+		return nil, err
 	}
-	buf = slices.Grow(buf[:0], n)[:n]
-	_, err := io.ReadFull(r, buf)
+	_, err = io.ReadFull(r, buf)
 	return buf, err
 }
 
@@ -103,7 +137,7 @@ func (v *brokerVersions) newest(rw io.ReadWriter, clientID string, key int16) (i
 	name := rw.(net.Conn).LocalAddr().String() // kafka-go's, which is a net.Conn
 	known, ok := v.known.Load(name)
 	if !ok {
-		response, _, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), nil, smallResponse)
+		response, _, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), smallBuffer)
 		if err != nil {
 			return 0, err
 		}
@@ -154,7 +188,7 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, fmt.Errorf("the broker does not know %s requests", kmsg.NameForKey(c.request.Key()))
 	}
 	c.request.SetVersion(min(offered, c.newest))
-	response, _, err := exchange(rw, c.clientID, c.request, nil, smallResponse)
+	response, _, err := exchange(rw, c.clientID, c.request, smallBuffer)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // The supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list
@@ -29,7 +30,7 @@ const (
 const readCommitted = 1
 
 // fetchRequest is one Fetch exchange for one partition with its leader. The
-// response lies whole in one reused buffer.
+// response lies whole in one buffer.
 //
 // A request is used once: when its context ends, the exchange goes on in the
 // background until its deadline, and still owns the buffer.
@@ -47,8 +48,8 @@ type fetchRequest struct {
 	// limit is the most bytes of a response that are taken.
 	limit    int
 	clientID string
-	// buf is the buffer to read into; the response returns it.
-	buf []byte
+	// hold is what the response is in.
+	hold *memory.Hold
 }
 
 // fetchResponse is the leader's response for the one partition.
@@ -58,6 +59,55 @@ type fetchResponse struct {
 	version                          int16
 	buf                              []byte
 	asked                            time.Time // before the request was sent
+	hold                             *memory.Hold
+	held                             int // bytes that are needed of it
+	decoder                          *recordbatch.Decoder
+}
+
+// decoders are some that nobody uses now. They have buffers, which no budget counts: more
+// of them than a few cores keep busy are not kept.
+var decoders = make(chan *recordbatch.Decoder, 4)
+
+// decode begins to decode the response's records from an offset on.
+func (r *fetchResponse) decode(offset int64, limit int) *recordbatch.Decoder {
+	select {
+	case r.decoder = <-decoders:
+	default:
+		r.decoder = new(recordbatch.Decoder)
+	}
+	r.decoder.Reset(offset, r.RecordBatches, r.aborted(), recordbatch.Limits{Record: limit, Memory: r.grow})
+	return r.decoder
+}
+
+// release gives the response's memory back. Nothing of it may be used after.
+func (r *fetchResponse) release() {
+	if r.decoder != nil {
+		r.decoder.Reset(0, nil, nil, recordbatch.Limits{})
+		select {
+		case decoders <- r.decoder:
+		default:
+		}
+	}
+	if r.buf != nil {
+		keepBuffer(r.buf)
+	}
+	r.decoder, r.buf, r.RecordBatches = nil, nil, nil
+	r.hold.Release()
+}
+
+// shortError is memory that others have: what is needed has to be waited for.
+type shortError struct{ bytes int }
+
+func (e *shortError) Error() string { return fmt.Sprintf("%d bytes are not free", e.bytes) }
+
+// grow asks for memory beside the response's own.
+func (r *fetchResponse) grow(beside int) error {
+	need := len(r.buf) + beside
+	if !r.hold.Grow(int64(need)) {
+		return errors.Join(&shortError{need}, recordbatch.ErrMemory)
+	}
+	r.held = max(r.held, need)
+	return nil
 }
 
 // ApiKey names the API; kafka-go's spelling.
@@ -85,7 +135,7 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, buf, err := exchange(rw, r.clientID, r.request(version), r.buf, r.limit)
+	response, buf, err := exchange(rw, r.clientID, r.request(version), r.buffer)
 	if large := (*tooLargeError)(nil); errors.As(err, &large) {
 		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.offset, err)
 	}
@@ -93,6 +143,17 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	return r.answer(response.(*kmsg.FetchResponse), buf)
+}
+
+// buffer returns the buffer of a response of n bytes.
+func (r *fetchRequest) buffer(n int) ([]byte, error) {
+	switch {
+	case n > r.limit:
+		return nil, &tooLargeError{n, r.limit}
+	case !r.hold.Grow(int64(n)):
+		return nil, &shortError{n}
+	}
+	return responseBuffer(n), nil
 }
 
 // version returns the version to fetch with.
@@ -145,7 +206,7 @@ func (r *fetchRequest) answer(f *kmsg.FetchResponse, buf []byte) (*fetchResponse
 		return nil, fmt.Errorf("fetch response is of %s %s/%d, asked for %s %s/%d",
 			t.Topic, topicID(t.TopicID), p.Partition, r.topic, r.id, r.partition)
 	}
-	response := &fetchResponse{FetchResponseTopicPartition: p, version: f.Version, buf: buf}
+	response := &fetchResponse{FetchResponseTopicPartition: p, version: f.Version, buf: buf, hold: r.hold, held: len(buf)}
 	if p.ErrorCode != 0 {
 		response.err = kafka.Error(p.ErrorCode)
 	}

@@ -202,7 +202,7 @@ func TestProbeSaysWhatGoesUnseen(t *testing.T) {
 // a gap, and says what to raise.
 func TestALargeBatchNamesItsSetting(t *testing.T) {
 	t.Parallel()
-	big := strings.Repeat("x", 300<<10)
+	big := strings.Repeat("x", 3<<20)
 	for _, codec := range []kafkatest.Codec{kafkatest.None, kafkatest.Zstd} {
 		t.Run(fmt.Sprint("codec ", codec), func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +211,7 @@ func TestALargeBatchNamesItsSetting(t *testing.T) {
 				{Base: 0, Codec: codec, Records: kafkatest.Values(big)}, {Base: 1, Records: kafkatest.Values("1")},
 			}, func([]byte, int64) {})
 			cfg := config(c.ListenAddrs())
-			cfg.FetchBytes, cfg.MaxBatchBytes = 16<<10, 128<<10
+			cfg.FetchBytes, cfg.MaxBatchBytes = 16<<10, 1<<20
 			l := sinktest.New()
 			k, _ := run(t, cfg, l)
 			sinktest.Eventually(t, "the setting is named", func() bool {

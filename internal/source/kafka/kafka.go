@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // DefaultMaxBatchBytes is the bound of a batch where a Config gives none.
@@ -27,7 +28,7 @@ var defaults = Config{
 	ClientID: "keyheat-collector", SessionTimeout: 10 * time.Second, HeartbeatInterval: time.Second,
 	RebalanceTimeout: 30 * time.Second, JoinBackoff: time.Second, PartitionWatch: 5 * time.Second,
 	RequestTimeout: 10 * time.Second, MaxWait: 500 * time.Millisecond,
-	FetchBytes: 1 << 20, MaxBatchBytes: DefaultMaxBatchBytes,
+	FetchBytes: 1 << 20, MaxBatchBytes: DefaultMaxBatchBytes, MemoryBytes: 96 << 20,
 	ReleaseTimeout: 5 * time.Second, CommitInterval: 5 * time.Second,
 }
 
@@ -72,10 +73,13 @@ type Config struct {
 	// FetchBytes is the size that one fetch of a partition requests. One larger
 	// batch is still read.
 	FetchBytes int
-	// MaxBatchBytes is the most that one record batch may hold, compressed and
-	// not: the bound of a partition's memory. A compressed batch over it is
-	// recorded as a gap.
+	// MaxBatchBytes is the most that one record batch may hold as it is fetched, and one
+	// record when it is decompressed. A record over it is recorded as a gap.
 	MaxBatchBytes int
+	// MemoryBytes bounds what all partitions hold together of what was fetched and is
+	// not counted yet, decompressed and not. One partition that is alone may hold more,
+	// where a record needs it.
+	MemoryBytes int64
 
 	// ReleaseTimeout bounds the last commit of a partition that is given up;
 	// less than SessionTimeout, so that the group waits for it.
@@ -109,6 +113,7 @@ func (c Config) Validate() error {
 	faults.Check(c.ReleaseTimeout >= c.SessionTimeout, "release timeout %s must be less than the session timeout %s", c.ReleaseTimeout, c.SessionTimeout)
 	faults.Check(c.FetchBytes < 1<<10 || c.FetchBytes > math.MaxInt32/2, "fetch size is %d bytes: must be from 1 KiB to 1 GiB", c.FetchBytes)
 	faults.Check(c.MaxBatchBytes < c.FetchBytes || c.MaxBatchBytes > math.MaxInt32/2, "largest batch is %d bytes: must be from the fetch size, %d, to 1 GiB", c.MaxBatchBytes, c.FetchBytes)
+	faults.Check(c.MemoryBytes < 1<<20, "memory is %d bytes: must be at least 1 MiB", c.MemoryBytes)
 	return faults.Err()
 }
 
@@ -120,6 +125,7 @@ type Source struct {
 	config Config
 	log    *slog.Logger
 	health health.Status
+	memory *memory.Budget
 	*meters
 }
 
@@ -130,6 +136,7 @@ func New(config Config, logger *slog.Logger) (*Source, error) {
 		return nil, fmt.Errorf("kafka source: %w", err)
 	}
 	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
+	k.memory = memory.New(k.config.MemoryBytes)
 	k.health.Fail(health.Whole, "not yet a member of the group "+config.Group)
 	return k, nil
 }

@@ -142,12 +142,16 @@ func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error 
 // milliseconds; 0 when there is none, or it cannot be had.
 func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	res, err := r.fetch(ctx, offset, time.Millisecond)
-	if err != nil || res.err != nil {
+	if err != nil {
 		return 0
 	}
-	r.decoder.Reset(offset, res.RecordBatches, res.aborted())
+	defer res.release()
+	if res.err != nil {
+		return 0
+	}
+	decoder := res.decode(offset, r.source.config.MaxBatchBytes)
 	for {
-		c, err := r.decoder.Next()
+		c, err := decoder.Next()
 		if err != nil {
 			return 0
 		}

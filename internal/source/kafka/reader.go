@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // reclaimPause is the middle of the pause before a partition is claimed again
@@ -40,16 +42,17 @@ type reader struct {
 	epoch      int32     // the leader epoch of what was read before it; -1 not known
 	newest     int64     // time of the newest message folded, Unix ms; 0 when none
 	fetchBytes int       // that a fetch requests
-	buf        []byte
-	decoder    *recordbatch.Decoder
-	backoff    *backoff.ExponentialBackOff
-	lossCheck  lossCheck
+	// reserve is how much memory the next fetch is begun with: 0 at the end of the log,
+	// where nobody knows when something comes.
+	reserve   int
+	backoff   *backoff.ExponentialBackOff
+	lossCheck lossCheck
 }
 
 func newReader(k *Source, l *connection, gen *generation, topic string, id int) *reader {
 	r := &reader{
 		source: k, connection: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
-		fetchBytes: k.config.FetchBytes, decoder: recordbatch.NewDecoder(k.config.MaxBatchBytes), backoff: newBackoff(),
+		fetchBytes: k.config.FetchBytes, backoff: newBackoff(),
 	}
 	r.durable.Store(-1)
 	return r
@@ -212,6 +215,10 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer res.release()
+	if res.err != nil || len(res.RecordBatches) == 0 {
+		res.release() // what follows may fetch elsewhere
+	}
 	switch {
 	case errors.Is(res.err, kafka.OffsetOutOfRange):
 		return r.outOfRange(ctx)
@@ -235,42 +242,95 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	return r.fold(ctx, res)
 }
 
-// fetch makes one request to the leader. The response lies in the reader's buffer,
-// until the next.
+// fetch makes one request to the leader, when there is memory for its response. Who
+// gets the response releases it.
 func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
+	for {
+		hold, err := r.source.memory.Acquire(ctx, int64(r.reserve))
+		if err != nil {
+			return nil, fmt.Errorf("wait for memory: %w", err)
+		}
+		response, err := r.fetchInto(ctx, hold, offset, wait)
+		if err == nil {
+			return response, nil
+		}
+		hold.Release()
+		var short *shortError
+		if !errors.As(err, &short) || ctx.Err() != nil {
+			return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
+		}
+		r.reserve = short.bytes
+	}
+}
+
+func (r *reader) fetchInto(ctx context.Context, hold *memory.Hold, offset int64, wait time.Duration) (*fetchResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+r.source.config.RequestTimeout)
 	defer cancel()
-	buf := r.buf
-	r.buf = nil // the exchange keeps it when ctx ends
 	asked := time.Now()
 	request := &fetchRequest{
 		versions: &r.connection.versions, topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: -1,
 		maxWait: wait, maxBytes: int32(r.fetchBytes), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
-		clientID: r.source.config.ClientID, buf: buf,
+		clientID: r.source.config.ClientID, hold: hold,
 	}
 	if offset == r.at {
 		request.epoch = r.epoch
 	}
 	res, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, request)
 	if err != nil {
-		return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
+		return nil, err
 	}
 	response := res.(*fetchResponse)
 	response.asked = asked
-	if cap(response.buf) <= 4*r.source.config.FetchBytes { // a giant batch does not stay
-		r.buf = response.buf
-	}
 	return response, nil
 }
 
-// fold hands a response to the Sink, a chunk of records at a time.
+// fold hands a response to the Sink, a chunk of records at a time, and releases it.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
-	r.decoder.Reset(r.at, res.RecordBatches, res.aborted())
+	some := len(res.RecordBatches) > 0
+	decoder, claimed := res.decode(r.at, r.source.config.MaxBatchBytes), int64(0)
+	err := r.foldChunks(ctx, decoder, res)
+	if errors.Is(err, io.EOF) {
+		claimed = decoder.Claimed()
+	}
+	held := res.held
+	res.release()
+	r.reserve = 0
+	if r.at < res.end() {
+		r.reserve = max(held, r.fetchBytes)
+	}
+	var short *shortError
+	switch {
+	case errors.As(err, &short):
+		r.reserve = short.bytes
+		return nil
+	case errors.Is(err, source.ErrReread):
+		r.reserve = held
+		return nil
+	case source.IsFromSink(err):
+		return err
+	}
+	if r.at == began && claimed > r.at {
+		return r.believe(ctx, res, claimed)
+	}
+	return r.endResponse(ctx, res, began, some, err)
+}
+
+// believe goes on at the end that a batch claims behind its last record, after a fetch
+// from there on returned it again and nothing behind it.
+func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
+	if r.at < res.HighWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
+		return r.growFetch() // there may have been no room for what is behind it
+	}
+	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.HighWatermark, r.at)), Epoch: r.epoch}, res)
+}
+
+// foldChunks returns why the response gave no more.
+func (r *reader) foldChunks(ctx context.Context, decoder *recordbatch.Decoder, res *fetchResponse) error {
 	for {
-		c, err := r.decoder.Next()
+		c, err := decoder.Next()
 		if err != nil {
-			return r.endResponse(ctx, res, began, err)
+			return err
 		}
 		if err := r.foldChunk(ctx, c, res); err != nil {
 			return err
@@ -278,8 +338,9 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	}
 }
 
-// endResponse handles the end of a response: why it gave no more records.
-func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int64, end error) error {
+// endResponse handles the end of a response: why it gave no more records. some says that
+// it held records.
+func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int64, some bool, end error) error {
 	var corrupt *recordbatch.CorruptError
 	switch {
 	case errors.As(end, &corrupt):
@@ -289,7 +350,7 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 	case r.at > began:
 		r.fetchBytes = r.source.config.FetchBytes
 		return nil
-	case len(res.RecordBatches) > 0:
+	case some:
 		return r.growFetch()
 	}
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
@@ -314,7 +375,17 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 	err := r.handle.Fold(ctx, source.Batch{
 		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10), Mark: mark(epoch),
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
+		Yield: func() bool {
+			wanted := r.source.memory.Wanted()
+			if wanted {
+				res.release()
+			}
+			return wanted
+		},
 	})
+	if errors.Is(err, source.ErrReread) {
+		return err
+	}
 	if err != nil {
 		return source.FromSink(fmt.Errorf("fold: %w", err))
 	}

@@ -3,6 +3,7 @@ package recordbatch
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -21,9 +22,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Decoder reads the batches of one fetch response after another. It is used by
-// one goroutine.
+// one goroutine. The zero value is ready for Reset.
 type Decoder struct {
-	limit   int
 	inflate inflater
 
 	position int64
@@ -34,27 +34,35 @@ type Decoder struct {
 
 	epoch   int32 // of the leader that wrote the batch begun last
 	batch   header
-	body    []byte // records of the batch in progress, not yet read
-	left    int32  // how many records the body still holds
+	body    []byte // records of the batch in progress, not yet read; of a compressed one the end of the buffer
+	left    int32  // how many records the batch still holds
+	last    int64  // the offset of the record read last
+	claimed int64  // the end of the last batch, where it holds no record up to it
 	records []Record
 }
 
-// NewDecoder returns a decoder that refuses a batch of more than limit
-// decompressed bytes.
-func NewDecoder(limit int) *Decoder {
-	return &Decoder{limit: limit, dead: make(map[int64]struct{})}
+// Limits are what a Decoder keeps to.
+type Limits struct {
+	// Record is the most bytes of a record in a compressed batch.
+	Record int
+	// Memory, unless it is nil, is asked before the decoder holds more bytes than
+	// before, with how many in all. Its error is an ErrMemory, and ends the response.
+	Memory func(bytes int) error
 }
 
 // Reset begins a response: its records, of which those before position are
 // left out, and its list of aborted transactions. The decoder keeps data until
-// the next Reset.
-func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted) {
+// the next Reset; one without data keeps nothing.
+func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits Limits) {
 	d.position, d.data, d.err = position, data, nil
-	d.body, d.left = nil, 0
+	d.body, d.left, d.claimed = nil, 0, 0
+	if data == nil {
+		clear(d.records[:cap(d.records)]) // which refer to the last response
+	}
 	d.aborted = append(d.aborted[:0], aborted...)
 	slices.SortFunc(d.aborted, func(a, b Aborted) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
 	clear(d.dead)
-	d.inflate.reset()
+	d.inflate.reset(limits)
 }
 
 // Next returns the next records. It returns io.EOF at the end of the response
@@ -62,16 +70,14 @@ func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted) {
 // batch that cannot be read, and ErrOldFormat. What was good before an error
 // is handed out first.
 func (d *Decoder) Next() (Chunk, error) {
-	if d.left == 0 {
-		d.inflate.reset()
-	}
 	c := Chunk{Next: d.position, Epoch: -1}
 	d.records = d.records[:0]
 	for d.err == nil && len(d.records) < MaxChunk {
-		if d.left == 0 && d.inflate.full() {
+		if err := d.step(&c); errors.Is(err, errFull) {
 			break
+		} else {
+			d.err = err
 		}
-		d.err = d.step(&c)
 	}
 	if d.position > c.Next {
 		c.Epoch = d.epoch
@@ -83,10 +89,18 @@ func (d *Decoder) Next() (Chunk, error) {
 	return c, nil
 }
 
+// errFull ends a chunk whose records leave no room in the buffer.
+var errFull = errors.New("no room beside the records of this chunk")
+
 // step begins the next batch, or reads records of the one in progress.
 func (d *Decoder) step(c *Chunk) error {
-	if d.left > 0 {
+	switch {
+	case d.left > 0:
 		return d.readRecords(c)
+	case len(d.records) == 0:
+		d.inflate.buf = d.inflate.buf[:0]
+	case d.inflate.full():
+		return errFull
 	}
 	raw, err := d.frame()
 	if err != nil {
@@ -144,11 +158,15 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 		c.moved = true
 		return nil
 	}
-	body, err := d.inflate.body(h.attributes&codecMask, raw[headerSize:], d.limit)
-	if err != nil {
-		return d.corrupt(h, err.Error())
+	d.batch, d.body = h, raw[headerSize:]
+	d.inflate.src = nil
+	if codec := h.attributes & codecMask; codec != codecNone {
+		var err error
+		if d.body, err = d.inflate.begin(codec, raw[headerSize:]); err != nil {
+			return d.failed(err)
+		}
 	}
-	d.batch, d.body, d.left = h, body, h.count
+	d.left = h.count
 	if h.count == 0 { // compaction keeps a producer's last batch, emptied
 		d.position = h.next
 		c.moved = true
@@ -175,6 +193,9 @@ func parseHeader(raw []byte) header {
 // transactions: one that aborted is dead from its first record to its marker.
 func (d *Decoder) skipped(h header, body []byte) bool {
 	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
+		if d.dead == nil {
+			d.dead = make(map[int64]struct{})
+		}
 		d.dead[d.aborted[0].ProducerID] = struct{}{}
 		d.aborted = d.aborted[1:]
 	}
@@ -214,6 +235,35 @@ func (d *Decoder) followingIsSound() bool {
 	end := frameSize + int64(int32(binary.BigEndian.Uint32(d.data[8:])))
 	return end >= headerSize && end <= int64(len(d.data)) &&
 		crc32.Checksum(d.data[crcStart:end], castagnoli) == binary.BigEndian.Uint32(d.data[17:])
+}
+
+// finish moves the position behind a batch whose records are read. Behind its last record
+// it may claim offsets that compaction emptied, or those of batches behind it, which would
+// be passed by without a word: what nothing in the response shows to be its own is left to
+// the next one.
+func (d *Decoder) finish(c *Chunk) {
+	next := d.batch.next
+	if d.last+1 < next && d.following() < next {
+		next, d.claimed = d.last+1, next
+	}
+	if next > d.position {
+		d.position, c.moved = next, true
+	}
+}
+
+// Claimed returns the offset up to which the last batch of a response reaches by its own
+// word, when no batch behind it confirms that and no record lies there; 0 else. Read on
+// from Chunk.Next, and believe it only where nothing else is there.
+func (d *Decoder) Claimed() int64 { return d.claimed }
+
+// failed returns the error of reading the batch in progress: that memory is short, or
+// what is wrong with the batch.
+func (d *Decoder) failed(err error) error {
+	d.left = 0
+	if errors.Is(err, ErrMemory) {
+		return err
+	}
+	return d.corrupt(d.batch, err.Error())
 }
 
 // corrupt describes a batch that was framed but cannot be read. Its own idea

@@ -15,6 +15,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
+// limits are lower than a real reader's.
+var limits = recordbatch.Limits{Record: 1 << 20}
+
 // read is everything that a decoder returns of one response.
 type read struct {
 	values []string
@@ -24,8 +27,8 @@ type read struct {
 }
 
 func decode(position int64, data []byte, aborted ...recordbatch.Aborted) read {
-	d := recordbatch.NewDecoder(1 << 20)
-	d.Reset(position, data, aborted)
+	d := new(recordbatch.Decoder)
+	d.Reset(position, data, aborted, limits)
 	out := read{next: position}
 	for {
 		c, err := d.Next()
@@ -174,8 +177,8 @@ func TestDecoderHandsOutLargeBatchesInChunks(t *testing.T) {
 	for i := range n {
 		b.Records = append(b.Records, kafkatest.Record{Value: fmt.Append(nil, i)})
 	}
-	d := recordbatch.NewDecoder(1 << 20)
-	d.Reset(0, layOut(b), nil)
+	d := new(recordbatch.Decoder)
+	d.Reset(0, layOut(b), nil, limits)
 	seen := 0
 	for {
 		c, err := d.Next()
@@ -295,7 +298,7 @@ func TestDecoderDoesNotAllocatePerRecord(t *testing.T) {
 		b.Records = append(b.Records, kafkatest.Record{Value: make([]byte, 200)})
 	}
 	data := layOut(b)
-	d := recordbatch.NewDecoder(1 << 20)
+	d := new(recordbatch.Decoder)
 	allocs := testing.AllocsPerRun(20, func() { drain(t, d, data) })
 	if allocs > 1 {
 		t.Errorf("%v allocations for 1,000 records", allocs)
@@ -303,7 +306,7 @@ func TestDecoderDoesNotAllocatePerRecord(t *testing.T) {
 }
 
 func drain(t testing.TB, d *recordbatch.Decoder, data []byte) (n int) {
-	d.Reset(0, data, nil)
+	d.Reset(0, data, nil, limits)
 	for {
 		c, err := d.Next()
 		if errors.Is(err, io.EOF) {
@@ -324,7 +327,7 @@ func BenchmarkDecoder(b *testing.B) {
 				batch.Records = append(batch.Records, kafkatest.Record{Value: fmt.Appendf(nil, "%0200d", i)})
 			}
 			data := layOut(batch)
-			d := recordbatch.NewDecoder(recordbatch.DefaultLimit)
+			d := new(recordbatch.Decoder)
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {

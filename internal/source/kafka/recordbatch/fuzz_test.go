@@ -25,9 +25,8 @@ func FuzzDecoder(f *testing.F) {
 			data = append([]byte(nil), data...)
 			kafkatest.Seal(data[:end:end], 0)
 		}
-		const limit = 1 << 16
-		d := recordbatch.NewDecoder(limit)
-		d.Reset(position, data, []recordbatch.Aborted{{ProducerID: producer, FirstOffset: 0}})
+		d := new(recordbatch.Decoder)
+		d.Reset(position, data, []recordbatch.Aborted{{ProducerID: producer, FirstOffset: 0}}, limits)
 		at := position
 		for {
 			c, err := d.Next()

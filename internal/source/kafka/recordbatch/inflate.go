@@ -2,15 +2,15 @@ package recordbatch
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // Codecs as a batch's attributes number them.
@@ -24,139 +24,126 @@ const (
 
 const (
 	// chunkBytes is how much decompressed data one chunk gathers from several
-	// batches before it ends.
+	// batches before it ends. It is the buffer's size, unless a record is larger.
 	chunkBytes = 1 << 20
-	// keepBytes is the largest buffer that is kept from one response to the
-	// next; a rare giant does not stay in memory.
-	keepBytes = 8 << 20
+	// fullBytes is how much of the buffer is in use when no other batch is begun in it.
+	fullBytes = chunkBytes / 2
+	// aheadBytes is how much is read of a batch beyond what is needed at once.
+	aheadBytes = 256 << 10
+	// codecBytes is what a codec needs beside the window or blocks that it tells of.
+	codecBytes = 512 << 10
+	// keepBytes is the largest state of a codec that is kept for the next response.
+	keepBytes = 4 << 20
 )
 
-var errTooLarge = errors.New("more decompressed bytes than the limit, kafka.max_batch")
-
-// inflater decompresses batches, one behind the other, into one reused buffer.
-// Values of earlier batches stay valid when it grows: they keep the old array.
+// inflater decompresses batches, one behind the other, into one reused buffer, no
+// more of a batch at a time than there is room for.
 type inflater struct {
-	buf  []byte
-	in   bytes.Reader
-	gzip gzip.Reader
-	lz4  *lz4.Reader
-	zstd *zstd.Decoder
+	limits Limits
+	asked  int // of Limits.Memory
+
+	buf []byte
+	// src is the rest of the batch in progress; nil when all of it is in buf.
+	src   io.Reader
+	state int // bytes that the codecs hold for it
+
+	in     bytes.Reader
+	gzip   *gzip.Reader
+	lz4    *lz4.Reader
+	snappy snappyBlocks
+	zstd   *zstd.Decoder // of whole frames that fit into buf
+	stream *zstd.Decoder // of others
+	bound  int           // the largest window that stream takes
 }
 
-func (f *inflater) reset() {
-	if cap(f.buf) > keepBytes {
-		f.buf = nil
+// reset begins a response. What a rare giant needed does not stay in memory.
+func (f *inflater) reset(limits Limits) {
+	if cap(f.buf) > chunkBytes || f.state > keepBytes {
+		f.forget()
 	}
-	f.buf = f.buf[:0]
+	f.snappy = snappyBlocks{}
+	f.limits, f.asked, f.state, f.buf, f.src = limits, 0, 0, f.buf[:0], nil
+	f.in.Reset(nil)
 }
 
-func (f *inflater) full() bool { return len(f.buf) >= chunkBytes }
+// forget drops the buffer, and the codecs, which refer to where they wrote last.
+func (f *inflater) forget() {
+	f.buf, f.lz4, f.zstd, f.stream, f.gzip = nil, nil, nil, nil, nil
+}
 
-// body returns a batch's records, decompressed to at most limit bytes.
-func (f *inflater) body(codec int16, src []byte, limit int) ([]byte, error) {
-	if codec == codecNone {
-		return src, nil
+// full reports whether the next batch is better begun in an empty buffer.
+func (f *inflater) full() bool { return len(f.buf) >= fullBytes }
+
+// hold asks for memory: a buffer of so many bytes, and the codecs' state.
+func (f *inflater) hold(buffer int) error {
+	total := max(buffer, chunkBytes) + f.state + codecBytes
+	if total <= f.asked || f.limits.Memory == nil {
+		return nil
+	}
+	if err := f.limits.Memory(total); err != nil {
+		return err
+	}
+	f.asked = total
+	return nil
+}
+
+// begin makes src the batch in progress, and returns what of it is in the buffer
+// already.
+func (f *inflater) begin(codec int16, src []byte) ([]byte, error) {
+	if err := f.hold(cap(f.buf)); err != nil {
+		return nil, err
+	}
+	if f.buf == nil {
+		f.buf = make([]byte, 0, chunkBytes)
 	}
 	start := len(f.buf)
 	f.in.Reset(src)
-	var err error
+	err := f.open(codec, src)
+	if err != nil {
+		f.src = nil
+	}
+	return f.buf[start:], err
+}
+
+func (f *inflater) open(codec int16, src []byte) error {
 	switch codec {
 	case codecGzip:
-		if err = f.gzip.Reset(&f.in); err == nil {
-			err = f.drain(&f.gzip, limit)
+		if f.gzip == nil {
+			f.gzip = new(gzip.Reader)
 		}
+		f.src = f.gzip
+		return decompressing(f.gzip.Reset(&f.in))
 	case codecSnappy:
-		err = f.snappy(src, limit)
+		return f.openSnappy(src)
 	case codecLZ4:
+		if err := f.grown(lz4State(src)); err != nil {
+			return err
+		}
 		if f.lz4 == nil {
 			f.lz4 = lz4.NewReader(nil)
 		}
 		f.lz4.Reset(&f.in)
-		err = f.drain(f.lz4, limit)
+		f.src = f.lz4
+		return nil
 	case codecZstd:
-		err = f.unzstd(src, limit)
-	default:
-		err = fmt.Errorf("unknown compression %d", codec)
+		return f.openZstd(src)
 	}
-	if err != nil {
-		f.buf = f.buf[:start]
-		return nil, fmt.Errorf("decompress: %w", err)
-	}
-	return f.buf[start:len(f.buf):len(f.buf)], nil
+	return fmt.Errorf("decompress: unknown compression %d", codec)
 }
 
-// drain appends what r holds, and one byte over the limit is too much.
-func (f *inflater) drain(r io.Reader, limit int) error {
-	end := len(f.buf) + limit
-	for {
-		if len(f.buf) == cap(f.buf) {
-			f.grow(min(max(cap(f.buf), 64<<10), limit+1))
-		}
-		n, err := r.Read(f.buf[len(f.buf):cap(f.buf)])
-		f.buf = f.buf[:len(f.buf)+n]
-		switch {
-		case len(f.buf) > end:
-			return errTooLarge
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
+// grown asks for a codec's larger state.
+func (f *inflater) grown(state int) error {
+	f.state = max(f.state, state)
+	return f.hold(cap(f.buf))
 }
 
-// grow makes room for n more bytes without touching those already there.
-func (f *inflater) grow(n int) {
-	if cap(f.buf)-len(f.buf) >= n {
-		return
+// lz4State returns how much the blocks of a frame take, read and decompressed, from the
+// sixth byte of its header.
+func lz4State(src []byte) int {
+	if len(src) < 6 {
+		return 0
 	}
-	bigger := make([]byte, len(f.buf), len(f.buf)+n)
-	copy(bigger, f.buf)
-	f.buf = bigger
-}
-
-// xerial begins the framing that Java's snappy puts around blocks; other
-// producers write one bare block.
-var xerial = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
-
-const xerialHeader = 16 // the magic, a version and the oldest reader's version
-
-func (f *inflater) snappy(src []byte, limit int) error {
-	if len(src) < xerialHeader || !bytes.HasPrefix(src, xerial) {
-		return f.snappyBlock(src, limit)
-	}
-	end := len(f.buf) + limit
-	for src = src[xerialHeader:]; len(src) > 0; {
-		if len(src) < 4 {
-			return io.ErrUnexpectedEOF
-		}
-		n := binary.BigEndian.Uint32(src)
-		if src = src[4:]; uint64(n) > uint64(len(src)) {
-			return io.ErrUnexpectedEOF
-		}
-		if err := f.snappyBlock(src[:n], end-len(f.buf)); err != nil {
-			return err
-		}
-		src = src[n:]
-	}
-	return nil
-}
-
-func (f *inflater) snappyBlock(src []byte, limit int) error {
-	n, err := snappy.DecodedLen(src)
-	if err != nil {
-		return err
-	}
-	if n > limit {
-		return errTooLarge
-	}
-	f.grow(n)
-	out, err := snappy.Decode(f.buf[len(f.buf):len(f.buf)+n], src)
-	if err != nil {
-		return err
-	}
-	f.buf = f.buf[:len(f.buf)+len(out)]
-	return nil
+	return 2 << (8 + 2*uint(src[5]>>4&7)) // 64 KiB is 4, 4 MiB is 7
 }
 
 // zstdWindow is the least bound that is given to the zstd decoder: it refuses
@@ -164,28 +151,157 @@ func (f *inflater) snappyBlock(src []byte, limit int) error {
 // of 2 to 8 MiB also where they send little.
 const zstdWindow = 16 << 20
 
-// unzstd decodes whole frames. The decoder counts what the buffer already
-// holds (less than chunkBytes), so its bound is that much wider than ours; it
-// allocates no more also for a frame that lies about its size.
-func (f *inflater) unzstd(src []byte, limit int) error {
-	if f.zstd == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxMemory(uint64(max(limit, zstdWindow)+chunkBytes)))
+// openZstd decompresses a frame that fits into the buffer at once, which is quicker, and
+// others as a stream, which needs their window beside the buffer.
+func (f *inflater) openZstd(src []byte) error {
+	var h zstd.Header
+	if err := h.Decode(src); err != nil {
+		return decompressing(err)
+	}
+	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.whole(src) {
+		return nil
+	}
+	window := zstdLargest(src)
+	bound := max(f.limits.Record, zstdWindow) + chunkBytes
+	if window > uint64(bound) {
+		return fmt.Errorf("decompress: a window of %d bytes is %w", window, errTooLarge)
+	}
+	if err := f.grown(int(window)); err != nil {
+		return err
+	}
+	if f.stream == nil || f.bound != bound {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(bound)), zstd.WithDecodeBuffersBelow(0))
 		if err != nil {
 			return err
+		}
+		f.stream, f.bound = d, bound
+	}
+	f.src = f.stream
+	return decompressing(f.stream.Reset(&f.in))
+}
+
+// zstdLargest returns the largest window of the frames in src.
+func zstdLargest(src []byte) (largest uint64) {
+	var h zstd.Header
+	for h.Decode(src) == nil {
+		src = src[min(h.HeaderSize, len(src)):]
+		if h.Skippable {
+			src = src[min(uint64(h.SkippableSize), uint64(len(src))):]
+			continue
+		}
+		largest = max(largest, h.WindowSize)
+		if h.SingleSegment {
+			largest = max(largest, h.FrameContentSize)
+		}
+		for last := false; !last && len(src) >= 3; {
+			block := uint32(src[0]) | uint32(src[1])<<8 | uint32(src[2])<<16
+			size := block >> 3
+			if block>>1&3 == 1 { // one byte that is repeated
+				size = 1
+			}
+			last = block&1 != 0
+			src = src[min(3+int(size), len(src)):]
+		}
+		if h.HasCheckSum {
+			src = src[min(4, len(src)):]
+		}
+	}
+	return largest
+}
+
+// whole decompresses a batch into what is left of the buffer, and reports whether it
+// could.
+func (f *inflater) whole(src []byte) bool {
+	if f.zstd == nil {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return false
 		}
 		f.zstd = d
 	}
 	out, err := f.zstd.DecodeAll(src, f.buf)
-	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return errTooLarge
-	}
 	if err != nil {
-		return err
-	}
-	if len(out)-len(f.buf) > limit {
-		return errTooLarge
+		return false // the stream says why
 	}
 	f.buf = out
+	return true
+}
+
+// room makes room for want bytes of which the last `have` of the buffer are the first.
+// mayMove says that nothing else in the buffer is in use; where it is and there is no
+// room beside it, room reports false.
+func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
+	start := len(f.buf) - have
+	switch {
+	case cap(f.buf)-start >= want:
+		return true, nil
+	case !mayMove:
+		return false, nil
+	case cap(f.buf) >= want:
+		copy(f.buf, f.buf[start:])
+		f.buf = f.buf[:have]
+		return true, nil
+	}
+	if err := f.hold(want); err != nil {
+		return false, err
+	}
+	// Before the new buffer is made nothing refers to the old one, which may be large, too.
+	head := bytes.Clone(f.buf[start:])
+	f.buf, f.zstd = nil, nil
+	if f.src != io.Reader(f.lz4) {
+		f.lz4 = nil
+	}
+	if f.src != io.Reader(f.stream) {
+		f.stream = nil
+	}
+	f.buf = append(memory.Make(want)[:0], head...)
+	return true, nil
+}
+
+// fill reads on until the buffer holds n bytes or the batch ends, and little more: what
+// is read ahead of a record that needs a larger buffer has to be moved there.
+func (f *inflater) fill(n int) error {
+	for len(f.buf) < n && f.src != nil {
+		read, err := f.src.Read(f.buf[len(f.buf):min(cap(f.buf), max(n, len(f.buf)+aheadBytes))])
+		f.buf = f.buf[:len(f.buf)+read]
+		if err = f.ended(err); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// discard reads n bytes of the batch away. Nothing in the buffer may be in use.
+func (f *inflater) discard(n int) error {
+	for n > 0 && f.src != nil {
+		read, err := f.src.Read(f.buf[:min(n, cap(f.buf))])
+		n -= read
+		if err = f.ended(err); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return decompressing(io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// ended notes the end of the batch in progress.
+func (f *inflater) ended(err error) error {
+	if err == nil {
+		return nil
+	}
+	f.src = nil
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return decompressing(err)
+}
+
+// decompressing says of an error what was being done. That of memory is nobody's fault.
+func decompressing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("decompress: %w", err)
 }

@@ -11,14 +11,17 @@
 //
 // It is used by one goroutine:
 //
-//	d.Reset(position, records, aborted)
+//	d.Reset(position, records, aborted, limits)
 //	for {
 //		chunk, err := d.Next()
 //		…
 //	}
 //
-// Memory is bounded by the limit given to [NewDecoder], whatever the bytes
-// claim about themselves; records are handed out at most [MaxChunk] at a time.
+// A compressed batch is decompressed as a stream where its codec allows that, about
+// 1 MiB at a time: what is in memory is bounded by the largest record and the codec's
+// window, and both by [Limits], whatever the bytes claim about
+// themselves. Only a snappy block without a frame is one piece. Records are handed out
+// at most [MaxChunk] at a time.
 //
 // The format is Kafka's own: https://kafka.apache.org/documentation/#recordbatch.
 package recordbatch
@@ -33,10 +36,14 @@ import (
 // cost of a call vanish.
 const MaxChunk = 4096
 
-// DefaultLimit is the default bound, in bytes, of one decompressed batch.
+// DefaultLimit is the default bound, in bytes, of one decompressed record.
 // Brokers accept batches of 1 MiB (message.max.bytes) unless configured otherwise,
 // and NDJSON seldom compresses better than 20 to 1.
 const DefaultLimit = 64 << 20
+
+// ErrMemory is what the memory given to [Decoder.Reset] refuses with. What was not
+// read yet is as good as before.
+var ErrMemory = errors.New("memory is short")
 
 // ErrOldFormat reports that the log holds messages in the format from before
 // Kafka 0.11 (magic 0 or 1). They have no batch to check or skip safely, so
@@ -44,7 +51,7 @@ const DefaultLimit = 64 << 20
 var ErrOldFormat = errors.New("messages in the format from before Kafka 0.11 (magic 0 or 1): copy the topic with a current producer")
 
 // CorruptError is a batch that cannot be read: a checksum that does not hold,
-// a broken frame or record, or more decompressed bytes than the limit.
+// a broken frame or record, or one record of more decompressed bytes than the limit.
 type CorruptError struct {
 	// From is the first offset that was not read.
 	From int64

@@ -1,19 +1,34 @@
 package recordbatch
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
 
 // readRecords moves records of the batch in progress into the chunk, until it
 // is full or the batch is done.
 func (d *Decoder) readRecords(c *Chunk) error {
 	r := cursor{b: d.body}
 	for d.left > 0 && len(d.records) < MaxChunk {
+		if d.inflate.src != nil && !r.whole() {
+			d.body, r.b = r.b, nil // the only reference to a buffer that may be replaced
+			passed, err := d.readOn()
+			r.b = d.body
+			if err != nil {
+				return err
+			}
+			if passed {
+				continue
+			}
+		}
 		rec, offset := r.record(&d.batch)
 		if r.bad || offset > d.batch.last-int64(d.left-1) { // each record left needs an offset
-
-			d.left = 0
-			return d.corrupt(d.batch, "broken record")
+			return d.failed(errBroken)
 		}
 		d.left--
+		d.last = offset
 		if offset < d.position {
 			continue
 		}
@@ -24,8 +39,97 @@ func (d *Decoder) readRecords(c *Chunk) error {
 	}
 	d.body = r.b
 	if d.left == 0 {
-		d.position = d.batch.next
-		c.moved = true
+		d.finish(c)
+	}
+	return nil
+}
+
+var (
+	errBroken   = errors.New("broken record")
+	errTooLarge = errors.New("over the limit: raise kafka.max_batch above it")
+)
+
+// recordHead is the most that stands in a record before its key: its length,
+// attributes, time and offset.
+const recordHead = 3*binary.MaxVarintLen64 + 1
+
+// readOn reads on in a compressed batch until the next record is whole, or the batch
+// ends. It reports whether it passed the record by instead.
+func (d *Decoder) readOn() (passed bool, err error) {
+	for d.inflate.src != nil {
+		length, n := binary.Varint(d.body)
+		want := len(d.body) + 1
+		switch {
+		case n < 0 || n > 0 && length < 0:
+			return false, nil // it is broken
+		case n > 0 && length > int64(d.inflate.limits.Record):
+			return true, d.passLarge(int(min(length, math.MaxInt32)), n)
+		case n > 0 && n+int(length) <= len(d.body):
+			return false, nil
+		case n > 0:
+			want = n + int(length)
+		}
+		if err := d.require(want); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// require reads on until body holds want bytes or the batch ends.
+func (d *Decoder) require(want int) error {
+	have := len(d.body)
+	if len(d.records) == 0 && cap(d.inflate.buf) < want {
+		// Nothing may keep the old buffer beside the new one.
+		d.body = nil
+		clear(d.records[:cap(d.records)])
+	}
+	ok, err := d.inflate.room(have, want, len(d.records) == 0)
+	switch {
+	case err != nil:
+		return d.failed(err)
+	case !ok:
+		return errFull
+	}
+	start := len(d.inflate.buf) - have
+	err = d.inflate.fill(start + want)
+	d.body = d.inflate.buf[start:]
+	if err != nil {
+		return d.failed(err)
+	}
+	return nil
+}
+
+// passLarge passes by a record over the limit, where that was recorded before; else it
+// is an error, of this record alone.
+func (d *Decoder) passLarge(length, n int) error {
+	if len(d.records) > 0 {
+		return errFull
+	}
+	if err := d.require(recordHead); err != nil {
+		return err
+	}
+	head := cursor{b: d.body[n:]}
+	head.skip(1)
+	head.varint()
+	offset := d.batch.base + head.varint()
+	if head.bad || offset < d.batch.base || offset > d.batch.last-int64(d.left-1) {
+		return d.failed(errBroken)
+	}
+	if offset >= d.position {
+		d.left = 0
+		return &CorruptError{From: d.position, To: offset + 1, Reason: fmt.Sprintf("a record of %d bytes is %v", length, errTooLarge)}
+	}
+	d.left--
+	d.last = offset
+	if n += length; n <= len(d.body) {
+		d.body = d.body[n:]
+		return nil
+	}
+	n -= len(d.body)
+	d.inflate.buf, d.body = d.inflate.buf[:0], nil
+	if err := d.inflate.discard(n); err != nil {
+		return d.failed(err)
 	}
 	return nil
 }
@@ -35,6 +139,12 @@ func (d *Decoder) readRecords(c *Chunk) error {
 type cursor struct {
 	b   []byte
 	bad bool
+}
+
+// whole reports whether b begins with a whole record.
+func (r *cursor) whole() bool {
+	length, n := binary.Varint(r.b)
+	return n > 0 && length >= 0 && length <= int64(len(r.b)-n)
 }
 
 // record reads one record: length, attributes, time and offset deltas, key,

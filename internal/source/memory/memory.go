@@ -1,0 +1,96 @@
+// Package memory is a budget of bytes that the partitions of a source share: what was
+// fetched, and what is decompressed of it, until it is counted.
+//
+// A holder waits in line while it holds nothing, and never while it holds something:
+// more is granted at once or refused, and who is refused gives back what it has and
+// waits for the whole. So holders cannot wait for each other, and what is larger than
+// the budget is granted to one that is alone.
+package memory
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Budget is a number of bytes that holders share.
+type Budget struct {
+	size    int64
+	free    *semaphore.Weighted
+	waiting atomic.Int64
+}
+
+// New returns a budget of size bytes.
+func New(size int64) *Budget {
+	return &Budget{size: size, free: semaphore.NewWeighted(size)}
+}
+
+// Wanted reports whether somebody waits for memory.
+func (b *Budget) Wanted() bool { return b.waiting.Load() > 0 }
+
+// Hold is what one holder has. It is safe for use by many goroutines, so that one that
+// was given up on can go on asking in vain.
+type Hold struct {
+	budget *Budget
+	mu     sync.Mutex
+	bytes  int64
+	ended  bool
+}
+
+// Acquire waits until n bytes are free, in line with others, or ctx ends. More than the
+// whole budget is granted when it is all free.
+func (b *Budget) Acquire(ctx context.Context, n int64) (*Hold, error) {
+	n = min(n, b.size)
+	if !b.free.TryAcquire(n) {
+		b.waiting.Add(1)
+		defer b.waiting.Add(-1)
+		if err := b.free.Acquire(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return &Hold{budget: b, bytes: n}, nil
+}
+
+// Grow makes the hold one of n bytes, if it is less. It reports false, and changes
+// nothing, where others have them or are in line for them.
+func (h *Hold) Grow(n int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n = min(n, h.budget.size)
+	switch {
+	case h.ended:
+		return false
+	case n <= h.bytes:
+		return true
+	case !h.budget.free.TryAcquire(n - h.bytes):
+		return false
+	}
+	h.bytes = n
+	return true
+}
+
+// largeBytes is the size from which a buffer is worth a garbage collection.
+const largeBytes = 8 << 20
+
+// Make returns a buffer of n bytes. Before a large one garbage is collected and returned
+// to the system: the last large one may be among it, and beside it the new one would make
+// the process that much larger than what is held.
+func Make(n int) []byte {
+	if n >= largeBytes {
+		debug.FreeOSMemory()
+	}
+	return make([]byte, n)
+}
+
+// Release gives everything back. A second call does nothing.
+func (h *Hold) Release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		h.budget.free.Release(h.bytes)
+	}
+	h.ended, h.bytes = true, 0
+}

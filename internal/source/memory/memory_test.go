@@ -1,0 +1,105 @@
+package memory_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/keyheat/keyheat/internal/source/memory"
+)
+
+func acquire(t *testing.T, b *memory.Budget, n int64) *memory.Hold {
+	t.Helper()
+	h, err := b.Acquire(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestAHoldGrowsAtOnceOrNotAtAll: who holds something never waits for more.
+func TestAHoldGrowsAtOnceOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	b := memory.New(100)
+	one, other := acquire(t, b, 40), acquire(t, b, 40)
+	if !one.Grow(60) || one.Grow(61) || other.Grow(41) || !other.Grow(40) {
+		t.Error("100 bytes are not shared as 60 and 40")
+	}
+	other.Release()
+	other.Release()
+	if other.Grow(1) {
+		t.Error("a hold grows after it was released")
+	}
+	if !one.Grow(100) || !one.Grow(1000) {
+		t.Error("one that is alone gets neither all nor more than all")
+	}
+	one.Release()
+	acquire(t, b, 100).Release()
+}
+
+func TestOneWaitsInLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := memory.New(100)
+		one, small := acquire(t, b, 60), acquire(t, b, 10)
+		if b.Wanted() {
+			t.Error("wanted, and nobody waits")
+		}
+		got := make(chan *memory.Hold)
+		go func() { got <- acquire(t, b, 1000) }()
+		synctest.Wait()
+		if !b.Wanted() {
+			t.Error("not wanted, and somebody waits")
+		}
+		if small.Grow(11) {
+			t.Error("one grows past another that waits")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := b.Acquire(ctx, 1); err == nil {
+			t.Error("granted past another that waits")
+		}
+		one.Release()
+		small.Release()
+		large := <-got
+		if b.Wanted() || large.Grow(100) != true {
+			t.Error("who asked for more than all has not all")
+		}
+		large.Release()
+	})
+}
+
+// TestHoldersNeverExceedTheBudget has holders come and go at once.
+func TestHoldersNeverExceedTheBudget(t *testing.T) {
+	t.Parallel()
+	const size, holders = 64, 8
+	b := memory.New(size)
+	var mu sync.Mutex
+	held := int64(0)
+	count := func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if held += n; held > size {
+			t.Errorf("%d bytes are held of %d", held, size)
+		}
+	}
+	var all sync.WaitGroup
+	for i := range int64(holders) {
+		all.Go(func() {
+			for round := range int64(200) {
+				n := 1 + (i*7+round*13)%size
+				h := acquire(t, b, n)
+				count(n)
+				if more := min(size, n+i); h.Grow(more) {
+					count(more - n)
+					n = more
+				}
+				count(-n)
+				h.Release()
+			}
+		})
+	}
+	all.Wait()
+	acquire(t, b, size).Release()
+}
