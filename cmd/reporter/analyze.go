@@ -25,14 +25,19 @@ func analyzeCommand() *cobra.Command {
 		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
 			"the number of shards that each needs. Nothing is stored. FILE - is standard input.\n" +
 			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
-			"recognized; the last two need --tables for the keys and indexes of tables.",
+			"recognized; the last two need --tables for the keys and indexes of tables.\n\n" +
+			"Exits with 0 when there is a verdict, also one over a part of the lines; with 1 when\n" +
+			"nothing could be judged or a file could not be read; with 2 when --fail-on is given and\n" +
+			"a finding is as severe; with 78 when the command line or a file of settings is wrong.\n" +
+			"With --fail-on, 1 also says that most lines, or the end of a file, are not judged.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
 			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
 			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
-			"  reporter analyze --tables tables.yaml stream-records.ndjson",
+			"  reporter analyze --tables tables.yaml stream-records.ndjson\n" +
+			"  reporter analyze --fail-on critical samples.ndjson",
 		Args: cobra.MinimumNArgs(1),
 	}
 	defaults := detect.DefaultPolicy()
@@ -49,6 +54,7 @@ func analyzeCommand() *cobra.Command {
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: all its figures, in words and with the arithmetic; repeatable")
 	code := c.Flags().StringArray("code", nil, "with --explain: the application code of the key's shards, in a `language`: "+languages()+"; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards, and F times the load: `KEY=N[,xF]`; repeatable")
+	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
@@ -76,6 +82,9 @@ func analyzeCommand() *cobra.Command {
 		if !slices.Contains(formatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
 		}
+		if *failOn != "" && detect.Rank(detect.Severity(*failOn)) <= 0 {
+			return cli.Wrong(fmt.Errorf("--fail-on %q: give one of %s", *failOn, severities()))
+		}
 		questions, err := questionsOf(*whatIf)
 		if err != nil {
 			return cli.Wrong(err)
@@ -95,12 +104,16 @@ func analyzeCommand() *cobra.Command {
 			}
 			candidates = append(candidates, candidate)
 		}
-		return analyze.Run(c.Context(), analyze.Options{
+		err = analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: section.Tables.Decoding(),
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
-			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide,
+			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
 		})
+		if errors.Is(err, analyze.ErrFound) {
+			return cli.Finding(err)
+		}
+		return err
 	}
 	return c
 }
@@ -131,5 +144,9 @@ func languagesOf(texts []string) (all []recipe.Language, err error) {
 func languages() string { return strings.Join(wording.Names(recipe.Languages()), ", ") }
 
 func formatNames() []string { return wording.Names(analyze.Formats()) }
+
+func severities() string {
+	return strings.Join([]string{string(detect.Info), string(detect.Warning), string(detect.Critical)}, ", ")
+}
 
 func formats() string { return strings.Join(formatNames(), ", ") }

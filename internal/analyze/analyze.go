@@ -23,6 +23,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample"
@@ -73,6 +74,10 @@ type Options struct {
 	Code []recipe.Language
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
+	// FailOn is the severity from which on findings are an error; empty for none. The
+	// verdict must then be over all that was read: a gap, or half of the lines, that is
+	// missing from it is an error too.
+	FailOn detect.Severity
 	// MaxKeys bounds the keys held in memory, about 150 bytes each;
 	// defaultMaxKeys when 0.
 	MaxKeys int
@@ -81,8 +86,15 @@ type Options struct {
 // defaultMaxKeys takes some 300 MB.
 const defaultMaxKeys = 2 << 20
 
-// Run reads the files and writes what was found. Bad samples and findings are
-// no error; a file that cannot be read is.
+// ErrNothingJudged is the error of [Run] when nothing, or too little, could be read for a
+// verdict. What was read is written all the same.
+var ErrNothingJudged = errors.New("nothing could be judged")
+
+// ErrFound is the error of [Run] when a finding is as severe as FailOn.
+var ErrFound = errors.New("found")
+
+// Run reads the files and writes what was found. Bad samples are no error beside good
+// ones; a file that cannot be read is, [ErrNothingJudged] and [ErrFound].
 func Run(ctx context.Context, o Options) error {
 	if o.Format == "" {
 		o.Format = FormatTable
@@ -98,6 +110,47 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	result := f.result(o)
+	if err := f.write(result, o); err != nil {
+		return err
+	}
+	return result.fail(o.FailOn)
+}
+
+// fail returns the error that the result is for who asked to be told of findings from a
+// severity on.
+func (r *Result) fail(on detect.Severity) error {
+	s := &r.Samples
+	if !s.Judged {
+		if len(s.Faults) == 0 {
+			return ErrNothingJudged
+		}
+		return fmt.Errorf("%w: %s", ErrNothingJudged, &s.Faults[0])
+	}
+	if on == "" {
+		return nil
+	}
+	n := 0
+	for i := range r.Findings {
+		if detect.Rank(r.Findings[i].Severity) >= detect.Rank(on) {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+		return fmt.Errorf("%w: %d findings of severity %s or worse", ErrFound, n, on)
+	case len(r.Gaps) > 0:
+		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
+	case *s.Share < failBelow:
+		return fmt.Errorf("no finding of %s or worse, but most was not judged. %s", on, s.Covers())
+	}
+	return nil
+}
+
+// failBelow is the share of the lines that a verdict must cover for a pipeline to pass.
+const failBelow = 0.5
+
+// write writes the result, or the answers to the questions about it.
+func (f *fold) write(result *Result, o Options) error {
 	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
 		return result.write(o.Out, o.Format)
 	}
@@ -136,13 +189,6 @@ func readFiles(ctx context.Context, o Options) (*fold, error) {
 	return f, nil
 }
 
-// Samples counts what was read.
-type Samples struct {
-	// Good were counted; Bad were not, by reason.
-	Good int64                   `json:"good"`
-	Bad  map[sample.Reason]int64 `json:"bad"`
-}
-
 // Result is what was found. Its JSON form is documented in
 // docs/findings.schema.json.
 type Result struct {
@@ -156,7 +202,7 @@ type Result struct {
 	// WhatIf are the answers to questions about other numbers of shards.
 	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []sample.Gap    `json:"gaps"`
-	Samples Samples         `json:"samples"`
+	Samples intake.Reading  `json:"samples"`
 }
 
 // CandidateView is a table as it would look under another partition key.
@@ -192,7 +238,7 @@ func (f *fold) result(o Options) *Result {
 		Incidents: []detect.Incident{}, Findings: append([]detect.Finding{}, judge.Findings()...),
 		Tables:  append([]detect.Table{}, tables...),
 		Gaps:    append([]sample.Gap{}, f.gaps...),
-		Samples: Samples{Good: f.good, Bad: f.bad},
+		Samples: f.tally.Reading(),
 	}
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps

@@ -5,16 +5,9 @@ import (
 	"context"
 
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
-)
-
-// Reasons for bad samples beside those of a decoder.
-const (
-	// ReasonUnreadable is a sample that the source could not read completely.
-	ReasonUnreadable sample.Reason = "unreadable"
-	// ReasonTooManyTables is a sample of one table or index too many.
-	ReasonTooManyTables sample.Reason = "too_many_tables"
 )
 
 // fold gathers files into seconds, for the tables as they are and again for
@@ -22,8 +15,7 @@ const (
 type fold struct {
 	*sketches
 	decoder    *form.DetectingDecoder
-	good       int64
-	bad        map[sample.Reason]int64
+	tally      *intake.Tally
 	gaps       []sample.Gap
 	candidates []*candidate
 	hide       func(*sample.Record) // nil hides nothing
@@ -40,7 +32,7 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), bad: make(map[sample.Reason]int64), hide: o.Hide}
+	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
 	}
@@ -55,10 +47,10 @@ func (f *fold) Record(r *sample.Record) {
 		f.hide(r)
 	}
 	if err := f.shard.Add(r); err != nil { // there is only one error
-		f.bad[ReasonTooManyTables]++
+		f.tally.Bad(intake.ReasonTooManyTables, nil)
 		return
 	}
-	f.good++
+	f.tally.Good(r)
 	for _, c := range f.candidates {
 		c.add(r)
 	}
@@ -82,12 +74,13 @@ func (c *candidate) add(r *sample.Record) {
 }
 
 // Bad implements sample.Handler.
-func (f *fold) Bad(reason sample.Reason, _ []byte) { f.bad[reason]++ }
+func (f *fold) Bad(reason sample.Reason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
 // message decodes one message of a source.
 func (f *fold) message(m source.Message) {
+	f.tally.Message(m.Value, m.Line)
 	if m.Fault != "" {
-		f.bad[ReasonUnreadable]++
+		f.tally.Bad(intake.ReasonUnreadable, m.Value)
 		return
 	}
 	f.decoder.Decode(m.Value, m.Time, f)
@@ -99,6 +92,7 @@ func (f *fold) message(m source.Message) {
 
 // Claim implements source.Sink.
 func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
+	f.tally.Begin(c.Partition)
 	return &file{into: f, path: c.Partition, position: c.First}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -117,7 +118,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"suffixes":         {s.Defs["shard_names"].Properties["suffix"].Enum, constants(t, "Suffix", "")},
 		"efforts":          {finding.Properties["advice"].Items.Properties["effort"].Enum, append(constants(t, "Effort", ""), "")},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
-			texts(append(reasons.All(), analyze.ReasonUnreadable, analyze.ReasonTooManyTables))},
+			texts(append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables))},
 	} {
 		slices.Sort(lists[0])
 		slices.Sort(lists[1])

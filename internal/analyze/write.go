@@ -18,7 +18,6 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/terminal"
-	"github.com/keyheat/keyheat/sample/change"
 )
 
 func (r *Result) write(out io.Writer, format Format) error {
@@ -42,9 +41,20 @@ func (r *Result) write(out io.Writer, format Format) error {
 // report returns the result in the form of the reports.
 func (r *Result) report() *digest.Report {
 	return digest.OfFiles(digest.Found{
-		Files: digest.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad}, Made: time.Now(),
+		Files: digest.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.Unjudged(), Notes: r.notes()}, Made: time.Now(),
 		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps,
 	})
+}
+
+// notes are what a report of files says beside how many samples were counted.
+func (r *Result) notes() []string {
+	all := []string{}
+	for _, s := range append([]string{r.Samples.Covers(), r.Samples.Least()}, r.Samples.FaultSentences()...) {
+		if s != "" {
+			all = append(all, strings.TrimSuffix(s, ".")+".")
+		}
+	}
+	return all
 }
 
 // writeJSON writes the result so that it can also be looked at.
@@ -61,12 +71,41 @@ var csvColumns = []string{
 	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
 	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
 	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
-	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region",
+	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region", "note",
+}
+
+// The kinds of the row that says what the findings of a CSV are not over.
+const (
+	kindUnjudged = "not_judged"
+	kindPartly   = "partly_judged"
+)
+
+// note returns the kind and the note of a row that is no finding: what could not be
+// judged; empty when all was. Without it, no rows would look like no hot keys.
+func (r *Result) note() (kind, note string) {
+	parts := []string{r.Samples.Covers()}
+	switch {
+	case !r.Samples.Judged:
+		kind, parts = kindUnjudged, []string{r.Samples.Unjudged()}
+	case r.Samples.Partial() || len(r.Gaps) > 0:
+		kind = kindPartly
+	default:
+		return "", ""
+	}
+	for _, g := range r.Gaps {
+		parts = append(parts, "Not counted: "+printable(g.Partition)+" from "+g.From+": "+printable(g.Reason)+".")
+	}
+	return kind, strings.TrimSpace(strings.Join(append(parts, r.Samples.FaultSentences()...), " "))
 }
 
 func (r *Result) writeCSV(out io.Writer) error {
 	w := csv.NewWriter(out)
 	_ = w.Write(csvColumns) // Error returns what went wrong with any
+	if kind, note := r.note(); kind != "" {
+		row := make([]string, len(csvColumns))
+		row[1], row[len(row)-1] = kind, wording.Cell(note)
+		_ = w.Write(row)
+	}
 	for i := range r.Findings {
 		_ = w.Write(record(&r.Findings[i]))
 	}
@@ -84,16 +123,15 @@ func record(f *detect.Finding) []string {
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
 		overCell(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
 		decimal(f.Utilization), decimal(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
-		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region,
+		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region, "",
 	}
 }
 
 // text returns the result for a person.
 func (r *Result) text(colours bool) string {
 	var b strings.Builder
-	if len(r.Findings) == 0 {
-		b.WriteString("No hot keys.\n")
-	} else {
+	b.WriteString(r.verdict())
+	if len(r.Findings) > 0 {
 		b.WriteString(r.incidents(colours) + "\n" + r.findings(colours) + "\n")
 	}
 	if len(r.Tables) > 0 {
@@ -109,6 +147,24 @@ func (r *Result) text(colours bool) string {
 	return b.String()
 }
 
+// verdict returns what is said before all else: that there are no hot keys, that the
+// verdict is not over all, or that there is none.
+func (r *Result) verdict() string {
+	switch s := &r.Samples; {
+	case !s.Judged:
+		return s.Unjudged() + "\n"
+	case s.Partial() && len(r.Findings) == 0:
+		return "No hot keys in what could be read. " + s.Covers() + "\n"
+	case s.Partial():
+		return s.Covers() + "\n\n"
+	case len(r.Findings) > 0:
+		return ""
+	case len(r.Gaps) > 0:
+		return "No hot keys in what could be read.\n"
+	}
+	return "No hot keys.\n"
+}
+
 // samplesRead returns what was read, and what was not.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
@@ -117,10 +173,11 @@ func (r *Result) samplesRead() string {
 		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
 	}
 	b.WriteString("\n")
-	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
-		if hint := change.Hint(reason); hint != "" {
-			fmt.Fprintf(&b, "%s: %s\n", reason, hint)
-		}
+	for _, fault := range r.Samples.FaultSentences() {
+		fmt.Fprintf(&b, "  %s\n", fault)
+	}
+	if least := r.Samples.Least(); least != "" {
+		b.WriteString(least + "\n")
 	}
 	for _, g := range r.Gaps {
 		fmt.Fprintf(&b, "Not counted: %s from %s: %s\n", printable(g.Partition), g.From, printable(g.Reason))

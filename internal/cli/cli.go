@@ -19,6 +19,7 @@ import (
 const (
 	OK            = 0
 	Failed        = 1
+	Found         = 2 // what the command was asked to tell of; see [Finding]
 	Misconfigured = 78
 )
 
@@ -72,13 +73,30 @@ func note(c *cobra.Command, begun *bool) {
 func exitCode(err error, begun bool) int {
 	var faults *config.Faults
 	var wrong *configError
+	var found *foundError
 	switch {
 	case err == nil:
 		return OK
+	case errors.As(err, &found):
+		return Found
 	case !begun, errors.Is(err, ErrReported), errors.As(err, &faults), errors.As(err, &wrong):
 		return Misconfigured
 	}
 	return Failed
+}
+
+// foundError marks an error as what was looked for.
+type foundError struct{ error }
+
+func (e *foundError) Unwrap() error { return e.error }
+
+// Finding marks an error as one that a command was asked to tell of by its exit code: Run
+// exits with Found. Of no error it is none.
+func Finding(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &foundError{err}
 }
 
 // configError marks an error as the configuration's.

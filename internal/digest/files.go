@@ -17,6 +17,10 @@ type Files struct {
 	// Samples were counted; Bad were not, by reason.
 	Samples int64                   `json:"samples"`
 	Bad     map[sample.Reason]int64 `json:"bad"`
+	// Unjudged says why there is no verdict; empty when there is one.
+	Unjudged string `json:"unjudged"`
+	// Notes are sentences about what the verdict covers, and what it does not.
+	Notes []string `json:"notes"`
 }
 
 // Found is what was found in files.
@@ -101,5 +105,5 @@ func (f *Files) read() string {
 	if len(bad) > 0 {
 		s += ", and others were not: " + strings.Join(bad, ", ")
 	}
-	return s + "."
+	return strings.Join(append([]string{s + "."}, f.Notes...), " ")
 }

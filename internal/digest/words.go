@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (p *Report) summary() string {
 	var s string
 	switch {
 	case p.blind() && p.Files != nil:
-		return "No samples were counted: whether any key was hot is not known."
+		return cmp.Or(p.Files.Unjudged, "No samples were counted.") + " Whether any key was hot is not known."
 	case p.blind():
 		return "No collector wrote in this period: whether any key was hot is not known."
 	case len(p.Hot) == 0:
@@ -51,7 +52,7 @@ func (p *Report) blind() bool {
 		return false
 	}
 	if p.Files != nil {
-		return p.Files.Samples == 0
+		return p.Files.Samples == 0 || p.Files.Unjudged != ""
 	}
 	return p.NotSeen.Collectors != nil && *p.NotSeen.Collectors == 0
 }

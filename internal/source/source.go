@@ -49,6 +49,9 @@ type Message struct {
 	// Time is the log's own time of the message, in Unix milliseconds; 0 in a
 	// file, which has none.
 	Time int64
+	// Line is the number of the line in a file at which Value begins, from 1; 0 where
+	// there are no lines, or their number is not known.
+	Line int64
 	// Fault, when not empty, is why the source could not read the whole message: a
 	// line over the limit. Value is then only its beginning, and the message is one
 	// bad sample.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"regexp"
 
 	"github.com/keyheat/keyheat/internal/source"
@@ -39,6 +40,7 @@ type splitter struct {
 	buf  []byte
 	used int   // bytes of buf that the last message took
 	at   int64 // position of buf[used]
+	line int64 // number of its line, from 1; below 1 when reading began in the middle
 
 	layout      layout
 	wrapped     bool // the array stands in {"Records":[…]}
@@ -48,7 +50,11 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader, at int64) *splitter {
-	return &splitter{r: r, at: at, buf: make([]byte, 0, MaxSample)}
+	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, MaxSample)}
+	if at > 0 {
+		s.line = math.MinInt64
+	}
+	return s
 }
 
 // next returns the next message, valid until the following call. At the end it
@@ -62,20 +68,23 @@ func (s *splitter) next() (source.Message, error) {
 		if s.inOversized && !s.skipRest() {
 			return source.Message{}, s.err
 		}
+		line := max(s.line, 0)
 		m, ok := s.cut()
 		switch {
 		case ok && len(bytes.TrimSpace(m)) > 0:
-			return source.Message{Value: m}, nil
+			return source.Message{Value: m, Line: line}, nil
 		case ok:
 		case len(s.buf) == cap(s.buf):
-			return s.tooLarge(), nil
+			m := s.tooLarge()
+			m.Line = line
+			return m, nil
 		case s.err == nil:
 			s.fill()
 		case len(bytes.TrimSpace(s.buf)) > 0: // the last line, or an unfinished value
 			if s.layout == array {
 				s.buf[0] = '['
 			}
-			return source.Message{Value: s.take(len(s.buf))}, nil
+			return source.Message{Value: s.take(len(s.buf)), Line: line}, nil
 		default:
 			return source.Message{}, s.err
 		}
@@ -260,6 +269,7 @@ func (s *splitter) resume(end int) {
 func (s *splitter) take(n int) []byte {
 	s.used = n
 	s.at += int64(n)
+	s.line += int64(bytes.Count(s.buf[:n], []byte("\n")))
 	return s.buf[:n]
 }
 

@@ -1,0 +1,220 @@
+// Package intake keeps account of what is read of files: how much of it was counted,
+// what was not and why, and what a person can do about it. A verdict over no data is
+// none, so that what was read stands beside every verdict.
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/keyheat/keyheat/internal/redact"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+)
+
+// Reading is what was read.
+type Reading struct {
+	// Good were counted; Bad were not, by reason.
+	Good int64                   `json:"good"`
+	Bad  map[sample.Reason]int64 `json:"bad"`
+	// Judged reports whether there is a verdict: false when nothing was counted, or
+	// too little to say that no key is hot.
+	Judged bool `json:"judged"`
+	// Share is the part of the lines that the verdict covers, 0 to 1; nil when no line
+	// could have been counted. Lines that are no load are not among them, such as another
+	// service's events.
+	Share *float64 `json:"share"`
+	// Unsized counts the samples that tell neither units nor a size: each counts as the
+	// least that its operation costs.
+	Unsized int64 `json:"unsized"`
+	// Faults are the first bad line of each reason, the most frequent reason first.
+	Faults []Fault `json:"faults"`
+	// Unread are files of which nothing was counted, up to maxUnread; UnreadFiles is how
+	// many there are.
+	Unread      []string `json:"unread"`
+	UnreadFiles int      `json:"unread_files"`
+}
+
+// Fault is the first line that could not be counted for a reason.
+type Fault struct {
+	File string `json:"file"`
+	// Line is the line's number, from 1; 0 when it is not known.
+	Line   int64         `json:"line"`
+	Reason sample.Reason `json:"reason"`
+	// Text is the beginning of the line; where keys are hidden, its structure.
+	Text string `json:"text"`
+	// Remedy says what to do, or what the line seems to be; never empty.
+	Remedy string `json:"remedy"`
+}
+
+// Reasons beside those of decoders.
+const (
+	// ReasonUnreadable is a sample that the source could not read completely.
+	ReasonUnreadable sample.Reason = "unreadable"
+	// ReasonTooManyTables is a sample of one table or index too many.
+	ReasonTooManyTables sample.Reason = "too_many_tables"
+)
+
+// What is kept of a reading, which no file may make larger.
+const (
+	maxUnread = 5
+	maxText   = 80
+)
+
+// enough is the share of the lines from which on "no hot keys" says something. Below
+// it what was counted may be the odd lines of a file in another form.
+const enough = 0.01
+
+// noLoad are the reasons for what is no request that cost anything, or whose load on
+// the table was counted all the same.
+var noLoad = map[sample.Reason]bool{
+	cloudtrail.ReasonNotRequest: true, cloudtrail.ReasonFailed: true, change.ReasonNoImages: true,
+}
+
+// Tally counts what is read. It is for one goroutine.
+type Tally struct {
+	// Hidden reports that keys must not be shown: a fault's text is its structure.
+	Hidden bool
+	// Advice, when set, says what to do about a bad line, or nothing where [Remedy]
+	// shall: a decoder of other people's fields knows more about them.
+	Advice func(reason sample.Reason, line []byte) string
+
+	good, unsized int64
+	bad           map[sample.Reason]int64
+	faults        map[sample.Reason]Fault
+	unread        []string
+	unreadFiles   int
+
+	file             string
+	open             bool
+	goodHere, atOpen int64  // of the file, and all before it
+	message          []byte // at hand
+	line             int64  // of its first byte
+}
+
+// Begin begins a file.
+func (t *Tally) Begin(file string) {
+	t.End()
+	t.file, t.open, t.atOpen = file, true, t.good
+}
+
+// End ends the file at hand, if there is one.
+func (t *Tally) End() {
+	if t.open && t.good == t.atOpen {
+		t.unreadFiles++
+		if len(t.unread) < maxUnread {
+			t.unread = append(t.unread, t.file)
+		}
+	}
+	t.open = false
+}
+
+// Message notes the message that is decoded next: the lines of a file from that one on.
+// The message must stay as it is until the next one.
+func (t *Tally) Message(value []byte, line int64) { t.message, t.line = value, line }
+
+// Good counts a sample.
+func (t *Tally) Good(r *sample.Record) {
+	t.good++
+	if r.Estimated && r.Bytes == 0 {
+		t.unsized++
+	}
+}
+
+// Bad counts a line, or an element of an array, that could not be counted. Its excerpt is
+// a part of the message at hand, or its content.
+func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
+	if t.bad == nil {
+		t.bad, t.faults = map[sample.Reason]int64{}, map[sample.Reason]Fault{}
+	}
+	if t.bad[reason]++; t.bad[reason] > 1 {
+		return
+	}
+	number, whole := t.locate(excerpt)
+	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
+	if t.Advice != nil && !t.Hidden {
+		fault.Remedy = t.Advice(reason, whole)
+	}
+	if fault.Remedy == "" {
+		fault.Remedy = Remedy(reason, whole, !t.Hidden)
+	}
+	if t.Hidden {
+		fault.Text = redact.Excerpt(whole)
+	}
+	t.faults[reason] = fault
+}
+
+// maxLine is how much of a line is looked at for what it is.
+const maxLine = 8 << 10
+
+// locate returns the number of the line that an excerpt stands in, 0 when that is not
+// known, and the line from the excerpt on.
+func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
+	at := offset(t.message, excerpt)
+	if at < 0 {
+		return 0, excerpt
+	}
+	if t.line > 0 {
+		number = t.line + int64(bytes.Count(t.message[:at], []byte("\n")))
+	}
+	whole = t.message[at:min(len(t.message), at+maxLine)]
+	if end := bytes.IndexByte(whole, '\n'); end >= len(excerpt) { // an object may span lines
+		whole = whole[:end]
+	}
+	return number, bytes.TrimRight(whole, "\r\n")
+}
+
+// offset returns where a part begins in a text: by where it lies in memory, since a
+// line may come again, or else by its content; -1 when it is not there.
+func offset(text, part []byte) int {
+	if len(part) == 0 || len(text) == 0 {
+		return -1
+	}
+	if at := cap(text) - cap(part); at >= 0 && at < len(text) && &text[at] == &part[0] {
+		return at
+	}
+	return bytes.Index(text, part)
+}
+
+// shorten returns the beginning of a line, of so many bytes at most.
+func shorten(line []byte, limit int) string {
+	if len(line) <= limit {
+		return string(line)
+	}
+	return string(bytes.ToValidUTF8(line[:limit], nil)) + "…"
+}
+
+// Reading returns what was read so far. Nothing may be added afterwards.
+func (t *Tally) Reading() Reading {
+	t.End()
+	r := Reading{
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, Faults: []Fault{},
+		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
+	}
+	if r.Bad == nil {
+		r.Bad = map[sample.Reason]int64{}
+	}
+	if all := r.Good + r.Missed(); all > 0 {
+		r.Share = new(float64(r.Good) / float64(all))
+	}
+	r.Judged = r.Good > 0 && *r.Share >= enough
+	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.Reason) int {
+		return cmp.Or(cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
+	}) {
+		r.Faults = append(r.Faults, t.faults[reason])
+	}
+	return r
+}
+
+// Missed returns how many lines may have been load that was not counted.
+func (r *Reading) Missed() (n int64) {
+	for reason, bad := range r.Bad {
+		if !noLoad[reason] {
+			n += bad
+		}
+	}
+	return n
+}

@@ -1,0 +1,153 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Names are those of the fields of a line: columns, or dotted paths in JSON.
+type Names []string
+
+// maxNames is how many names are shown.
+const maxNames = 12
+
+// fieldsOf returns the names in the JSON object that a line begins with, in order; what
+// can be read of one that is cut off.
+func fieldsOf(line []byte) (names Names) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	type level struct {
+		path  string
+		name  string
+		array bool
+	}
+	var stack []level
+	inName := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return names
+		}
+		top := len(stack) - 1
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			path := ""
+			if top >= 0 && stack[top].name != "" {
+				path = stack[top].path + stack[top].name + "."
+			}
+			if token == json.Delim('[') && top >= 0 && !stack[top].array && stack[top].name != "" {
+				names = append(names, stack[top].path+stack[top].name)
+			}
+			stack = append(stack, level{path: path, array: token == json.Delim('[')})
+			inName = token == json.Delim('{')
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			if stack = stack[:top]; len(stack) == 0 {
+				return names
+			}
+			inName = !stack[len(stack)-1].array
+			continue
+		}
+		switch text, isText := token.(string); {
+		case top < 0:
+			return names
+		case stack[top].array:
+		case inName && isText:
+			stack[top].name, inName = text, false
+		default:
+			if !slices.ContainsFunc(stack, func(l level) bool { return l.array }) {
+				names = append(names, stack[top].path+stack[top].name)
+			}
+			inName = true
+		}
+	}
+}
+
+// has reports whether there is a field, or an object, of that name at the top.
+func (n Names) has(name string) bool {
+	return slices.ContainsFunc(n, func(of string) bool { return of == name || strings.HasPrefix(of, name+".") })
+}
+
+// String lists the names for a person.
+func (n Names) String() string {
+	shown := n[:min(len(n), maxNames)]
+	text := wording.Printable(strings.Join(shown, ", "))
+	if len(n) > len(shown) {
+		text += ", …"
+	}
+	return text
+}
+
+// synonyms are what other people call the fields that a sample needs, the likeliest
+// first, in lower case and without what joins words.
+var synonyms = []struct {
+	field string
+	names []string
+}{
+	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t"}},
+	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable"}},
+	{"pk", []string{"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"}},
+	{"sk", []string{"sk", "sortkey", "rangekey", "range"}},
+	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type"}},
+	{"wcu", []string{"wcu", "writeunits", "consumedwcu", "writecapacityunits", "consumedwritecapacityunits"}},
+	{"rcu", []string{"rcu", "readunits", "consumedrcu", "readcapacityunits", "consumedreadcapacityunits"}},
+	{"bytes", []string{"bytes", "size", "itemsize", "sizebytes", "length"}},
+}
+
+var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "")
+
+// suggest returns a --map that makes samples of lines with these fields, as far as names
+// tell it: what nothing is named like is in capitals, for a person to fill in.
+func (n Names) suggest() string {
+	var parts []string
+	taken := make(map[string]bool)
+	for _, s := range synonyms {
+		from := n.like(s.names, taken)
+		if s.field == "pk" && from == "" {
+			from = n.ending(taken, "id", "key")
+		}
+		taken[from] = true
+		switch {
+		case from == s.field: // it has its name already
+		case from != "":
+			parts = append(parts, s.field+"="+wording.Printable(from))
+		case s.field == "table":
+			parts = append(parts, "table=const:NAME")
+		case s.field == "ts" || s.field == "pk":
+			parts = append(parts, s.field+"=FIELD")
+		case s.field == "op" && !n.has("wcu") && !n.has("rcu"):
+			parts = append(parts, "op=const:PutItem")
+		}
+	}
+	return "--map '" + strings.Join(parts, ",") + "'"
+}
+
+// like returns the field whose last part is one of those names, the likeliest; empty
+// for none.
+func (n Names) like(names []string, taken map[string]bool) string {
+	for _, name := range names {
+		for _, field := range n {
+			last := field[strings.LastIndexByte(field, '.')+1:]
+			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(field)) == name) {
+				return field
+			}
+		}
+	}
+	return ""
+}
+
+// ending returns the first field whose last word is one of these.
+func (n Names) ending(taken map[string]bool, words ...string) string {
+	for _, word := range words {
+		for _, field := range n {
+			lower := strings.ToLower(field)
+			if !taken[field] && (strings.HasSuffix(lower, "_"+word) || strings.HasSuffix(lower, "-"+word) || strings.HasSuffix(field, strings.ToUpper(word[:1])+word[1:])) {
+				return field
+			}
+		}
+	}
+	return ""
+}

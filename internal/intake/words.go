@@ -1,0 +1,111 @@
+package intake
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// whole is the share from which on a verdict is told as one over all lines: the lines
+// that were not counted are told by their number in any case.
+const whole = 0.995
+
+// Partial reports whether the verdict covers so little less than all lines that it has to
+// be said.
+func (r *Reading) Partial() bool { return r.Judged && *r.Share < whole }
+
+// Covers says which part of the lines the verdict covers; nothing when that is all.
+func (r *Reading) Covers() string {
+	if !r.Partial() {
+		return ""
+	}
+	return fmt.Sprintf("This verdict covers %s of the lines. Of the others nothing is known.", r.percent())
+}
+
+// percent writes the share, rounded down, so that what is not all is never 100%.
+func (r *Reading) percent() string {
+	p := *r.Share * 100
+	if p >= 1 {
+		p = math.Floor(p)
+	}
+	return wording.Percent(p / 100)
+}
+
+// Unjudged says why there is no verdict; nothing when there is one.
+func (r *Reading) Unjudged() string {
+	if r.Judged {
+		return ""
+	}
+	all := r.Good
+	for _, n := range r.Bad {
+		all += n
+	}
+	switch {
+	case all == 0 && r.UnreadFiles == 1:
+		return "Nothing could be judged: " + place(r.Unread[0]) + " holds no samples."
+	case all == 0:
+		return "Nothing could be judged: there are no samples in the files."
+	case all == 1 && r.Good == 0:
+		return "Nothing could be judged: the only line could not be counted."
+	case r.Good == 0:
+		return fmt.Sprintf("Nothing could be judged: none of %s lines could be counted.", wording.Count(all))
+	}
+	return fmt.Sprintf("Nothing could be judged: only %s of %s lines could be counted.", wording.Count(r.Good), wording.Count(all))
+}
+
+// Least says that units are not known and so the least; nothing when they are.
+func (r *Reading) Least() string {
+	if r.Unsized == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s samples tell neither units nor a size: each counts as the least that it can cost, so a key may be hotter than it looks.",
+		wording.Count(r.Unsized), wording.Count(r.Good))
+}
+
+// maxFaults is how many first bad lines are told.
+const maxFaults = 4
+
+// FaultSentences say what could not be counted: the first bad line of the most frequent
+// reasons, and what to do about it.
+func (r *Reading) FaultSentences() (all []string) {
+	for i := range r.Faults[:min(len(r.Faults), maxFaults)] {
+		all = append(all, r.Faults[i].String())
+	}
+	if r.Good > 0 && r.UnreadFiles > 0 {
+		s := wording.Count(int64(r.UnreadFiles)) + " files gave no sample: "
+		if r.UnreadFiles == 1 {
+			s = "One file gave no sample: "
+		}
+		names := make([]string, len(r.Unread))
+		for i, name := range r.Unread {
+			names[i] = place(name)
+		}
+		if s += strings.Join(names, ", "); r.UnreadFiles > len(names) {
+			s += ", …"
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// String says where the fault is, what stands there, and what to do.
+func (f *Fault) String() string {
+	s := place(f.File)
+	if f.Line > 0 {
+		s += fmt.Sprintf(", line %d", f.Line)
+	}
+	if f.Text != "" {
+		s += ": " + wording.Quote(f.Text)
+	}
+	return s + ": " + f.Remedy
+}
+
+// place names a file.
+func place(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return wording.Printable(file)
+}
