@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
@@ -15,7 +17,9 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 func analyzeCommand() *cobra.Command {
@@ -23,9 +27,14 @@ func analyzeCommand() *cobra.Command {
 		Use:   "analyze FILE...",
 		Short: "Find hot keys in files of samples, without any server",
 		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
-			"the number of shards that each needs. Nothing is stored. FILE - is standard input.\n" +
+			"the number of shards that each needs. Nothing is stored. FILE - is standard input, a\n" +
+			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches.\n" +
 			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
 			"recognized; the last two need --tables for the keys and indexes of tables.\n\n" +
+			"Your own JSON, logs with JSON in their lines, and CSV or TSV under a line of names are\n" +
+			"read with --map, which says which of your fields is which of a sample's. Paths have\n" +
+			"dots (detail.key), const:orders is the same for all, and an empty name leaves a field\n" +
+			"out. Fields that are not mapped keep their names.\n\n" +
 			"Exits with 0 when there is a verdict, also one over a part of the lines; with 1 when\n" +
 			"nothing could be judged or a file could not be read; with 2 when --fail-on is given and\n" +
 			"a finding is as severe; with 78 when the command line or a file of settings is wrong.\n" +
@@ -37,7 +46,9 @@ func analyzeCommand() *cobra.Command {
 			"  collector generate | reporter analyze -o json -\n" +
 			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson\n" +
-			"  reporter analyze --fail-on critical samples.ndjson",
+			"  reporter analyze --fail-on critical samples.ndjson\n" +
+			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
+			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'",
 		Args: cobra.MinimumNArgs(1),
 	}
 	defaults := detect.DefaultPolicy()
@@ -58,9 +69,15 @@ func analyzeCommand() *cobra.Command {
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
+	own := newMappingFlags(c.Flags())
+	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if *policyFile != "" {
 			fmt.Fprintln(c.ErrOrStderr(), "reporter: --policy is deprecated: give the file with --tables")
+		}
+		mapping, err := own.mapping()
+		if err != nil {
+			return err
 		}
 		section, err := tables.Read(cmp.Or(*tablesFile, *policyFile))
 		if err != nil {
@@ -106,7 +123,7 @@ func analyzeCommand() *cobra.Command {
 		}
 		err = analyze.Run(c.Context(), analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: section.Tables.Decoding(),
+			Format: analyze.Format(*format), Tables: section.Tables.Decoding(), Mapping: mapping,
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
 		})
@@ -150,3 +167,56 @@ func severities() string {
 }
 
 func formats() string { return strings.Join(formatNames(), ", ") }
+
+// mappingFlags say where the fields of samples are that are not Keyheat JSON's.
+type mappingFlags struct {
+	fields            *[]string
+	file, unit, table *string
+}
+
+func newMappingFlags(f *pflag.FlagSet) *mappingFlags {
+	return &mappingFlags{
+		fields: f.StringArray("map", nil, "which of your fields or columns is which of a sample's: `FIELD=YOURS,…`, as ts=time,pk=detail.key,table=const:orders; repeatable"),
+		file:   f.String("map-file", "", "the same in a YAML `file`, with the keys fields, time_unit and table; the flags win"),
+		unit:   f.String("time-unit", "", "the `unit` of times that are numbers: "+units()+" (default ms)"),
+		table:  f.String("table", "", "the `name` of the table of samples that name none"),
+	}
+}
+
+func units() string { return strings.Join(wording.Names(mapped.Units()), ", ") }
+
+// mappingFile is what the file of --map-file holds.
+type mappingFile struct {
+	Fields   map[string]string `yaml:"fields" help:"your fields, by the field of a sample" layers:"file"`
+	TimeUnit string            `yaml:"time_unit" help:"the unit of times that are numbers" layers:"file"`
+	Table    string            `yaml:"table" help:"the table of samples that name none" layers:"file"`
+}
+
+// mapping reads the flags, over the file.
+func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
+	var file mappingFile
+	if *f.file != "" {
+		if err := config.Load(&file, config.Options{Files: []string{*f.file}}); err != nil {
+			return m, cli.Wrong(err)
+		}
+	}
+	m = mapped.Mapping{Fields: maps.Clone(file.Fields), Unit: mapped.Unit(file.TimeUnit), Table: file.Table}
+	if err := m.Validate(); err != nil {
+		return m, cli.Wrong(fmt.Errorf("%s: %w", *f.file, err))
+	}
+	for _, text := range *f.fields {
+		if err := m.ParseFields(text); err != nil {
+			return m, cli.Wrong(fmt.Errorf("--map: %w", err))
+		}
+	}
+	if *f.unit != "" {
+		m.Unit = mapped.Unit(*f.unit)
+	}
+	if *f.table != "" {
+		m.Table = *f.table
+	}
+	if err := m.Validate(); err != nil {
+		return m, cli.Wrong(fmt.Errorf("--time-unit: %w", err))
+	}
+	return m, nil
+}

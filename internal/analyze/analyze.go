@@ -1,6 +1,7 @@
 // Package analyze finds the hot keys in files of samples: one process, no server,
 // nothing stored. It uses the daemons' decoders, sketch and judge. The form of a file
-// is recognised from its content: Keyheat JSON, DynamoDB stream records, CloudTrail.
+// is recognised from its content: Keyheat JSON, DynamoDB stream records, CloudTrail; or
+// a mapping says which fields are which.
 //
 // Files need not be in the order of time, and memory is bounded: seconds that nothing
 // was added to for the longest time are trimmed to their hottest keys first. Bounds
@@ -27,6 +28,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/mapped"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -61,6 +63,9 @@ type Options struct {
 	// Tables are what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
 	Tables form.Tables
+	// Mapping says where the fields of samples are, where they are not Keyheat JSON's.
+	// It is valid.
+	Mapping mapped.Mapping
 	// Facts returns what is known of a table beside its traffic; nil is nothing.
 	Facts func(detect.Target) *detect.TableFacts
 	// Hide replaces what must not be shown of a record's keys before it is counted;

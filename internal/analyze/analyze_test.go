@@ -231,10 +231,10 @@ func TestATruncatedFileIsAGap(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]analyze.Options{
-		"no such file":   {Paths: []string{filepath.Join(t.TempDir(), "absent")}},
-		"no files":       {},
-		`format "xml"`:   {Paths: []string{"-"}, Format: "xml"},
-		"it is a folder": {Paths: []string{t.TempDir()}},
+		"no such file":                     {Paths: []string{filepath.Join(t.TempDir(), "absent")}},
+		"no files":                         {},
+		`format "xml"`:                     {Paths: []string{"-"}, Format: "xml"},
+		"there are no files in the folder": {Paths: []string{t.TempDir()}},
 	} {
 		err := analyze.Run(t.Context(), o)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -14,7 +14,7 @@ import (
 // each candidate key. It is the sink of the source.
 type fold struct {
 	*sketches
-	decoder    *form.DetectingDecoder
+	decoder    *form.FileDecoder
 	tally      *intake.Tally
 	gaps       []sample.Gap
 	candidates []*candidate
@@ -32,7 +32,8 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewDetectingDecoder(o.Tables), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewFileDecoder(o.Tables, o.Mapping), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	f.tally.Fields = f.decoder
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
 	}
@@ -93,6 +94,7 @@ func (f *fold) message(m source.Message) {
 // Claim implements source.Sink.
 func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	f.tally.Begin(c.Partition)
+	f.decoder.Begin()
 	return &file{into: f, path: c.Partition, position: c.First}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // Form is what the messages of a topic or a file hold.
@@ -59,13 +60,7 @@ type Table struct {
 
 // NewDecoder returns a decoder of a form for these tables.
 func NewDecoder(f Form, tables Tables) Decoder {
-	schemas, rates := make(sample.Schemas), make(map[string]float64)
-	for name, table := range tables {
-		schemas[name] = table.Schema
-		if table.Rate > 0 {
-			rates[name] = table.Rate
-		}
-	}
+	schemas, rates := split(tables)
 	switch f {
 	case Stream:
 		return change.NewDecoder(schemas)
@@ -75,6 +70,18 @@ func NewDecoder(f Form, tables Tables) Decoder {
 	d := keyheatjson.NewDecoder()
 	d.SetRates(rates)
 	return d
+}
+
+// split returns what each decoder needs of tables.
+func split(tables Tables) (sample.Schemas, map[string]float64) {
+	schemas, rates := make(sample.Schemas), make(map[string]float64)
+	for name, table := range tables {
+		schemas[name] = table.Schema
+		if table.Rate > 0 {
+			rates[name] = table.Rate
+		}
+	}
+	return schemas, rates
 }
 
 // DetectingDecoder decodes messages of any form, each by the form that it detects.
@@ -94,6 +101,60 @@ func NewDetectingDecoder(tables Tables) *DetectingDecoder {
 // Decode implements Decoder.
 func (b *DetectingDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	b.decoders[Detect(message)].Decode(message, at, h)
+}
+
+// FileDecoder decodes the messages of files, one file after the other: of any form, or
+// with other people's fields. CSV and TSV need no mapping where their columns have the
+// names of Keyheat JSON.
+type FileDecoder struct {
+	detecting *DetectingDecoder
+	mapped    *mapped.Decoder
+	mapping   mapped.Mapping
+	begun     bool // the file at hand
+	columns   bool // it has a line of names that are Keyheat JSON's
+	foreign   bool // the message at hand was mapped
+}
+
+// NewFileDecoder returns a decoder for these tables, and for a mapping that is valid.
+func NewFileDecoder(tables Tables, m mapped.Mapping) *FileDecoder {
+	_, rates := split(tables)
+	return &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
+}
+
+// Begin begins another file.
+func (f *FileDecoder) Begin() {
+	f.mapped.Begin()
+	f.begun, f.columns, f.foreign = false, false, false
+}
+
+// Decode implements Decoder.
+func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
+	if !f.begun {
+		line, _, _ := bytes.Cut(message, []byte("\n"))
+		f.begun, f.columns = true, mapped.IsHeader(line)
+	}
+	f.foreign = f.columns || len(f.mapping.Fields) > 0 || !f.mapping.IsZero() && Detect(message) == Keyheat
+	if f.foreign {
+		f.mapped.Decode(message, at, h)
+		return
+	}
+	f.detecting.Decode(message, at, h)
+}
+
+// Called returns what the file at hand calls a field of Keyheat JSON.
+func (f *FileDecoder) Called(field string) string {
+	if f.foreign {
+		return f.mapped.Called(field)
+	}
+	return field
+}
+
+// Columns returns the names of the columns of the file at hand; none of JSON.
+func (f *FileDecoder) Columns() []string {
+	if f.foreign {
+		return f.mapped.Columns()
+	}
+	return nil
 }
 
 // detectLines is how many lines of a message are read before it counts as Keyheat

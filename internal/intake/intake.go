@@ -74,13 +74,26 @@ var noLoad = map[sample.Reason]bool{
 	cloudtrail.ReasonNotRequest: true, cloudtrail.ReasonFailed: true, change.ReasonNoImages: true,
 }
 
+// Fields is what a file calls the fields of Keyheat JSON.
+type Fields interface {
+	// Called returns the file's name of a field.
+	Called(field string) string
+	// Columns returns the names of the file's columns; none for JSON.
+	Columns() []string
+}
+
+// own are the names of Keyheat JSON.
+type own struct{}
+
+func (own) Called(field string) string { return field }
+func (own) Columns() []string          { return nil }
+
 // Tally counts what is read. It is for one goroutine.
 type Tally struct {
 	// Hidden reports that keys must not be shown: a fault's text is its structure.
 	Hidden bool
-	// Advice, when set, says what to do about a bad line, or nothing where [Remedy]
-	// shall: a decoder of other people's fields knows more about them.
-	Advice func(reason sample.Reason, line []byte) string
+	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names.
+	Fields Fields
 
 	good, unsized int64
 	bad           map[sample.Reason]int64
@@ -88,11 +101,11 @@ type Tally struct {
 	unread        []string
 	unreadFiles   int
 
-	file             string
-	open             bool
-	goodHere, atOpen int64  // of the file, and all before it
-	message          []byte // at hand
-	line             int64  // of its first byte
+	file    string
+	open    bool
+	atOpen  int64  // how many were good before the file
+	message []byte // at hand
+	line    int64  // of its first byte
 }
 
 // Begin begins a file.
@@ -134,13 +147,7 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 		return
 	}
 	number, whole := t.locate(excerpt)
-	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
-	if t.Advice != nil && !t.Hidden {
-		fault.Remedy = t.Advice(reason, whole)
-	}
-	if fault.Remedy == "" {
-		fault.Remedy = Remedy(reason, whole, !t.Hidden)
-	}
+	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText), Remedy: Remedy(reason, whole, !t.Hidden, t.Fields)}
 	if t.Hidden {
 		fault.Text = redact.Excerpt(whole)
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // remedies are what to do about reasons that need no look at the line.
@@ -46,8 +47,12 @@ var remedies = map[sample.Reason]string{
 }
 
 // Remedy says what to do about a line that could not be counted, or what it seems to be.
-// It shows names of the line's fields only with named.
-func Remedy(reason sample.Reason, line []byte, named bool) string {
+// It shows names of the line's fields only with named. Fields is what they are called, nil
+// for the names of Keyheat JSON.
+func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
+	if of == nil {
+		of = own{}
+	}
 	if text := remedies[reason]; text != "" {
 		return text
 	}
@@ -58,21 +63,31 @@ func Remedy(reason sample.Reason, line []byte, named bool) string {
 	case sample.ReasonSyntax:
 		return syntaxRemedy(line, named)
 	case sample.ReasonBadTime:
-		return TimeRemedy("ts", line)
+		return timeRemedy(of.Called("ts"), line)
 	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
-		return missingRemedy(reason, line, named)
+		return missingRemedy(reason, line, named, of)
+	case mapped.ReasonRow:
+		return fmt.Sprintf("the line of names has %d columns, and this row has not, or its quotes end in another line", len(of.Columns()))
 	}
 	return "it is no sample"
 }
 
-// Missing says which field a reason finds missing.
+// fieldOf is the field that a reason finds missing.
+var fieldOf = map[sample.Reason]string{
+	sample.ReasonNoTime: "ts", sample.ReasonNoTable: "table", sample.ReasonNoKey: "pk", sample.ReasonNoOp: "op",
+}
+
+// missing says it in words.
 var missing = map[sample.Reason]string{
 	sample.ReasonNoTime: "time (ts)", sample.ReasonNoTable: "table (table)", sample.ReasonNoKey: "partition key (pk)",
 	sample.ReasonNoOp: "operation (op) and no units (rcu, wcu)",
 }
 
-func missingRemedy(reason sample.Reason, line []byte, named bool) string {
-	names := fieldsOf(line)
+func missingRemedy(reason sample.Reason, line []byte, named bool, of Fields) string {
+	names := Names(of.Columns())
+	if len(names) == 0 && bytes.IndexByte(line, '{') >= 0 {
+		names = fieldsOf(line[bytes.IndexByte(line, '{'):])
+	}
 	switch {
 	case names.has("Item") && len(names) == 1:
 		return "it is an item of a table's export, which tells of no requests"
@@ -80,10 +95,16 @@ func missingRemedy(reason sample.Reason, line []byte, named bool) string {
 		return "it is a report of Contributor Insights, which has no single requests"
 	case names.has("Datapoints") || names.has("MetricDataResults"):
 		return "these are CloudWatch's figures, which know no keys"
-	case reason == sample.ReasonNoTable && (names.has("pk") || !named):
+	case reason == sample.ReasonNoTable && (names.has(of.Called("pk")) || !named):
 		return "it names no table: say which with --table NAME"
 	}
 	what := "it has no " + missing[reason]
+	switch theirs := of.Called(fieldOf[reason]); {
+	case theirs != fieldOf[reason] && names.has(theirs):
+		return what + ": " + wording.Printable(theirs) + " is empty in it"
+	case theirs != fieldOf[reason]:
+		what += ": there is no " + wording.Printable(theirs)
+	}
 	if !named || len(names) == 0 {
 		return what + ": say which field it is with --map"
 	}
@@ -93,9 +114,9 @@ func missingRemedy(reason sample.Reason, line []byte, named bool) string {
 // digits are numbers as times are, whole or with a fraction.
 var digits = regexp.MustCompile(`[0-9]{9,19}`)
 
-// TimeRemedy says what is wrong with a time, which stands in the field of that name: in
+// timeRemedy says what is wrong with a time, which stands in the field of that name: in
 // which unit it seems to be.
-func TimeRemedy(field string, line []byte) string {
+func timeRemedy(field string, line []byte) string {
 	from := line
 	if at := bytes.Index(line, []byte(`"`+field+`"`)); at >= 0 {
 		from = line[at:]
@@ -112,13 +133,11 @@ func TimeRemedy(field string, line []byte) string {
 	return field + " is no time that is known: write Unix milliseconds, another --time-unit, or RFC 3339 such as 2026-11-21T12:00:00.123Z"
 }
 
-// csvLike are the characters that separate columns, the likeliest first.
-const csvLike = "\t,;|"
-
 // syntaxRemedy says what a line that is no JSON seems to be.
 func syntaxRemedy(line []byte, named bool) string {
 	text := bytes.TrimSpace(line)
-	separator, columns := ColumnsOf(text)
+	header, inColumns := mapped.ColumnsOf(text)
+	columns := Names(header.Names)
 	switch {
 	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) && bytes.IndexAny(line, "{,\t") != 0 && binary(line):
 		return "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"
@@ -133,12 +152,10 @@ func syntaxRemedy(line []byte, named bool) string {
 		return "it is XML or HTML: give JSON, CSV or TSV"
 	case bytes.IndexByte(text, '{') > 0 && bytes.HasSuffix(text, []byte("}")):
 		return "it is JSON behind other text, as in a log: " + jsonBehind(text, named)
-	case len(columns) > 1 && separator != ',' && separator != '\t':
-		return fmt.Sprintf("its columns are separated by %q: write CSV with commas, or TSV", separator)
-	case len(columns) > 1 && named:
-		return fmt.Sprintf("these are %s columns: %s", kindOf(separator), columns.suggest())
-	case len(columns) > 1:
-		return fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(separator))
+	case inColumns && named:
+		return fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), columns.suggest())
+	case inColumns:
+		return fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator))
 	}
 	return "it is no JSON object, and no row of CSV or TSV under a line of names"
 }
@@ -167,20 +184,4 @@ func binary(text []byte) bool {
 		}
 	}
 	return odd*4 > len(text)
-}
-
-// ColumnsOf returns the columns of a line of CSV or TSV, and what separates them; none
-// where nothing does.
-func ColumnsOf(line []byte) (separator rune, columns Names) {
-	for _, separator := range csvLike {
-		parts := strings.Split(strings.TrimPrefix(string(line), "\ufeff"), string(separator))
-		if len(parts) < 2 {
-			continue
-		}
-		for _, part := range parts {
-			columns = append(columns, strings.Trim(strings.TrimSpace(part), `"'`))
-		}
-		return separator, columns
-	}
-	return 0, nil
 }

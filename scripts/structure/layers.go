@@ -48,6 +48,8 @@ var declared = []edge{
 	{"sample/keyheatjson", "sample/internal/frame", "what is bad is cut, and escapes are read, alike in every form"},
 	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
+	{"sample/mapped", "sample/internal/frame", "what stands in lines, arrays and wrappers is found alike in every form"},
+	{"sample/mapped", "sample/keyheatjson", "what is mapped is checked as Keyheat JSON is"},
 	{"sample/awssdk", "sample/keyhash", "an application may hide keys itself, in the same form"},
 	{"sketch/internal/resend", "sketch/internal/heavy", "the callers who sent most are kept as all heavy texts are"},
 	{"internal/silence", "internal/alert/routing", "a silence chooses incidents by what routes do"},

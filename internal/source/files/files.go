@@ -32,7 +32,8 @@ const zstdFileMemory = 128 << 20
 // around one, or objects that span lines. Each file is a partition named by its
 // path; its positions are offsets in the uncompressed text.
 type Source struct {
-	// Paths are the files; Stdin ("-") is standard input.
+	// Paths are the files; Stdin ("-") is standard input. A folder stands for all files
+	// below it, a pattern such as *.json.gz for what it matches.
 	Paths []string
 	// In is standard input; nil is the process's own.
 	In io.Reader
@@ -40,29 +41,46 @@ type Source struct {
 	Progress io.Writer
 }
 
-// Run reads every file to its end. A file that cannot be opened is an error
-// before anything is read; one that ends in the middle (a truncated gzip) is a
-// gap.
+// Run reads every file to its end. A file that cannot be opened, or whose form cannot be
+// read, is an error before anything is counted; one that ends in the middle (a truncated
+// gzip) is a gap. One file is open at a time: a trail has thousands.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
-	var open []*file
-	defer func() {
-		for _, file := range open {
-			_ = file.Close() // read only: nothing can be lost
+	paths, err := expand(f.Paths)
+	if err != nil {
+		return err
+	}
+	sizes := make([]int64, len(paths))
+	for i, path := range paths {
+		if info, err := os.Stat(path); path == Stdin || err == nil && !info.Mode().IsRegular() {
+			continue // a pipe can be opened once
 		}
-	}()
-	for _, path := range f.Paths {
 		file, err := f.open(path)
 		if err != nil {
 			return err
 		}
-		open = append(open, file)
+		sizes[i] = file.size
+		_ = file.Close() // read only: nothing can be lost
 	}
-	bars := drawBars(f.Progress, open)
+	bars := drawBars(f.Progress, paths, sizes)
 	defer bars.stop()
-	for _, file := range open {
-		if err := file.Run(ctx, sink); err != nil {
-			return fmt.Errorf("read %s: %w", file.path, err)
+	for i, path := range paths {
+		if err := f.read(ctx, path, sink, bars.of(i)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// read reads one file to its end.
+func (f *Source) read(ctx context.Context, path string, sink source.Sink, b *bar) error {
+	file, err := f.open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // read only
+	b.follow(file)
+	if err := file.Run(ctx, sink); err != nil {
+		return fmt.Errorf("read %s: %w", file.path, err)
 	}
 	return nil
 }
@@ -94,7 +112,7 @@ func openFile(path string) (*file, error) {
 	}
 	info, err := raw.Stat()
 	if err == nil && info.IsDir() {
-		err = errors.New("it is a folder: name the files in it")
+		err = errors.New("it is a folder")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
@@ -108,8 +126,19 @@ func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
 	}
-	f.text = text
+	plain := bufio.NewReaderSize(text, 64<<10)
+	head, _ := plain.Peek(magicSize) // an error comes again when it is read
+	if wrong := checkForm(head); wrong != nil {
+		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, wrong), text.Close(), raw.Close())
+	}
+	f.text = &textReader{plain, text}
 	return f, nil
+}
+
+// textReader reads a file's text through a buffer.
+type textReader struct {
+	*bufio.Reader
+	io.Closer
 }
 
 // Close closes the file.

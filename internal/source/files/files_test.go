@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -117,6 +118,13 @@ func TestFilesReadEveryLayout(t *testing.T) {
 		{"NDJSON that begins with a broken line", "{\"n\":\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
 		{"NDJSON that begins as an array would", "[\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
 		{"NDJSON whose first line is an open array", "[{\"n\":\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
+		{"NDJSON behind what begins an array and is none", "[{ broken\n, more of it\n\n" + many(n, tricky, "\n"), map[string]int{"bad": 2}},
+		{"NDJSON behind what begins AWS's wrapper", "{\"Records\":[\n{ \n" + many(n, tricky, "\n"), map[string]int{"bad": 2}},
+		{"NDJSON behind what begins an object over lines", "{\n\"a\": [\n" + many(n, tricky, "\n"), map[string]int{"bad": 2}},
+		{"NDJSON behind a text that does not end", "{\n\"a\n" + many(n, tricky, "\n"), map[string]int{"bad": 2}},
+		{"NDJSON behind a huge element", "[{\"a\": \"" + strings.Repeat("y", 3<<20) + "\n" + many(n, tricky, "\n"), map[string]int{"fault": 1}},
+		{"NDJSON behind commas", ",,,\n" + many(n, tricky, "\n"), map[string]int{"bad": 1}},
+		{"lines of a log", "[2026-11-21 12:00:00] started\n[INFO] on\n" + many(n, tricky, "\n"), map[string]int{"bad": 2}},
 		{"NDJSON with a huge line", many(n, tricky, "\n") + "\n" + huge + "\n" + `{"n":"late"}`, map[string]int{"fault": 1, "bad": 1}},
 		{"arrays, one a line", "[" + many(n, tricky, "]\n[") + "]\n", nil},
 		{"one array on one line", "[" + many(n, tricky, ",") + "]", nil},
@@ -198,6 +206,58 @@ func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	}
 	if n := len(samples(t, l)); n < 1000 {
 		t.Errorf("only %d samples of what was there", n)
+	}
+}
+
+// A folder stands for the files below it, a pattern for what it matches; a file that
+// cannot be read is named with what to do.
+func TestFoldersAndPatterns(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, content := range map[string]string{"a.json": "{\"n\":0}", "b/c/d.json": "{\"n\":1}", "b/.hidden": "no", ".git/x": "no", "e.txt": "{\"n\":2}"} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]int{root: 3, filepath.Join(root, "b"): 1, filepath.Join(root, "*.json"): 1, filepath.Join(root, "[ab]*"): 2} {
+		l := sinktest.New()
+		readFiles(t, l, path)
+		if got := samples(t, l); len(got) != want || got["bad"] > 0 {
+			t.Errorf("%s: %v, want %d samples", path, got, want)
+		}
+	}
+	utf16 := filepath.Join(root, "b", "wide")
+	if err := os.WriteFile(utf16, []byte("\xff\xfe{\x00}\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(root, "*.csv"): "no file matches", t.TempDir(): "there are no files in the folder",
+		filepath.Join(root, "[") + "[": "syntax error in pattern", filepath.Join(root, "none"): "no such file",
+		root: utf16 + ": it is UTF-16: convert it",
+	} {
+		l := sinktest.New()
+		err := (&files.Source{Paths: []string{path}}).Run(t.Context(), l)
+		if err == nil || !strings.Contains(err.Error(), want) || l.Claims != 0 {
+			t.Errorf("%s: %v after %d claims", path, err, l.Claims)
+		}
+	}
+}
+
+// Many files have one bar.
+func TestManyFilesDrawOneBar(t *testing.T) {
+	var out bytes.Buffer
+	root := t.TempDir()
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(many(500, `{"n":%d,"pad":"%s"}`, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&files.Source{Paths: []string{root}, Progress: &out}).Run(t.Context(), sinktest.New()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "30 files") || !strings.Contains(out.String(), "done!") {
+		t.Errorf("the bar is %q", out.String())
 	}
 }
 

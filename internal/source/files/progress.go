@@ -1,7 +1,9 @@
 package files
 
 import (
+	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -9,14 +11,40 @@ import (
 	"github.com/keyheat/keyheat/internal/terminal"
 )
 
-// bars show how much of each file is read, by its bytes on disk.
+// maxBars is up to how many files have a bar each.
+const maxBars = 10
+
+// bars show how much of each file is read, by its bytes on disk; of many files, how much
+// of all.
 type bars struct {
+	files       []*bar
 	done, drawn chan struct{}
+}
+
+// bar is how much of one file is read.
+type bar struct {
+	size int64
+	file atomic.Pointer[file] // nil until it is read
+}
+
+// follow shows what is read of a file.
+func (b *bar) follow(f *file) {
+	if b != nil {
+		b.file.Store(f)
+	}
+}
+
+func (b *bar) value() int64 {
+	f := b.file.Load()
+	if f == nil {
+		return 0
+	}
+	return min(f.raw.n.Load(), b.size)
 }
 
 // drawBars starts drawing; without a writer it returns nil. A stream of unknown
 // size has no bar.
-func drawBars(out io.Writer, files []*file) *bars {
+func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 	if out == nil {
 		return nil
 	}
@@ -28,14 +56,28 @@ func drawBars(out io.Writer, files []*file) *bars {
 	if terminal.Colours() {
 		w.Style().Colors = progress.StyleColorsExample
 	}
-	trackers := make(map[*file]*progress.Tracker)
-	for _, f := range files {
-		if f.size > 0 {
-			trackers[f] = &progress.Tracker{Message: f.path, Total: f.size, Units: progress.UnitsBytes}
-			w.AppendTracker(trackers[f])
+	b := &bars{done: make(chan struct{}), drawn: make(chan struct{})}
+	trackers := make(map[*progress.Tracker][]*bar)
+	var all *progress.Tracker
+	if len(paths) > maxBars {
+		all = &progress.Tracker{Message: fmt.Sprintf("%d files", len(paths)), Units: progress.UnitsBytes}
+	}
+	for i, path := range paths {
+		b.files = append(b.files, &bar{size: sizes[i]})
+		switch {
+		case sizes[i] == 0:
+		case all != nil:
+			all.Total += sizes[i]
+			trackers[all] = append(trackers[all], b.files[i])
+		default:
+			of := &progress.Tracker{Message: path, Total: sizes[i], Units: progress.UnitsBytes}
+			trackers[of] = []*bar{b.files[i]}
+			w.AppendTracker(of)
 		}
 	}
-	b := &bars{done: make(chan struct{}), drawn: make(chan struct{})}
+	if all != nil && all.Total > 0 {
+		w.AppendTracker(all)
+	}
 	rendered := make(chan struct{})
 	go func() { defer close(rendered); w.Render() }()
 	go func() {
@@ -47,8 +89,16 @@ func drawBars(out io.Writer, files []*file) *bars {
 	return b
 }
 
+// of returns the bar of a file; nil without any.
+func (b *bars) of(i int) *bar {
+	if b == nil {
+		return nil
+	}
+	return b.files[i]
+}
+
 // follow updates the trackers until done is closed, and once more then.
-func follow(trackers map[*file]*progress.Tracker, done <-chan struct{}) {
+func follow(trackers map[*progress.Tracker][]*bar, done <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for open := true; open; {
@@ -57,8 +107,12 @@ func follow(trackers map[*file]*progress.Tracker, done <-chan struct{}) {
 		case <-done:
 			open = false
 		}
-		for f, tracker := range trackers {
-			tracker.SetValue(min(f.raw.n.Load(), f.size))
+		for tracker, of := range trackers {
+			sum := int64(0)
+			for _, b := range of {
+				sum += b.value()
+			}
+			tracker.SetValue(sum)
 		}
 	}
 }

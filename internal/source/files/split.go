@@ -43,6 +43,7 @@ type splitter struct {
 	line int64 // number of its line, from 1; below 1 when reading began in the middle
 
 	layout      layout
+	linesFrom   int  // what stands before the lines that isLines found
 	wrapped     bool // the array stands in {"Records":[…]}
 	scan        scanner
 	scanned     int  // bytes of buf that the scanner has seen
@@ -74,6 +75,8 @@ func (s *splitter) next() (source.Message, error) {
 		case ok && len(bytes.TrimSpace(m)) > 0:
 			return source.Message{Value: m, Line: line}, nil
 		case ok:
+		case (len(s.buf) == cap(s.buf) || s.err != nil) && s.isLines():
+			return source.Message{Value: s.take(s.linesFrom), Line: line}, nil
 		case len(s.buf) == cap(s.buf):
 			m := s.tooLarge()
 			m.Line = line
@@ -112,11 +115,11 @@ func (s *splitter) recognise() bool {
 	line, rest, _ := bytes.Cut(s.buf, []byte("\n"))
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	switch {
-	case s.buf[0] == ',': // reading on in an array
+	case s.buf[0] == ',' && s.line <= 0: // reading on in an array
 		s.layout = array
 	case json.Valid(line):
 		s.layout = lines
-	case s.buf[0] == '[' && !separate(rest):
+	case opensArray(s.buf) && !separate(rest):
 		s.layout = array
 	case s.buf[0] == '{' && (len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')):
 		s.layout = objects
@@ -126,6 +129,16 @@ func (s *splitter) recognise() bool {
 	return true
 }
 
+// opensArray reports whether a text begins as an array of objects does. A line of a log
+// may begin with a bracket too: [2026-11-21 12:00:00] or [INFO].
+func opensArray(text []byte) bool {
+	if text[0] != '[' {
+		return false
+	}
+	text = bytes.TrimLeft(text[1:], " \t\r\n")
+	return len(text) == 0 || bytes.IndexByte([]byte("{[]"), text[0]) >= 0
+}
+
 // separate reports whether two lines are a JSON object each, with no comma between
 // them: then these are lines, and whatever stands before them is one bad line, not
 // the beginning of an array that would swallow them.
@@ -133,6 +146,29 @@ func separate(text []byte) bool {
 	first, text, _ := bytes.Cut(text, []byte("\n"))
 	second, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
 	return isObject(first) && isObject(second)
+}
+
+// isLines reports whether what was taken for an array, or for an object over lines, are
+// lines after all: an object fills a line and nothing follows that may follow an element.
+// One broken line would else swallow all that are behind it. What stands before the first
+// such line is then linesFrom bytes long.
+func (s *splitter) isLines() bool {
+	if s.layout == lines {
+		return false
+	}
+	for at := bytes.IndexByte(s.buf, '\n') + 1; at > 0; {
+		line, rest, found := bytes.Cut(s.buf[at:], []byte("\n"))
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		if !found {
+			return false
+		}
+		if len(rest) > 0 && bytes.IndexByte([]byte(",]}"), rest[0]) < 0 && isObject(line) {
+			s.layout, s.wrapped, s.inOversized, s.linesFrom = lines, false, false, at
+			return true
+		}
+		at += len(line) + 1
+	}
+	return false
 }
 
 func isObject(line []byte) bool {
@@ -242,6 +278,15 @@ func (s *splitter) skipRest() bool {
 			s.resume(end)
 			return true
 		}
+		if s.layout != lines && s.err == nil && len(s.buf) < cap(s.buf) {
+			s.fill() // until enough is there to see whether these are lines
+			continue
+		}
+		if s.isLines() {
+			s.take(s.linesFrom)
+			s.discard()
+			return true
+		}
 		s.take(len(s.buf))
 		s.discard()
 		if s.err != nil {
@@ -302,6 +347,8 @@ type scanner struct {
 
 func (s *scanner) step(b byte) {
 	switch {
+	case b == '\n': // no string goes over lines: one that does not end ends here
+		s.quoted, s.escaped = false, false
 	case s.escaped:
 		s.escaped = false
 	case s.quoted && b == '\\':

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // OfSample are those of Keyheat's own form, and of every other.
@@ -33,5 +34,8 @@ func OfCloudTrail() []sample.Reason {
 	}
 }
 
+// OfMapped are those of other people's fields beside the first.
+func OfMapped() []sample.Reason { return []sample.Reason{mapped.ReasonRow} }
+
 // All are those of every form.
-func All() []sample.Reason { return slices.Concat(OfSample(), OfChange(), OfCloudTrail()) }
+func All() []sample.Reason { return slices.Concat(OfSample(), OfChange(), OfCloudTrail(), OfMapped()) }

@@ -1,0 +1,80 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// expand returns the files that paths name: a folder stands for all files in it and
+// below, but for those whose names begin with a dot, and a pattern for what it matches.
+// Both are sorted by name.
+func expand(paths []string) (all []string, err error) {
+	for _, path := range paths {
+		var some []string
+		info, err := os.Stat(path)
+		switch {
+		case path == Stdin:
+			some, err = []string{path}, nil
+		case err == nil && info.IsDir():
+			some, err = below(path)
+		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+			some, err = matching(path)
+		default:
+			some, err = []string{path}, nil // opening says what is wrong with it
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// below returns the files in a folder and all below it.
+func below(folder string) (all []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("open samples: %w", err)
+		case path != folder && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+		case entry.Type().IsRegular() || entry.Type()&fs.ModeSymlink != 0:
+			all = append(all, path)
+		}
+		return nil
+	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("open samples %s: there are no files in the folder", folder)
+	}
+	return all, err
+}
+
+// matching returns the files that a pattern matches, and those in the folders that it
+// matches.
+func matching(pattern string) (all []string, err error) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("open samples %s: %w", pattern, err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("open samples %s: no file matches", pattern)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		some := []string{path}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if some, err = below(path); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}

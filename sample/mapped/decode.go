@@ -1,0 +1,214 @@
+package mapped
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+)
+
+// ReasonRow is a row of CSV or TSV with more or fewer columns than the line of names,
+// or with quotes that do not end in its line.
+const ReasonRow sample.Reason = "bad_row"
+
+// layout is how a file holds its samples.
+type layout int
+
+const (
+	unknown layout = iota
+	objects        // JSON, in lines or not, alone or behind other text
+	rows           // CSV or TSV under a line of names
+)
+
+// Decoder reads the messages of one file after the other. It is for one goroutine.
+type Decoder struct {
+	mapping Mapping
+	rules   []rule
+	inner   *keyheatjson.Decoder
+	relay   relay
+
+	layout  layout
+	columns Columns
+	at      []int // the column of each rule, below 0 for none
+	buf     []byte
+}
+
+// NewDecoder returns a decoder for a mapping that is valid. Rates are those of
+// [keyheatjson.Decoder.SetRates].
+func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
+	d := &Decoder{mapping: m, rules: m.rules(), inner: keyheatjson.NewDecoder()}
+	d.inner.SetRates(rates)
+	return d
+}
+
+// Begin begins another file, which may have another layout.
+func (d *Decoder) Begin() { d.layout, d.columns = unknown, Columns{} }
+
+// InRows reports whether the file at hand has rows of CSV or TSV.
+func (d *Decoder) InRows() bool { return d.layout == rows }
+
+// Columns returns the names of the columns of the file at hand, none for JSON.
+func (d *Decoder) Columns() []string { return d.columns.Names }
+
+// Called returns what a field of Keyheat JSON is called in the files; the field's own
+// name where that is not said.
+func (d *Decoder) Called(field string) string {
+	for i := range d.rules {
+		if r := &d.rules[i]; r.name == field && r.whole != "" {
+			return r.whole
+		}
+	}
+	return field
+}
+
+// Decode reads every sample in one message: whole lines, an object, or an array of them.
+// at is not needed: a sample that has no time is a bad one.
+func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
+	d.relay.Handler = h
+	defer func() { d.relay = relay{} }()
+	if d.layout == unknown {
+		message = d.recognise(message)
+	}
+	switch {
+	case d.layout == rows:
+		d.each(message, d.row)
+	case json.Valid(message): // one value, which may span lines
+		d.frames(message)
+	default:
+		d.each(message, d.line)
+	}
+}
+
+// recognise determines the layout by the first line, and returns what is behind the line
+// of names.
+func (d *Decoder) recognise(message []byte) []byte {
+	d.layout = objects
+	first, rest, _ := bytes.Cut(bytes.TrimLeft(message, "\ufeff\r\n"), []byte("\n"))
+	columns, ok := ColumnsOf(first)
+	if !ok || !d.names(columns) {
+		return message
+	}
+	d.layout, d.columns = rows, columns
+	d.at = d.at[:0]
+	for i := range d.rules {
+		d.at = append(d.at, slices.Index(columns.Names, d.rules[i].whole))
+	}
+	return rest
+}
+
+// names reports whether a line of columns names one that was said to be there, or a key.
+func (d *Decoder) names(c Columns) bool {
+	for i := range d.rules {
+		if r := &d.rules[i]; (r.said || r.name == "pk") && r.whole != "" && slices.Contains(c.Names, r.whole) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsHeader reports whether a line names columns as Keyheat JSON names its fields, so that
+// the rows below it need no mapping.
+func IsHeader(line []byte) bool {
+	c, ok := ColumnsOf(line)
+	return ok && slices.Contains(c.Names, "pk") && slices.Contains(c.Names, "ts")
+}
+
+// each hands out the lines of a message that are not blank.
+func (d *Decoder) each(message []byte, do func(line []byte)) {
+	for len(message) > 0 {
+		n := frame.NextLine(message)
+		if line := bytes.Trim(message[:n], " \r\n"); len(line) > 0 {
+			do(line)
+		}
+		message = message[n:]
+	}
+}
+
+// maxBrackets is in how many places of a line JSON is looked for.
+const maxBrackets = 8
+
+// line reads a line of JSON, alone or with other text around it.
+func (d *Decoder) line(line []byte) {
+	end := bytes.LastIndexByte(line, '}') + 1
+	from := 0
+	for range maxBrackets {
+		next := bytes.IndexByte(line[from:], '{')
+		if next < 0 || from+next >= end {
+			break
+		}
+		from += next
+		if json.Valid(line[from:end]) {
+			d.frames(line[from:end])
+			return
+		}
+		from++
+	}
+	d.frames(line) // which says why it is none
+}
+
+func (d *Decoder) frames(text []byte) { frame.Each(text, d.relay.Handler, d.object) }
+
+// object maps a JSON object.
+func (d *Decoder) object(raw []byte) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		d.relay.Handler.Bad(sample.ReasonSyntax, frame.Excerpt(raw))
+		return
+	}
+	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, &d.rules[i]) })
+}
+
+// emit hands on what a line holds, in Keyheat JSON: value returns what it has for a rule
+// that is no constant.
+func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
+	dst, hasTable := append(d.buf[:0], '{'), false
+	attrs := []byte(nil)
+	for i := range d.rules {
+		r := &d.rules[i]
+		var raw json.RawMessage
+		if r.path == nil {
+			raw = appendText(nil, r.fixed)
+		} else {
+			raw = value(i)
+		}
+		switch {
+		case raw == nil:
+		case isAttribute(r.name):
+			attrs = append(appendText(append(attrs, ','), r.name[len(attribute):]), ':')
+			attrs = d.appendValue(attrs, r.kind, raw)
+		default:
+			hasTable = hasTable || r.name == "table"
+			dst = d.appendField(dst, r.name, r.kind, raw)
+		}
+	}
+	if !hasTable && d.mapping.Table != "" {
+		dst = d.appendField(dst, "table", kindText, appendText(nil, d.mapping.Table))
+	}
+	if len(attrs) > 0 {
+		attrs[0] = '{'
+		dst = d.appendField(dst, "attrs", kindAttrs, append(attrs, '}'))
+	}
+	d.buf = append(dst, '}')
+	d.relay.line = line
+	d.inner.Decode(d.buf, 0, &d.relay)
+}
+
+func (d *Decoder) appendField(dst []byte, name string, k kind, raw json.RawMessage) []byte {
+	if len(dst) > 1 {
+		dst = append(dst, ',')
+	}
+	return d.appendValue(append(append(append(dst, '"'), name...), `":`...), k, raw)
+}
+
+// relay hands on what the decoder of Keyheat JSON finds, and shows the line that it came
+// from.
+type relay struct {
+	sample.Handler
+	line []byte
+}
+
+// Bad implements sample.Handler.
+func (r *relay) Bad(reason sample.Reason, _ []byte) { r.Handler.Bad(reason, frame.Excerpt(r.line)) }

@@ -1,0 +1,155 @@
+package mapped_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/mapped"
+)
+
+// heard is what a decoder hands out: good samples in Keyheat JSON, bad ones by reason.
+type heard []string
+
+func (h *heard) Record(r *sample.Record) { *h = append(*h, string(r.AppendJSON(nil))) }
+func (h *heard) Bad(reason sample.Reason, excerpt []byte) {
+	*h = append(*h, string(reason)+": "+string(excerpt))
+}
+
+func decode(t *testing.T, m mapped.Mapping, messages ...string) heard {
+	t.Helper()
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var h heard
+	d := mapped.NewDecoder(m, map[string]float64{"sampled": 0.01})
+	for _, message := range messages {
+		d.Decode([]byte(message), 0, &h)
+	}
+	return h
+}
+
+const sound = `{"ts":1763692032185,"table":"orders","pk":"a","op":"PutItem","bytes":900}`
+
+func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story, fields string
+		unit          mapped.Unit
+		text          string
+		want          []string
+	}{
+		{"nothing mapped", "", "", sound, []string{sound}},
+		{"names", "ts=time,pk=customer,op=verb,bytes=size,table=t", "", `{"time":1763692032185,"customer":"a","verb":"PutItem","size":900,"t":"orders"}`, []string{sound}},
+		{"paths, and a name with a dot", "ts=at,pk=detail.key,op=a.b", "", `{"at":1763692032185,"detail":{"key":"a"},"a.b":"put_item","bytes":900}`, []string{sound}},
+		{"JSON in a text", "ts=at,pk=message.key,op=message.op.name", "", `{"at":1763692032185,"message":"{\"key\":\"a\",\"op\":{\"name\":\"dynamodb:PutItem\"}}","bytes":"900"}`, []string{sound}},
+		{"constants", "op=const:PutItem,table=const:orders", "", `{"ts":1763692032185,"pk":"a","op":7,"bytes":900}`, []string{sound}},
+		{"a field left out", "id=", "", `{"ts":1763692032185,"pk":"a","id":[1],"op":"PutItem","bytes":900}`, []string{sound}},
+		{"a number as a text", "caller=host", "", `{"ts":1763692032185,"pk":"a","host":7,"op":"PutItem","bytes":900}`, []string{strings.Replace(sound, "}", `,"caller":"7"}`, 1)}},
+		{"attributes", "attrs.tenant=org,attrs.user=u.id", "", `{"ts":1763692032185,"pk":"a","org":"acme","u":{"id":7},"op":"PutItem","bytes":900}`, []string{strings.Replace(sound, "}", `,"attrs":{"tenant":"acme","user":"7"}}`, 1)}},
+		{"a key in DynamoDB's JSON", "", "", `{"ts":1763692032185,"pk":{"S":"a"},"op":"PutItem","bytes":900}`, []string{sound}},
+		{"seconds", "", mapped.Seconds, `{"ts":1763692032.185,"pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"seconds as text", "", mapped.Seconds, `{"ts":"1763692032.185","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"microseconds", "", mapped.Microseconds, `{"ts":1763692032185999,"pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"nanoseconds", "", mapped.Nanoseconds, `{"ts":1763692032185999999,"pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"RFC 3339, whatever the unit", "", mapped.Nanoseconds, `{"ts":"2025-11-21T03:27:12.185+01:00","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"a database's time", "", "", `{"ts":"2025-11-21 02:27:12.185","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"an array", "op=o", "", `[{"ts":1763692032185,"pk":"a","o":"PUT","bytes":900},` + "\n" + `{"ts":1763692032185,"pk":"a","o":"INSERT","bytes":900}]`, []string{sound, sound}},
+		{"an object over lines", "op=o", "", "{\n\"ts\":1763692032185,\n\"pk\":\"a\",\"o\":\"PUT\",\"bytes\":900\n}", []string{sound}},
+		{"lines of a log", "op=o", "", "started\n[12:00] {x} INFO " + `{"ts":1763692032185,"pk":"a","o":"PUT","bytes":900}` + " done\n",
+			[]string{"syntax: started", sound}},
+		{"CSV", "pk=customer,op=verb,bytes=size", "", "\ufeffts,customer,verb,size\r\n1763692032185,a,put,900\r\n", []string{sound}},
+		{"CSV with quotes", "pk=customer", "", `"ts","customer","op","bytes"` + "\n" + `1763692032185,"a,""b""",PutItem,900`, []string{strings.Replace(sound, `"a"`, `"a,\"b\""`, 1)}},
+		{"CSV without a mapping", "", "", "ts,pk,op,bytes\n1763692032185,a,PutItem,900", []string{sound}},
+		{"semicolons", "", "", "ts;pk;op;bytes\n1763692032185;a;PutItem;900", []string{sound}},
+		{"TSV", "", "", "ts\tpk\top\tbytes\tsk\n1763692032185\ta\tPutItem\t900\t\n", []string{sound}},
+		{"rows that are none", "", "", "ts,pk,op\n1763692032185,a\n1763692032185,\"a,PutItem\n1763692032185,,PutItem\n",
+			[]string{"bad_row: 1763692032185,a", "bad_row: 1763692032185,\"a,PutItem", "no_key: 1763692032185,,PutItem"}},
+		{"what cannot be", "n=count", "", `{"ts":"yesterday","pk":"a","op":"PutItem"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"mend"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","wcu":"two"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","count":""}`,
+			[]string{`bad_time: {"ts":"yesterday","pk":"a","op":"PutItem"}`, `bad_op: {"ts":1763692032185,"pk":"a","op":"mend"}`,
+				`bad_units: {"ts":1763692032185,"pk":"a","op":"PutItem","wcu":"two"}`, `bad_n: {"ts":1763692032185,"pk":"a","op":"PutItem","count":""}`}},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			m := mapped.Mapping{Unit: c.unit, Table: "orders"}
+			if c.fields != "" {
+				if err := m.ParseFields(c.fields); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := decode(t, m, c.text); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// A file's rows come in several messages, and the next file may have other columns.
+func TestColumnsAreThoseOfTheFile(t *testing.T) {
+	t.Parallel()
+	d := mapped.NewDecoder(mapped.Mapping{Table: "orders"}, nil)
+	var h heard
+	for _, message := range []string{"ts,pk,op,bytes\n", "1763692032185,a,PutItem,900\n"} {
+		d.Decode([]byte(message), 0, &h)
+	}
+	d.Begin()
+	d.Decode([]byte("bytes,op,pk,ts\n900,PutItem,a,1763692032185\n"), 0, &h)
+	if want := (heard{sound, sound}); !slices.Equal(h, want) {
+		t.Errorf("got %v", h)
+	}
+}
+
+func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"pk":              `"pk": write FIELD=THEIRS, such as pk=customer_id`,
+		"key=customer_id": `"key" is no field of a sample: give one of account, attempts, attrs,`,
+		"attrs.=x":        `"attrs." is no field`,
+	} {
+		var m mapped.Mapping
+		if err := m.ParseFields(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := (&mapped.Mapping{Unit: "min"}).Validate(); err == nil || !strings.Contains(err.Error(), "[s ms us ns]") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The fields that can be mapped are those of Keyheat JSON: each is read by its decoder,
+// which finds nothing of the field in a sample without it.
+func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
+	t.Parallel()
+	whole := `{"ts":1763692032185,"table":"orders","index":"i","pk":"a","sk":"b","op":"GetItem","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
+		`"throttle":"t","rate":0.5,"n":2,"calls":2,"attempts":3,"waited_ms":4,"failed":true,"call":"c","caller":"d","account":"e","region":"f","id":"g","attrs":{"h":"i"}}`
+	var direct heard
+	keyheatjson.NewDecoder().Decode([]byte(whole), 0, &direct)
+	if got := decode(t, mapped.Mapping{}, whole); !slices.Equal(got, direct) {
+		t.Errorf("got %s, want %s", got, direct)
+	}
+	for _, field := range mapped.Fields() {
+		if !strings.Contains(direct[0], strconv.Quote(field)+":") {
+			t.Errorf("%s is not in %s", field, direct[0])
+		}
+		without := decode(t, mapped.Mapping{Fields: map[string]string{field: ""}}, whole)
+		if slices.Equal(without, direct) {
+			t.Errorf("%s is not left out", field)
+		}
+	}
+}
+
+// FuzzDecode reads any text: it must not panic, and no line may vanish.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{sound, "ts,pk,op\n1763692032185,a,PutItem\n", "INFO {} {\"a\":{}}", "[{}]", "\"ts\"\t\"pk\"\n\"\t"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h := decode(t, mapped.Mapping{Fields: map[string]string{"pk": "a.b", "attrs.x": "y"}, Unit: mapped.Seconds}, text, text)
+		if header, ok := mapped.ColumnsOf([]byte(text)); strings.TrimSpace(text) != "" && len(h) == 0 && !ok {
+			t.Errorf("%q vanishes; its columns are %v", text, header)
+		}
+	})
+}
