@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
@@ -46,10 +48,16 @@ func analyzeCommand() *cobra.Command {
 			"  collector generate | reporter analyze -o json -\n" +
 			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson\n" +
+			"  reporter analyze --print-form\n" +
 			"  reporter analyze --fail-on critical samples.ndjson\n" +
 			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
 			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if form, _ := c.Flags().GetBool("print-form"); form {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.MinimumNArgs(1)(c, args)
+		},
 	}
 	defaults := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
@@ -70,10 +78,15 @@ func analyzeCommand() *cobra.Command {
 		panic(err) // the flag is defined above
 	}
 	own := newMappingFlags(c.Flags())
+	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if *policyFile != "" {
 			fmt.Fprintln(c.ErrOrStderr(), "reporter: --policy is deprecated: give the file with --tables")
+		}
+		if *printForm {
+			_, err := io.WriteString(c.OutOrStdout(), docs.Form)
+			return err
 		}
 		mapping, err := own.mapping()
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -152,4 +153,29 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q vanishes; its columns are %v", text, header)
 		}
 	})
+}
+
+// The page about the form names every field, and every unit of times.
+func TestThePageNamesEveryField(t *testing.T) {
+	t.Parallel()
+	for _, field := range mapped.Fields() {
+		if !strings.Contains(docs.Form, "`"+field+"`") {
+			t.Errorf("%s is not on the page", field)
+		}
+	}
+	for _, unit := range mapped.Units() {
+		if !strings.Contains(docs.Form, "`"+string(unit)+"`") && !strings.Contains(docs.Form, "`--time-unit "+string(unit)+"`") {
+			t.Errorf("the unit %s is not on the page", unit)
+		}
+	}
+	for op := sample.GetItem; op.String() != ""; op++ {
+		if !strings.Contains(docs.Form, op.String()) {
+			t.Errorf("%s is not on the page", op)
+		}
+	}
+	for line := range strings.Lines(docs.Form) {
+		if strings.HasPrefix(line, `    {"ts"`) && len(decode(t, mapped.Mapping{}, line)) != 1 {
+			t.Errorf("the example %s is none", line)
+		}
+	}
 }
