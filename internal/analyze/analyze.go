@@ -126,10 +126,11 @@ func Run(ctx context.Context, o Options) error {
 func (r *Result) fail(on detect.Severity) error {
 	s := &r.Samples
 	if !s.Judged {
-		if len(s.Faults) == 0 {
-			return ErrNothingJudged
+		why := s.Cause()
+		if len(r.Gaps) > 0 {
+			why = printable(r.Gaps[0].Partition) + ": " + printable(r.Gaps[0].Reason)
 		}
-		return fmt.Errorf("%w: %s", ErrNothingJudged, &s.Faults[0])
+		return fmt.Errorf("%w: %s", ErrNothingJudged, why)
 	}
 	if on == "" {
 		return nil

@@ -161,6 +161,8 @@ func (r *Result) verdict() string {
 		return ""
 	case len(r.Gaps) > 0:
 		return "No hot keys in what could be read.\n"
+	case s.AtLeast():
+		return "No hot keys, if each request cost the least that it can.\n"
 	}
 	return "No hot keys.\n"
 }

@@ -171,6 +171,9 @@ func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
 	if end := bytes.IndexByte(whole, '\n'); end >= len(excerpt) { // an object may span lines
 		whole = whole[:end]
 	}
+	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; len(bytes.Trim(before, "[ \t")) == 0 {
+		whole = t.message[at-len(before) : at+len(whole)] // a bracket that begins a line
+	}
 	return number, bytes.TrimRight(whole, "\r\n")
 }
 
@@ -186,8 +189,11 @@ func offset(text, part []byte) int {
 	return bytes.Index(text, part)
 }
 
-// shorten returns the beginning of a line, of so many bytes at most.
+// shorten returns the beginning of a line, or of lines as one, of so many bytes at most.
 func shorten(line []byte, limit int) string {
+	if bytes.IndexByte(line, '\n') >= 0 {
+		line = bytes.Join(bytes.Fields(line), []byte(" "))
+	}
 	if len(line) <= limit {
 		return string(line)
 	}

@@ -119,7 +119,7 @@ func (n Names) suggest() string {
 		case s.field == "ts" || s.field == "pk":
 			parts = append(parts, s.field+"=FIELD")
 		case s.field == "op" && !n.has("wcu") && !n.has("rcu"):
-			parts = append(parts, "op=const:PutItem")
+			parts = append(parts, "op=const:OPERATION")
 		}
 	}
 	return "--map '" + strings.Join(parts, ",") + "'"

@@ -2,8 +2,11 @@ package intake
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect/wording"
@@ -19,7 +22,6 @@ var remedies = map[sample.Reason]string{
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
 	sample.ReasonEmpty:      "there is nothing in it",
 	sample.ReasonTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
-	sample.ReasonNotObject:  "it is JSON, but no object: a sample is one object a line",
 	sample.ReasonBadUTF8:    "it is not UTF-8: convert the file, as in iconv -f LATIN1 -t UTF-8 FILE",
 	sample.ReasonBadTable:   "the table's name is no text of up to 255 bytes",
 	sample.ReasonBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD",
@@ -60,6 +62,11 @@ func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
 		return hint + ", in the file of --tables"
 	}
 	switch reason {
+	case sample.ReasonNotObject:
+		if json.Valid(line) {
+			return "it is JSON, but no object: a sample is one object a line"
+		}
+		return syntaxRemedy(line, named) // a line that begins as JSON would
 	case sample.ReasonSyntax:
 		return syntaxRemedy(line, named)
 	case sample.ReasonBadTime:
@@ -67,7 +74,7 @@ func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
 	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
 		return missingRemedy(reason, line, named, of)
 	case mapped.ReasonRow:
-		return fmt.Sprintf("the line of names has %d columns, and this row has not, or its quotes end in another line", len(of.Columns()))
+		return fmt.Sprintf("it has not the %d columns of the line of names, or a quote in it does not end", len(of.Columns()))
 	}
 	return "it is no sample"
 }
@@ -102,8 +109,8 @@ func missingRemedy(reason sample.Reason, line []byte, named bool, of Fields) str
 	switch theirs := of.Called(fieldOf[reason]); {
 	case theirs != fieldOf[reason] && names.has(theirs):
 		return what + ": " + wording.Printable(theirs) + " is empty in it"
-	case theirs != fieldOf[reason]:
-		what += ": there is no " + wording.Printable(theirs)
+	case theirs != fieldOf[reason] && named && len(names) > 0:
+		return what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=FIELD"
 	}
 	if !named || len(names) == 0 {
 		return what + ": say which field it is with --map"
@@ -143,7 +150,7 @@ func syntaxRemedy(line []byte, named bool) string {
 		return "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"
 	case bytes.HasPrefix(text, []byte("{'")):
 		return "it is Python's way to print a dict and no JSON: write it with json.dumps"
-	case len(text) > 0 && text[0] == '{':
+	case len(text) > 0 && text[0] == '{', bytes.HasPrefix(text, []byte("[{")):
 		if bytes.HasSuffix(text, []byte("},")) {
 			return "a comma follows the object: write an object a line, or an array in brackets"
 		}
@@ -152,6 +159,8 @@ func syntaxRemedy(line []byte, named bool) string {
 		return "it is XML or HTML: give JSON, CSV or TSV"
 	case bytes.IndexByte(text, '{') > 0 && bytes.HasSuffix(text, []byte("}")):
 		return "it is JSON behind other text, as in a log: " + jsonBehind(text, named)
+	case inColumns && slices.ContainsFunc(columns, isFigure):
+		return fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))
 	case inColumns && named:
 		return fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), columns.suggest())
 	case inColumns:
@@ -159,6 +168,9 @@ func syntaxRemedy(line []byte, named bool) string {
 	}
 	return "it is no JSON object, and no row of CSV or TSV under a line of names"
 }
+
+// isFigure reports whether a cell is a number or a time, as no column is called.
+func isFigure(cell string) bool { return cell != "" && strings.Trim(cell, "0123456789.:-+TZ ") == "" }
 
 func kindOf(separator rune) string {
 	if separator == '\t' {

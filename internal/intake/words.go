@@ -38,21 +38,26 @@ func (r *Reading) Unjudged() string {
 	if r.Judged {
 		return ""
 	}
+	return "Nothing could be judged: " + r.why() + "."
+}
+
+// why says why there is no verdict.
+func (r *Reading) why() string {
 	all := r.Good
 	for _, n := range r.Bad {
 		all += n
 	}
 	switch {
 	case all == 0 && r.UnreadFiles == 1:
-		return "Nothing could be judged: " + place(r.Unread[0]) + " holds no samples."
+		return place(r.Unread[0]) + " holds no samples"
 	case all == 0:
-		return "Nothing could be judged: there are no samples in the files."
+		return "there are no samples in the files"
 	case all == 1 && r.Good == 0:
-		return "Nothing could be judged: the only line could not be counted."
+		return "the only line could not be counted"
 	case r.Good == 0:
-		return fmt.Sprintf("Nothing could be judged: none of %s lines could be counted.", wording.Count(all))
+		return fmt.Sprintf("none of %s lines could be counted", wording.Count(all))
 	}
-	return fmt.Sprintf("Nothing could be judged: only %s of %s lines could be counted.", wording.Count(r.Good), wording.Count(all))
+	return fmt.Sprintf("only %s of %s lines could be counted", wording.Count(r.Good), wording.Count(all))
 }
 
 // Least says that units are not known and so the least; nothing when they are.
@@ -62,6 +67,25 @@ func (r *Reading) Least() string {
 	}
 	return fmt.Sprintf("%s of %s samples tell neither units nor a size: each counts as the least that it can cost, so a key may be hotter than it looks.",
 		wording.Count(r.Unsized), wording.Count(r.Good))
+}
+
+// Cause says in a sentence why there is no verdict: the most frequent fault, or that there
+// is nothing.
+func (r *Reading) Cause() string {
+	if len(r.Faults) > 0 {
+		return r.Faults[0].String()
+	}
+	return r.why()
+}
+
+// leastFrom is the share of samples without units and size from which on a verdict names
+// that at once.
+const leastFrom = 0.01
+
+// AtLeast reports whether the figures of a good part of the samples are the least that
+// these can have cost.
+func (r *Reading) AtLeast() bool {
+	return float64(r.Unsized) >= leastFrom*float64(r.Good) && r.Unsized > 0
 }
 
 // maxFaults is how many first bad lines are told.

@@ -174,7 +174,7 @@ func TestThePageNamesEveryField(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(docs.Form) {
-		if strings.HasPrefix(line, `    {"ts"`) && len(decode(t, mapped.Mapping{}, line)) != 1 {
+		if strings.HasPrefix(line, `    {"ts"`) && !strings.HasPrefix(strings.Join(decode(t, mapped.Mapping{}, line), ""), "{") {
 			t.Errorf("the example %s is none", line)
 		}
 	}

@@ -221,7 +221,11 @@ func decompress(r io.Reader) (io.ReadCloser, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
-		return gzip.NewReader(b)
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("it begins as gzip and is none, or is cut off: %w", err)
+		}
+		return z, nil
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdFileMemory))
 		if err != nil {

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/keyheat/keyheat/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write the golden file of mistakes")
+
+const goldenMistakes = "testdata/mistakes.golden"
+
+// mistake is a file that somebody gives analyze, or a command line, that is not what they
+// believe.
+type mistake struct {
+	story string
+	args  string // beside analyze; FILE is the file
+	file  string
+	// judged says that a part can be judged, and so is.
+	judged bool
+}
+
+// request is a sound sample.
+func request(second int) string {
+	return fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"k%d","op":"PutItem","wcu":1}`, 1763692032000+1000*second, second%3)
+}
+
+func requests(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(request(i) + "\n")
+	}
+	return b.String()
+}
+
+func gzipped(text string) string {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.NoCompression) // which is the same in every version
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	return b.String()
+}
+
+// wide is text in UTF-16 with its byte order mark.
+func wide(text string) string {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = append(b, byte(u), byte(u>>8))
+	}
+	return string(b)
+}
+
+func event(name, parameters string) string {
+	return `{"eventTime":"2026-11-21T02:27:12Z","eventSource":"dynamodb.amazonaws.com","eventName":"` + name + `","requestParameters":` + parameters + `}`
+}
+
+const (
+	keysOnly = `{"eventID":"1","eventName":"MODIFY","eventSource":"aws:dynamodb","tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,"Keys":{"id":{"S":"a"}},"StreamViewType":"KEYS_ONLY"}}`
+	sorted   = `{"eventID":"1","eventName":"MODIFY","eventSource":"aws:dynamodb","tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,"Keys":{"id":{"S":"a"},"at":{"N":"1"}},"StreamViewType":"KEYS_ONLY"}}`
+)
+
+var mistakes = []mistake{
+	{"times in seconds", "", `{"ts":1763692032,"table":"orders","pk":"a","op":"PutItem"}`, false},
+	{"times in fractions of seconds", "", `{"ts":1763692032.185,"table":"orders","pk":"a","op":"PutItem"}`, false},
+	{"times in microseconds", "", `{"ts":1763692032185000,"table":"orders","pk":"a","op":"PutItem"}`, false},
+	{"times in nanoseconds", "", `{"table":"orders","pk":"a","op":"PutItem","ts":1763692032185000000}`, false},
+	{"milliseconds, called seconds", "--time-unit s", request(0), false},
+	{"a local time", "", `{"ts":"21.11.2026 12:00","table":"orders","pk":"a","op":"PutItem"}`, false},
+	{"CSV", "", "time,customer_id,action\n1763692032185,a,put\n", false},
+	{"CSV in quotes", "", "\"time\",\"customer id\",\"action\"\n1763692032185,\"a, b\",put\n", false},
+	{"CSV of Excel with semicolons", "", "\ufeffZeit;Kunde\r\n21.11.2026;a\r\n", false},
+	{"CSV with an index of pandas", "", ",timestamp,user_id\n0,1763692032185,a\n", false},
+	{"TSV", "", "timestamp\tkey\toperation\n1763692032185\ta\tput\n", false},
+	{"CSV without a line of names", "--map pk=customer_id --table orders", "1763692032185,a,put\n", false},
+	{"CSV without a table", "--map ts=time,pk=id,op=const:PutItem", "time,id\n1763692032185,a\n", false},
+	{"CSV in seconds", "--map ts=time,pk=id,op=const:PutItem --table orders", "time,id\n1763692032,a\n", false},
+	{"CSV, mapped to a column that is not there", "--map ts=time,pk=customer,op=const:PutItem --table orders", "time,id\n1763692032185,a\n", false},
+	{"rows that are too short", "--map pk=id,op=const:PutItem --table orders", "ts,id,note\n1763692032185,a\n", false},
+	{"a line of names and no rows", "--table orders", "ts,pk,op\n", false},
+	{"decimal commas", "--table orders", "ts;pk;op;wcu\n1763692032185;a;PutItem;1,5\n", false},
+	{"own names", "", `{"timestamp":1763692032185,"customerId":"a","operation":"put","table_name":"orders"}`, false},
+	{"own names, nested and over lines", "", "{\n  \"@timestamp\": \"2026-11-21T12:00:00Z\",\n  \"ddb\": {\n    \"key\": \"a\"\n  }\n}\n", false},
+	{"a path that is not there", "--map pk=detail.id --table orders", `{"ts":1763692032185,"detail":{"key":"a"},"op":"PutItem"}`, false},
+	{"no table", "", `{"ts":1763692032185,"pk":"a","op":"PutItem"}`, false},
+	{"no key", "", `{"ts":1763692032185,"table":"orders","op":"PutItem"}`, false},
+	{"an empty key", "", `{"ts":1763692032185,"table":"orders","pk":"","op":"PutItem"}`, false},
+	{"neither operation nor units", "", `{"ts":1763692032185,"table":"orders","pk":"a"}`, false},
+	{"an operation of one's own", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"saveOrder"}`, false},
+	{"a rate in per cent", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"PutItem","rate":50}`, false},
+	{"a log with JSON in its lines", "", "2026-11-21 12:00:00 INFO " + `{"time":1763692032185,"table":"orders","key":"a","op":"put"}` + "\n", false},
+	{"a log that begins with brackets", "", "[2026-11-21 12:00:00] started\n[2026-11-21 12:00:01] on\n", false},
+	{"an access log", "", `127.0.0.1 - - [21/Nov/2026:12:00:00 +0000] "GET /orders/a HTTP/1.1" 200 17` + "\n", false},
+	{"Python's dicts", "", "{'ts': 1763692032185, 'table': 'orders', 'pk': 'a'}\n", false},
+	{"lines that end with a comma", "", strings.ReplaceAll(requests(3), "\n", ",\n"), false},
+	{"a broken object", "", `{"ts":1763692032185,"table":"orders","pk":"a`, false},
+	{"values and no objects", "", "1\n2\n", false},
+	{"XML", "", "<requests><request/></requests>\n", false},
+	{"binary data", "", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00>\x00", false},
+	{"Latin-1", "", strings.Replace(request(0), "k0", "M\xfcller", 1), false},
+	{"UTF-16 with a byte order mark", "", wide(request(0)), false},
+	{"a workbook", "", "PK\x03\x04\x14\x00\x06\x00", false},
+	{"Parquet", "", "PAR1\x15\x04", false},
+	{"nothing", "", "", false},
+	{"empty lines", "", "\n\n \n", false},
+	{"an empty list of records", "", `{"Records":[]}`, false},
+	{"gzip that is cut off at once", "", gzipped(requests(10))[:12], false},
+	{"gzip that is cut off", "", gzipped(requests(2000))[:60_000], true},
+	{"gzip that is none", "", "\x1f\x8b\x00\x00", false},
+	{"CloudTrail of a table with a sort key, whose keys nobody names", "", event("PutItem", `{"tableName":"orders","key":{"id":"a","at":"b"}}`), false},
+	{"CloudTrail of queries", "", event("Query", `{"tableName":"orders"}`), false},
+	{"CloudTrail without data events", "", `{"Records":[{"eventTime":"2026-11-21T02:27:12Z","eventSource":"s3.amazonaws.com","eventName":"PutBucketAcl","requestParameters":{}}]}`, false},
+	{"a stream of keys only", "", keysOnly, true},
+	{"a stream of keys only, of a table with a sort key", "", sorted, false},
+	{"a table's export", "", `{"Item":{"id":{"S":"a"}}}`, false},
+	{"a report of Contributor Insights", "", `{"KeyLabels":["pk"],"AggregationStatistic":"Sum","Contributors":[{"Keys":["a"]}]}`, false},
+	{"figures of CloudWatch", "", `{"Label":"ConsumedWriteCapacityUnits","Datapoints":[{"Sum":1}]}`, false},
+	{"one broken first line", "", "[{\"ts\": broken\n, and more\n" + requests(50), true},
+	{"a first line that wraps", "", "{\"Records\":[\n{\n" + requests(50), true},
+	{"nine bad lines of ten", "", requests(5) + strings.Repeat("GET /\n", 45), true},
+	{"one good line of a thousand", "", request(0) + "\n" + strings.Repeat("GET /\n", 1000), false},
+	{"a sound pipeline of half a file", "--fail-on critical", requests(5) + strings.Repeat("GET /\n", 45), false},
+	{"a file that is not there", "absent.ndjson", "", false},
+	{"a pattern that matches nothing", "*.parquet", "", false},
+	{"a folder without files", "folder", "", false},
+	{"a unit that is none", "--time-unit min", request(0), false},
+	{"a field that is none", "--map key=id", request(0), false},
+	{"a mapping without a field", "--map id", request(0), false},
+	{"a severity that is none", "--fail-on loud", request(0), false},
+}
+
+// analyzed runs analyze with a mistake.
+func analyzed(t *testing.T, m mistake, format string) (code int, stdout, stderr string) {
+	t.Helper()
+	args := append([]string{"analyze", "-o", format}, strings.Fields(m.args)...)
+	if m.file != "" || m.args == "" || strings.HasPrefix(m.args, "--") {
+		args = append(args, "requests")
+		if err := os.WriteFile("requests", []byte(m.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	code = cli.Run(context.Background(), command(), args, cli.Streams{Out: &out, Err: &errs})
+	return code, out.String(), errs.String()
+}
+
+// TestMistakes gives analyze what people give it, in every format: no file gets a clean
+// bill of health, and what is wrong is said in a sentence with where it is and what to
+// do. The sentences stand in testdata/mistakes.golden; -update writes them.
+func TestMistakes(t *testing.T) {
+	want, err := os.ReadFile(goldenMistakes)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	home, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("folder", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var golden strings.Builder
+	for _, m := range mistakes {
+		code, table, stderr := analyzed(t, m, "table")
+		command := strings.TrimSpace("reporter analyze " + m.args)
+		fmt.Fprintf(&golden, "## %s\n$ %s\nexits %d\n%s", m.story, command, code, stderr)
+		if m.judged {
+			golden.WriteString(firstAndLast(table))
+		}
+		golden.WriteString("\n")
+		if m.judged != (code == cli.OK) {
+			t.Errorf("%s: exit code %d", m.story, code)
+		}
+		if strings.Contains(table, "No hot keys.\n") {
+			t.Errorf("%s: a clean bill of health:\n%s", m.story, table)
+		}
+		if table == "" {
+			continue // it could not be opened
+		}
+		checkFormats(t, m)
+	}
+	if *update {
+		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if golden.String() != string(want) {
+		t.Errorf("%s differs: run with -update, and read the difference", goldenMistakes)
+	}
+}
+
+// checkFormats checks that every other format says what is not judged.
+func checkFormats(t *testing.T, m mistake) {
+	t.Helper()
+	partly := m.judged || strings.Contains(m.args, "--fail-on")
+	_, text, _ := analyzed(t, m, "json")
+	var result struct {
+		Samples struct {
+			Judged  bool
+			Unsized int
+			Share   *float64
+			Faults  []struct{ Remedy string }
+		}
+		Gaps []any
+	}
+	if err := json.Unmarshal([]byte(text), &result); err != nil {
+		t.Fatal(err)
+	}
+	s := result.Samples
+	if s.Judged != partly || s.Judged && *s.Share == 1 && s.Unsized == 0 && len(result.Gaps) == 0 {
+		t.Errorf("%s: in JSON it is %+v", m.story, s)
+	}
+	for _, fault := range s.Faults {
+		if fault.Remedy == "" {
+			t.Errorf("%s: a fault without a remedy", m.story)
+		}
+	}
+	kind := ",not_judged,"
+	if partly {
+		kind = ",partly_judged,"
+	}
+	if _, text, _ = analyzed(t, m, "csv"); !strings.Contains(text, kind) && s.Unsized == 0 {
+		t.Errorf("%s: in CSV it is %s", m.story, text)
+	}
+	if _, text, _ = analyzed(t, m, "html"); strings.Contains(text, "any key was hot is not known") == partly {
+		t.Errorf("%s: the page does not say what it knows", m.story)
+	}
+}
+
+// firstAndLast returns the verdict of a table, and what stands below it about what was
+// read.
+func firstAndLast(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	at := strings.Index(text, " samples counted")
+	return first + "\n" + text[strings.LastIndex(text[:at], "\n")+1:]
+}
+
+// A file that may not be read is named.
+func TestAFileThatMayNotBeRead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read all files")
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("secret", []byte(request(0)), 0); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := analyzed(t, mistake{args: "secret"}, "table")
+	if code != cli.Failed || out != "" || !strings.Contains(errs, "secret: permission denied") {
+		t.Errorf("exit code %d, %s, %s", code, out, errs)
+	}
+}
