@@ -171,7 +171,7 @@ func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
 	if end := bytes.IndexByte(whole, '\n'); end >= len(excerpt) { // an object may span lines
 		whole = whole[:end]
 	}
-	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; len(bytes.Trim(before, "[ \t")) == 0 {
+	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; excerpt[0] != '{' && len(bytes.Trim(before, "[ \t")) == 0 {
 		whole = t.message[at-len(before) : at+len(whole)] // a bracket that begins a line
 	}
 	return number, bytes.TrimRight(whole, "\r\n")

@@ -58,6 +58,11 @@ func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
 	if text := remedies[reason]; text != "" {
 		return text
 	}
+	if reason == change.ReasonKeySchema && named {
+		if remedy := keysRemedy(line); remedy != "" {
+			return remedy
+		}
+	}
 	if hint := change.Hint(reason); hint != "" {
 		return hint + ", in the file of --tables"
 	}
@@ -79,6 +84,32 @@ func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
 	return "it is no sample"
 }
 
+// tableName is where stream records and CloudTrail's events name their table.
+var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`)
+
+// keysRemedy says which key attributes a stream record or an event has, for the file that
+// says which is which; nothing where the line does not show two.
+func keysRemedy(line []byte) string {
+	var keys Names
+	for _, name := range fieldsOf(line) {
+		for _, in := range []string{"dynamodb.Keys.", "requestParameters.key."} {
+			if key, is := strings.CutPrefix(name, in); is {
+				key, _, _ = strings.Cut(key, ".")
+				keys = append(keys, key)
+			}
+		}
+	}
+	if len(keys) != 2 {
+		return ""
+	}
+	table := "NAME"
+	if match := tableName.FindSubmatch(line); match != nil {
+		table = string(match[1])
+	}
+	return fmt.Sprintf("its keys are %s: say which is which in a file for --tables, as in tables: {%s: {partition_key: %s, sort_key: %s}}",
+		keys, table, wording.Printable(keys[0]), wording.Printable(keys[1]))
+}
+
 // fieldOf is the field that a reason finds missing.
 var fieldOf = map[sample.Reason]string{
 	sample.ReasonNoTime: "ts", sample.ReasonNoTable: "table", sample.ReasonNoKey: "pk", sample.ReasonNoOp: "op",
@@ -96,6 +127,8 @@ func missingRemedy(reason sample.Reason, line []byte, named bool, of Fields) str
 		names = fieldsOf(line[bytes.IndexByte(line, '{'):])
 	}
 	switch {
+	case names.has("digestStartTime"):
+		return "it is a digest of CloudTrail, which holds no events: leave these files out"
 	case names.has("Item") && len(names) == 1:
 		return "it is an item of a table's export, which tells of no requests"
 	case names.has("KeyLabels") || names.has("Contributors"):

@@ -94,8 +94,10 @@ const maxFaults = 4
 // FaultSentences say what could not be counted: the first bad line of the most frequent
 // reasons, and what to do about it.
 func (r *Reading) FaultSentences() (all []string) {
-	for i := range r.Faults[:min(len(r.Faults), maxFaults)] {
-		all = append(all, r.Faults[i].String())
+	for i := range r.Faults {
+		if f := &r.Faults[i]; len(all) < maxFaults && (r.Good == 0 || !noLoad[f.Reason]) {
+			all = append(all, f.String())
+		}
 	}
 	if r.Good > 0 && r.UnreadFiles > 0 {
 		s := wording.Count(int64(r.UnreadFiles)) + " files gave no sample: "

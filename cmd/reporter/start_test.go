@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheFirstQuarterOfAnHour runs the commands of docs/START.md as a stranger does, one
+// block after the other: what the page shows below a block is in its output.
+func TestTheFirstQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/START.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "bin", "reporter")); err != nil { // see TestMain
+		t.Fatal(err)
+	}
+	var output string
+	run, shown := 0, 0
+	for _, block := range strings.Split(string(page), "\n```")[1:] {
+		language, text, _ := strings.Cut(block, "\n")
+		switch language {
+		case "sh":
+			c := exec.CommandContext(t.Context(), "sh", "-c", text)
+			c.Dir = dir
+			all, _ := c.CombinedOutput() // a verdict that is none is an error here, and shown
+			output, run = string(all), run+1
+		case "text":
+			for line := range strings.Lines(text) {
+				if shown++; !strings.Contains(output, strings.TrimSpace(line)) {
+					t.Errorf("%q is not in\n%s", strings.TrimSpace(line), output)
+				}
+			}
+		}
+	}
+	if run < 9 || shown < 14 {
+		t.Errorf("%d blocks ran, %d lines were compared", run, shown)
+	}
+}
