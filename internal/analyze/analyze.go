@@ -143,7 +143,7 @@ func (r *Result) fail(on detect.Severity) error {
 	}
 	switch {
 	case n > 0:
-		return fmt.Errorf("%w: %d findings of severity %s or worse", ErrFound, n, on)
+		return fmt.Errorf("%w: findings of severity %s or worse: %d", ErrFound, on, n)
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
 	case *s.Share < failBelow:

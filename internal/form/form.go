@@ -161,20 +161,33 @@ func (f *FileDecoder) Columns() []string {
 // JSON, in which broken lines are counted too.
 const detectLines = 16
 
-// Detect returns the form of a message by the first record in it that is JSON.
+// detectRecords is how many records of a message are asked for their form: one alone, in
+// front of others, might be a broken one.
+const detectRecords = 5
+
+// Detect returns the form of a message: that of most of the first records in it that are
+// JSON, and of the first where none has more.
 func Detect(message []byte) Form {
 	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
+	counts, best, records := make(map[Form]int), Keyheat, 0
 	for range detectLines {
-		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 {
+		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 || records == detectRecords {
 			break
 		}
-		var first members
-		if rest[0] == '{' && json.NewDecoder(bytes.NewReader(rest)).Decode(&first) == nil {
-			return first.form()
+		var next members
+		d := json.NewDecoder(bytes.NewReader(rest))
+		if rest[0] != '{' || d.Decode(&next) != nil {
+			_, rest, _ = bytes.Cut(rest, []byte("\n"))
+			continue
 		}
-		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+		rest = rest[d.InputOffset():]
+		f := next.form()
+		if counts[f]++; records == 0 || counts[f] > counts[best] {
+			best = f
+		}
+		records++
 	}
-	return Keyheat
+	return best
 }
 
 // members are those in which the forms differ.

@@ -38,6 +38,7 @@ func TestFormsAreDetected(t *testing.T) {
 		{"a trail's file", `{"Records":[` + trail + "," + trail + `]}`, form.CloudTrail, "trail trail"},
 		{"one event", trail, form.CloudTrail, "trail"},
 		{"after broken lines", "oops\n{\"a\n" + stream, form.Stream, "syntax syntax changes"},
+		{"behind a record of another form", `{"dynamodb":{}}` + "\n" + keyheat + "\n" + keyheat, form.Keyheat, "no_time orders orders"},
 		{"nothing", "", form.Keyheat, "empty"},
 		{"no samples", "hello", form.Keyheat, "syntax"},
 		{"no records", `{"Records":[]}`, form.Keyheat, "no_time"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,6 +241,17 @@ func TestFoldersAndPatterns(t *testing.T) {
 		err := (&files.Source{Paths: []string{path}}).Run(t.Context(), l)
 		if err == nil || !strings.Contains(err.Error(), want) || l.Claims != 0 {
 			t.Errorf("%s: %v after %d claims", path, err, l.Claims)
+		}
+	}
+}
+
+// A file that is read before its bar is drawn is read to its end all the same.
+func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
+	path := file(t, []byte(`{"n":0}`))
+	for range 100 {
+		l := sinktest.New()
+		if err := (&files.Source{Paths: []string{path}, Progress: io.Discard}).Run(t.Context(), l); err != nil || len(samples(t, l)) != 1 {
+			t.Fatal(err, len(samples(t, l)))
 		}
 	}
 }

@@ -83,8 +83,16 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 	go func() {
 		defer close(b.drawn)
 		follow(trackers, b.done)
-		w.Stop()
-		<-rendered
+		// A stop before the rendering has begun stops nothing, as when a file is small.
+		for again := time.NewTicker(10 * time.Millisecond); ; {
+			w.Stop()
+			select {
+			case <-rendered:
+				again.Stop()
+				return
+			case <-again.C:
+			}
+		}
 	}()
 	return b
 }
