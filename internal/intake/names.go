@@ -97,6 +97,17 @@ var synonyms = []struct {
 	{"bytes", []string{"bytes", "size", "itemsize", "sizebytes", "length"}},
 }
 
+// hasUnits reports whether a field may be read or write units, which tell what an
+// operation would.
+func (n Names) hasUnits() bool {
+	for _, s := range synonyms {
+		if (s.field == "wcu" || s.field == "rcu") && n.like(s.names, nil) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "")
 
 // suggest returns a --map that makes samples of lines with these fields, as far as names
@@ -118,7 +129,7 @@ func (n Names) suggest() string {
 			parts = append(parts, "table=const:NAME")
 		case s.field == "ts" || s.field == "pk":
 			parts = append(parts, s.field+"=FIELD")
-		case s.field == "op" && !n.has("wcu") && !n.has("rcu"):
+		case s.field == "op" && !n.hasUnits():
 			parts = append(parts, "op=const:OPERATION")
 		}
 	}

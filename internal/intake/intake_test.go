@@ -1,0 +1,117 @@
+package intake_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/intake"
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+)
+
+// read returns the reading of so many good samples and bad lines.
+func read(good int, bad map[sample.Reason]int) intake.Reading {
+	var t intake.Tally
+	t.Begin("a")
+	for range good {
+		t.Good(&sample.Record{})
+	}
+	for reason, n := range bad {
+		for range n {
+			t.Bad(reason, nil)
+		}
+	}
+	return t.Reading()
+}
+
+func TestAVerdictNeedsData(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story   string
+		good    int
+		bad     map[sample.Reason]int
+		judged  bool
+		covers  string
+		because string
+	}{
+		{"nothing", 0, nil, false, "", "a holds no samples"},
+		{"one line", 0, map[sample.Reason]int{sample.ReasonSyntax: 1}, false, "", "the only line could not be counted"},
+		{"nothing good", 0, map[sample.Reason]int{sample.ReasonSyntax: 3}, false, "", "none of 3 lines"},
+		{"too little", 1, map[sample.Reason]int{sample.ReasonSyntax: 100}, false, "", "only 1 of 101 lines"},
+		{"little", 1, map[sample.Reason]int{sample.ReasonSyntax: 99}, true, "covers 1% of the lines", ""},
+		{"most", 98, map[sample.Reason]int{sample.ReasonSyntax: 2}, true, "covers 98% of the lines", ""},
+		{"all but an odd line", 999, map[sample.Reason]int{sample.ReasonSyntax: 1}, true, "", ""},
+		{"events that are no load", 1, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 999, cloudtrail.ReasonFailed: 1}, true, "", ""},
+		{"nothing but those", 0, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 2}, false, "", "none of 2 lines"},
+	} {
+		r := read(c.good, c.bad)
+		if r.Judged != c.judged || !strings.Contains(r.Covers(), c.covers) || c.covers == "" && r.Covers() != "" {
+			t.Errorf("%s: judged is %v, %q", c.story, r.Judged, r.Covers())
+		}
+		if !strings.Contains(r.Unjudged(), c.because) || (c.because == "") != (r.Unjudged() == "") {
+			t.Errorf("%s: %q", c.story, r.Unjudged())
+		}
+	}
+}
+
+// A line that comes again is told by where it stands, not by what it says.
+func TestALineIsTheOneThatIsBad(t *testing.T) {
+	t.Parallel()
+	var tally intake.Tally
+	message := []byte("same\nsame\nsame\nother\n")
+	tally.Begin("a")
+	tally.Message(message, 7)
+	tally.Bad(sample.ReasonSyntax, message[10:14])
+	tally.Bad(sample.ReasonNoKey, []byte("other")) // a copy
+	for _, fault := range tally.Reading().Faults {
+		if want := map[sample.Reason]int64{sample.ReasonSyntax: 9, sample.ReasonNoKey: 10}[fault.Reason]; fault.Line != want {
+			t.Errorf("%s is in line %d, want %d", fault.Reason, fault.Line, want)
+		}
+	}
+}
+
+// Every reason has something to do, or to know, and no line makes it panic or show what
+// is hidden.
+func TestEveryReasonHasARemedy(t *testing.T) {
+	t.Parallel()
+	lines := []string{"", "{", "{}", "[{", "secret,secret2\n", "secret\tb", `{"secret":{"secret":["secret",{"secret":1}]}}`, "<", "\x00", `x {"secret":1}`,
+		`{"dynamodb":{"Keys":{"secret":{"S":"a"},"secret2":{"S":"b"}}},"tableName":"secret"}`}
+	for _, reason := range append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables) {
+		for _, line := range lines {
+			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+				t.Errorf("%s has no remedy", reason)
+			}
+			if hidden := intake.Remedy(reason, []byte(line), false, nil); strings.Contains(hidden, "secret") || hidden == "" {
+				t.Errorf("%s of %q shows %q", reason, line, hidden)
+			}
+		}
+	}
+}
+
+func TestAMappingIsSuggested(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"when":1,"orderId":"a","verb":"put"}`:                                       "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
+		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
+		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=FIELD,op=const:OPERATION,bytes=size'",
+	} {
+		if got := intake.Remedy(sample.ReasonNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// FuzzRemedy looks at any line: it must not panic, and say something.
+func FuzzRemedy(f *testing.F) {
+	for _, seed := range []string{`{"a":{"b":[1,{"c":2}]},"d":1`, "a,b\n1,2", "[[{", "2026-11-21 {\"a\":1}", "}]", `{"a":{}}{`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, reason := range reasons.All() {
+			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+				t.Errorf("%s of %q has no remedy", reason, line)
+			}
+		}
+	})
+}
