@@ -169,7 +169,7 @@ func TestAMissingSchemaIsSaid(t *testing.T) {
 	s := newShop()
 	s.update(0, "a", "ann", "", "open", 0, 0)
 	text := run(t, s.lines[0], analyze.FormatTable)
-	for _, want := range []string{"1 bad (key_schema_not_configured)", "set tables.NAME.partition_key"} {
+	for _, want := range []string{"1 bad (key_schema_not_configured)", "tables: {orders: {partition_key: customer, sort_key: id}}"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
