@@ -12,6 +12,9 @@ type Judgement struct {
 	// whole over what was there; each at most once.
 	Windows     []Window
 	Cardinality []Cardinality
+	// Rollups and Seen replace those of the same time, each at most once.
+	Rollups []Rollup
+	Seen    []SeenMinute
 	// Peaks raise what is stored of the same key and hour, each at most once.
 	Peaks []HourPeak
 	// Views replace those of the same table and index, each at most once.
@@ -69,6 +72,8 @@ func (j *Judgement) parts() []part {
 	return []part{
 		partOf(j.Windows, (*tx).putWindows, func(w *Window) sample.Target { return w.Target }),
 		partOf(j.Cardinality, (*tx).putCardinality, func(c *Cardinality) sample.Target { return c.Target }),
+		partOf(j.Rollups, (*tx).putRollups, func(r *Rollup) sample.Target { return r.Target }),
+		partOf(j.Seen, (*tx).putSeenMinutes, nil),
 		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
 		partOf(j.Views, (*tx).putViews, func(v *TableView) sample.Target { return v.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),

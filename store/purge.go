@@ -12,10 +12,11 @@ import (
 // Eraser takes a key out of what the store holds as bytes that it does not read. Each
 // method reports whether the key was in them; else the bytes are not written again.
 type Eraser interface {
-	// Window and Delta take it out of summaries, Delta out of those of a table and its
+	// Window, Rollup and Delta take it out of summaries, Delta out of those of a table and its
 	// indexes; an empty Account or Region stands for every one. version is that of the
 	// new delta.
 	Window(body []byte) (erased []byte, was bool, err error)
+	Rollup(body []byte) (erased []byte, was bool, err error)
 	Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error)
 	// Document takes it out of JSON, Text out of a sentence.
 	Document(document []byte) (erased []byte, was bool, err error)
@@ -41,6 +42,7 @@ type Erased struct {
 	Notifications int64 `json:"notifications"`
 	Peaks         int64 `json:"peaks"`
 	Windows       int64 `json:"windows"`
+	Rollups       int64 `json:"rollups"`
 	Deltas        int64 `json:"deltas"`
 	Documents     int64 `json:"documents"`
 }
@@ -50,7 +52,7 @@ const actionPurge = "purge a key"
 
 // PurgeKey deletes what is about a key (its findings with their histories, incidents
 // that stand for them, notifications about these, its hourly peaks) and takes it out
-// of everything else that names it: windows, deltas, views, other findings, incidents,
+// of everything else that names it: windows, roll-ups, deltas, views, other findings, incidents,
 // notifications and reports. It is one transaction, and an entry of the audit, without the key. A
 // judge that is running loses its lease and starts over from what is left.
 //
@@ -122,7 +124,13 @@ func (t *tx) purgeTarget(ctx context.Context, target int64, p Purge, e *Erased) 
 			return err
 		}
 	}
-	return nil
+	levels, err := selectAll(ctx, t, only[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
+	for _, level := range levels {
+		if err == nil {
+			err = t.rewrite(ctx, rewriting{"rollups", "begins", "body", p.rollup}, &e.Rollups, fmt.Sprintf("target = %d AND level = %d", target, level))
+		}
+	}
+	return err
 }
 
 // deleteFindings deletes the findings about a key, and the incidents they stand for.
@@ -248,6 +256,8 @@ func (t *tx) rewrite(ctx context.Context, r rewriting, count *int64, where strin
 }
 
 func (p Purge) window(body []byte) (any, bool, error) { return p.Window(body) }
+
+func (p Purge) rollup(body []byte) (any, bool, error) { return p.Rollup(body) }
 
 // payload is of bytes, a document of text.
 func (p Purge) payload(document []byte) (any, bool, error) { return p.Document(document) }

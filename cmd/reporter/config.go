@@ -48,6 +48,7 @@ type Retention struct {
 	Cardinality   time.Duration `yaml:"cardinality" help:"the number of distinct keys of each table, by minute"`
 	Peaks         time.Duration `yaml:"peaks" help:"the hourly peaks of warm keys, from which growth is forecast"`
 	Views         time.Duration `yaml:"views" help:"the view of each table's keys, since its last change"`
+	Heat          Heat          `yaml:"heat"`
 	Findings      time.Duration `yaml:"findings" help:"findings, since their last change"`
 	History       time.Duration `yaml:"history" help:"the history of findings; silences that are over"`
 	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or dropped"`
@@ -55,6 +56,14 @@ type Retention struct {
 	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
 	CloudWatch    time.Duration `yaml:"cloudwatch" help:"the minutes that CloudWatch reported"`
 	Reports       time.Duration `yaml:"reports" help:"scheduled reports"`
+}
+
+// Heat is how long the roll-ups of the heatmap are kept.
+type Heat struct {
+	TenSeconds time.Duration `yaml:"ten_seconds" help:"the heatmap's cells of ten seconds, since they were written last"`
+	Minutes    time.Duration `yaml:"minutes" help:"its cells of a minute"`
+	TenMinutes time.Duration `yaml:"ten_minutes" help:"its cells of ten minutes"`
+	Hours      time.Duration `yaml:"hours" help:"its cells of an hour, and which seconds were counted"`
 }
 
 // defaults returns a reporter's default configuration.
@@ -68,6 +77,7 @@ func defaults() *Config {
 		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
 			Deltas: kept.Deltas, Windows: kept.Windows, Cardinality: kept.Cardinality, Peaks: kept.Peaks, Views: kept.Views,
+			Heat:     Heat{TenSeconds: kept.HeatTenSeconds, Minutes: kept.HeatMinutes, TenMinutes: kept.HeatTenMinutes, Hours: kept.HeatHours},
 			Findings: kept.Findings, History: kept.History, Notifications: kept.Notifications, Gaps: kept.Gaps,
 			BadSamples: kept.Bad, CloudWatch: kept.CloudWatch, Reports: kept.Reports,
 		},
@@ -108,6 +118,8 @@ func (r Retention) check(f *config.Faults) {
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
 		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
+		{"heat.ten_seconds", r.Heat.TenSeconds, time.Hour}, {"heat.minutes", r.Heat.Minutes, 2 * time.Hour},
+		{"heat.ten_minutes", r.Heat.TenMinutes, 2 * time.Hour}, {"heat.hours", r.Heat.Hours, 2 * time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
 		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute}, {"reports", r.Reports, time.Hour},
@@ -134,6 +146,8 @@ func (c *Config) judge() report.Config {
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
+			HeatTenSeconds: c.Retention.Heat.TenSeconds, HeatMinutes: c.Retention.Heat.Minutes,
+			HeatTenMinutes: c.Retention.Heat.TenMinutes, HeatHours: c.Retention.Heat.Hours,
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
 		},

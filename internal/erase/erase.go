@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -38,6 +39,28 @@ func (keys Key) Window(body []byte) (erased []byte, was bool, err error) {
 		return nil, false, nil
 	}
 	erased, err = w.MarshalBinary()
+	return erased, err == nil, err
+}
+
+// Rollup implements store.Eraser.
+func (keys Key) Rollup(body []byte) (erased []byte, was bool, err error) {
+	var r heat.Rollup
+	if err := r.UnmarshalBinary(body); err != nil {
+		return nil, false, err
+	}
+	kept := r.Keys[:0]
+	for _, k := range r.Keys {
+		if slices.ContainsFunc(keys, func(key sample.Key) bool { return named(k.Key, k.Cut, key) }) {
+			r.Drop(k)
+			was = true
+			continue
+		}
+		kept = append(kept, k)
+	}
+	if r.Keys = kept; !was {
+		return nil, false, nil
+	}
+	erased, err = r.MarshalBinary()
 	return erased, err == nil, err
 }
 

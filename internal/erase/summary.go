@@ -14,7 +14,7 @@ import (
 func forget(w *sketch.Window, key sample.Key) (was bool) {
 	kept := make([]sketch.KeyLoad, 0, len(w.Keys))
 	for _, k := range w.Keys {
-		if k.Key == key || k.Cut && k.Key.Type == key.Type && strings.HasPrefix(key.Text, k.Key.Text) {
+		if named(k.Key, k.Cut, key) {
 			high := k.High()
 			w.Unseen = sketch.Load{Read: max(w.Unseen.Read, high.Read), Write: max(w.Unseen.Write, high.Write)}
 			was = true
@@ -27,6 +27,12 @@ func forget(w *sketch.Window, key sample.Key) (was bool) {
 	}
 	w.Keys = kept
 	return was
+}
+
+// named reports whether what is kept of a key, which may be its beginning alone, may be
+// this one.
+func named(kept sample.Key, cut bool, key sample.Key) bool {
+	return kept == key || cut && kept.Type == key.Type && strings.HasPrefix(key.Text, kept.Text)
 }
 
 // without returns evidence without the items of a sort key, and their places.

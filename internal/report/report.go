@@ -66,6 +66,7 @@ type Store interface {
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	windowStore
+	heatStore
 	findingStore
 	cloudWatchStore
 

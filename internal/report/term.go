@@ -67,6 +67,9 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	s := verdict.NewState(j.config.state(), seed, cursors)
 	s.Views.Restore(views)
+	if err := loadHeat(ctx, j.store, s); err != nil {
+		return nil, err
+	}
 	if err := loadFiring(ctx, j.store, s, findings); err != nil {
 		return nil, err
 	}
@@ -88,6 +91,9 @@ func (t *term) pass(ctx context.Context) error {
 	}
 	h := fold.NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
 	closing := t.state.Closing(h)
+	if err := loadTens(ctx, t.judge.store, t.state, closing); err != nil {
+		return err
+	}
 	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
 		return err
 	}
@@ -236,6 +242,9 @@ func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizo
 func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	tables := t.state.Tables(now)
 	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
+		return err
+	}
+	if err := loadRollups(ctx, t.judge.store, t.state, h); err != nil {
 		return err
 	}
 	p, err := t.state.Pending(closing, tables, h, now)

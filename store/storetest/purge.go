@@ -34,6 +34,8 @@ func (e eraser) Window(body []byte) ([]byte, bool, error) {
 	return []byte(text), was, nil
 }
 
+func (e eraser) Rollup(body []byte) ([]byte, bool, error) { return e.Window(body) }
+
 func (e eraser) Delta(_ sample.Target, body []byte) ([]byte, int, bool, error) {
 	text, was := e.Text(string(body))
 	return []byte(text), 9, was, nil
@@ -70,6 +72,12 @@ func fill(t *testing.T, s *store.Store) {
 	seconds.Body = []byte("a window with user#canary")
 	at := time.Now().UTC().Truncate(time.Hour)
 	judge(t, s, store.Judgement{
+		Rollups: []store.Rollup{
+			{Target: sample.Target{Table: "orders"}, Level: 10, Begins: at, Body: []byte("ten seconds of user#canary")},
+			{Target: sample.Target{Table: "orders"}, Level: 60, Begins: at, Body: []byte("a minute of user#canary")},
+			{Target: sample.Target{Table: "orders"}, Level: 60, Begins: at.Add(time.Minute), Body: []byte("a minute")},
+			{Target: sample.Target{Table: "carts"}, Level: 60, Begins: at, Body: []byte("a minute of user#canary")},
+		},
 		Findings: []store.Finding{about, beside, other}, Incidents: []store.Incident{stands, names}, Windows: []store.Window{seconds, window(1)},
 		Transitions:         []store.Transition{{Of: "about", Note: "of it"}, {Of: "beside", Note: "by user#canary"}},
 		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names", Note: "by user#canary"}},
@@ -96,7 +104,7 @@ func fill(t *testing.T, s *store.Store) {
 func purged(t *testing.T, s *store.Store) {
 	fill(t, s)
 	e := value[store.Erased](t)(purge(s, t, false))
-	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Peaks: 1, Windows: 1, Deltas: 1, Documents: 5})
+	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Peaks: 1, Windows: 1, Rollups: 2, Deltas: 1, Documents: 5})
 
 	all := value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))
 	var found []string
@@ -129,6 +137,16 @@ func purged(t *testing.T, s *store.Store) {
 			t.Errorf("a window is %q", w.Body)
 		}
 	}
+	for of, want := range map[store.RollupQuery]string{
+		{Target: sample.Target{Table: "orders"}, Level: 10}: "ten seconds of -", {Target: sample.Target{Table: "orders"}, Level: 60}: "a minute of - a minute",
+		{Target: sample.Target{Table: "carts"}, Level: 60}: "a minute of user#canary",
+	} {
+		var bodies []string
+		for _, r := range value[[]store.Rollup](t)(s.Rollups(t.Context(), of)) {
+			bodies = append(bodies, string(r.Body))
+		}
+		equal(t, "roll-ups of "+of.Table, strings.Join(bodies, " "), want)
+	}
 	snap := read(t, s, nil)
 	equal(t, "the delta", string(snap.Deltas[0].Body), "a delta with -")
 	equal(t, "its version", snap.Deltas[0].Version, 9)
@@ -148,7 +166,7 @@ func purged(t *testing.T, s *store.Store) {
 	near(t, "the entry", entries[0].At)
 	entries[0].At = time.Time{}
 	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
-		Detail: `{"findings":1,"incidents":1,"notifications":2,"peaks":1,"windows":1,"deltas":1,"documents":5}`}})
+		Detail: `{"findings":1,"incidents":1,"notifications":2,"peaks":1,"windows":1,"rollups":2,"deltas":1,"documents":5}`}})
 	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
 }
 

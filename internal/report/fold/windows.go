@@ -27,8 +27,9 @@ type OpenWindow struct {
 	Window sketch.Window
 	// vector is the highest sequence number of each writer in the window.
 	vector map[string]int64
-	// unsaved is the lowest sequence number of each writer that the stored
-	// window, if there is one, does not hold yet.
+	// unsaved is the lowest sequence number of each writer that is to be read again
+	// where this is lost before it is closed: also of deltas that the stored window
+	// holds, since peaks and roll-ups may not have them.
 	unsaved map[string]int64
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
@@ -133,6 +134,9 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 		}
 		l.open[at] = o
 	}
+	if _, already := o.unsaved[writer]; !already {
+		o.unsaved[writer] = seq
+	}
 	if o.vector[writer] >= seq {
 		return
 	}
@@ -142,9 +146,6 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 	}
 	l.Keys += len(o.Window.Keys)
 	o.vector[writer] = seq
-	if _, already := o.unsaved[writer]; !already {
-		o.unsaved[writer] = seq
-	}
 	o.Unjudged = true
 }
 

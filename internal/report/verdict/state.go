@@ -58,6 +58,9 @@ type State struct {
 	Windows *fold.Windows
 	Minutes fold.Minutes
 	Views   *fold.Views
+	// Heat and Seen are the roll-ups, and which seconds were counted whole.
+	Heat *fold.Heat
+	Seen *fold.Seen
 	// Newest is the newest second that was closed.
 	Newest int64
 
@@ -110,6 +113,7 @@ type observation struct {
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
+		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
@@ -213,6 +217,8 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 			s.board.Observe(&o.Window)
 			o.Unjudged = false
 			s.peaks.Observe(closing[0], o, now)
+			s.Heat.Observe(closing[0], o, h)
+			s.Seen.Observe(closing[0])
 			s.Newest = max(s.Newest, closing[0].Second)
 			closing = closing[1:]
 		}
@@ -375,7 +381,8 @@ type Pending struct {
 	horizon          fold.Horizon
 }
 
-// Pending returns everything that is to be written now.
+// Pending returns everything that is to be written now. What [fold.Heat.Wanted] asks
+// for must be loaded before.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	p = Pending{
 		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
@@ -398,8 +405,15 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	if p.Views, err = s.Views.Rows(tables); err != nil {
 		return p, err
 	}
+	if p.Rollups, err = s.Heat.Rows(); err != nil {
+		return p, err
+	}
+	s.Heat.Waiting(waiting)
 	p.Cursors = s.Windows.Cursors(closing, waiting)
 	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
+	if s.Seen.Advance(h, s.gaps, now); !p.Empty() || s.Seen.Due() {
+		p.Seen = s.Seen.Rows()
+	}
 	return p, nil
 }
 
@@ -412,6 +426,10 @@ func (s *State) Written(p Pending) {
 	}
 	if p.views {
 		s.Views.Written()
+	}
+	s.Heat.Written()
+	if p.Seen != nil {
+		s.Seen.Written()
 	}
 	s.known.apply(s.draft)
 	s.draft = newDraft()
@@ -427,7 +445,7 @@ func holdBack(waiting, unsaved map[string]int64) {
 
 // Empty reports whether there is nothing to write.
 func (p *Pending) Empty() bool {
-	return len(p.Windows)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
 		len(p.Notifications)+len(p.Gaps)+len(p.Cursors) == 0
 }

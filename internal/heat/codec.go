@@ -1,0 +1,185 @@
+package heat
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// ErrCorrupt is returned for bytes that are no roll-up of a known version.
+var ErrCorrupt = errors.New("no roll-up, or of an unknown version")
+
+// The binary form is this header and a zstd frame with a checksum. In it numbers are
+// varints, and of a key's text the beginning that it shares with the key before is
+// left out.
+const (
+	header = "KHR\x01"
+	// maxContents bounds the memory that a reader takes.
+	maxContents = 64 << 20
+	// keyLeast is the fewest bytes of a key: what a reader makes room for fits in them.
+	keyLeast = 15
+)
+
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic(err) // only constant options
+		}
+		return e
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContents))
+		if err != nil {
+			panic(err) // only constant options
+		}
+		return d
+	})
+)
+
+// MarshalBinary writes the binary form.
+func (r *Rollup) MarshalBinary() ([]byte, error) {
+	var b []byte
+	for _, n := range []int64{r.Seconds, r.Incomplete, int64(r.Unlisted.Write), int64(r.Unlisted.Read), int64(len(r.Keys))} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	before := ""
+	for i := range r.Keys {
+		b = r.Keys[i].append(b, before)
+		before = r.Keys[i].Key.Text
+	}
+	return encoder().EncodeAll(b, []byte(header)), nil
+}
+
+func (k *Key) append(b []byte, before string) []byte {
+	shared := 0
+	for shared < min(len(before), len(k.Key.Text)) && before[shared] == k.Key.Text[shared] {
+		shared++
+	}
+	flags := uint64(len(k.Key.Type)) << 2
+	if k.Cut {
+		flags |= 1
+	}
+	if k.Hash != 0 {
+		flags |= 2
+	}
+	b = binary.AppendUvarint(b, flags)
+	b = append(b, k.Key.Type...)
+	b = binary.AppendUvarint(b, uint64(shared))
+	b = binary.AppendUvarint(b, uint64(len(k.Key.Text)-shared))
+	b = append(b, k.Key.Text[shared:]...)
+	if k.Hash != 0 {
+		b = binary.LittleEndian.AppendUint64(b, k.Hash)
+	}
+	b = binary.AppendUvarint(b, uint64(k.Seconds))
+	b = binary.AppendUvarint(b, uint64(k.Reasons))
+	for _, s := range []Side{k.Write, k.Read} {
+		for _, n := range []sample.Milli{s.Max.Value, s.Max.Low, s.Max.High, s.Sum, s.Throttled} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
+	return b
+}
+
+// UnmarshalBinary reads the binary form. It fails with ErrCorrupt, and leaves r as it
+// is, on anything else.
+func (r *Rollup) UnmarshalBinary(b []byte) error {
+	frame, ok := strings.CutPrefix(string(b), header)
+	if !ok {
+		return ErrCorrupt
+	}
+	contents, err := decoder().DecodeAll([]byte(frame), nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	in := reader{rest: contents}
+	read := Rollup{Seconds: in.number(), Incomplete: in.number()}
+	read.Unlisted = sketch.Load{Write: in.amount(), Read: in.amount()}
+	n := in.length(keyLeast)
+	read.Keys = make([]Key, 0, n)
+	before := ""
+	for range n {
+		k := in.key(before)
+		if in.failed || len(read.Keys) > 0 && byIdentity(read.Keys[len(read.Keys)-1], k) >= 0 {
+			return fmt.Errorf("%w: impossible contents", ErrCorrupt)
+		}
+		before = k.Key.Text
+		read.Keys = append(read.Keys, k)
+	}
+	if in.failed || len(in.rest) > 0 {
+		return fmt.Errorf("%w: impossible contents", ErrCorrupt)
+	}
+	*r = read
+	return nil
+}
+
+// reader reads the contents. After the first fault it returns zeros.
+type reader struct {
+	rest   []byte
+	failed bool
+}
+
+func (r *reader) number() int64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 || v > math.MaxInt64 {
+		r.failed, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return int64(v)
+}
+
+func (r *reader) amount() sample.Milli { return sample.Milli(r.number()) }
+
+// length returns a number of parts, each of at least so many bytes.
+func (r *reader) length(least int) int {
+	n := r.number()
+	if n > int64(len(r.rest)/least) {
+		r.failed, r.rest = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.rest) {
+		r.failed, r.rest = true, nil
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) key(before string) Key {
+	flags := r.number()
+	k := Key{Cut: flags&1 != 0}
+	k.Key.Type = string(r.take(int(min(flags>>2, math.MaxInt32))))
+	shared := r.number()
+	if shared > int64(len(before)) {
+		r.failed, r.rest = true, nil
+		return k
+	}
+	k.Key.Text = before[:shared] + string(r.take(r.length(1)))
+	if flags&2 != 0 {
+		if hash := r.take(8); hash != nil {
+			k.Hash = binary.LittleEndian.Uint64(hash)
+		}
+	}
+	k.Seconds = r.number()
+	k.Reasons = Reasons(r.number())
+	for _, s := range []*Side{&k.Write, &k.Read} {
+		s.Max = sampling.Interval{Value: r.amount(), Low: r.amount(), High: r.amount()}
+		s.Sum, s.Throttled = r.amount(), r.amount()
+	}
+	return k
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Rollup is the heat of a table or index over some seconds.
+type Rollup struct {
+	sample.Target
+	// Level is how many seconds, and Begins the beginning of the first.
+	Level  int64
+	Begins time.Time
+	// Body says which keys were hot; a Judge replaces it whole.
+	Body []byte
+}
+
+// RollupQuery chooses the roll-ups of one level of a table or index.
+type RollupQuery struct {
+	sample.Target
+	Level int64
+	// From and To bound the beginning, From inclusive, To exclusive; zero is open.
+	From, To time.Time
+	// Limit is the most roll-ups to return, 0 for DefaultLimit.
+	Limit int
+}
+
+// Rollups returns the roll-ups that a query chooses, in the order of time.
+func (s *Store) Rollups(ctx context.Context, q RollupQuery) ([]Rollup, error) {
+	return list(ctx, s, "read roll-ups of "+q.Name(), func(r *Rollup) []any {
+		return append(targetFields(&r.Target), &r.Level, &r.Begins, &r.Body)
+	}, `
+		SELECT `+targetColumns+`, level, begins, body FROM rollups AS r JOIN targets AS t ON t.id = r.target
+		WHERE `+isTarget+` AND level = $5 AND begins >= $6 AND begins < $7
+		ORDER BY begins LIMIT $8`,
+		targetArgs(q.Target, q.Level, utc(q.From), until(q.To), limit(q.Limit))...)
+}
+
+// RollupSpan is from when to when roll-ups of a level are stored of a table or index.
+type RollupSpan struct {
+	sample.Target
+	Level         int64
+	First, Newest time.Time // each the beginning of a roll-up
+}
+
+// RollupSpans returns the spans of every table and index and level with roll-ups; of
+// one alone when it is not nil.
+func (s *Store) RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]RollupSpan, error) {
+	var all []RollupSpan
+	where, args := "", []any{nil}
+	if of != nil {
+		// The same order as isTarget's, behind the level.
+		where = ` AND t.table_name = $2 AND t.index_name = $3 AND t.account = $4 AND t.region = $5`
+		args = append(args, targetArgs(*of)...)
+	}
+	for _, level := range levels {
+		args[0] = level
+		spans, err := list(ctx, s, "read the spans of roll-ups", func(r *RollupSpan) []any {
+			return append(targetFields(&r.Target), &r.Level, &r.First, &r.Newest)
+		}, `
+			SELECT `+targetColumns+`, f.level, f.begins, n.begins
+			FROM targets AS t
+			JOIN rollups AS f ON f.target = t.id AND f.level = $1
+				AND f.begins = (SELECT min(r.begins) FROM rollups AS r WHERE r.target = t.id AND r.level = $1)
+			JOIN rollups AS n ON n.target = t.id AND n.level = $1
+				AND n.begins = (SELECT max(r.begins) FROM rollups AS r WHERE r.target = t.id AND r.level = $1)
+			WHERE TRUE`+where, args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, spans...)
+	}
+	return all, nil
+}
+
+func (t *tx) putRollups(ctx context.Context, all []Rollup, ids targetIDs) error {
+	return insertAll(ctx, t, `INSERT INTO rollups (target, level, begins, body, updated)`, `
+		ON CONFLICT (target, level, begins) DO UPDATE
+		SET body = excluded.body, updated = excluded.updated`, all, func(r Rollup) []any {
+		return []any{ids.of(r.Target), r.Level, utc(r.Begins), present(r.Body), t.now}
+	})
+}
+
+// SeenMinute is which seconds of a minute of event time were counted whole.
+type SeenMinute struct {
+	Minute time.Time
+	// Seconds has bit n set for second n.
+	Seconds uint64
+}
+
+// SeenMinutes returns the minutes from one time to another, exclusive, in order; at
+// most so many, 0 for DefaultLimit.
+func (s *Store) SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]SeenMinute, error) {
+	return list(ctx, s, "read seen minutes", (*SeenMinute).fields, `
+		SELECT minute, seconds FROM seen_minutes WHERE minute >= $1 AND minute < $2 ORDER BY minute LIMIT $3`,
+		utc(from), until(to), limit(most))
+}
+
+// LastSeenMinute returns the newest one, and whether there is any.
+func (s *Store) LastSeenMinute(ctx context.Context) (SeenMinute, bool, error) {
+	m, err := first(list(ctx, s, "read the newest seen minute", (*SeenMinute).fields,
+		`SELECT minute, seconds FROM seen_minutes ORDER BY minute DESC LIMIT 1`))
+	return m, err == nil, unlessMissing(err)
+}
+
+func (m *SeenMinute) fields() []any { return []any{&m.Minute, &m.Seconds} }
+
+func (t *tx) putSeenMinutes(ctx context.Context, all []SeenMinute, _ targetIDs) error {
+	return insertAll(ctx, t, `INSERT INTO seen_minutes (minute, seconds, updated)`, `
+		ON CONFLICT (minute) DO UPDATE SET seconds = excluded.seconds, updated = excluded.updated`, all, func(m SeenMinute) []any {
+		return []any{utc(m.Minute), int64(m.Seconds), t.now}
+	})
+}

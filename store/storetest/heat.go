@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+var heat = []obligation{
+	{"roll-ups are replaced whole, and found by level in the order of time", rollups},
+	{"seen minutes are replaced, and the newest is found", seenMinutes},
+	{"a lost lease writes no roll-up", heatFenced},
+	{"each level of roll-ups has its own retention", heatPruned},
+}
+
+var atNoon = noon.Truncate(time.Hour)
+
+func rollup(level int64, begins time.Time, body string) store.Rollup {
+	return store.Rollup{Target: byStatus, Level: level, Begins: begins, Body: []byte(body)}
+}
+
+func rollups(t *testing.T, s *store.Store) {
+	other := rollup(10, atNoon, "of the table itself")
+	other.Index = ""
+	later, minute := rollup(10, atNoon.Add(10*time.Second), "later"), rollup(60, atNoon, "minute")
+	judge(t, s, store.Judgement{Rollups: []store.Rollup{later, rollup(10, atNoon, "first"), minute, other}})
+	judge(t, s, store.Judgement{Rollups: []store.Rollup{rollup(10, atNoon, "second")}})
+	get := func(q store.RollupQuery) []store.Rollup {
+		q.Target = byStatus
+		return value[[]store.Rollup](t)(s.Rollups(t.Context(), q))
+	}
+	equal(t, "all of a level", get(store.RollupQuery{Level: 10}), []store.Rollup{rollup(10, atNoon, "second"), later})
+	equal(t, "from", get(store.RollupQuery{Level: 10, From: later.Begins}), []store.Rollup{later})
+	equal(t, "to", get(store.RollupQuery{Level: 10, To: later.Begins}), []store.Rollup{rollup(10, atNoon, "second")})
+	equal(t, "limited", len(get(store.RollupQuery{Level: 10, Limit: 1})), 1)
+	want := []store.RollupSpan{
+		{Target: byStatus, Level: 10, First: atNoon, Newest: later.Begins}, {Target: byStatus, Level: 60, First: atNoon, Newest: atNoon},
+	}
+	levels := []int64{10, 60, 3600}
+	equal(t, "its spans", value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), &want[0].Target, levels)), want)
+	equal(t, "all spans", len(value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), nil, levels))), 3)
+	equal(t, "spans of nothing", len(value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), &sample.Target{Table: "carts"}, levels))), 0)
+}
+
+func seenMinutes(t *testing.T, s *store.Store) {
+	if _, any, err := s.LastSeenMinute(t.Context()); any || err != nil {
+		t.Errorf("an empty store has a seen minute: %t, %v", any, err)
+	}
+	const all = 1<<60 - 1
+	second := store.SeenMinute{Minute: atNoon.Add(time.Minute), Seconds: 1}
+	judge(t, s, store.Judgement{Seen: []store.SeenMinute{{Minute: atNoon, Seconds: 3}, second}})
+	judge(t, s, store.Judgement{Seen: []store.SeenMinute{{Minute: atNoon, Seconds: all}}})
+	equal(t, "minutes", value[[]store.SeenMinute](t)(s.SeenMinutes(t.Context(), atNoon, second.Minute.Add(time.Second), 0)),
+		[]store.SeenMinute{{Minute: atNoon, Seconds: all}, second})
+	equal(t, "to exclusive", len(value[[]store.SeenMinute](t)(s.SeenMinutes(t.Context(), atNoon, second.Minute, 0))), 1)
+	newest, any, err := s.LastSeenMinute(t.Context())
+	must(t, err)
+	equal(t, "any", any, true)
+	equal(t, "the newest", newest, second)
+}
+
+func heatFenced(t *testing.T, s *store.Store) {
+	old := lead(t, s, "first")
+	must(t, s.ReleaseLease(t.Context(), old))
+	lead(t, s, "second")
+	if err := s.Judge(t.Context(), old, store.Judgement{Rollups: []store.Rollup{rollup(10, atNoon, "x")}}); err == nil {
+		t.Error("a judgement under a lost lease was written")
+	}
+	equal(t, "roll-ups", value[[]store.Rollup](t)(s.Rollups(t.Context(), store.RollupQuery{Target: byStatus, Level: 10})), nil)
+}
+
+func heatPruned(t *testing.T, s *store.Store) {
+	levels := []int64{10, 60, 600, 3600}
+	var all []store.Rollup
+	for _, level := range levels {
+		all = append(all, rollup(level, atNoon, "x"))
+	}
+	judge(t, s, store.Judgement{Rollups: all, Seen: []store.SeenMinute{{Minute: atNoon, Seconds: 1}}})
+	equal(t, "young", prune(t, s, store.Retention{}), store.Pruned{})
+	for i, r := range []store.Retention{{HeatTenSeconds: soon}, {HeatMinutes: soon}, {HeatTenMinutes: soon}, {HeatHours: soon}} {
+		equal(t, "pruned", prune(t, s, r), store.Pruned{Rollups: 1})
+		for j, level := range levels {
+			left := value[[]store.Rollup](t)(s.Rollups(t.Context(), store.RollupQuery{Target: byStatus, Level: level}))
+			equal(t, "left", len(left) == 1, j > i)
+		}
+	}
+	if _, any, err := s.LastSeenMinute(t.Context()); any || err != nil {
+		t.Errorf("a seen minute is left: %t, %v", any, err)
+	}
+}
