@@ -2,7 +2,8 @@
 // same findings as JSON for programs.
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no
-// CDN. They work without any script; the one there is only refreshes them. Only
+// CDN. They work without any script: one refreshes them, and one draws the heatmap, whose
+// keys are also in a table. Only
 // silences can be changed here, by operators: see package admin.
 //
 // The JSON API:
@@ -15,6 +16,11 @@
 //	/api/v1/collectors               {"collectors":[…]}, the newest first
 //	/api/v1/tables                   {"tables":[…],"gaps":[…]}; each table with
 //	                                 its view, the keys of the last hour
+//	/api/v1/heat                     a table's heatmap, see [heatmap.Map]: of table,
+//	                                 index, account and region; what is write,
+//	                                 read or throttled, from and to are times in
+//	                                 RFC 3339, or span, such as 1h, is how long
+//	                                 until to or now; rows, of how many keys
 //	/api/v1/silences                 {"silences":[…]}, those that end last first;
 //	                                 filter state. POST adds one, of matchers,
 //	                                 starts_at, ends_at or for, and reason
@@ -79,13 +85,14 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatLegend,
 	"effort": wording.Effort, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
 }
 
 // New returns the site over a store.
 func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
-	for _, name := range []string{"findings", "finding", "tables", "table", "reports", "silences", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -101,6 +108,8 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
 	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
 	mux.HandleFunc("GET /table", s.page("table", s.table))
+	mux.HandleFunc("GET /heat", s.page("heat", s.heatPage))
+	mux.HandleFunc("GET /api/v1/heat", s.api(s.apiHeat))
 	mux.HandleFunc("GET /reports", s.page("reports", s.reports))
 	mux.HandleFunc("GET /reports/{id}", s.showReport)
 	mux.HandleFunc("GET /api/v1/findings", s.api(s.apiFindings))

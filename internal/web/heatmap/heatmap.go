@@ -1,0 +1,281 @@
+// Package heatmap lays out which keys of a table or index were hot when: a row a
+// logical key, a column a time step. Steps of a second come from the stored seconds,
+// longer ones from roll-ups; a roll-up that is not over yet is made of what is below
+// it.
+package heatmap
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/heat"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// What a map shows.
+const (
+	Write     = "write"
+	Read      = "read"
+	Throttled = "throttled"
+)
+
+// Whats are all of them.
+var Whats = []string{Write, Read, Throttled}
+
+// Bounds of a query.
+const (
+	// MaxColumns is how many steps a map has at most.
+	MaxColumns = 400
+	// MaxSpan is the longest time of a map: the longest steps, so many times.
+	MaxSpan = MaxColumns * time.Hour
+	// MinSpan is the shortest.
+	MinSpan = 10 * time.Second
+	// DefaultRows and MaxRows are how many keys a map has.
+	DefaultRows = 30
+	MaxRows     = heat.Keys
+)
+
+// Query chooses a map.
+type Query struct {
+	sample.Target
+	From, To time.Time
+	// What is one of [Whats], or empty for writes or reads, whichever are hotter.
+	What string
+	// Rows is how many of the hottest keys.
+	Rows int
+}
+
+// Map is a heatmap in the API's form.
+type Map struct {
+	sample.Target
+	What string `json:"what"`
+	// Unit is that of the cells' values, WCU, RCU or %, and Limit what a partition
+	// serves in a second.
+	Unit  string  `json:"unit"`
+	Limit float64 `json:"limit"`
+	// From is the beginning of the first column and To the end of the last one; each is
+	// Step seconds.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	Step int64     `json:"step"`
+	// Seen is how many seconds of each column were counted whole. A column of which
+	// that is fewer than Step may have had more load than it shows.
+	Seen []int64 `json:"seen"`
+	// Rows are the keys with any such load, the hottest first: by the highest cell, then
+	// by the sum. More is how many keys are not listed.
+	Rows []Row `json:"rows"`
+	More int   `json:"more"`
+	// Unlisted is the most that a key without a row can have had in one second.
+	Unlisted float64 `json:"unlisted"`
+	// Reasons are the words of the bits in cells.
+	Reasons []string `json:"reasons"`
+}
+
+// Row is a logical key: the shards of one key together.
+type Row struct {
+	Key     string `json:"key"`
+	KeyType string `json:"key_type"`
+	// Cut reports that the key is longer than what is kept of it.
+	Cut bool `json:"cut"`
+	// Shards is how many shards of the key are in the row; 0 for a key that has none.
+	Shards int `json:"shards"`
+	// Finding is the fingerprint of the key's finding; empty without one.
+	Finding string `json:"finding"`
+	// Sum is all that the key asked for in this time, in units.
+	Sum float64 `json:"sum"`
+	// Over is how many cells are over the limit.
+	Over int `json:"over"`
+	// Cells are those with load, in the order of time.
+	Cells []Cell `json:"cells"`
+
+	// highest is the index of the highest cell.
+	highest int
+}
+
+// Cell is a key's heat in a column. In JSON it is a list of numbers: column, value, low,
+// high, sum, refused, seconds, reasons.
+type Cell struct {
+	Column int
+	// Value is the highest second, of the hottest shard, and Low and High its bounds;
+	// of a map of what was throttled, the share in percent that was refused.
+	Value, Low, High float64
+	// Sum is all that was asked for, in units, and Refused the share in percent of it
+	// that was throttled.
+	Sum, Refused float64
+	// Seconds is in how many seconds the key had load.
+	Seconds int64
+	// Reasons has a bit for each of [Map.Reasons].
+	Reasons heat.Reasons
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "[%d,%g,%g,%g,%g,%g,%d,%d]",
+		c.Column, tenth(c.Value), tenth(c.Low), tenth(c.High), tenth(c.Sum), tenth(c.Refused), c.Seconds, c.Reasons), nil
+}
+
+// Hottest returns the row's highest cell.
+func (r *Row) Hottest() Cell { return r.Cells[r.highest] }
+
+// At returns the beginning of a column.
+func (m *Map) At(column int) time.Time {
+	return m.From.Add(time.Duration(int64(column)*m.Step) * time.Second)
+}
+
+// Store is what a map is made of; *store.Store has it.
+type Store interface {
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	Rollups(ctx context.Context, q store.RollupQuery) ([]store.Rollup, error)
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+}
+
+// Load returns the map that a query chooses.
+func Load(ctx context.Context, st Store, q Query) (*Map, error) {
+	m := &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.Causes - 1).Words()}
+	step, err := chooseStep(ctx, st, q)
+	if err != nil {
+		return nil, err
+	}
+	from := step.Begin(q.From.Unix())
+	to := step.Begin(q.To.Unix()-1) + int64(step)
+	m.Step, m.From, m.To = int64(step), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()
+	l := loader{st, q.Target}
+	columns, err := l.load(ctx, step, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if m.Seen, err = l.seen(ctx, m, columns); err != nil {
+		return nil, err
+	}
+	if q.What == "" {
+		m.layHotter(columns)
+	} else {
+		m.lay(columns, q.What)
+	}
+	if m.More = len(m.Rows) - q.Rows; m.More > 0 {
+		m.Rows = m.Rows[:q.Rows]
+	}
+	m.More = max(0, m.More)
+	return m, nameFindings(ctx, st, m)
+}
+
+// chooseStep returns the shortest step that has no more than MaxColumns, and of which
+// something is stored as far back as the query reaches, or as anything is.
+func chooseStep(ctx context.Context, st Store, q Query) (heat.Level, error) {
+	levels := make([]int64, len(heat.Levels))
+	for i, l := range heat.Levels {
+		levels[i] = int64(l)
+	}
+	spans, err := st.RollupSpans(ctx, &q.Target, levels)
+	if err != nil {
+		return 0, err
+	}
+	first := make(map[heat.Level]time.Time)
+	var earliest time.Time
+	for _, s := range spans {
+		first[heat.Level(s.Level)] = s.First
+		if earliest.IsZero() || s.First.Before(earliest) {
+			earliest = s.First
+		}
+	}
+	rows, err := st.Windows(ctx, store.WindowQuery{Target: q.Target, From: q.From.Add(-time.Hour), Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) > 0 {
+		first[1] = rows[0].Second
+	}
+	if q.From.After(earliest) {
+		earliest = q.From
+	}
+	chosen := heat.Hour
+	for _, l := range append([]heat.Level{1}, heat.Levels...) {
+		if q.To.Sub(q.From) > MaxColumns*l.Duration() {
+			continue
+		}
+		// The first roll-up of an hour begins up to an hour before its first second.
+		if since, any := first[l]; any && !since.After(earliest.Add(time.Hour)) || len(spans) == 0 {
+			return l, nil
+		}
+		if _, any := first[l]; any && chosen == heat.Hour {
+			chosen = l
+		}
+	}
+	return chosen, nil
+}
+
+// loader loads the roll-ups of a target.
+type loader struct {
+	Store
+	target sample.Target
+}
+
+// load returns the roll-ups of a level from one second to another, by their beginning.
+func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[int64]*heat.Rollup, error) {
+	if step == 1 {
+		return l.seconds(ctx, from, to)
+	}
+	rows, err := l.Rollups(ctx, store.RollupQuery{
+		Target: l.target, Level: int64(step), From: time.Unix(from, 0), To: time.Unix(to, 0), Limit: MaxColumns + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[int64]*heat.Rollup, len(rows))
+	next := from
+	for _, row := range rows {
+		r := new(heat.Rollup)
+		if err := r.UnmarshalBinary(row.Body); err != nil {
+			return nil, fmt.Errorf("stored roll-up of %s at %s: %w", l.target.Name(), row.Begins, err)
+		}
+		all[row.Begins.Unix()] = r
+		next = row.Begins.Unix() + int64(step)
+	}
+	return all, l.unfinished(ctx, step, max(next, to-2*int64(step)), to, all)
+}
+
+// unfinished adds what is stored below of the newest buckets, which are written when
+// they are over.
+func (l loader) unfinished(ctx context.Context, step heat.Level, from, to int64, all map[int64]*heat.Rollup) error {
+	if from >= to {
+		return nil
+	}
+	parts, err := l.load(ctx, step.Below(), from, to)
+	if err != nil {
+		return err
+	}
+	for begins := from; begins < to; begins += int64(step.Below()) {
+		part := parts[begins]
+		if part == nil {
+			continue
+		}
+		at := step.Begin(begins)
+		if all[at] == nil {
+			all[at] = new(heat.Rollup)
+		}
+		all[at].Add(part)
+	}
+	return nil
+}
+
+func (l loader) seconds(ctx context.Context, from, to int64) (map[int64]*heat.Rollup, error) {
+	rows, err := l.Windows(ctx, store.WindowQuery{Target: l.target, From: time.Unix(from, 0), To: time.Unix(to, 0)})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[int64]*heat.Rollup, len(rows))
+	for _, row := range rows {
+		var w sketch.Window
+		if err := w.UnmarshalBinary(row.Body); err != nil {
+			return nil, fmt.Errorf("stored window of %s at %s: %w", l.target.Name(), row.Second, err)
+		}
+		all[row.Second.Unix()] = heat.OfSecond(&w, row.Complete)
+	}
+	return all, nil
+}

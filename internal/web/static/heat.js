@@ -1,0 +1,345 @@
+// Draws a table's heatmap: a row a key, a column a step of time. Without this script the
+// page has the same keys in a table.
+"use strict";
+(() => {
+  const figure = document.getElementById("heat");
+  if (!figure) return;
+  const scroll = figure.querySelector(".heat-scroll");
+  const keys = figure.querySelector(".heat-keys");
+  const canvas = figure.querySelector("canvas");
+  const told = document.getElementById("heat-cell");
+  const invitation = told.textContent;
+  const rowHeight = 20, axis = 24, narrowest = 3;
+  // The upper ends of the colours, as shares of the limit.
+  const steps = { load: [0.1, 0.25, 0.5, 0.8, 1, 2], throttled: [0.01, 0.05, 0.2, 0.5] };
+  let map, at = null, width = narrowest, picture = null, drag = null;
+
+  const amount = (v) => v.toLocaleString("en", { maximumFractionDigits: v < 10 ? 1 : 0 });
+  const two = (n) => String(n).padStart(2, "0");
+  const clock = (date) => `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
+  const day = (date) => date.toISOString().slice(0, 10);
+  const time = (column) => new Date(Date.parse(map.from) + column * map.step * 1000);
+  const iso = (date) => date.toISOString().slice(0, 19) + "Z";
+  // What does not print is written out: a key may hold anything.
+  const shown = (key) => {
+    if (key === "") return "(empty)";
+    const text = key.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+    return text !== key || text.trim() !== text ? `“${text}”` : text;
+  };
+  const colour = (value) => {
+    const of = map.what === "throttled" ? steps.throttled : steps.load;
+    const share = value / map.limit;
+    let n = 0;
+    while (n < of.length && share > of[n]) n++;
+    return n;
+  };
+
+  const prepare = (next) => {
+    map = next;
+    for (const row of map.rows) {
+      row.byColumn = new Map(row.cells.map((cell) => [cell[0], cell]));
+    }
+  };
+
+  // An address of this page with other parameters.
+  const address = (changes) => {
+    const url = new URL(location.href);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null) url.searchParams.delete(name);
+      else url.searchParams.set(name, value);
+    }
+    return url;
+  };
+  const enlarged = (from, to) => address({ from: iso(from), to: iso(to), span: null, what: map.what });
+  const around = (column) => {
+    const half = Math.max(map.step * 10, 60) * 1000;
+    const middle = time(column).getTime();
+    return enlarged(new Date(middle - half), new Date(middle + half));
+  };
+
+  const label = (row, n) => {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.textContent = shown(row.key) + (row.cut ? "…" : "") + (row.shards ? ` (${row.shards} shards)` : "");
+    link.title = link.textContent.slice(0, 300);
+    const hottest = row.cells.reduce((a, b) => (b[1] > a[1] ? b : a));
+    link.href = row.finding ? `/findings/${encodeURIComponent(row.finding)}` : around(hottest[0]).href;
+    item.className = colour(hottest[1]) > 4 ? "over" : "";
+    item.append(link);
+    item.addEventListener("pointerenter", () => move({ row: n, column: at ? at.column : hottest[0] }, false));
+    return item;
+  };
+
+  const style = (name) => getComputedStyle(figure).getPropertyValue(name).trim();
+
+  // The hatching of what was not counted, and a coarser one over cells of which some was not.
+  const hatching = (context, line, paper, ratio) => {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = Math.round(7 * ratio);
+    const c = tile.getContext("2d");
+    if (paper) {
+      c.fillStyle = paper;
+      c.fillRect(0, 0, tile.width, tile.height);
+    }
+    c.strokeStyle = line;
+    c.lineWidth = 1.2 * ratio;
+    c.beginPath();
+    for (const shift of [-tile.width, 0, tile.width]) {
+      c.moveTo(shift, tile.height);
+      c.lineTo(shift + tile.width, 0);
+    }
+    c.stroke();
+    return context.createPattern(tile, "repeat");
+  };
+
+  const tickEvery = () => {
+    const candidates = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400];
+    return candidates.find((seconds) => (seconds / map.step) * width >= 84) || 4 * 86400;
+  };
+
+  const drawAxis = (c, columns) => {
+    c.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    c.textBaseline = "middle";
+    const every = tickEvery();
+    for (let n = 0; n < columns; n++) {
+      const date = time(n);
+      if ((date.getTime() / 1000) % every >= map.step) continue;
+      const text = every >= 86400 || (every >= 3600 && date.getUTCHours() === 0 && date.getUTCMinutes() === 0)
+        ? day(date).slice(5) : clock(date).slice(0, every >= 60 ? 5 : 8);
+      c.fillStyle = style("--line");
+      c.fillRect(n * width, axis - 6, 1, 6 + map.rows.length * rowHeight);
+      c.fillStyle = style("--dim");
+      c.textAlign = n * width < 20 ? "left" : "center";
+      if (n * width < columns * width - 26) c.fillText(text, n * width, axis / 2 - 2);
+    }
+  };
+
+  const draw = () => {
+    const columns = map.seen.length, ratio = window.devicePixelRatio || 1;
+    const room = scroll.clientWidth - keys.offsetWidth - 1;
+    width = Math.max(narrowest, Math.floor((room / columns) * ratio) / ratio);
+    const across = columns * width, down = axis + map.rows.length * rowHeight + 1;
+    picture = document.createElement("canvas");
+    for (const each of [canvas, picture]) {
+      each.width = Math.round(across * ratio);
+      each.height = Math.round(down * ratio);
+    }
+    canvas.style.width = `${across}px`;
+    canvas.style.height = `${down}px`;
+    const c = picture.getContext("2d");
+    c.scale(ratio, ratio);
+    const colours = Array.from({ length: 7 }, (_, n) => style(`--heat-${n}`));
+    const gap = hatching(c, style("--heat-gap"), style("--track"), ratio);
+    const partly = hatching(c, style("--card"), null, ratio);
+    // A pattern is laid in pixels of the screen.
+    for (const pattern of [gap, partly]) pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+    drawAxis(c, columns);
+    const tall = map.rows.length * rowHeight;
+    for (let n = 0; n < columns; n++) {
+      if (map.seen[n] > 0) continue;
+      c.fillStyle = gap;
+      c.fillRect(n * width, axis, width, tall);
+    }
+    const mark = style("--heat-mark");
+    map.rows.forEach((row, n) => {
+      const top = axis + n * rowHeight;
+      const inner = width >= 5 ? width - 1 : width;
+      for (const cell of row.cells) {
+        const x = cell[0] * width, of = colour(cell[1]);
+        c.fillStyle = colours[of];
+        c.fillRect(x, top + 1, inner, rowHeight - 2);
+        if (of >= 5) {
+          c.fillStyle = mark;
+          if (of === 5) c.fillRect(x, top + rowHeight / 2 - 1, inner, 2);
+          else {
+            c.fillRect(x, top + 6, inner, 2);
+            c.fillRect(x, top + rowHeight - 8, inner, 2);
+          }
+        }
+        if (map.seen[cell[0]] < map.step) {
+          c.fillStyle = partly;
+          c.fillRect(x, top + 1, inner, rowHeight - 2);
+        }
+      }
+      c.fillStyle = style("--line");
+      c.fillRect(0, top + rowHeight - 0.5, across, 0.5);
+    });
+    show();
+  };
+
+  // Shows the picture, with the cell that is pointed at and what is dragged over.
+  const show = () => {
+    const ratio = window.devicePixelRatio || 1, c = canvas.getContext("2d");
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, canvas.width, canvas.height);
+    c.drawImage(picture, 0, 0);
+    c.scale(ratio, ratio);
+    if (drag && drag.to !== drag.from) {
+      const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to) + 1];
+      c.fillStyle = style("--link");
+      c.globalAlpha = 0.25;
+      c.fillRect(from * width, axis, (to - from) * width, canvas.height);
+      c.globalAlpha = 1;
+    }
+    if (!at) return;
+    const x = at.column * width, y = axis + at.row * rowHeight;
+    c.lineWidth = 4;
+    c.strokeStyle = style("--card");
+    c.strokeRect(x - 1, y, width + 2, rowHeight);
+    c.lineWidth = 2;
+    c.strokeStyle = style("--ink");
+    c.strokeRect(x - 1, y, width + 2, rowHeight);
+  };
+
+  const duration = (seconds) => (seconds % 3600 === 0 ? `${seconds / 3600} h` : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+
+  const describe = () => {
+    const row = map.rows[at.row], cell = row.byColumn.get(at.column), seen = map.seen[at.column];
+    const from = time(at.column), to = time(at.column + 1);
+    const when = map.step === 1 ? `${clock(from)} UTC` : `${clock(from)} to ${clock(to)} UTC`;
+    const where = `${map.step >= 600 ? day(from) + " " : ""}${when}`;
+    let text;
+    if (!cell) {
+      text = seen === 0 ? "not counted: nothing is known of the load" : map.what === "throttled" ? "nothing refused" : `no load worth a cell: below ${amount(map.limit / 50)} ${map.unit}/s`;
+    } else if (map.what === "throttled") {
+      text = `${amount(cell[1])}% of ${amount(cell[4])} units refused`;
+    } else {
+      const bounds = cell[2] !== cell[3] ? ` (${amount(cell[2])} to ${amount(cell[3])})` : "";
+      text = `${map.step > 1 ? "highest second " : ""}${amount(cell[1])} ${map.unit}${bounds}, ${amount((100 * cell[1]) / map.limit)}% of the limit`;
+      if (map.step > 1) text += `; ${amount(cell[4])} ${map.unit} in all, in ${cell[6]} s`;
+      if (cell[5] > 0) text += `; ${amount(cell[5])}% refused`;
+    }
+    if (cell && cell[7]) text += ` (${map.reasons.filter((_, n) => cell[7] & (1 << n)).join(", ")})`;
+    text += `. ${seen} of ${duration(map.step)} counted`.replace(/(\d+) of 1 s counted/, (_, n) => (n === "1" ? "Second counted whole" : "Second not counted whole"));
+    told.replaceChildren();
+    const name = document.createElement("strong");
+    name.className = "key clip";
+    name.textContent = shown(row.key);
+    const link = document.createElement("a");
+    link.href = target().href;
+    link.textContent = row.finding ? "Its finding" : "Enlarge";
+    told.append(name, ` ${where}: ${text}. `, link);
+  };
+
+  const target = () => {
+    const row = map.rows[at.row];
+    return row.finding ? new URL(`/findings/${encodeURIComponent(row.finding)}`, location.href) : around(at.column);
+  };
+
+  const move = (to, scrolls) => {
+    at = { row: Math.min(Math.max(to.row, 0), map.rows.length - 1), column: Math.min(Math.max(to.column, 0), map.seen.length - 1) };
+    [...keys.children].forEach((item, n) => item.classList.toggle("at", n === at.row));
+    describe();
+    show();
+    if (!scrolls) return;
+    const left = at.column * width;
+    const room = scroll.clientWidth - keys.offsetWidth;
+    if (left < scroll.scrollLeft) scroll.scrollLeft = left;
+    else if (left + width > scroll.scrollLeft + room) scroll.scrollLeft = left + width - room;
+  };
+
+  const under = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const cell = { row: Math.floor((event.clientY - box.top - axis) / rowHeight), column: Math.floor((event.clientX - box.left) / width) };
+    return cell.row >= 0 && cell.row < map.rows.length && cell.column >= 0 && cell.column < map.seen.length ? cell : null;
+  };
+
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = under(event);
+    if (!cell) return;
+    if (drag) drag.to = cell.column;
+    if (drag || !at || at.row !== cell.row || at.column !== cell.column) move(cell, false);
+  });
+  canvas.addEventListener("pointerdown", (event) => {
+    const cell = under(event);
+    if (cell && event.button === 0 && event.pointerType !== "touch") drag = { from: cell.column, to: cell.column };
+  });
+  window.addEventListener("pointerup", () => {
+    const dragged = drag;
+    drag = null;
+    if (!dragged || Math.abs(dragged.to - dragged.from) < 2) return;
+    canvas.addEventListener("click", (event) => event.stopImmediatePropagation(), { once: true, capture: true });
+    const [from, to] = [Math.min(dragged.from, dragged.to), Math.max(dragged.from, dragged.to) + 1];
+    const least = Math.max(0, 10 - (to - from) * map.step) * 1000;
+    location.href = enlarged(time(from), new Date(time(to).getTime() + least)).href;
+  });
+  canvas.addEventListener("click", (event) => {
+    const cell = under(event);
+    if (!cell) return;
+    move(cell, false);
+    if (event.pointerType !== "touch") location.href = target().href; // a finger first reads, and has the link
+  });
+  canvas.addEventListener("focus", () => {
+    if (!at && canvas.matches(":focus-visible")) move({ row: 0, column: map.seen.length - 1 }, true);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    if (!at) at = { row: 0, column: map.seen.length - 1 };
+    const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [0, -10], PageDown: [0, 10], Home: [0, -map.seen.length], End: [0, map.seen.length] }[event.key];
+    if (by) move({ row: at.row + by[0], column: at.column + by[1] }, true);
+    else if (event.key === "Enter") location.href = target().href;
+    else if (event.key === "Escape") {
+      at = null;
+      told.textContent = invitation;
+      show();
+    } else return;
+    event.preventDefault();
+  });
+
+  const lay = (next) => {
+    const last = at && map ? { key: map.rows[at.row].key, time: time(at.column).getTime() } : null;
+    const first = !map, held = keys.contains(document.activeElement);
+    prepare(next);
+    figure.hidden = map.rows.length === 0;
+    if (figure.hidden) return;
+    // Nothing moves under a reader's hand.
+    if (!held) keys.replaceChildren(...map.rows.map(label));
+    if (last) {
+      const row = map.rows.findIndex((r) => r.key === last.key);
+      const column = Math.round((last.time - Date.parse(map.from)) / 1000 / map.step);
+      at = row >= 0 && column >= 0 && column < map.seen.length ? { row, column } : null;
+    }
+    draw();
+    if (first) scroll.scrollLeft = scroll.scrollWidth;
+    if (at) describe();
+  };
+
+  const load = async () => {
+    try {
+      const answer = await fetch(figure.dataset.source, { headers: { Accept: "application/json" } });
+      if (answer.ok) lay(await answer.json());
+    } catch {
+      // The server is away for a moment; the next round asks again.
+    }
+  };
+
+  const follow = () => {
+    const button = document.getElementById("live");
+    let live = sessionStorage.getItem("live") !== "off";
+    const say = () => {
+      button.hidden = false;
+      button.setAttribute("aria-pressed", String(live));
+      button.textContent = live ? "Pause updates" : "Resume updates";
+    };
+    button.addEventListener("click", () => {
+      live = !live;
+      sessionStorage.setItem("live", live ? "on" : "off");
+      say();
+    });
+    const pause = Math.min(Math.max(map ? map.step / 2 : 5, 2), 60) * 1000;
+    setInterval(() => {
+      const reading = at !== null || keys.contains(document.activeElement);
+      if (live && !document.hidden && !reading && !drag) load();
+    }, pause);
+    say();
+  };
+
+  canvas.addEventListener("pointerleave", () => {
+    if (document.activeElement === canvas || drag) return;
+    at = null;
+    [...keys.children].forEach((item) => item.classList.remove("at"));
+    show();
+  });
+  new ResizeObserver(() => { if (map && map.rows.length) draw(); }).observe(scroll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (map) draw(); });
+  load().then(() => { if ("follows" in figure.dataset) follow(); });
+})();
