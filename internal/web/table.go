@@ -2,9 +2,13 @@ package web
 
 import (
 	"context"
+	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -81,4 +85,77 @@ func (s *Site) distinct(ctx context.Context, at sample.Target) (int64, error) {
 		hour.Join(minute)
 	}
 	return int64(hour.Estimate()), nil
+}
+
+// heat loads the heatmap of an address: of the first table in order where the account or
+// the Region is not given.
+func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, live bool, m *heatmap.Map, err error) {
+	if q, live, err = heatmap.ParseQuery(values, time.Now()); err != nil {
+		return q, live, nil, badRequest{err}
+	}
+	views, err := s.store.TableViews(ctx)
+	if err != nil {
+		return q, live, nil, err
+	}
+	i := slices.IndexFunc(views, func(v store.TableView) bool {
+		return v.Table == q.Table && v.Index == q.Index &&
+			(q.Account == "" || v.Account == q.Account) && (q.Region == "" || v.Region == q.Region)
+	})
+	if i >= 0 {
+		q.Target = views[i].Target
+	}
+	m, err = heatmap.Load(ctx, s.store, q)
+	return q, live, m, err
+}
+
+func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {
+	_, _, m, err := s.heat(ctx, r.URL.Query())
+	return m, err
+}
+
+// heatPage is a heatmap's page.
+type heatPage struct {
+	frame
+	heatmap.Links
+	M *heatmap.Map
+	// Table is where the table's page is, Where its account and Region.
+	Table, Where string
+	// Follows reports that the map ends now, and goes on.
+	Follows bool
+	// Unseen reports that none of its seconds was counted.
+	Unseen bool
+	Keys   []heatKey
+}
+
+// heatKey is a row of the table below the map.
+type heatKey struct {
+	heatmap.Row
+	Highest     heatmap.Cell
+	At          time.Time
+	Utilization float64
+	// Around is the map of the highest cell.
+	Around string
+}
+
+func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
+	q, live, m, err := s.heat(ctx, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	of := indexValues(m.Target)
+	page := &heatPage{
+		M: m, Table: tableLink(m.Target), Where: place(m.Target), Links: heatmap.NewLinks(of, q, m.What, live, time.Now()),
+		Follows: live, Unseen: slices.Max(m.Seen) == 0,
+	}
+	if page.frame, err = s.frame(ctx, "Heat of "+m.Table, "tables"); err != nil {
+		return nil, err
+	}
+	page.frame.Live = false // the script that draws the map loads it again
+	for _, row := range m.Rows {
+		k := heatKey{Row: row, Highest: row.Hottest()}
+		k.At, k.Utilization = m.At(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
+		k.Around = m.Around(of, k.At)
+		page.Keys = append(page.Keys, k)
+	}
+	return page, nil
 }

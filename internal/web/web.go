@@ -44,6 +44,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -85,7 +86,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatLegend,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatmap.Legend,
 	"effort": wording.Effort, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
 }
 

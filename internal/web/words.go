@@ -5,9 +5,11 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
 // percent writes a share; of an unknown share, nothing.
@@ -122,14 +124,31 @@ func ceilingText(units *float64, unit string) string {
 }
 
 // tableLink returns where a table's own page is.
-func tableLink(of detect.Target) string {
-	values := targetValues(of)
-	values.Set("index", of.Index)
-	return "/table?" + values.Encode()
+func tableLink(of detect.Target) string { return "/table?" + indexValues(of).Encode() }
+
+// heatLink returns where a table's heatmap is.
+func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }
+
+// findingHeatLink returns the heatmap of a finding's time.
+func findingHeatLink(f detect.Finding) string {
+	around := max(f.LastSeen.Sub(f.FirstSeen)/4, 30*time.Second)
+	return heatmap.LinkTo(indexValues(f.Target), detect.Side(f.Kind, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
+}
+
+// stepWords says how long a cell of a heatmap is.
+func stepWords(step int64) string {
+	return map[int64]string{1: "a second", 10: "10 seconds", 60: "a minute", 600: "10 minutes", 3600: "an hour"}[step]
 }
 
 // findingsLink returns where a table's findings are.
 func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }
+
+// indexValues returns the parameters that choose a table or an index of it.
+func indexValues(of detect.Target) url.Values {
+	values := targetValues(of)
+	values.Set("index", of.Index)
+	return values
+}
 
 // targetValues returns the filters that choose a table; what is not known of it
 // chooses any.
