@@ -93,3 +93,27 @@ func written(b *testing.B, url string) (bytes int64) {
 	}
 	return bytes
 }
+
+// BenchmarkRollups is the judgement that ends ten seconds of 100 tables with 150 hot keys
+// each.
+func BenchmarkRollups(b *testing.B) {
+	benchmarkEngines(b, func(b *testing.B, s *store.Store) {
+		lease, _, err := s.AcquireLease(b.Context(), "judge", "a", time.Hour)
+		if err != nil {
+			b.Fatal(err)
+		}
+		j := store.Judgement{Rollups: make([]store.Rollup, 100)}
+		body := make([]byte, 2600)
+		_, _ = rand.Read(body)
+		for n := int64(1); b.Loop(); n++ {
+			for i := range j.Rollups {
+				j.Rollups[i] = store.Rollup{Target: sample.Target{Table: fmt.Sprint("table-", i)}, Level: 10, Begins: time.Unix(10*n, 0), Body: body}
+			}
+			if err := s.Judge(b.Context(), lease, j); err != nil {
+				b.Fatal(err)
+			}
+			lease.Writes++
+		}
+		b.ReportMetric(100*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+}

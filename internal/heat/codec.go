@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
@@ -18,11 +18,13 @@ import (
 // ErrCorrupt is returned for bytes that are no roll-up of a known version.
 var ErrCorrupt = errors.New("no roll-up, or of an unknown version")
 
-// The binary form is this header and a zstd frame with a checksum. In it numbers are
+// The binary form is this header, the xxh3 of what follows (8 bytes, little-endian) and a
+// zstd frame. In it numbers are
 // varints, and of a key's text the beginning that it shares with the key before is
 // left out.
 const (
-	header = "KHR\x01"
+	header     = "KHR\x01"
+	headerSize = len(header) + 8
 	// maxContents bounds the memory that a reader takes.
 	maxContents = 64 << 20
 	// keyLeast is the fewest bytes of a key: what a reader makes room for fits in them.
@@ -31,7 +33,7 @@ const (
 
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(1))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			panic(err) // only constant options
 		}
@@ -57,7 +59,9 @@ func (r *Rollup) MarshalBinary() ([]byte, error) {
 		b = r.Keys[i].append(b, before)
 		before = r.Keys[i].Key.Text
 	}
-	return encoder().EncodeAll(b, []byte(header)), nil
+	out := encoder().EncodeAll(b, append([]byte(header), make([]byte, 8)...))
+	binary.LittleEndian.PutUint64(out[len(header):], xxh3.Hash(out[headerSize:]))
+	return out, nil
 }
 
 func (k *Key) append(b []byte, before string) []byte {
@@ -93,11 +97,10 @@ func (k *Key) append(b []byte, before string) []byte {
 // UnmarshalBinary reads the binary form. It fails with ErrCorrupt, and leaves r as it
 // is, on anything else.
 func (r *Rollup) UnmarshalBinary(b []byte) error {
-	frame, ok := strings.CutPrefix(string(b), header)
-	if !ok {
+	if len(b) < headerSize || string(b[:len(header)]) != header || xxh3.Hash(b[headerSize:]) != binary.LittleEndian.Uint64(b[len(header):]) {
 		return ErrCorrupt
 	}
-	contents, err := decoder().DecodeAll([]byte(frame), nil)
+	contents, err := decoder().DecodeAll(b[headerSize:], nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}

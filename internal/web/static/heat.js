@@ -70,6 +70,11 @@
     return item;
   };
 
+  // Where a column begins, on a whole pixel of the screen so that there are no seams.
+  const left = (column) => {
+    const ratio = window.devicePixelRatio || 1;
+    return Math.round(column * width * ratio) / ratio;
+  };
   const style = (name) => getComputedStyle(figure).getPropertyValue(name).trim();
 
   // The hatching of what was not counted, and a coarser one over cells of which some was not.
@@ -107,17 +112,17 @@
       const text = every >= 86400 || (every >= 3600 && date.getUTCHours() === 0 && date.getUTCMinutes() === 0)
         ? day(date).slice(5) : clock(date).slice(0, every >= 60 ? 5 : 8);
       c.fillStyle = style("--line");
-      c.fillRect(n * width, axis - 6, 1, 6 + map.rows.length * rowHeight);
+      c.fillRect(left(n), axis - 6, 1, 6 + map.rows.length * rowHeight);
       c.fillStyle = style("--dim");
-      c.textAlign = n * width < 20 ? "left" : "center";
-      if (n * width < columns * width - 26) c.fillText(text, n * width, axis / 2 - 2);
+      c.textAlign = "center";
+      if (n * width > 28 && n * width < columns * width - 28) c.fillText(text, n * width, axis / 2 - 2);
     }
   };
 
   const draw = () => {
     const columns = map.seen.length, ratio = window.devicePixelRatio || 1;
     const room = scroll.clientWidth - keys.offsetWidth - 1;
-    width = Math.max(narrowest, Math.floor((room / columns) * ratio) / ratio);
+    width = Math.max(narrowest, room / columns);
     const across = columns * width, down = axis + map.rows.length * rowHeight + 1;
     picture = document.createElement("canvas");
     for (const each of [canvas, picture]) {
@@ -138,14 +143,14 @@
     for (let n = 0; n < columns; n++) {
       if (map.seen[n] > 0) continue;
       c.fillStyle = gap;
-      c.fillRect(n * width, axis, width, tall);
+      c.fillRect(left(n), axis, left(n + 1) - left(n), tall);
     }
     const mark = style("--heat-mark");
     map.rows.forEach((row, n) => {
       const top = axis + n * rowHeight;
-      const inner = width >= 5 ? width - 1 : width;
       for (const cell of row.cells) {
-        const x = cell[0] * width, of = colour(cell[1]);
+        const x = left(cell[0]), of = colour(cell[1]);
+        const inner = left(cell[0] + 1) - x - (width >= 6 ? 1 : 0);
         c.fillStyle = colours[of];
         c.fillRect(x, top + 1, inner, rowHeight - 2);
         if (of >= 5) {
@@ -175,14 +180,14 @@
     c.drawImage(picture, 0, 0);
     c.scale(ratio, ratio);
     if (drag && drag.to !== drag.from) {
-      const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to) + 1];
+      const [from, to] = [left(Math.min(drag.from, drag.to)), left(Math.max(drag.from, drag.to) + 1)];
       c.fillStyle = style("--link");
       c.globalAlpha = 0.25;
-      c.fillRect(from * width, axis, (to - from) * width, canvas.height);
+      c.fillRect(from, axis, to - from, canvas.height);
       c.globalAlpha = 1;
     }
     if (!at) return;
-    const x = at.column * width, y = axis + at.row * rowHeight;
+    const x = left(at.column), y = axis + at.row * rowHeight;
     c.lineWidth = 4;
     c.strokeStyle = style("--card");
     c.strokeRect(x - 1, y, width + 2, rowHeight);
@@ -232,10 +237,9 @@
     describe();
     show();
     if (!scrolls) return;
-    const left = at.column * width;
-    const room = scroll.clientWidth - keys.offsetWidth;
-    if (left < scroll.scrollLeft) scroll.scrollLeft = left;
-    else if (left + width > scroll.scrollLeft + room) scroll.scrollLeft = left + width - room;
+    const x = left(at.column), room = scroll.clientWidth - keys.offsetWidth;
+    if (x < scroll.scrollLeft) scroll.scrollLeft = x;
+    else if (x + width > scroll.scrollLeft + room) scroll.scrollLeft = x + width - room;
   };
 
   const under = (event) => {
