@@ -7,6 +7,7 @@ package heatmap
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/heat"
@@ -128,6 +129,7 @@ func (m *Map) At(column int) time.Time {
 // Store is what a map is made of; *store.Store has it.
 type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
 	Rollups(ctx context.Context, q store.RollupQuery) ([]store.Rollup, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
@@ -138,14 +140,15 @@ type Store interface {
 // Load returns the map that a query chooses.
 func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	m := &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.Causes - 1).Words()}
-	step, err := chooseStep(ctx, st, q)
+	k, err := loadKept(ctx, st, q)
 	if err != nil {
 		return nil, err
 	}
+	step := k.chooseStep(q)
 	from := step.Begin(q.From.Unix())
 	to := step.Begin(q.To.Unix()-1) + int64(step)
 	m.Step, m.From, m.To = int64(step), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()
-	l := loader{st, q.Target}
+	l := loader{st, q.Target, k.end}
 	columns, err := l.load(ctx, step, from, to)
 	if err != nil {
 		return nil, err
@@ -165,55 +168,84 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	return m, nameFindings(ctx, st, m)
 }
 
-// chooseStep returns the shortest step that has no more than MaxColumns, and of which
-// something is stored as far back as the query reaches, or as anything is.
-func chooseStep(ctx context.Context, st Store, q Query) (heat.Level, error) {
+// kept is what is stored of a target.
+type kept struct {
+	// first is the first of each level; of 1, the seconds, from an hour before the query
+	// on. end is the end of the last.
+	first map[heat.Level]time.Time
+	end   int64
+}
+
+func loadKept(ctx context.Context, st Store, q Query) (k kept, err error) {
 	levels := make([]int64, len(heat.Levels))
 	for i, l := range heat.Levels {
 		levels[i] = int64(l)
 	}
 	spans, err := st.RollupSpans(ctx, &q.Target, levels)
 	if err != nil {
-		return 0, err
+		return k, err
 	}
-	first := make(map[heat.Level]time.Time)
-	var earliest time.Time
+	k.first = make(map[heat.Level]time.Time)
 	for _, s := range spans {
-		first[heat.Level(s.Level)] = s.First
-		if earliest.IsZero() || s.First.Before(earliest) {
-			earliest = s.First
+		k.first[heat.Level(s.Level)] = s.First
+		if s.Level == int64(heat.TenSeconds) {
+			k.end = s.Newest.Unix() + s.Level
 		}
 	}
+	last, any, err := st.LastWindow(ctx, q.Target)
+	if err != nil || !any {
+		return k, err
+	}
+	k.end = max(k.end, last.Unix()+1)
 	rows, err := st.Windows(ctx, store.WindowQuery{Target: q.Target, From: q.From.Add(-time.Hour), Limit: 1})
-	if err != nil {
-		return 0, err
-	}
 	if len(rows) > 0 {
-		first[1] = rows[0].Second
+		k.first[1] = rows[0].Second
 	}
-	if q.From.After(earliest) {
-		earliest = q.From
-	}
-	chosen := heat.Hour
-	for _, l := range append([]heat.Level{1}, heat.Levels...) {
-		if q.To.Sub(q.From) > MaxColumns*l.Duration() {
-			continue
-		}
-		// The first roll-up of an hour begins up to an hour before its first second.
-		if since, any := first[l]; any && !since.After(earliest.Add(time.Hour)) || len(spans) == 0 {
-			return l, nil
-		}
-		if _, any := first[l]; any && chosen == heat.Hour {
-			chosen = l
-		}
-	}
-	return chosen, nil
+	return k, err
 }
 
-// loader loads the roll-ups of a target.
+// chooseStep returns the shortest step that has no more than MaxColumns, and of which
+// nothing was pruned in the time of the query: what is no longer kept would look cold.
+func (k kept) chooseStep(q Query) heat.Level {
+	var fitting []heat.Level
+	for _, l := range append([]heat.Level{1}, heat.Levels...) {
+		if q.To.Sub(q.From) <= MaxColumns*l.Duration() {
+			fitting = append(fitting, l)
+		}
+	}
+	for _, l := range fitting {
+		if k.reaches(l, q.From) {
+			return l
+		}
+	}
+	for _, l := range slices.Backward(fitting) {
+		if _, any := k.first[l]; any {
+			return l
+		}
+	}
+	return fitting[0]
+}
+
+// reaches reports whether what is stored of a level reaches back to a time, or to the
+// beginning of all.
+func (k kept) reaches(l heat.Level, from time.Time) bool {
+	first, any := k.first[l]
+	if !any || !first.After(from) {
+		return any
+	}
+	for _, above := range heat.Levels {
+		if begins, any := k.first[above]; any && above > l && !first.Before(begins.Add(above.Duration())) {
+			return false
+		}
+	}
+	return true
+}
+
+// loader loads the roll-ups of a target. end is the end of what is stored.
 type loader struct {
 	Store
 	target sample.Target
+	end    int64
 }
 
 // load returns the roll-ups of a level from one second to another, by their beginning.
@@ -237,8 +269,12 @@ func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[
 		all[row.Begins.Unix()] = r
 		next = row.Begins.Unix() + int64(step)
 	}
-	return all, l.unfinished(ctx, step, max(next, to-2*int64(step)), to, all)
+	to = min(to, l.end)
+	return all, l.unfinished(ctx, step, max(next, step.Begin(to)-behind*int64(step)), to, all)
 }
+
+// behind is for how many newest steps what is stored below is looked at.
+const behind = 40
 
 // unfinished adds what is stored below of the newest buckets, which are written when
 // they are over.
