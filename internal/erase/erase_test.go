@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/erase"
+	"github.com/keyheat/keyheat/internal/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -147,4 +148,41 @@ func mustDelta(t *testing.T, d *sketch.Delta) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestRollups: the key is gone, whole or as the beginning that is kept of it, and what is
+// not listed may have had its load.
+func TestRollups(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-7f3a-and-much-more-than-32-bytes-of-it"
+	w := sketch.Window{Keys: []sketch.KeyLoad{
+		{Hash: 1, Key: sample.KeyString(canary), Low: sketch.Load{Write: 900_000}},
+		{Hash: 2, Key: sample.KeyString(canary[:32]), Cut: true, Low: sketch.Load{Read: 70_000}},
+		{Hash: 3, Key: sample.KeyString("user#1"), Low: sketch.Load{Write: 100_000}},
+		{Hash: 4, Key: sample.Key{Type: sample.TypeNumber, Text: "7"}, Low: sketch.Load{Write: 100_000}},
+	}}
+	body, err := heat.OfSecond(&w, true).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	erased, was, err := erase.Key{sample.KeyString(canary)}.Rollup(body)
+	if err != nil || !was {
+		t.Fatal(was, err)
+	}
+	var r heat.Rollup
+	if err := r.UnmarshalBinary(erased); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Keys) != 2 || r.Seconds != 1 || r.Unlisted.Write != 900_000 || r.Unlisted.Read != 70_000 || strings.Contains(r.Keys[0].Key.Text+r.Keys[1].Key.Text, "canary") {
+		t.Errorf("left is %+v", r)
+	}
+	if _, was, err := (erase.Key{sample.KeyString(canary)}).Rollup(erased); was || err != nil {
+		t.Errorf("again: %v %v", was, err)
+	}
+	if _, was, err := (erase.Key{sample.KeyString("7")}).Rollup(body); was || err != nil {
+		t.Errorf("a text that is not the number: %v %v", was, err)
+	}
+	if _, _, err := (erase.Key{}).Rollup([]byte("damaged")); err == nil {
+		t.Error("a damaged roll-up is passed over")
+	}
 }

@@ -65,9 +65,7 @@ func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Hor
 		if err != nil {
 			return err
 		}
-		if err := s.Heat.SetStored(rows); err != nil {
-			return err
-		}
+		s.Heat.SetStored(rows)
 	}
 	return nil
 }

@@ -208,16 +208,15 @@ func (h *Heat) isDue(b Bucket, hz Horizon) bool {
 	return b.end() <= hz.Over || any && b.Begins <= newest
 }
 
-// SetStored takes what was loaded.
-func (h *Heat) SetStored(rows []store.Rollup) error {
+// SetStored takes what was loaded. A roll-up that cannot be read is as none: the judge
+// does not stop for a picture.
+func (h *Heat) SetStored(rows []store.Rollup) {
 	for _, row := range rows {
 		var r heat.Rollup
-		if err := r.UnmarshalBinary(row.Body); err != nil {
-			return fmt.Errorf("stored roll-up of %s at %s: %w", row.Name(), row.Begins, err)
+		if err := r.UnmarshalBinary(row.Body); err == nil {
+			h.stored[Bucket{row.Target, heat.Level(row.Level), row.Begins.Unix()}] = &r
 		}
-		h.stored[Bucket{row.Target, heat.Level(row.Level), row.Begins.Unix()}] = &r
 	}
-	return nil
 }
 
 // Rows returns what is due in the store's form.

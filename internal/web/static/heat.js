@@ -9,7 +9,9 @@
   const canvas = figure.querySelector("canvas");
   const told = document.getElementById("heat-cell");
   const invitation = told.textContent;
-  const rowHeight = 20, axis = 24, narrowest = 3;
+  const rowHeight = 20, axis = 24;
+  // Cells that a finger can tell apart, or as many as fit a wide screen.
+  const narrowest = matchMedia("(max-width: 700px)").matches ? 4 : 2;
   // The upper ends of the colours, as shares of the limit.
   const steps = { load: [0.1, 0.25, 0.5, 0.8, 1, 2], throttled: [0.01, 0.05, 0.2, 0.5] };
   let map, at = null, width = narrowest, picture = null, drag = null;
@@ -214,7 +216,10 @@
       if (map.step > 1) text += `; ${amount(cell[4])} ${map.unit} in all, in ${cell[6]} s`;
       if (cell[5] > 0) text += `; ${amount(cell[5])}% refused`;
     }
-    if (cell && cell[7]) text += ` (${map.reasons.filter((_, n) => cell[7] & (1 << n)).join(", ")})`;
+    if (cell && cell[7]) {
+      const reasons = map.reasons.filter((_, n) => cell[7] & (1 << n)).map((r) => (r === "unknown" ? "reason not known" : r));
+      text += ` (${reasons.join(", ")})`;
+    }
     text += `. ${seen} of ${duration(map.step)} counted`.replace(/(\d+) of 1 s counted/, (_, n) => (n === "1" ? "Second counted whole" : "Second not counted whole"));
     told.replaceChildren();
     const name = document.createElement("strong");
