@@ -468,7 +468,7 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
 	rows := open(t, serve(t, s)+"/tables").all("tbody", "")[0].all("tr", "")
-	if len(rows) != 2 || rows[0].text() != "orders 20 35,000 0 0 10 2 mixed poor" || !strings.HasPrefix(rows[1].text(), "orders index by-status 10 0 40,000") {
+	if len(rows) != 2 || rows[0].text() != "orders heat 20 35,000 0 0 10 2 mixed poor" || !strings.HasPrefix(rows[1].text(), "orders index by-status heat 10 0 40,000") {
 		t.Errorf("%d rows: %s", len(rows), rows[0].text())
 	}
 }
