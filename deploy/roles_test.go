@@ -254,6 +254,7 @@ func reported(t *testing.T, database string) {
 type none struct{}
 
 func (none) Window([]byte) ([]byte, bool, error)                    { return nil, false, nil }
+func (none) Rollup([]byte) ([]byte, bool, error)                    { return nil, false, nil }
 func (none) Delta(sample.Target, []byte) ([]byte, int, bool, error) { return nil, 0, false, nil }
 func (none) Document(d []byte) ([]byte, bool, error)                { return d, false, nil }
 func (none) Text(text string) (erased string, is bool)              { return text, false }

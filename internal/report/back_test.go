@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -18,6 +19,7 @@ type sound struct {
 	Totals   []store.Total
 	Windows  []string
 	Notified []string
+	Heat     map[heat.Level][]string
 }
 
 func soundly(t *testing.T, s *store.Store) sound {
@@ -28,7 +30,7 @@ func soundly(t *testing.T, s *store.Store) sound {
 		_, rest, _ = strings.Cut(rest, "] ") // without the vector: numbers of commits differ
 		o.Windows[i] = second + " " + rest
 	}
-	return sound{o.Totals, o.Windows, notificationIDs(t, s)}
+	return sound{o.Totals, o.Windows, notificationIDs(t, s), heatOf(t, s)}
 }
 
 // notificationIDs returns what a receiver tells notifications apart by.
@@ -124,6 +126,7 @@ func setBack(t *testing.T, late bool) {
 	got := soundly(t, s)
 	equal(t, "totals", got.Totals, want.Totals)
 	equal(t, "windows", got.Windows, want.Windows)
+	equal(t, "heat", got.Heat, want.Heat)
 	equal(t, "notifications", len(got.Notified), len(want.Notified))
 	gaps, err := s.Gaps(t.Context(), store.GapQuery{Source: "store"})
 	must(t, err)
@@ -167,5 +170,6 @@ func TestASQLiteFileThatWentBack(t *testing.T) {
 	got := soundly(t, tell(after))
 	equal(t, "totals", got.Totals, want.Totals)
 	equal(t, "windows", got.Windows, want.Windows)
+	equal(t, "heat", got.Heat, want.Heat)
 	equal(t, "notifications", len(got.Notified), len(want.Notified))
 }

@@ -2,8 +2,10 @@ package report_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/heat"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -297,4 +300,86 @@ func TestRollupsSurviveAStoreThatFails(t *testing.T) {
 			equalHeat(t, 3600, heatOf(t, s), oracle(start, told, 3600))
 		})
 	}
+}
+
+// TestAnotherJudgeEndsLevels: what is above roll-ups that are stored is written when it is
+// over, also where nothing more is counted in it and another judge has begun meanwhile.
+func TestAnotherJudgeEndsLevels(t *testing.T) {
+	t.Parallel()
+	for engine, url := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, url(t))
+			start := anHourAgo()
+			c := collect(t, s, "a", 0, start)
+			told := []load{{1, "key", 900}, {42, "other", 300}, {118, "key", 100}}
+			for _, watermark := range []int{130, 700, 3700} {
+				if watermark == 130 {
+					c.commit(watermark, told...)
+				} else {
+					c.commit(watermark)
+				}
+				j := run(t, quick(), &probe{Store: s})
+				j.quiet(t)
+				j.stop()
+				equalHeat(t, watermark, heatOf(t, s), oracle(start, told, watermark))
+			}
+		})
+	}
+}
+
+// flushes sees when a judge writes the distinct keys of a minute that is not over: then
+// cursors no longer wait for it.
+type flushes struct {
+	*store.Store
+	flushed chan struct{}
+}
+
+func (f *flushes) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
+	err := f.Store.Judge(ctx, l, j)
+	if err == nil && len(j.Cardinality) > 0 {
+		select {
+		case f.flushed <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// TestCursorsWaitForOpenRollups: two judges in turn are lost while ten seconds are open of
+// which a second is stored, and when nothing else waits for its deltas. The next one reads
+// them again. It takes as long as minutes that are open may stay unwritten.
+func TestCursorsWaitForOpenRollups(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes 20 s")
+	}
+	s := open(t, "sqlite::memory:")
+	start := anHourAgo()
+	c := collect(t, s, "a", 0, start)
+	told := []load{{1, "key", 900}, {3, "other", 300}}
+	c.commit(5, told...)
+	for range 2 {
+		f := &flushes{Store: s, flushed: make(chan struct{}, 1)}
+		j, err := report.New(quick(), f, fmt.Sprintf("judge-%d", rand.Uint64()), slog.New(slog.DiscardHandler))
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { _ = j.Run(ctx); close(ended) }()
+		select {
+		case <-f.flushed:
+		case <-time.After(time.Minute):
+			t.Error("the delta was not read again")
+		}
+		cancel()
+		<-ended
+	}
+	c.commit(60)
+	j := run(t, quick(), &probe{Store: s})
+	j.quiet(t)
+	j.stop()
+	equalHeat(t, 60, heatOf(t, s), oracle(start, told, 60))
+	cursors, err := s.Cursors(t.Context())
+	must(t, err)
+	equal(t, "cursors", cursors, map[string]int64{"a": 1}) // what it committed then was a watermark alone
 }
