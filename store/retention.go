@@ -33,7 +33,7 @@ type Retention struct {
 	WarmKeys     int
 	// Heat are the roll-ups of ten seconds, a minute, ten minutes and an hour, from
 	// their last writing. Which seconds were seen is kept as long as those of an hour.
-	HeatTenSeconds, HeatMinutes, HeatTenMinutes, HeatHours time.Duration
+	HeatTens, HeatMinutes, HeatTenMinutes, HeatHours time.Duration
 	// Positions go, with their watermarks, when no collector reported their
 	// partition for this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
@@ -60,7 +60,7 @@ func DefaultRetention() Retention {
 	const day = 24 * time.Hour
 	return Retention{
 		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Peaks: 90 * day, Views: 30 * day, WarmKeys: DefaultWarmKeys,
-		HeatTenSeconds: day, HeatMinutes: 7 * day, HeatTenMinutes: 30 * day, HeatHours: 400 * day,
+		HeatTens: day, HeatMinutes: 7 * day, HeatTenMinutes: 30 * day, HeatHours: 400 * day,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
 		Writers: 7 * day, Positions: 365 * day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
 		// Longer than usedEvery, within which a judge may write for a target and leave
@@ -124,7 +124,7 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad, &p.Bad},
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad, &uncounted},
 		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks, &p.Peaks},
-		{"rollups", "target, level, begins", `level = 10 AND updated < $1`, "", r.HeatTenSeconds, &p.Rollups},
+		{"rollups", "target, level, begins", `level = 10 AND updated < $1`, "", r.HeatTens, &p.Rollups},
 		{"rollups", "target, level, begins", `level = 60 AND updated < $1`, "", r.HeatMinutes, &p.Rollups},
 		{"rollups", "target, level, begins", `level = 600 AND updated < $1`, "", r.HeatTenMinutes, &p.Rollups},
 		{"rollups", "target, level, begins", `level = 3600 AND updated < $1`, "", r.HeatHours, &p.Rollups},

@@ -60,7 +60,7 @@ type Retention struct {
 
 // Heat is how long the roll-ups of the heatmap are kept.
 type Heat struct {
-	TenSeconds time.Duration `yaml:"ten_seconds" help:"the heatmap's cells of ten seconds, since they were written last"`
+	Tens       time.Duration `yaml:"ten_seconds" help:"the heatmap's cells of ten seconds, since they were written last"`
 	Minutes    time.Duration `yaml:"minutes" help:"its cells of a minute"`
 	TenMinutes time.Duration `yaml:"ten_minutes" help:"its cells of ten minutes"`
 	Hours      time.Duration `yaml:"hours" help:"its cells of an hour, and which seconds were counted"`
@@ -77,7 +77,7 @@ func defaults() *Config {
 		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
 			Deltas: kept.Deltas, Windows: kept.Windows, Cardinality: kept.Cardinality, Peaks: kept.Peaks, Views: kept.Views,
-			Heat:     Heat{TenSeconds: kept.HeatTenSeconds, Minutes: kept.HeatMinutes, TenMinutes: kept.HeatTenMinutes, Hours: kept.HeatHours},
+			Heat:     Heat{Tens: kept.HeatTens, Minutes: kept.HeatMinutes, TenMinutes: kept.HeatTenMinutes, Hours: kept.HeatHours},
 			Findings: kept.Findings, History: kept.History, Notifications: kept.Notifications, Gaps: kept.Gaps,
 			BadSamples: kept.Bad, CloudWatch: kept.CloudWatch, Reports: kept.Reports,
 		},
@@ -118,7 +118,7 @@ func (r Retention) check(f *config.Faults) {
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
 		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
-		{"heat.ten_seconds", r.Heat.TenSeconds, time.Hour}, {"heat.minutes", r.Heat.Minutes, 2 * time.Hour},
+		{"heat.ten_seconds", r.Heat.Tens, time.Hour}, {"heat.minutes", r.Heat.Minutes, 2 * time.Hour},
 		{"heat.ten_minutes", r.Heat.TenMinutes, 2 * time.Hour}, {"heat.hours", r.Heat.Hours, 2 * time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
@@ -146,7 +146,7 @@ func (c *Config) judge() report.Config {
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
-			HeatTenSeconds: c.Retention.Heat.TenSeconds, HeatMinutes: c.Retention.Heat.Minutes,
+			HeatTens: c.Retention.Heat.Tens, HeatMinutes: c.Retention.Heat.Minutes,
 			HeatTenMinutes: c.Retention.Heat.TenMinutes, HeatHours: c.Retention.Heat.Hours,
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,

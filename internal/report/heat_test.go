@@ -246,7 +246,7 @@ func TestLateSecondsBeyondTheirWindows(t *testing.T) {
 	j.quiet(t)
 	equalHeat(t, 0, heatOf(t, s), oracle(start, told, 3700))
 	j.stop()
-	pruned, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond, HeatTenSeconds: time.Nanosecond})
+	pruned, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond, HeatTens: time.Nanosecond})
 	must(t, err)
 	if pruned.Windows != 3 || pruned.Rollups != 1 {
 		t.Fatalf("pruned are %+v", pruned)

@@ -79,7 +79,7 @@ func heatPruned(t *testing.T, s *store.Store) {
 	}
 	judge(t, s, store.Judgement{Rollups: all, Seen: []store.SeenMinute{{Minute: atNoon, Seconds: 1}}})
 	equal(t, "young", prune(t, s, store.Retention{}), store.Pruned{})
-	for i, r := range []store.Retention{{HeatTenSeconds: soon}, {HeatMinutes: soon}, {HeatTenMinutes: soon}, {HeatHours: soon}} {
+	for i, r := range []store.Retention{{HeatTens: soon}, {HeatMinutes: soon}, {HeatTenMinutes: soon}, {HeatHours: soon}} {
 		equal(t, "pruned", prune(t, s, r), store.Pruned{Rollups: 1})
 		for j, level := range levels {
 			left := value[[]store.Rollup](t)(s.Rollups(t.Context(), store.RollupQuery{Target: byStatus, Level: level}))
