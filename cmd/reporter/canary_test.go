@@ -27,6 +27,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/heat"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -85,7 +86,7 @@ func TestCanaryStaysInTheCollector(t *testing.T) {
 	}{
 		{"hmac", nil},
 		{"prefix(3)", nil},
-		{"plain", []string{"page /", "summaries", "table findings", "webhook"}},
+		{"plain", []string{"page /", "page /heat?table=orders", "summaries", "table findings", "webhook"}},
 	} {
 		t.Run(c.policy, func(t *testing.T) {
 			t.Parallel()
@@ -285,7 +286,7 @@ func lookAtPages(t *testing.T, base string, out *heard) {
 		return body
 	}
 	for _, path := range []string{"/", "/tables", "/table?table=orders", "/reports", "/metrics", "/-/ready", "/-/healthy",
-		"/api/v1/incidents", "/api/v1/collectors", "/api/v1/tables", "/findings/unknown"} {
+		"/api/v1/incidents", "/api/v1/collectors", "/api/v1/tables", "/findings/unknown", "/heat?table=orders", "/api/v1/heat?table=orders"} {
 		get(path)
 	}
 	var listed struct {
@@ -357,6 +358,17 @@ func dump(t *testing.T, url string, out *heard) {
 			return err
 		}
 		return json.NewEncoder(out.at("summaries")).Encode(w)
+	})
+	column(`SELECT body FROM rollups`, func(r pgx.Rows) error {
+		var body []byte
+		var of heat.Rollup
+		if err := r.Scan(&body); err != nil {
+			return err
+		}
+		if err := of.UnmarshalBinary(body); err != nil {
+			return err
+		}
+		return json.NewEncoder(out.at("roll-ups")).Encode(of)
 	})
 	column(`SELECT body FROM deltas`, func(r pgx.Rows) error {
 		var body []byte
