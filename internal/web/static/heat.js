@@ -321,6 +321,22 @@
     }
   };
 
+  // What stands beside the map goes on with it.
+  const refresh = async () => {
+    await load();
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of ["main > .lead", "main > section[aria-labelledby=keys]", ".asof time"]) {
+        const old = document.querySelector(part), next = page.querySelector(part);
+        if (old && next && !old.contains(document.activeElement)) old.replaceWith(next);
+      }
+    } catch {
+      // As for the map.
+    }
+  };
+
   const follow = () => {
     const button = document.getElementById("live");
     let live = sessionStorage.getItem("live") !== "off";
@@ -337,7 +353,7 @@
     const pause = Math.min(Math.max(map ? map.step / 2 : 5, 2), 60) * 1000;
     setInterval(() => {
       const reading = at !== null || keys.contains(document.activeElement);
-      if (live && !document.hidden && !reading && !drag) load();
+      if (live && !document.hidden && !reading && !drag) refresh();
     }, pause);
     say();
   };
