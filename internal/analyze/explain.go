@@ -65,6 +65,7 @@ type explanation struct {
 	found       []detect.Finding
 	seconds     []keySeconds
 	tables      map[detect.Target]detect.Table
+	whole       []wholeTable // the tables and indexes that the text names
 	suggestions []string
 	samplesRead string
 	throttling  map[detect.Target]bool // tables and indexes of which a partition throttles, no key of it being hot
@@ -79,7 +80,7 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, samplesRead: r.samplesRead(), throttling: map[detect.Target]bool{}}
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), throttling: map[detect.Target]bool{}}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		e.throttling[found.Target] = e.throttling[found.Target] || found.Kind == detect.HotPartition
@@ -109,7 +110,7 @@ func isWhole(f *detect.Finding, text string) bool {
 // write writes the explanation for a person.
 func (e *explanation) write(out io.Writer) error {
 	p := &page{}
-	if len(e.found) == 0 && len(e.seconds) == 0 {
+	if len(e.found) == 0 && len(e.seconds) == 0 && len(e.whole) == 0 {
 		p.paragraph(0, "", notInSamples(e.key))
 		if len(e.suggestions) > 0 {
 			p.line("Keys with findings:")
@@ -123,7 +124,7 @@ func (e *explanation) write(out io.Writer) error {
 	for i := range e.found {
 		f := &e.found[i]
 		if i > 0 {
-			p.line("\n%s", strings.Repeat("─", pageWidth))
+			p.rule()
 		}
 		e.finding(p, f)
 		explained[f.Target] = true
@@ -132,6 +133,12 @@ func (e *explanation) write(out io.Writer) error {
 		if !explained[s.target] {
 			e.withoutFinding(p, s)
 		}
+	}
+	for i := range e.whole {
+		if p.Len() > 0 {
+			p.rule()
+		}
+		e.whole[i].write(p)
 	}
 	for _, l := range e.code {
 		e.recipe(p, l)
@@ -146,8 +153,8 @@ func (e *explanation) recipe(p *page, l recipe.Language) {
 		f := &e.found[i]
 		text, known := recipe.For(f, attributes(f, e.facts), l)
 		if known {
-			p.line("\n%s\n", strings.Repeat("─", pageWidth))
-			p.WriteString(text)
+			p.rule()
+			p.WriteString("\n" + text)
 			return
 		}
 	}

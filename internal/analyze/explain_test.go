@@ -177,3 +177,36 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 		t.Errorf("a level key is told:\n%s", out)
 	}
 }
+
+// TestATableIsExplainedAsAWhole asks for two tables without a finding of their own: of one
+// a key is hot, with the other nothing is wrong.
+func TestATableIsExplainedAsAWhole(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for s := range 70 {
+		for i := range 22 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"jobs","pk":"mail","sk":"%d","op":"PutItem","wcu":50}`+"\n", 1763692032000+1000*s, i)
+			fmt.Fprintf(&text, `{"ts":%d,"table":"carts","pk":"user#%d","sk":"a","op":"PutItem","wcu":10}`+"\n", 1763692032000+1000*s, i)
+		}
+	}
+	for table, says := range map[string][]string{
+		"jobs": {
+			"jobs as a whole", "critical jobs: key “mail”", "First: Spread the key over 2 shards", "hot_key_write mail: 1,100 WCU, 110% of the limit",
+			"77,000 WCU in all, 1,100 a second", "ceiling 1,000 WCU a second", "Key design (catastrophic)", "One key takes everything",
+		},
+		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU in all, 220 a second", "most load user#", "Key design (watch)"},
+	} {
+		out := strings.Join(strings.Fields(explained(t, text.String(), table)), " ")
+		for _, want := range says {
+			if !strings.Contains(out, want) {
+				t.Errorf("the table %s is explained without %q:\n%s", table, want, out)
+			}
+		}
+		if strings.Contains(out, "not in the samples") {
+			t.Errorf("the table %s is told not to be there:\n%s", table, out)
+		}
+	}
+	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, "nothing is not in the samples") || strings.Contains(out, "as a whole") {
+		t.Errorf("what is neither a key nor a table is told:\n%s", out)
+	}
+}

@@ -38,6 +38,9 @@ func (p *page) fact(name, format string, args ...any) {
 	p.paragraph(14, fmt.Sprintf("  %-12s", name), fmt.Sprintf(format, args...))
 }
 
+// rule separates two explanations.
+func (p *page) rule() { p.line("\n%s", strings.Repeat("─", pageWidth)) }
+
 // The chart of a key's seconds.
 const (
 	chartWidth  = 66

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -167,4 +168,115 @@ func wrap(s string) string {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// wholeTable is a table or index to explain as a whole, whether or not anything is wrong
+// with it.
+type wholeTable struct {
+	*detect.Table
+	incidents []wholeIncident
+}
+
+// wholeIncident is an incident, and its findings that are of one table or index.
+type wholeIncident struct {
+	*detect.Incident
+	findings []*detect.Finding
+}
+
+// wholeTables returns the tables and indexes that a text names, as the table of findings
+// writes them or in full.
+func (r *Result) wholeTables(name string) (all []wholeTable) {
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		if slices.Contains([]string{r.target(t.Target), target(t.Target), t.Name()}, name) || t.Index == "" && t.Table == name {
+			all = append(all, wholeTable{t, r.incidentsOf(t.Target)})
+		}
+	}
+	return all
+}
+
+// incidentsOf returns the incidents with findings of a table or index, the worst first.
+func (r *Result) incidentsOf(of detect.Target) (all []wholeIncident) {
+	groups := detect.Roots(r.Findings)
+	for i := range r.Incidents {
+		in := wholeIncident{Incident: &r.Incidents[i]}
+		for _, g := range groups {
+			if g[0].Incident != in.ID {
+				continue
+			}
+			for _, f := range g {
+				if f.Target == of {
+					in.findings = append(in.findings, f)
+				}
+			}
+		}
+		if len(in.findings) > 0 {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
+// write writes a page about the table or index.
+func (w *wholeTable) write(p *page) {
+	p.line("%s as a whole", target(w.Target))
+	if len(w.incidents) == 0 {
+		p.paragraph(2, "  ", "Nothing is wrong: there is no finding about it, or about a key of it.")
+	} else {
+		p.heading("What is wrong, and what to do first")
+	}
+	for _, in := range w.incidents[:min(len(w.incidents), maxIncidents)] {
+		p.incident(in.Incident, false)
+		shown := few(in.findings)
+		for _, f := range shown {
+			of := limitCell(f)
+			if of != "" {
+				of = ", " + of + " of the limit"
+			}
+			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s%s", f.Kind, subject(f), peakCell(f), of))
+		}
+		if more := len(in.findings) - len(shown); more > 0 {
+			p.line("      and %s like these", wording.Count(int64(more)))
+		}
+	}
+	if more := len(w.incidents) - maxIncidents; more > 0 {
+		p.line("and %s more incidents", wording.Count(int64(more)))
+	}
+	p.heading("Load")
+	p.fact("seen", "%s requests in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
+	for _, l := range []struct {
+		name, unit string
+		sum        float64
+	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
+		p.fact(l.name, "%s %s in all, %s a second on average", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))))
+	}
+	w.keys(p)
+}
+
+// keys writes what the keys look like, and the verdict on that.
+func (w *wholeTable) keys(p *page) {
+	v := w.View
+	if v == nil {
+		return
+	}
+	p.heading("Keys")
+	like := "of no common form"
+	if v.Template.Pattern != "" {
+		like = fmt.Sprintf("%d of %d compared like %s", v.Template.Keys, v.Template.Of, printable(v.Template.Pattern))
+	}
+	p.fact("keys", "%s, %s", keys(v), like)
+	if v.EffectiveKeys != nil {
+		p.fact("effective", "%s: so many with the same load would meet as often within a second", effective(v))
+	}
+	if len(v.Top) > 0 {
+		p.fact("most load", "%s", mostLoaded(v))
+	}
+	if c := ceiling(v); c != "-" {
+		p.fact("ceiling", "%s a second at the observed skew, whatever is provisioned", c)
+	}
+	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
+	p.paragraph(2, "  ", v.Design.Why)
+	for _, g := range v.Growing {
+		p.paragraph(2, "  ", growthLine(g))
+	}
 }

@@ -214,10 +214,7 @@ func (r *Result) incidents(colours bool) string {
 			continue
 		}
 		shown++
-		p.paragraph(2, "", severity(in.Severity, colours)+"  "+in.Title)
-		if in.FirstFix != "" {
-			p.paragraph(4, "    ", "First: "+firstSentence(in.FirstFix))
-		}
+		p.incident(in, colours)
 	}
 	if more := len(r.Incidents) - shown; more > 0 && shown == maxIncidents {
 		p.line("and %s more incidents", wording.Count(int64(more)))
@@ -226,6 +223,14 @@ func (r *Result) incidents(colours bool) string {
 		p.line("  More of one: --explain KEY, or --explain TABLE for a table as a whole.")
 	}
 	return p.String()
+}
+
+// incident writes an incident's title, and what to do first.
+func (p *page) incident(in *detect.Incident, colours bool) {
+	p.paragraph(2, "", severity(in.Severity, colours)+"  "+in.Title)
+	if in.FirstFix != "" {
+		p.paragraph(4, "    ", "First: "+firstSentence(in.FirstFix))
+	}
 }
 
 // firstSentence returns a text up to its first full stop.
