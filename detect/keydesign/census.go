@@ -48,10 +48,12 @@ type counters struct {
 	// equalPairs and pairs are sums over pairs of requests of one second, weighed by
 	// both loads: pairs of the same key, and all.
 	equalPairs, pairs float64
-	sampled           []sampledKey // by hash, the smallest ones: every key has the same chance
-	distinct          sketch.Cardinality
-	registered        bool // distinct has something
-	unlisted          bool // some keys may be in no list
+	// majorities is the load of those keys that had most of a second, each of its own.
+	majorities sketch.Load
+	sampled    []sampledKey // by hash, the smallest ones: every key has the same chance
+	distinct   sketch.Cardinality
+	registered bool // distinct has something
+	unlisted   bool // some keys may be in no list
 }
 
 // hottestSecond is the highest second of any key.
@@ -99,6 +101,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	}
 	if part == 0 || part > mostlyFlushed {
 		t.countPairs(w)
+		t.countMajority(w)
 	}
 }
 
@@ -179,6 +182,23 @@ func (t *counters) countPairs(w *sketch.Window) {
 		pairs -= load * load / float64(requests)
 	}
 	t.pairs += max(0, pairs)
+}
+
+// countMajority counts the key that had more of a second's writes, or reads, than all
+// others: it bounds that second, also where another key has the next one.
+func (t *counters) countMajority(w *sketch.Window) {
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		if k.Requests < majorityRequests {
+			continue
+		}
+		if float64(k.Low.Write) > majorityShare*float64(w.Total.Load.Write) {
+			t.majorities.Write += k.Low.Write
+		}
+		if float64(k.Low.Read) > majorityShare*float64(w.Total.Load.Read) {
+			t.majorities.Read += k.Low.Read
+		}
+	}
 }
 
 // effective returns how many keys would make as few equal pairs if all had the same

@@ -398,6 +398,35 @@ func TestABurstIsNoCeiling(t *testing.T) {
 	}
 }
 
+// TestAMovingKeyIsACeiling gives one key after another most writes for 5 seconds, as a
+// sorted import does, and then two at a time half: no table carries more than its seconds'
+// own distribution allows, nor more than all of its keys do.
+func TestAMovingKeyIsACeiling(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1024)
+	for second := range int64(900) {
+		for range 130 {
+			w.write(t, second, fmt.Sprint("cust#", second/5), 10)
+		}
+		for i := range 200 {
+			w.write(t, second, fmt.Sprint("other#", i), 1)
+		}
+	}
+	if v := w.view(t); v.Ceiling.WCU == nil || math.Abs(*v.Ceiling.WCU-1000/(1300./1500)) > 1 {
+		t.Errorf("where each second is 87%% of one key's, the table carries %v", v.Ceiling)
+	}
+	pairs := newRecorder(1024)
+	for second := range int64(800) {
+		for i := range 100 {
+			pairs.write(t, second, fmt.Sprint("k", second/40, "-", i%2), 1)
+		}
+		pairs.write(t, second, "steady", 1)
+	}
+	if v := pairs.view(t); v.Ceiling.WCU == nil || *v.Ceiling.WCU > 41_000 {
+		t.Errorf("41 keys carry %v", *v.Ceiling.WCU)
+	}
+}
+
 // TestCeilingsOfTheSources restates docs/FACTS.md, "Shards" and "Key design": a key with the
 // share s of the writes caps the table at 1,000/s, and five values carry 5,000.
 func TestCeilingsOfTheSources(t *testing.T) {

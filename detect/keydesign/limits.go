@@ -34,6 +34,9 @@ const (
 const (
 	shareRequests              = 100
 	shareUnits    sample.Milli = 50_000
+	// majorityRequests is how many of one second a key has that bounds the second: of
+	// fewer one key has most by chance.
+	majorityRequests = 30
 )
 
 // Keys are called ordered by their numbers when so many of them agree with the order

@@ -157,7 +157,20 @@ func (t *counters) shares(times bool) (s shares) {
 		s.writeThroughout.raise(write)
 		s.readThroughout.raise(read)
 	}
+	s.writeThroughout.of = t.atLeast(s.writeThroughout.of, t.majorities.Write, t.frequent.total.Write)
+	s.readThroughout.of = t.atLeast(s.readThroughout.of, t.majorities.Read, t.frequent.total.Read)
 	return s
+}
+
+// atLeast returns the share that bounds the table, given the one of the largest key: no
+// less than that of the keys that had most of their seconds, one after another, and, where
+// there is one, no less than each key's if all had the same.
+func (t *counters) atLeast(share float64, majorities, all sample.Milli) float64 {
+	share = max(share, shareOf(majorities, all))
+	if share > 0 {
+		share = max(share, 1/max(1, t.count().High))
+	}
+	return share
 }
 
 // seconds returns the time that was observed.
