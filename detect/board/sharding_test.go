@@ -2,7 +2,9 @@ package board_test
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -126,5 +128,56 @@ func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
 	}
 	if len(want) == 0 {
 		t.Fatal("found nothing")
+	}
+}
+
+// TestAShardIsNotShardedAgain loads shards before and behind their key, too few and uneven
+// ones: the steps of one of them say nothing that holds of that shard's own number.
+func TestAShardIsNotShardedAgain(t *testing.T) {
+	t.Parallel()
+	var prefixes []string
+	for i := range 8 {
+		prefixes = append(prefixes, fmt.Sprintf("%d#feed", i))
+	}
+	suffixes := shardNames("total", 10)
+	for _, c := range []struct {
+		names      []string
+		hot, other float64 // of the last name, and of the others
+		says       string
+		leaves     float64
+	}{
+		{prefixes, 1040, 1040, "one of 8 shards of “feed”: judged as one key it needs 13.", 640},
+		{suffixes, 1300, 200, "Their number suffices, for 5 carry the peak of all if they are even: keep it", 310},
+		{suffixes, 5000, 2000, "differ by up to 117% from their mean: judged as one key it needs 35, if they are even.", 657},
+	} {
+		b := board.New(board.Options{OneEpisode: true})
+		b.Settle(scenario.Began-1, true)
+		last := len(c.names) - 1
+		for i := range int64(60) {
+			w := scenario.Loaded(scenario.Began+i, c.other, c.names[:last]...)
+			w.Merge(scenario.Loaded(scenario.Began+i, c.hot, c.names[last]))
+			b.Observe(w)
+			b.Settle(scenario.Began+i, true)
+		}
+		found := 0
+		for _, f := range b.Findings() {
+			if f.Key != c.names[last] || f.Kind != detect.HotKeyWrite {
+				continue
+			}
+			found++
+			for _, step := range f.Advice {
+				switch {
+				case step.Action == detect.ActionShard:
+					if !strings.Contains(step.Text, c.says) || step.After == nil || math.Abs(step.After.High-c.leaves) > 1 || step.Effort != detect.EffortCode {
+						t.Errorf("%s: %+v leaves %+v, want %q and %g", f.Key, step, step.After, c.says, c.leaves)
+					}
+				case step.Action == detect.ActionMigrate || step.Action == detect.ActionPrewarm, strings.Contains(step.Text, "2 shards"):
+					t.Errorf("%s is told how to be sharded by itself: %s", f.Key, step.Text)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d findings of %s", found, c.names[last])
+		}
 	}
 }

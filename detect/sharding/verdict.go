@@ -145,32 +145,46 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
 		if v, is := judged[id]; may && is {
 			f.Sharding = v.Sharded
-			adviseSharding(f, v.after)
+			adviseSharding(f, v)
 		}
 	}
 	return related
 }
 
-// verdict is how a key is sharded, and the load of each of the shards that it needs.
+// verdict is how a key is sharded, and the load of each of the shards that it needs, and
+// of those that it has if they were even.
 type verdict struct {
 	*detect.Sharded
-	after *detect.After
+	after, even *detect.After
 }
 
 // adviseSharding puts the whole key's number of shards, and what each of them has, in
-// place of one shard's.
-func adviseSharding(f *detect.Finding, after *detect.After) {
-	s := f.Sharding
-	f.Advice = slices.Clone(f.Advice)
-	for i := range f.Advice {
-		if step := &f.Advice[i]; step.Action == detect.ActionShard {
-			step.After, step.Names, step.Basis = after, nil, "the load of all shards together, divided evenly over those that are needed"
-			step.Text = fmt.Sprintf("The key is one of %d shards of %s: judged as one key it needs %d. Change the number of shards, not this shard's own.", s.Shards, wording.Quote(s.Base), s.Needed)
-			if s.Deviation > detect.UnevenShare {
-				step.Text = fmt.Sprintf("The key is one of %d shards of %s, which differ by up to %.0f%% from their mean: judged as one key %d shards carry its peak, if they are even.", s.Shards, wording.Quote(s.Base), 100*s.Deviation, s.Needed)
-			}
-		}
+// place of one shard's, and leaves out what belongs to sharding that shard again: how all
+// of them get there stands with the whole key.
+func adviseSharding(f *detect.Finding, v verdict) {
+	at := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Action == detect.ActionShard })
+	if at < 0 {
+		return
 	}
+	step := f.Advice[at]
+	step.Names, step.After, step.Basis = nil, v.after, "the load of all shards together, divided evenly over those that are needed"
+	if f.Index == "" {
+		step.Effort = detect.EffortCode // as for the whole key: its old names stay names of shards
+	}
+	differ, as := "", ""
+	if v.Deviation > detect.UnevenShare {
+		differ, as = fmt.Sprintf(", which differ by up to %.0f%% from their mean", 100*v.Deviation), ", if they are even"
+	}
+	step.Text = fmt.Sprintf("The key is one of %d shards of %s%s: judged as one key it needs %d%s. Change the number of shards, not this shard's own.", v.Shards, wording.Quote(v.Base), differ, v.Needed, as)
+	if v.Needed <= v.Shards && differ != "" {
+		step.After, step.Basis = v.even, "the load of all shards together, divided evenly over those that there are"
+		step.Text = fmt.Sprintf("The key is one of %d shards of %s%s. Their number suffices, for %d carry the peak of all if they are even: keep it, and make them even.", v.Shards, wording.Quote(v.Base), differ, v.Needed)
+	}
+	rest := f.Advice[at+1:]
+	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
+		rest = rest[to+1:]
+	}
+	f.Advice = slices.Concat(f.Advice[:at], []detect.Step{step}, rest)
 }
 
 // nearerToLimit returns the peak that is nearer to its limit, and what it is of.
@@ -239,7 +253,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values."})
 	}
-	return verdict{s, evenly(kind, peak.Value, needed)}, all
+	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
 }
 
 // loadSeverity returns that of a load on one key.
