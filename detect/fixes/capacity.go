@@ -24,10 +24,10 @@ func (c *Case) needs(e *entry, f *fix) string {
 	if c.Share <= 0 {
 		return ""
 	}
-	now := c.peak() / c.Share
+	now := c.whole()
 	switch {
 	case c.ofGlobalIndex() && e.effort == detect.EffortKeys || e.action == detect.ActionProject:
-		own := c.most(now)
+		own := "about " + c.most(now)
 		switch {
 		case c.reads():
 			own = "write units of its own" // which nobody saw
@@ -45,15 +45,15 @@ func (c *Case) needs(e *entry, f *fix) string {
 
 // saved is for a fix after which fewer units are taken.
 func (c *Case) saved(action string, now float64, after *detect.After) string {
-	low, high := now-c.peak()+after.Low, now-c.peak()+after.High
+	low, high := wording.Rounded(now-c.peak()+after.Low), wording.Rounded(now-c.peak()+after.High)
 	then := "about " + c.amount(low)
 	switch {
 	case after.High >= c.peak():
-		then = "as little as " + c.amount(low)
+		then = "as little as about " + c.amount(low)
 	case wording.About(low) != wording.About(high):
 		then = fmt.Sprintf("about %s to %s", wording.About(low), c.amount(high))
 	}
-	text := fmt.Sprintf("The %s as a whole then takes %s a second at such a peak, and %s now.%s", c.tableOrIndex(), then, wording.About(now), c.onDemand(" On demand, only what is used is billed."))
+	text := fmt.Sprintf("The %s as a whole then takes %s a second at such a peak, and about %s now.%s", c.tableOrIndex(), then, wording.About(now), c.onDemand(" On demand, only what is used is billed."))
 	switch given := c.provisioned(); {
 	case given > high:
 		text += fmt.Sprintf(" Of the %s provisioned up to %s are then not needed at such a peak.", wording.About(given), wording.About(given-low))
@@ -72,7 +72,7 @@ func (c *Case) saved(action string, now float64, after *detect.After) string {
 // kept is for a fix after which the same units are taken, on more partitions: also those
 // that are throttled now.
 func (c *Case) kept(action string, now float64) string {
-	text := fmt.Sprintf("As now, the %s as a whole is asked for %s", c.tableOrIndex(), c.most(now))
+	text := fmt.Sprintf("As now, the %s as a whole is asked for about %s", c.tableOrIndex(), c.most(now))
 	if action == detect.ActionShard && c.reads() && c.requests(sample.Query) > 0 {
 		text += ", and for what more queries cost"
 	}
@@ -85,6 +85,11 @@ func (c *Case) kept(action string, now float64) string {
 	}
 	return text
 }
+
+// whole returns about what the table or index as a whole takes at such a peak: as much as
+// goes with the key's share of all of its time. It is no sum that was counted, and has no
+// more digits than that is good for.
+func (c *Case) whole() float64 { return wording.Rounded(c.peak() / c.Share) }
 
 // most writes an amount a second at such a peak, and the default quota where that is less.
 func (c *Case) most(units float64) string {

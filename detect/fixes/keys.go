@@ -231,11 +231,11 @@ func capacityForCopies(c *Case) string {
 	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 || c.Index == "" && c.isQueue() {
 		return ""
 	}
-	now, copied := c.peak()/c.Share, detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
+	now, copied := c.whole(), detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
 	if now+copied <= wcu {
 		return ""
 	}
-	return fmt.Sprintf("While old items are copied, provision at least %s write units a second: the %s that the whole takes now, and the copies' %s. It is provisioned with %s.",
+	return fmt.Sprintf("While old items are copied, provision at least %s write units a second: about %s that the whole takes now, and the copies' %s. It is provisioned with %s.",
 		wording.About(math.Ceil(now+copied)), wording.About(now), wording.About(copied), wording.About(wcu))
 }
 

@@ -115,7 +115,7 @@ func Times(ratio float64) string {
 	if ratio < 1 {
 		return Percent(ratio) + " of"
 	}
-	return strconv.FormatFloat(rounded(ratio), 'f', -1, 64) + " times"
+	return strconv.FormatFloat(Rounded(ratio), 'f', -1, 64) + " times"
 }
 
 func shards(k detect.Kind, s *detect.Sharded) string {

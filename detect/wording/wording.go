@@ -151,10 +151,10 @@ func unprintable(r rune) bool { return r == '\\' || r == utf8.RuneError || !strc
 func Percent(share float64) string { return fmt.Sprintf("%.3g%%", math.Round(1000*share)/10) }
 
 // Significant writes a number with three significant digits and thousands separated.
-func Significant(v float64) string { return Amount(detect.Milli(rounded(v))) }
+func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }
 
-// rounded returns v with three significant digits.
-func rounded(v float64) float64 {
+// Rounded returns v with three significant digits.
+func Rounded(v float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return v
 	}
