@@ -217,11 +217,13 @@ func migration(c *Case, base string) string {
 			wording.Quote(base), rate, c.Shards) + c.throttlesMeanwhile()
 	}
 	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated", wording.Quote(base), rate)
+	deletes, then := "delete an item from both", "updates of old items and deletes, which until (d) are those of new items, too"
 	if c.isQueue() {
 		old = "let the old key drain: nothing is copied, so that no job is there twice"
+		deletes, then = "delete an item where it was read: from both where both have it", "updates and deletes of old items"
 	}
-	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and take the shard's item where both have one; (b) then put items in their shards only, and delete an item from both; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only updates and deletes of old items.",
-		wording.Quote(base), c.Shards, old)
+	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and take the shard's item where both have one; (b) then put items in their shards only, and %s; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only %s.",
+		wording.Quote(base), c.Shards, deletes, old, then)
 }
 
 // throttlesMeanwhile says that a key throttles until its readers have moved; empty where
