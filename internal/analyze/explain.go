@@ -436,7 +436,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	case f.Quality.Sampling == detect.SamplingUnknowable:
 		p.paragraph(2, "  ", "The peak is an estimate, and how requests were sampled is not known: that it is over the limit cannot be proven from such samples.")
 	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High && !sampled:
-		p.paragraph(2, "  ", "Every request was counted, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
+		p.paragraph(2, "  ", "Every sample was counted, and none states a rate below 1, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
 	case m.peak.Low == m.peak.High && !sampled:
 		p.paragraph(2, "  ", e.counted(f, m))
 	case m.peak.Low == m.peak.Value && !sampled:
@@ -458,17 +458,18 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	}
 }
 
-// counted returns how exact a peak is where every request was sampled.
+// counted returns how exact a peak is where no sample states a rate below 1. That every
+// request has a sample is what its producer knows: nothing here proves it.
 func (e *explanation) counted(f *detect.Finding, m measure) string {
 	switch highest := e.highest(f, m); {
 	case slices.Contains(f.Quality.CannotSee, detect.BlindSeconds):
-		return "Every request was counted, but their times do not prove in which second each was: the peak is a mean over the times between batches."
+		return "Every sample was counted, and none states a rate below 1, but their times do not prove in which second each was: the peak is a mean over the times between batches."
 	case f.Replication != nil && f.Replication.WCU > 0:
 		return "The peak includes writes of other Regions, as far as their requests are sampled: it may be higher."
 	case highest >= m.peak.High+1:
-		return fmt.Sprintf("Every request was counted. The samples have up to %s %s with times in one second, of which many have one and the same time, as where a producer writes them in one batch: of these the peak has only the mean over the times between batches.", wording.About(highest), m.unit)
+		return fmt.Sprintf("Every sample was counted, and none states a rate below 1. The samples have up to %s %s with times in one second, of which many have one and the same time, as where a producer writes them in one batch: of these the peak has only the mean over the times between batches.", wording.About(highest), m.unit)
 	}
-	return "The peak is exact: every request was sampled, and every sample of the key was counted."
+	return "The peak is exact if every request was sampled: no sample states a rate below 1, and every sample of the key was counted."
 }
 
 // highest returns the most units that samples have in one second of a finding's episode.
