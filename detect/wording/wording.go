@@ -83,19 +83,22 @@ func Leaves(s *detect.Step) string {
 }
 
 // after writes the load that a step leaves: 550 WCU on the fullest part, 55% of the limit.
-// Of shards that are even it says what each has: how they lie on partitions is another
-// matter.
+// Of shards that are even, and of keys that are no more written in turn, it says what each
+// has: how they lie on partitions is another matter.
 func after(s *detect.Step) string {
-	a, of := s.After, "on the fullest part"
-	if s.Action == detect.ActionShard {
+	a, of, beside := s.After, "on the fullest part", ""
+	switch s.Action {
+	case detect.ActionShard:
 		of = "a shard"
+	case detect.ActionShuffle:
+		of, beside = "on the fullest key", "; what a partition has depends on how many keys share it"
 	}
 	unit := strings.ToUpper(a.Unit)
 	low, high := About(a.Low), About(a.High)
 	if low == high {
-		return fmt.Sprintf("%s %s %s, %s of the limit", high, unit, of, Percent(a.HighUtilization))
+		return fmt.Sprintf("%s %s %s, %s of the limit%s", high, unit, of, Percent(a.HighUtilization), beside)
 	}
-	return fmt.Sprintf("%s to %s %s %s, %s to %s of the limit", low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization))
+	return fmt.Sprintf("%s to %s %s %s, %s to %s of the limit%s", low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization), beside)
 }
 
 // Seconds writes a number of seconds.
