@@ -219,7 +219,10 @@ func (t *counters) effective(distinct float64) *float64 {
 // listed and sampled.
 func (t *counters) count() detect.Figure {
 	listed := float64(len(t.sampled))
-	if !t.unlisted && len(t.sampled) < sampledKeys {
+	if t.frequent.all() {
+		listed = float64(len(t.frequent.keys))
+	}
+	if !t.unlisted && (len(t.sampled) < sampledKeys || t.frequent.all()) {
 		return detect.Figure{Value: listed, Low: listed, High: listed}
 	}
 	if !t.registered {

@@ -543,3 +543,20 @@ func flag(set bool) int {
 	}
 	return 0
 }
+
+// TestKeysAreCountedExactly counts 300 keys that are all listed, and 3,000 of which some had
+// to make room.
+func TestKeysAreCountedExactly(t *testing.T) {
+	t.Parallel()
+	for keys, exact := range map[int]bool{300: true, 3000: false} {
+		w := newRecorder(1024)
+		for second := range int64(30) {
+			for i := range keys {
+				w.write(t, second, fmt.Sprint("total#SHARD_", i), 1)
+			}
+		}
+		if n := w.view(t).DistinctKeys; (n == detect.Figure{Value: 300, Low: 300, High: 300}) != exact || n.Low > float64(keys) || n.High < float64(keys) {
+			t.Errorf("%d keys are counted as %+v", keys, n)
+		}
+	}
+}

@@ -82,6 +82,9 @@ func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
 
+// all reports whether every key with any load is kept.
+func (f *frequentKeys) all() bool { return f.most == sketch.Load{} }
+
 // evict drops the keys that can have had least.
 func (f *frequentKeys) evict(room int) {
 	order := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) })
