@@ -51,7 +51,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 	if name, test := fixes.TestName(f.Key); test {
 		add(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), caller)
 	} else {
-		add(detect.SingleCaller, fmt.Sprintf("The caller %s alone makes %s of the key's load, and only about %.0f%% of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), 100*fixes.ShareOfRest(f, callers)), caller)
+		add(detect.SingleCaller, fmt.Sprintf("The caller %s alone makes %s of the key's load, and %s of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), fixes.OfRest(fixes.ShareOfRest(f, callers))), caller)
 	}
 	return all
 }

@@ -416,3 +416,13 @@ func TestShardsThatFillAPartitionExactlyAreFull(t *testing.T) {
 		t.Errorf("of 3 shards of 500: %s", text)
 	}
 }
+
+// TestTheRestOfACallersLoad holds that a caller without any other load is not given 1% of it.
+func TestTheRestOfACallersLoad(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{0: "less than 1%", 0.006: "less than 1%", 0.034: "about 3%"} {
+		if got := fixes.OfRest(share); got != want {
+			t.Errorf("a share of %v is %q, want %q", share, got, want)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func singleCaller(_ *Adviser, c *Case) (fix, bool) {
 	}
 	return fix{
 		text:  text,
-		basis: fmt.Sprintf("it makes %.0f%% of the load of all other keys; how much of this key's load is needless is not known", 100*ShareOfRest(c.Finding, c.Callers)),
+		basis: fmt.Sprintf("it makes %s of the load of all other keys; how much of this key's load is needless is not known", OfRest(ShareOfRest(c.Finding, c.Callers))),
 		place: first, after: c.after(1-c.OwnShare()*who.High, 1),
 	}, true
 }
@@ -293,6 +293,14 @@ func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
 	c := f.Evidence.Callers[0]
 	return min(1, max(0, detect.Ratio(callers[c.Text]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
+}
+
+// OfRest writes a share that is not known to the percent.
+func OfRest(share float64) string {
+	if share < 0.01 {
+		return "less than 1%"
+	}
+	return fmt.Sprintf("about %.0f%%", 100*share)
 }
 
 // ByTest reports whether the key's busiest caller is named like a test.
