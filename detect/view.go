@@ -16,7 +16,8 @@ type View struct {
 	// second are for the same key one time in so many. It
 	// is the inverse of Simpson's index; as many equally loaded keys would give
 	// it. A table keyed by date has one at a time, however many days it holds. Null
-	// where no two requests of a second were for the same key.
+	// where no two requests of a second were for the same key, and where the times of
+	// requests are those of flushes.
 	EffectiveKeys *float64 `json:"effective_keys"`
 	// EffectivePartitions is how many partitions the load can keep busy as it
 	// is spread: once the hottest key fills one, its table carries this many

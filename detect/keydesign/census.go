@@ -50,6 +50,8 @@ type counters struct {
 	equalPairs, pairs float64
 	// majorities is the load of those keys that had most of a second, each of its own.
 	majorities sketch.Load
+	// flushed is the load that has the times of flushes.
+	flushed    float64
 	sampled    []sampledKey // by hash, the smallest ones: every key has the same chance
 	distinct   sketch.Cardinality
 	registered bool // distinct has something
@@ -88,6 +90,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.clocks.Observe(w)
 	part, seconds := t.flushes.Table(w)
 	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, sampling.Left(part, seconds)))
+	t.flushed += part * float64(detect.Weight(w.Total.Load))
 	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
 	for i := range w.Keys {
@@ -213,6 +216,13 @@ func (t *counters) effective(distinct float64) *float64 {
 	}
 	n := min(distinct, max(1, t.pairs/t.equalPairs))
 	return &n
+}
+
+// isTimed reports whether seconds show which requests met. Where a part of the load has the
+// times of flushes each of these has what gathered over many seconds, beside what the
+// others have of one.
+func (t *counters) isTimed() bool {
+	return t.flushed <= flushedShare*float64(detect.Weight(t.frequent.total))
 }
 
 // count returns about how many distinct keys there were; exactly, where every key was

@@ -469,26 +469,27 @@ func TestFlushesAreNoDesign(t *testing.T) {
 		add     func(second int64) []sample.Record
 		hottest float64 // units, at most
 		verdict detect.DesignVerdict
+		timed   bool // seconds show which requests met
 	}{
 		{"a burst of a second", func(second int64) []sample.Record {
 			return spread(second, 2000*flag(second%30 == 29))
-		}, 2100, detect.DesignWatch},
+		}, 2100, detect.DesignWatch, true},
 		{"a flush every half a minute", func(second int64) []sample.Record {
 			return at(417, spread(second, 2000*flag(second%30 == 29)))
-		}, 300, detect.DesignGood},
+		}, 300, detect.DesignGood, false},
 		{"a flush at whole seconds", func(second int64) []sample.Record {
 			return at(0, spread(second, 2000*flag(second%30 == 29)))
-		}, 300, detect.DesignGood},
+		}, 300, detect.DesignGood, false},
 		{"two of ten callers, said to be 10%", func(second int64) []sample.Record {
 			return from("host", 0.1, spread(second, 100))
-		}, 1000, detect.DesignUnjudged},
+		}, 1000, detect.DesignUnjudged, true},
 		{"a tenth of the requests", func(second int64) []sample.Record {
 			all := from("host", 0.1, spread(second, 100))
 			for i := range all {
 				all[i].Calls = 1
 			}
 			return all
-		}, 1000, detect.DesignPoor},
+		}, 1000, detect.DesignPoor, true},
 	} {
 		random := rand.New(rand.NewPCG(9, 9))
 		w := newRecorder(1024)
@@ -508,6 +509,9 @@ func TestFlushesAreNoDesign(t *testing.T) {
 		v := w.view(t)
 		if v.Hottest.WCU > c.hottest || v.Design.Verdict != c.verdict {
 			t.Errorf("%s: %+v, %+v, want %g at most and %s", c.story, v.Hottest, v.Design, c.hottest, c.verdict)
+		}
+		if (v.EffectiveKeys != nil) != c.timed {
+			t.Errorf("%s: effective keys %v", c.story, v.EffectiveKeys)
 		}
 	}
 }

@@ -17,6 +17,9 @@ const (
 	dominantShare, majorityShare = 0.1, 0.5
 	// unknownShares is the deviation of shares from which they are not known.
 	unknownShares = 0.1
+	// flushedShare is the part of a load with the times of flushes from which seconds do
+	// not show which requests met.
+	flushedShare = 0.05
 	// oneForm is the share of keys that must have a form for it to say what all are.
 	oneForm = 0.9
 	// throughout is the part of the time in which a key was there, for its share to

@@ -22,7 +22,10 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
 	}
 	v.From, v.To = t.span()
-	v.EffectiveKeys = t.effective(v.DistinctKeys.Value)
+	effective := t.effective(v.DistinctKeys.Value)
+	if t.isTimed() {
+		v.EffectiveKeys = effective
+	}
 	total := t.frequent.total
 	if all := detect.Weight(total); all > 0 {
 		v.WriteShare = float64(detect.WritesInReads*total.Write) / float64(all)
@@ -43,7 +46,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	}
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
-		distinct: v.DistinctKeys.Value, effective: effectiveOf(v), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
+		distinct: v.DistinctKeys.Value, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
 		other: otherForm(v.Template.Pattern, largest.key), otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
@@ -65,12 +68,17 @@ func CompareViews(a, b *detect.View) int {
 }
 
 // effectiveOf returns how many keys there are at a time as far as anything tells: where
-// no two requests of a second met, as many as there are.
+// no two requests of a second met, or their seconds are not known, as many as there are.
 func effectiveOf(v *detect.View) float64 {
-	if v.EffectiveKeys == nil {
-		return v.DistinctKeys.Value
+	return cmp.Or(value(v.EffectiveKeys), v.DistinctKeys.Value)
+}
+
+// value returns what is known, or 0.
+func value(n *float64) float64 {
+	if n == nil {
+		return 0
 	}
-	return *v.EffectiveKeys
+	return *n
 }
 
 func boolToInt(b bool) int {
