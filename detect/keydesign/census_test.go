@@ -564,3 +564,24 @@ func TestKeysAreCountedExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestAShareIsSaidOnce gives a key what every 10 seconds gather: its share is of all of the
+// time, also of what was before its first flush, where it is named as where it is listed.
+func TestAShareIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1024)
+	for second := range int64(180) {
+		for i := range 300 {
+			w.write(t, second, fmt.Sprint("tenant#", i), 1)
+		}
+		if second%10 == 9 {
+			for range 1500 {
+				w.write(t, second, "tenant#big", 10)
+			}
+		}
+	}
+	v := w.view(t)
+	if top := v.Top[0].Share.Low; math.Abs(top-1500./1800) > 1e-9 || !strings.Contains(v.Design.Why, "has 83.3% of the writes") || v.Ceiling.WCU == nil || math.Abs(*v.Ceiling.WCU-1200) > 1e-6 {
+		t.Errorf("the key with %v of the load: ceiling %v, %s", top, v.Ceiling, v.Design.Why)
+	}
+}

@@ -155,11 +155,14 @@ func (t *counters) shares(times bool) (s shares) {
 		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
 		}
-		all := detect.Sub(c.through, c.before)
+		all, throughout := detect.Sub(c.through, c.before), float64(seconds) >= throughout*t.seconds()
+		if throughout {
+			all = t.frequent.total // as of the keys with the most load: a part of a flush is missing at either end
+		}
 		write, read := share{c.key, shareOf(c.low.Write, all.Write), seconds}, share{c.key, shareOf(c.low.Read, all.Read), seconds}
 		s.write.raise(write)
 		s.read.raise(read)
-		if !time && float64(seconds) < throughout*t.seconds() {
+		if !time && !throughout {
 			write.of, read.of = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
 		}
 		s.writeThroughout.raise(write)
