@@ -537,14 +537,15 @@ func attempts(p *page, r *detect.Retries) {
 	if r == nil {
 		return
 	}
-	least, about := "", ""
-	if r.Partial {
-		least = "at least "
+	// The first calls of a second are not counted, before the key has a tenth of a limit.
+	amount := "at least "
+	switch {
+	case r.Estimated && r.Partial:
+		amount += "about "
+	case r.Estimated:
+		amount = "about "
 	}
-	if r.Estimated {
-		about = "about "
-	}
-	p.fact("attempts", "%s%s%s for %s requests in %s, %.1f each", least, about, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
+	p.fact("attempts", "%s%s for %s requests in %s, %.1f each", amount, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
 	var words []string
 	for _, c := range r.Callers[:min(3, len(r.Callers))] {
 		if c.Refused >= 1 {
