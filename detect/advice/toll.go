@@ -101,8 +101,8 @@ func WhyStorm(f *detect.Finding, who *detect.CallerRetries) string {
 	if r.Estimated {
 		about = "about "
 	}
-	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times on average, and %s%s of its %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are not demand and do not count towards shards.",
-		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.About(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
+	return fmt.Sprintf("%s makes %s%.0f%% of the attempts on the key: it sends each of its requests %.1f times on average, and %s%s of its about %s attempts a second are throttled. All callers together ask for %s a second at the peak; attempts are not demand and do not count towards shards.",
+		wording.Quote(who.Caller), about, 100*who.Share, who.Amplification, about, wording.About(perSecondOf(r, who.Refused)), wording.Significant(perSecondOf(r, who.Attempts)), wording.PerSecond(peakOf(f), f.Kind))
 }
 
 func perSecondOf(r *detect.Retries, amount float64) float64 {

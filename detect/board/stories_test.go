@@ -209,7 +209,7 @@ var relatedStories = []story{
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU on the fullest part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU a part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 6, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
 		says: []string{"attempts on the key were throttled", "back off exponentially"},

@@ -84,7 +84,7 @@ func (c *Case) sum() string {
 }
 
 // renamedKey is for a key that is named after a time.
-func renamedKey(_ *Adviser, c *Case) (fix, bool) {
+func renamedKey(a *Adviser, c *Case) (fix, bool) {
 	if c.Rolling == nil {
 		return fix{}, false
 	}
@@ -97,14 +97,17 @@ func renamedKey(_ *Adviser, c *Case) (fix, bool) {
 			numbered = fmt.Sprintf(", %s to %s", low, high)
 		}
 	}
-	takes := detect.EffortCode
+	takes, chance := detect.EffortCode, a.sharedPartition(shards, c.Load/sample.Milli(shards), c.Kind)
 	if c.Index != "" {
 		takes = detect.EffortKeys
+	}
+	if chance != "" {
+		chance = " " + chance
 	}
 	return fix{
 		takes: takes,
 		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
-			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period),
+			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + chance,
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
 		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
 	}, true
@@ -187,7 +190,7 @@ func (a *Adviser) shards(c *Case, format string) fix {
 		f.basis = "the peak, divided evenly where each query knows its shard, and not divided where queries ask all shards for as much as they ask the key now"
 	}
 	f.names = names.of(c, detect.SuffixRandom)
-	if ReadBack(c.Finding) >= worthShare {
+	if ReadBack(c.Finding) >= worthShare && !c.isQueue() {
 		f.names.Suffix = detect.SuffixCalculated
 	}
 	const stays = "the key keeps its load until its shards are live"

@@ -366,6 +366,9 @@ func TestAMigrationRelievesAtOnce(t *testing.T) {
 		if moves := strings.Contains(text, "move each in a transaction"); moves != c.moves || strings.Contains(text, "drain") == c.moves {
 			t.Errorf("%s: %s", c.name, text)
 		}
+		if drawn := strings.Contains(steps[i-1].Text, "A random suffix does: a job"); drawn == c.moves || (steps[i-1].Names.Suffix == detect.SuffixRandom) == c.moves {
+			t.Errorf("%s: how an item finds its shard: %s", c.name, steps[i-1].Text)
+		}
 		if moves := steps[i].Effort == detect.EffortKeys; moves != c.moves || steps[i-1].Effort != steps[i].Effort {
 			t.Errorf("%s: the shards take %s, their migration %s", c.name, steps[i-1].Effort, steps[i].Effort)
 		}
@@ -386,6 +389,9 @@ func TestATimeNeedsNoMigration(t *testing.T) {
 				found = true
 				if s.Effort != want {
 					t.Errorf("of index %q %s takes %q, want %q", index, s.Action, s.Effort, want)
+				}
+				if s.Action == detect.ActionRename && !strings.Contains(s.Text, "3 names are not 3 partitions") {
+					t.Errorf("of index %q new keys may share a partition: %s", index, s.Text)
 				}
 			}
 		}

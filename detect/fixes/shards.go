@@ -110,6 +110,9 @@ func ReadBack(f *detect.Finding) (share float64) {
 
 // suffixKind returns how an item finds its shard: by what reads it.
 func suffixKind(c *Case) string {
+	if c.isQueue() {
+		return "A random suffix does: a job is changed and deleted by who has read it, and so knows its shard."
+	}
 	if share := ReadBack(c.Finding); share >= worthShare {
 		such := ", such as a hash of the sort key"
 		if c.Evidence.SortKeys == nil {

@@ -83,13 +83,15 @@ func Leaves(s *detect.Step) string {
 }
 
 // after writes the load that a step leaves: 550 WCU on the fullest part, 55% of the limit.
-// Of shards that are even, and of keys that are no more written in turn, it says what each
+// Of shards and parts that are even, and of keys that are no more written in turn, it says what each
 // has: how they lie on partitions is another matter.
 func after(s *detect.Step) string {
 	a, of, beside := s.After, "on the fullest part", ""
 	switch s.Action {
-	case detect.ActionShard:
+	case detect.ActionShard, detect.ActionMigrate:
 		of = "a shard"
+	case detect.ActionRename, detect.ActionSplit, detect.ActionCopies:
+		of = "a part"
 	case detect.ActionShuffle:
 		of, beside = "on the fullest key", "; what a partition has depends on how many keys share it"
 	}

@@ -29,8 +29,9 @@ func TestKeysAreOnlyRead(t *testing.T) {
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]detect.Step{
-		"550 WCU a shard, 55% of the limit":                                                                     {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
-		"500 to 700 WCU a shard, 50% to 70% of the limit":                                                       {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
+		"550 WCU a shard, 55% of the limit":               {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"550 WCU a part, 55% of the limit":                {Action: detect.ActionRename, Effort: detect.EffortCode, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"500 to 700 WCU a shard, 50% to 70% of the limit": {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
 		"7.2 WCU on the fullest key, 0.7% of the limit; what a partition has depends on how many keys share it": {Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(detect.HotKeyWrite, 7.2, 7.2)},
 		"550 WCU on the fullest part, 55% of the limit":                                                         {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
 		"cannot be proven from the samples: that is not known":                                                  {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},

@@ -116,11 +116,18 @@ func topKey(v *detect.View) (key, share string) {
 	return short(printable(top.Key), keyWidth), share
 }
 
-// mostLoaded writes the keys with the most load.
+// mostLoaded writes the keys with the most load, as far as it is proven to be more than
+// an even share.
 func mostLoaded(v *detect.View) string {
 	var all []string
 	for _, k := range v.Top {
+		if k.Share.Low*v.DistinctKeys.Value < 1 {
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
+	}
+	if len(all) == 0 {
+		return "no key stands out"
 	}
 	return strings.Join(all, ", ")
 }
@@ -272,7 +279,7 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("most load", "%s", mostLoaded(v))
 	}
 	if c := ceiling(v); c != "-" {
-		p.fact("ceiling", "%s a second at the observed skew, whatever is provisioned", c)
+		p.fact("ceiling", "%s a second at the observed skew while each key is in one partition, whatever is provisioned", c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
 	p.paragraph(2, "  ", v.Design.Why)

@@ -245,7 +245,7 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
-	for _, want := range []string{"Takes: new keys, and a migration.", "650 WCU on the fullest part, 65% of the limit", "heapq", "shardkey.New(4, form)", `const BASE = "<script>alert(\"x\")</script>"`} {
+	for _, want := range []string{"Takes: new keys, and a migration.", "650 WCU a shard, 65% of the limit", "heapq", "shardkey.New(4, form)", `const BASE = "<script>alert(\"x\")</script>"`} {
 		if !strings.Contains(strings.ReplaceAll(text, `\u0022`, `\"`), want) {
 			t.Errorf("%q is not on the page", want)
 		}
