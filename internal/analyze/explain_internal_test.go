@@ -94,8 +94,8 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	}
 	p = &page{}
 	draw(p, []float64{1100, 900}, 1100, 1000)
-	if !strings.Contains(p.String(), "1,000┄") {
-		t.Errorf("the limit's line is not labelled with it:\n%s", p)
+	if got := p.String(); !strings.Contains(got, "1,100 ▆\n") || !strings.Contains(got, "1,000┄█▃\n") {
+		t.Errorf("what is above the limit has no row above its line:\n%s", p)
 	}
 	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)

@@ -51,7 +51,12 @@ var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 func draw(p *page, loads []float64, highest, limit float64) {
 	p.line("")
-	line := min(chartHeight-1, int(limit/highest*chartHeight))
+	// What is little above the limit has a row above it.
+	scale := highest
+	if least := limit * chartHeight / (chartHeight - 1); highest > limit {
+		scale = max(highest, least)
+	}
+	line := min(chartHeight, int(math.Ceil(limit/scale*chartHeight))) - 1
 	for row := chartHeight - 1; row >= 0; row-- {
 		label, axis := "", ' '
 		switch row {
@@ -65,7 +70,7 @@ func draw(p *page, loads []float64, highest, limit float64) {
 		}
 		var b strings.Builder
 		for _, load := range loads {
-			level := int(math.Ceil(load/highest*chartHeight*8)) - 8*row
+			level := int(math.Ceil(load/scale*chartHeight*8)) - 8*row
 			mark := eighths[min(8, max(0, level))]
 			if mark == ' ' && row == line {
 				mark = '┄'
