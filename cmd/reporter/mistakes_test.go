@@ -25,7 +25,7 @@ type mistake struct {
 	story string
 	args  string // beside analyze; FILE is the file
 	file  string
-	// judged says that a part can be judged, and so is.
+	// judged reports whether a part can be judged, and so is.
 	judged bool
 }
 

@@ -158,7 +158,7 @@ func fanOut(c *Case) string {
 }
 
 // sharedPartition returns how likely several shards are to share a partition, so many
-// that it is full.
+// that it is full; empty where they cannot fill one. A sentence more begins with a space.
 func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
 	few := int((detect.Limit(k) + load - 1) / max(load, 1))
 	if few < 2 || few > shards || shards > whatif.MaxPlaced {
@@ -174,7 +174,7 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		chance = p.Chance(few)
 		a.placements[id] = chance
 	}
-	return fmt.Sprintf("%d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated).",
+	return fmt.Sprintf(" %d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated).",
 		shards, shards, 2*shards, 100*chance, few)
 }
 
@@ -229,7 +229,7 @@ func migration(c *Case, base string) string {
 		wording.Quote(base), c.Shards, deletes, old, then)
 }
 
-// throttlesMeanwhile says that a key throttles until its readers have moved; empty where
+// throttlesMeanwhile returns that a key throttles until its readers have moved; empty where
 // it was not seen to.
 func (c *Case) throttlesMeanwhile() string {
 	if c.throttled() == 0 {

@@ -29,6 +29,9 @@ func batchOfKey(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
 		b := newBatch(float64(e.Flushed), float64(detect.Weight(e.Load)), e.FlushedAt)
+		if b.Part == 0 {
+			return b
+		}
 		least := max(b.Part*float64(k.Requests)/2, detect.FlushedShare*requestsOf(w, producersOf(w, k)))
 		if float64(w.Total.Flushed) < least {
 			return Batch{}

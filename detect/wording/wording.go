@@ -167,13 +167,13 @@ func Rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// ReadingAll says what reading a whole key costs that has so many shards.
+// ReadingAll returns what reading a whole key costs that has so many shards.
 func ReadingAll(shards int) string {
 	return fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", shards, detect.QueryMinimum)
 }
 
-// BeyondQuota says that a table's default quota is less than so many units a second;
-// empty where it is not.
+// BeyondQuota returns the words for more units a second than a table's default quota;
+// empty where they are not more.
 func BeyondQuota(units float64, k detect.Kind) string {
 	quota := float64(detect.Side(k, detect.TableQuotaWrite, detect.TableQuotaRead))
 	if units <= quota {

@@ -53,8 +53,8 @@ func draw(p *page, loads []float64, highest, limit float64) {
 	p.line("")
 	// What is little above the limit has a row above it.
 	scale := highest
-	if least := limit * chartHeight / (chartHeight - 1); highest > limit {
-		scale = max(highest, least)
+	if highest > limit {
+		scale = max(highest, limit*chartHeight/(chartHeight-1))
 	}
 	line := min(chartHeight, int(math.Ceil(limit/scale*chartHeight))) - 1
 	for row := chartHeight - 1; row >= 0; row-- {

@@ -60,7 +60,8 @@ func (r *Reading) why() string {
 	return fmt.Sprintf("only %s of %s lines could be counted", wording.Count(r.Good), wording.Count(all))
 }
 
-// Least says that units are not known and so the least; nothing when they are.
+// Least returns the words for units that are not known and so the least; empty when they
+// are.
 func (r *Reading) Least() string {
 	if r.Unsized == 0 {
 		return ""

@@ -228,8 +228,8 @@ func (f *inflater) whole(src []byte) bool {
 }
 
 // room makes room for want bytes of which the last `have` of the buffer are the first.
-// mayMove says that nothing else in the buffer is in use; where it is and there is no
-// room beside it, room reports false.
+// It reports false where something else in the buffer is in use, so that it may not move,
+// and there is no room beside that.
 func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	start := len(f.buf) - have
 	switch {
