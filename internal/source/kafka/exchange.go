@@ -26,26 +26,34 @@ const correlation = 0x6b68 // "kh"
 const smallResponse = 16 << 20
 
 // exchange sends one request on a connection that nothing else uses, and reads its
-// response into a buffer of its size. The response points into it.
-func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, buffer func(n int) ([]byte, error)) (kmsg.Response, []byte, error) {
+// response.
+func exchange(rw io.ReadWriter, clientID string, request kmsg.Request) (kmsg.Response, error) {
+	body, _, err := exchangeBytes(rw, clientID, request, smallBuffer)
+	if err != nil {
+		return nil, err
+	}
+	response := request.ResponseKind()
+	if err := response.ReadFrom(body); err != nil {
+		return nil, fmt.Errorf("%s response: %w", kmsg.NameForKey(request.Key()), err)
+	}
+	return response, nil
+}
+
+// exchangeBytes is exchange that leaves the response, after its header, as it is in a
+// buffer of its size.
+func exchangeBytes(rw io.ReadWriter, clientID string, request kmsg.Request, buffer func(n int) ([]byte, error)) (body, buf []byte, err error) {
 	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
 	name := kmsg.NameForKey(request.Key())
 	if _, err := rw.Write(format.AppendRequest(nil, request, correlation)); err != nil {
 		return nil, nil, fmt.Errorf("send %s request: %w", name, err)
 	}
-	buf, err := readResponse(rw, buffer)
-	if err != nil {
+	if buf, err = readResponse(rw, buffer); err != nil {
 		return nil, nil, fmt.Errorf("read %s response: %w", name, err)
 	}
-	response := request.ResponseKind()
-	body, err := responseBody(buf, response)
-	if err == nil {
-		err = response.ReadFrom(body)
-	}
-	if err != nil {
+	if body, err = responseBody(buf, request); err != nil {
 		return nil, nil, fmt.Errorf("%s response: %w", name, err)
 	}
-	return response, buf, nil
+	return body, buf, nil
 }
 
 // smallBuffer returns the buffer of a response that is no fetch.
@@ -106,7 +114,7 @@ func (e *tooLargeError) Error() string {
 
 // responseBody checks a response's header and cuts it off. The response to
 // ApiVersions never has tags in it: who asks does not know the versions yet.
-func responseBody(buf []byte, response kmsg.Response) ([]byte, error) {
+func responseBody(buf []byte, request kmsg.Request) ([]byte, error) {
 	if len(buf) < 4 {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -114,7 +122,7 @@ func responseBody(buf []byte, response kmsg.Response) ([]byte, error) {
 		return nil, fmt.Errorf("it is of another request (id %d)", int32(id))
 	}
 	buf = buf[4:]
-	if !response.IsFlexible() || response.Key() == kmsg.ApiVersions.Int16() {
+	if !request.IsFlexible() || request.Key() == kmsg.ApiVersions.Int16() {
 		return buf, nil
 	}
 	tags, n := binary.Uvarint(buf)
@@ -137,7 +145,7 @@ func (v *brokerVersions) newest(rw io.ReadWriter, clientID string, key int16) (i
 	name := rw.(net.Conn).LocalAddr().String() // kafka-go's, which is a net.Conn
 	known, ok := v.known.Load(name)
 	if !ok {
-		response, _, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), smallBuffer)
+		response, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest())
 		if err != nil {
 			return 0, err
 		}
@@ -188,7 +196,7 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, fmt.Errorf("the broker does not know %s requests", kmsg.NameForKey(c.request.Key()))
 	}
 	c.request.SetVersion(min(offered, c.newest))
-	response, _, err := exchange(rw, c.clientID, c.request, smallBuffer)
+	response, err := exchange(rw, c.clientID, c.request)
 	if err != nil {
 		return nil, err
 	}

@@ -1,24 +1,31 @@
 package kafka
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
 
-// TestTopicID is the id of the topic in responses given to ParseFetch.
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+)
+
+// TestTopicID is the id of the topic in responses given to ParsePartition.
 var TestTopicID = topicID{1, 2, 3}
 
-// ParseFetch lets a fuzz target reach the decoder of fetch responses, which no
-// server can be made to send in every form.
-func ParseFetch(buf []byte, version int16) (records []byte, err error) {
-	response := &kmsg.FetchResponse{Version: version}
-	body, err := responseBody(buf, response)
-	if err == nil {
-		err = response.ReadFrom(body)
-	}
+// Partition is what a fetch response says of its partition.
+type Partition struct {
+	High, Stable, Start, Diverged int64
+	Failed                        bool
+	Aborted                       []recordbatch.Aborted
+	Records                       []byte
+}
+
+// ParsePartition lets tests reach the decoder of fetch responses, which no server can be
+// made to send in every form.
+func ParsePartition(buf []byte, version int16) (Partition, error) {
+	request := kmsg.NewPtrFetchRequest()
+	request.Version = version
+	body, err := responseBody(buf, request)
 	if err != nil {
-		return nil, err
+		return Partition{}, err
 	}
-	res, err := (&fetchRequest{topic: "samples", id: TestTopicID}).answer(response, buf)
-	if err != nil {
-		return nil, err
-	}
-	return res.RecordBatches, nil
+	p, err := (&fetchRequest{topic: "samples", id: TestTopicID}).parse(body, version)
+	return Partition{p.highWatermark, p.lastStable, p.logStart, p.diverged, p.err != nil, p.aborted, p.records}, err
 }

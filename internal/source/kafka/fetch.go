@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -20,9 +19,10 @@ import (
 // ids, so that a topic which was made anew is an error and not another's records.
 // Kafka 4 still serves all of them.
 const (
-	fetchOldest = 4
-	fetchByID   = 13
-	fetchNewest = 13
+	fetchOldest   = 4
+	fetchFlexible = 12 // compact lengths, and tags
+	fetchByID     = 13
+	fetchNewest   = 13
 )
 
 // readCommitted requests records up to the last stable offset, and for the
@@ -54,14 +54,13 @@ type fetchRequest struct {
 
 // fetchResponse is the leader's response for the one partition.
 type fetchResponse struct {
-	kmsg.FetchResponseTopicPartition       // its records point into buf
-	err                              error // the partition's error; nil, or a kafka.Error
-	version                          int16
-	buf                              []byte
-	asked                            time.Time // before the request was sent
-	hold                             *memory.Hold
-	held                             int // bytes that are needed of it
-	decoder                          *recordbatch.Decoder
+	partitionData // its records point into buf
+	version       int16
+	buf           []byte
+	asked         time.Time // before the request was sent
+	hold          *memory.Hold
+	held          int // bytes that are needed of it
+	decoder       *recordbatch.Decoder
 }
 
 // decoders are some that nobody uses now. They have buffers, which no budget counts: more
@@ -75,7 +74,7 @@ func (r *fetchResponse) decode(offset int64, limit int) *recordbatch.Decoder {
 	default:
 		r.decoder = new(recordbatch.Decoder)
 	}
-	r.decoder.Reset(offset, r.RecordBatches, r.aborted(), recordbatch.Limits{Record: limit, Memory: r.grow})
+	r.decoder.Reset(offset, r.records, r.aborted, recordbatch.Limits{Record: limit, Memory: r.grow})
 	return r.decoder
 }
 
@@ -91,7 +90,7 @@ func (r *fetchResponse) release() {
 	if r.buf != nil {
 		keepBuffer(r.buf)
 	}
-	r.decoder, r.buf, r.RecordBatches = nil, nil, nil
+	r.decoder, r.buf, r.records = nil, nil, nil
 	r.hold.Release()
 }
 
@@ -135,14 +134,18 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, buf, err := exchange(rw, r.clientID, r.request(version), r.buffer)
+	body, buf, err := exchangeBytes(rw, r.clientID, r.request(version), r.buffer)
 	if large := (*tooLargeError)(nil); errors.As(err, &large) {
 		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.offset, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.answer(response.(*kmsg.FetchResponse), buf)
+	p, err := r.parse(body, version)
+	if err != nil {
+		return nil, err
+	}
+	return &fetchResponse{partitionData: p, version: version, buf: buf, hold: r.hold, held: len(buf)}, nil
 }
 
 // buffer returns the buffer of a response of n bytes.
@@ -185,48 +188,11 @@ func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
 	return q
 }
 
-// answer checks that a response is of the one partition, and takes it out.
-func (r *fetchRequest) answer(f *kmsg.FetchResponse, buf []byte) (*fetchResponse, error) {
-	if f.ErrorCode != 0 {
-		return nil, kafka.Error(f.ErrorCode)
-	}
-	if len(f.Topics) != 1 {
-		return nil, fmt.Errorf("fetch response holds %d topics, asked for 1", len(f.Topics))
-	}
-	t := &f.Topics[0]
-	if len(t.Partitions) != 1 {
-		return nil, fmt.Errorf("fetch response holds %d partitions, asked for 1", len(t.Partitions))
-	}
-	same := t.Topic == r.topic
-	if f.Version >= fetchByID {
-		same = t.TopicID == r.id
-	}
-	p := t.Partitions[0]
-	if !same || p.Partition != r.partition {
-		return nil, fmt.Errorf("fetch response is of %s %s/%d, asked for %s %s/%d",
-			t.Topic, topicID(t.TopicID), p.Partition, r.topic, r.id, r.partition)
-	}
-	response := &fetchResponse{FetchResponseTopicPartition: p, version: f.Version, buf: buf, hold: r.hold, held: len(buf)}
-	if p.ErrorCode != 0 {
-		response.err = kafka.Error(p.ErrorCode)
-	}
-	return response, nil
-}
-
-// aborted returns the transactions among the records that were aborted.
-func (r *fetchResponse) aborted() []recordbatch.Aborted {
-	all := make([]recordbatch.Aborted, len(r.AbortedTransactions))
-	for i, a := range r.AbortedTransactions {
-		all[i] = recordbatch.Aborted{ProducerID: a.ProducerID, FirstOffset: a.FirstOffset}
-	}
-	return all
-}
-
 // end returns the offset after the last record that may be read: with transactions
 // in the log the last stable offset, and else the high watermark.
 func (r *fetchResponse) end() int64 {
-	if r.LastStableOffset >= 0 && r.LastStableOffset < r.HighWatermark {
-		return r.LastStableOffset
+	if r.lastStable >= 0 && r.lastStable < r.highWatermark {
+		return r.lastStable
 	}
-	return r.HighWatermark
+	return r.highWatermark
 }

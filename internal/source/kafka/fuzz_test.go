@@ -2,11 +2,14 @@ package kafka_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
 
 // fetchBody is a fetch response of one partition, without its size.
@@ -20,11 +23,15 @@ func fetchBody(version int16, records []byte, aborted ...kmsg.FetchResponseTopic
 	rp.AbortedTransactions, rp.RecordBatches = aborted, records
 	rt.Partitions = append(rt.Partitions, rp)
 	res.Topics = append(res.Topics, rt)
+	return res.AppendTo(responseHeader(res))
+}
+
+func responseHeader(res *kmsg.FetchResponse) []byte {
 	header := []byte{0, 0, 0x6b, 0x68}
 	if res.IsFlexible() {
 		header = append(header, 0) // no tags
 	}
-	return res.AppendTo(header)
+	return header
 }
 
 // FuzzFetchResponse feeds the response decoder any bytes: it must refuse or
@@ -34,9 +41,64 @@ func FuzzFetchResponse(f *testing.F) {
 		f.Add(version, fetchBody(version, []byte("records"), kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: 1}))
 	}
 	f.Fuzz(func(t *testing.T, version int16, body []byte) {
-		records, err := kafka.ParseFetch(body, version)
-		if err == nil && !bytes.Contains(body, records) {
+		p, err := kafka.ParsePartition(body, version)
+		if err == nil && !bytes.Contains(body, p.Records) {
 			t.Fatal("records from nowhere")
+		}
+	})
+}
+
+// Whatever a response says of the partition is what kmsg, which is made from Kafka's own
+// definitions, reads in it.
+func TestFetchResponsesAreReadAsKmsgReadsThem(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		version := rapid.Int16Range(4, 13).Draw(t, "version")
+		res := kmsg.NewPtrFetchResponse()
+		res.SetVersion(version)
+		rp := kmsg.NewFetchResponseTopicPartition()
+		rp.Partition = 0
+		rp.ErrorCode = rapid.SampledFrom([]int16{0, 1, 3, 100}).Draw(t, "error")
+		rp.HighWatermark, rp.LastStableOffset = rapid.Int64().Draw(t, "high"), rapid.Int64().Draw(t, "stable")
+		rp.LogStartOffset = rapid.Int64().Draw(t, "start")
+		if rapid.Bool().Draw(t, "diverged") {
+			rp.DivergingEpoch.Epoch, rp.DivergingEpoch.EndOffset = rapid.Int32().Draw(t, "epoch"), rapid.Int64Min(0).Draw(t, "end")
+			rp.DivergingEpoch.UnknownTags.Set(7, []byte("later"))
+		}
+		rp.CurrentLeader.LeaderID = rapid.Int32().Draw(t, "leader")
+		rp.UnknownTags.Set(99, rapid.SliceOf(rapid.Byte()).Draw(t, "tag"))
+		for range rapid.IntRange(0, 5).Draw(t, "aborted") {
+			a := kmsg.NewFetchResponseTopicPartitionAbortedTransaction()
+			a.ProducerID, a.FirstOffset = rapid.Int64().Draw(t, "producer"), rapid.Int64().Draw(t, "first")
+			rp.AbortedTransactions = append(rp.AbortedTransactions, a)
+		}
+		rp.RecordBatches = rapid.SliceOf(rapid.Byte()).Draw(t, "records")
+		rt := kmsg.NewFetchResponseTopic()
+		rt.Topic, rt.TopicID, rt.Partitions = topic, kafka.TestTopicID, []kmsg.FetchResponseTopicPartition{rp}
+		res.Topics = append(res.Topics, rt)
+		broker := kmsg.NewFetchResponseBroker()
+		broker.Host = "broker"
+		res.Brokers = append(res.Brokers, broker)
+		body := res.AppendTo(responseHeader(res))
+
+		want := kmsg.NewPtrFetchResponse()
+		want.SetVersion(version)
+		if err := want.ReadFrom(body[len(responseHeader(res)):]); err != nil {
+			t.Fatal(err)
+		}
+		wp := want.Topics[0].Partitions[0]
+		got, err := kafka.ParsePartition(body, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		aborted := make([]recordbatch.Aborted, 0, len(wp.AbortedTransactions))
+		for _, a := range wp.AbortedTransactions {
+			aborted = append(aborted, recordbatch.Aborted{ProducerID: a.ProducerID, FirstOffset: a.FirstOffset})
+		}
+		if got.High != wp.HighWatermark || got.Stable != wp.LastStableOffset || got.Start != wp.LogStartOffset ||
+			got.Diverged != wp.DivergingEpoch.EndOffset || got.Failed != (wp.ErrorCode != 0) ||
+			!slices.Equal(got.Aborted, aborted) || !bytes.Equal(got.Records, wp.RecordBatches) {
+			t.Fatalf("read as %+v, kmsg as %+v", got, wp)
 		}
 	})
 }
@@ -45,12 +107,12 @@ func TestFetchResponseOfEveryVersionIsUnderstood(t *testing.T) {
 	t.Parallel()
 	for version := int16(4); version <= 13; version++ {
 		body := fetchBody(version, []byte("records"), kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: 1})
-		records, err := kafka.ParseFetch(body, version)
-		if err != nil || string(records) != "records" {
-			t.Errorf("version %d: %q, %v", version, records, err)
+		p, err := kafka.ParsePartition(body, version)
+		if err != nil || string(p.Records) != "records" {
+			t.Errorf("version %d: %q, %v", version, p.Records, err)
 		}
 		for cut := range body {
-			if _, err := kafka.ParseFetch(body[:cut], version); err == nil {
+			if _, err := kafka.ParsePartition(body[:cut], version); err == nil {
 				t.Errorf("version %d: cut at %d of %d and not refused", version, cut, len(body))
 			}
 		}

@@ -216,7 +216,7 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 		return err
 	}
 	defer res.release()
-	if res.err != nil || len(res.RecordBatches) == 0 {
+	if res.err != nil || len(res.records) == 0 {
 		res.release() // what follows may fetch elsewhere
 	}
 	switch {
@@ -234,10 +234,10 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	}
 	r.source.fetches.WithLabelValues(r.topic).Inc()
 	switch {
-	case res.LogStartOffset > r.at:
-		return r.recordLoss(ctx, res.LogStartOffset, reasonRetention)
-	case res.DivergingEpoch.EndOffset >= 0 && res.DivergingEpoch.EndOffset < r.at:
-		return r.cut(ctx, res.DivergingEpoch.EndOffset)
+	case res.logStart > r.at:
+		return r.recordLoss(ctx, res.logStart, reasonRetention)
+	case res.diverged >= 0 && res.diverged < r.at:
+		return r.cut(ctx, res.diverged)
 	}
 	return r.fold(ctx, res)
 }
@@ -287,7 +287,7 @@ func (r *reader) fetchInto(ctx context.Context, hold *memory.Hold, offset int64,
 // fold hands a response to the Sink, a chunk of records at a time, and releases it.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
-	some := len(res.RecordBatches) > 0
+	some := len(res.records) > 0
 	decoder, claimed := res.decode(r.at, r.source.config.MaxBatchBytes), int64(0)
 	err := r.foldChunks(ctx, decoder, res)
 	if errors.Is(err, io.EOF) {
@@ -319,10 +319,10 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 // believe goes on at the end that a batch claims behind its last record, after a fetch
 // from there on returned it again and nothing behind it.
 func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
-	if r.at < res.HighWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
+	if r.at < res.highWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
 		return r.growFetch() // there may have been no room for what is behind it
 	}
-	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.HighWatermark, r.at)), Epoch: r.epoch}, res)
+	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.highWatermark, r.at)), Epoch: r.epoch}, res)
 }
 
 // foldChunks returns why the response gave no more.
@@ -367,7 +367,7 @@ func (r *reader) growFetch() error {
 }
 
 func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
-	lag := max(res.HighWatermark-c.Next, 0)
+	lag := max(res.highWatermark-c.Next, 0)
 	epoch := r.epoch
 	if c.Next > r.at {
 		epoch = c.Epoch
