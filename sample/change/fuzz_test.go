@@ -93,6 +93,10 @@ func exactSize(number any) int64 {
 	if !ok {
 		text = number.(json.Number).String()
 	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if strings.Trim(mantissa, "+-0.") == "" {
+		return 1 // zero, whose exponent may be larger than a Rat has
+	}
 	exact, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return -1
