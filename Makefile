@@ -11,9 +11,10 @@ LINT := $(CURDIR)/.cache/bin/golangci-lint-$(LINT_VERSION)
 
 VULN_VERSION := v1.1.4
 
-# How long each fuzz target runs, and which benchmarks.
+# How long each fuzz target runs, which benchmarks, and how many rounds of contenders.
 FUZZTIME ?= 20s
 BENCH ?= .
+ROUNDS ?= 5
 
 .PHONY: help
 help: ## List every target
@@ -71,6 +72,7 @@ lint: $(LINT) ## Check formatting, vet, the structure, and the linters of .golan
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -tags e2e ./...
+	cd bench && go vet ./...
 	go run ./scripts/structure
 	$(LINT) run ./...
 
@@ -110,9 +112,12 @@ eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the ta
 	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -timeout 60m -args -eval.seconds=30 -eval.seeds=3 -eval.hours=10 | grep -v '^=== '
 
 .PHONY: bench
-bench: ## Run the benchmarks, also against a real Kafka; BENCH=name chooses
+bench: ## Print how many times as fast Keyheat is as other libraries and ways, also against a real Kafka
+	cd bench && go run . -rounds $(ROUNDS)
+
+.PHONY: benchmarks
+benchmarks: ## Run the packages' own benchmarks; BENCH=name chooses
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
-	go test -tags e2e -run '^$$' -bench 'AgainstReader' -benchtime 3x -timeout 20m ./internal/source/kafka ./internal/collect
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME

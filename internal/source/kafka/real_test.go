@@ -3,23 +3,15 @@
 package kafka_test
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"runtime"
 	"strconv"
 	"testing"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
-	"github.com/keyheat/keyheat/sample"
 )
 
 func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
@@ -132,107 +124,4 @@ func TestRealKafkaRetentionAheadIsAGap(t *testing.T) {
 			}
 		}
 	})
-}
-
-// BenchmarkAgainstReader reads the same topic of 200-byte messages on one core
-// with kafkago.Reader and with this source, in turns, and reports both and their
-// ratio. Neither decodes anything. The broker has the other core.
-func BenchmarkAgainstReader(b *testing.B) {
-	const count = 2_000_000
-	s := kafkatest.Start(b)
-	s.CreateTopic(b, topic, 1)
-	p, err := kgo.NewClient(kgo.SeedBrokers(s.Addr), kgo.DefaultProduceTopic(topic),
-		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.MaxBufferedRecords(100_000))
-	if err != nil {
-		b.Fatal(err)
-	}
-	value := bytes.Repeat([]byte("v"), 200)
-	for range count {
-		p.Produce(b.Context(), &kgo.Record{Value: value}, nil)
-	}
-	if err := p.Flush(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	p.Close()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var reader, ours time.Duration
-	for round := 0; b.Loop(); round++ {
-		reader += timeReader(b, s.Addr, count)
-		ours += timeSource(b, s.Addr, count, round)
-	}
-	perSecond := func(d time.Duration) float64 { return float64(count*b.N) / d.Seconds() }
-	b.ReportMetric(perSecond(reader), "reader-records/s")
-	b.ReportMetric(perSecond(ours), "source-records/s")
-	b.ReportMetric(perSecond(ours)/perSecond(reader), "ratio")
-}
-
-func timeReader(b *testing.B, addr string, count int) time.Duration {
-	r := kafkago.NewReader(kafkago.ReaderConfig{Brokers: []string{addr}, Topic: topic, MinBytes: 1, MaxBytes: 1 << 20})
-	defer r.Close()
-	var began time.Time
-	for i := range count {
-		if _, err := r.FetchMessage(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if i == 0 {
-			began = time.Now() // without the way to the first message, for both
-		}
-	}
-	return time.Since(began)
-}
-
-func timeSource(b *testing.B, addr string, count, round int) time.Duration {
-	cfg := config([]string{addr})
-	cfg.Group = fmt.Sprint("bench-", round)
-	counter := &counter{want: count, done: make(chan time.Duration, 1)}
-	k, err := kafka.New(cfg, quiet)
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(b.Context())
-	stopped := make(chan error, 1)
-	go func() { stopped <- k.Run(ctx, counter) }()
-	d := <-counter.done
-	cancel()
-	if err := <-stopped; err != nil {
-		b.Error(err)
-	}
-	return d
-}
-
-// counter is a Sink that only counts.
-type counter struct {
-	want, seen int
-	bytes      int
-	at         string
-	began      time.Time
-	done       chan time.Duration
-}
-
-func (c *counter) Claim(_ context.Context, claim source.Claim) (source.Partition, error) {
-	c.at = claim.First
-	return c, nil
-}
-func (c *counter) Position() string                          { return c.at }
-func (c *counter) Mark() string                              { return "" }
-func (c *counter) Committed() string                         { return "" }
-func (c *counter) Gap(_ context.Context, g sample.Gap) error { return fmt.Errorf("a gap: %+v", g) }
-func (c *counter) Release(context.Context) error             { return nil }
-
-func (c *counter) Fold(_ context.Context, b source.Batch) error {
-	if b.Messages == nil {
-		return nil
-	}
-	if c.began.IsZero() {
-		c.began = time.Now()
-	}
-	for m := range b.Messages {
-		c.seen++
-		c.bytes += len(m.Value)
-	}
-	c.at = b.Next
-	if c.seen == c.want {
-		c.done <- time.Since(c.began)
-	}
-	return nil
 }

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"container/heap"
+	"errors"
+	"os"
+	"time"
+
+	boom "github.com/tylertreat/BoomFilters"
+	"tailscale.com/util/topk"
+
+	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// The stream of the sketches is the real key trace at 200,000 requests a second, five
+// times over with later times, sealed every two seconds as a collector does.
+const (
+	traceFile    = "../internal/trace/testdata/orm-busy.trace.zst"
+	tracePer     = 200_000
+	traceRecords = 400_000
+	traceTimes   = 5
+	commitEvery  = 2
+	seed         = 1
+)
+
+// kept is how many keys the libraries' heaps hold: as many as a front of ours.
+const kept = sketch.DefaultSets * sketch.Ways
+
+func sketches() group {
+	return group{
+		name: "sketch", unit: "add",
+		contenders: []contender{
+			{name: "keyheat", run: func(m *meter) error { return addToShard(m, 1) }},
+			{name: "keyheat, weights × 100", run: func(m *meter) error { return addToShard(m, 100) }},
+			{name: "exact map", run: addToMap},
+			{name: "BoomFilters + heap", run: addToBoom},
+			{name: "tailscale topk", run: addToTopK},
+		},
+		figures: []figure{
+			{name: "sketch add, with seal, vs exact map", ours: "keyheat", theirs: "exact map", goal: 4},
+			{name: "… vs BoomFilters' count-min + heap", ours: "keyheat", theirs: "BoomFilters + heap", goal: 6},
+			{name: "… vs tailscale's count-min and top k", ours: "keyheat", theirs: "tailscale topk", goal: 6},
+			{name: "the time of weights × 100 vs its own", ours: "keyheat", theirs: "keyheat, weights × 100", goal: 1.1, most: true},
+		},
+	}
+}
+
+// records reads the trace.
+func records(times sample.Milli) ([]sample.Record, error) {
+	file, err := os.Open(traceFile)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stream, err := trace.Records(file, trace.Config{Start: time.Unix(1_763_692_000, 0), PerSecond: tracePer, Seed: seed, Limit: traceRecords})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]sample.Record, 0, traceRecords)
+	for r, err := range stream {
+		if err != nil {
+			return nil, err
+		}
+		r.WCU *= times
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// passes gives each record of the trace so many times, each time later, and calls commit
+// as often as a collector commits.
+func passes(m *meter, times sample.Milli, add func(r *sample.Record) error, commit func()) error {
+	all, err := records(times)
+	if err != nil {
+		return err
+	}
+	span := all[len(all)-1].Time/1000 - all[0].Time/1000 + 1
+	m.start()
+	next := all[0].Time/1000 + commitEvery
+	for range traceTimes {
+		for i := range all {
+			r := &all[i]
+			if r.Time/1000 >= next {
+				commit()
+				next = r.Time/1000 + commitEvery
+			}
+			if err := add(r); err != nil {
+				return err
+			}
+			r.Time += span * 1000
+		}
+	}
+	commit()
+	m.stop(len(all) * traceTimes)
+	return nil
+}
+
+func addToShard(m *meter, times sample.Milli) error {
+	config := sketch.Config{Seed: seed}
+	shard := sketch.NewShard(config)
+	windows := 0
+	err := passes(m, times, shard.Add, func() {
+		delta := sketch.NewDelta(config)
+		shard.Seal(delta)
+		windows += len(delta.Windows)
+	})
+	if err == nil && windows == 0 {
+		err = errors.New("nothing was sealed")
+	}
+	return err
+}
+
+// identity is a key in a second.
+type identity struct {
+	of     sample.Target
+	second int64
+	key    sample.Key
+}
+
+func addToMap(m *meter) error {
+	counts := make(map[identity]sketch.Load)
+	return passes(m, 1, func(r *sample.Record) error {
+		id := identity{r.Target(), r.Time / 1000, r.PK}
+		read, write := r.Load()
+		counts[id] = counts[id].Plus(sketch.Load{Read: read, Write: write})
+		return nil
+	}, func() { counts = make(map[identity]sketch.Load) })
+}
+
+// weight is what a request counts: whole write units, of which the trace's are.
+func weight(r *sample.Record) uint64 {
+	_, w := r.Load()
+	return uint64(w / 1000)
+}
+
+// largest is the keys with the largest counts, the smallest first.
+type largest struct {
+	keys   []string
+	counts []uint64
+	at     map[string]int
+}
+
+func (l *largest) Len() int           { return len(l.keys) }
+func (l *largest) Less(i, j int) bool { return l.counts[i] < l.counts[j] }
+func (l *largest) Swap(i, j int) {
+	l.keys[i], l.keys[j] = l.keys[j], l.keys[i]
+	l.counts[i], l.counts[j] = l.counts[j], l.counts[i]
+	l.at[l.keys[i]], l.at[l.keys[j]] = i, j
+}
+func (l *largest) Push(any) {}
+func (l *largest) Pop() any { return nil }
+
+// set gives a key its count, in the place of the smallest where there is no other.
+func (l *largest) set(key string, count uint64) {
+	i, known := l.at[key]
+	switch {
+	case known:
+	case len(l.keys) < kept:
+		i = len(l.keys)
+		l.keys, l.counts = append(l.keys, key), append(l.counts, 0)
+		l.at[key] = i
+	case l.counts[0] < count:
+		i = 0
+		delete(l.at, l.keys[0])
+		l.keys[0], l.at[key] = key, 0
+	default:
+		return
+	}
+	l.counts[i] = count
+	heap.Fix(l, i)
+}
+
+// addToBoom counts each unit by itself, because the library adds one at a time.
+func addToBoom(m *meter) error {
+	const epsilon, delta = 0.0001, 0.01
+	seconds := make(map[int64]*boom.CountMinSketch)
+	heaps := make(map[int64]*largest)
+	return passes(m, 1, func(r *sample.Record) error {
+		at := r.Time / 1000
+		counts := seconds[at]
+		if counts == nil {
+			counts = boom.NewCountMinSketch(epsilon, delta)
+			seconds[at], heaps[at] = counts, &largest{at: make(map[string]int)}
+		}
+		key := []byte(r.PK.Text)
+		for range weight(r) {
+			counts.Add(key)
+		}
+		heaps[at].set(r.PK.Text, counts.Count(key))
+		return nil
+	}, func() { clear(seconds); clear(heaps) })
+}
+
+func addToTopK(m *meter) error {
+	const hashes, columns = 4, 1 << 16
+	seconds := make(map[int64]*topk.TopK[string])
+	found := 0
+	return passes(m, 1, func(r *sample.Record) error {
+		at := r.Time / 1000
+		counts := seconds[at]
+		if counts == nil {
+			counts = topk.NewWithParams(kept, func(b []byte, s string) []byte { return append(b, s...) }, hashes, columns)
+			seconds[at] = counts
+		}
+		counts.AddN(r.PK.Text, weight(r))
+		return nil
+	}, func() {
+		for _, s := range seconds {
+			found += len(s.AppendTop(nil))
+		}
+		clear(seconds)
+	})
+}
