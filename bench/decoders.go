@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
 // decoded is how many records each decoder reads.
@@ -58,6 +59,7 @@ func decoders() group {
 		name: "decode", unit: "record",
 		contenders: []contender{
 			{name: "keyheat", run: readWithKeyheat},
+			{name: "keyheat, protobuf", run: readProtobuf},
 			{name: "encoding/json", run: reader(func(b []byte, f *fields) error { return json.Unmarshal(b, f) })},
 			{name: "json v2", run: reader(func(b []byte, f *fields) error { return jsonv2.Unmarshal(b, f) })},
 			{name: "sonic", run: reader(func(b []byte, f *fields) error { return sonic.ConfigFastest.Unmarshal(b, f) })},
@@ -68,7 +70,8 @@ func decoders() group {
 		},
 		figures: []figure{
 			{name: "JSON decode vs encoding/json", ours: "keyheat", theirs: "encoding/json", goal: 15},
-			{name: "… vs json v2", ours: "keyheat", theirs: "json v2"},
+			{name: "protobuf vs JSON", ours: "keyheat, protobuf", theirs: "keyheat"},
+			{name: "JSON decode vs json v2", ours: "keyheat", theirs: "json v2"},
 			{name: "… vs sonic", ours: "keyheat", theirs: "sonic", goal: 2},
 			{name: "… vs easyjson", ours: "keyheat", theirs: "easyjson", goal: 2},
 			{name: "… vs jsonparser", ours: "keyheat", theirs: "jsonparser", goal: 2},
@@ -120,6 +123,36 @@ func readWithKeyheat(m *meter) error {
 	m.start()
 	for i := range decoded {
 		d.Decode(all[i%len(all)], 0, t)
+	}
+	m.stop(decoded)
+	if t.bad > 0 {
+		return fmt.Errorf("%d bad records", t.bad)
+	}
+	return check(float64(t.units) / 1000)
+}
+
+// collected keeps what our decoder reads.
+type collected []sample.Record
+
+func (c *collected) Record(r *sample.Record)   { *c = append(*c, r.Clone()) }
+func (c *collected) Bad(sample.Reason, []byte) {}
+
+// readProtobuf reads the same records as batches of a thousand.
+func readProtobuf(m *meter) error {
+	all := lines()
+	var records collected
+	d := keyheatjson.NewDecoder()
+	for _, l := range all {
+		d.Decode(l, 0, &records)
+	}
+	if len(records) != len(all) {
+		return fmt.Errorf("%d records of %d lines", len(records), len(all))
+	}
+	message := samplepb.NewEncoder().Append(nil, records)
+	b, t := samplepb.NewDecoder(), new(taken)
+	m.start()
+	for range decoded / len(all) {
+		b.Decode(message, 0, t)
 	}
 	m.stop(decoded)
 	if t.bad > 0 {

@@ -23,6 +23,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/samplepb"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -48,7 +50,11 @@ var topics = []struct {
 	{"snappy", kgo.SnappyCompression(), 1},
 	{"plain8", kgo.NoCompression(), 8},
 	{"zstd8", kgo.ZstdCompression(), 8},
+	{"protobuf", kgo.NoCompression(), 1},
 }
+
+// inBatch is how many records one message of the topic protobuf has.
+const inBatch = 1000
 
 func pipelines() group {
 	ours := func(topic string) func(*meter) error {
@@ -69,6 +75,7 @@ func pipelines() group {
 			{name: "keyheat, zstd", run: ours("zstd")},
 			{name: "keyheat, lz4", run: ours("lz4")},
 			{name: "keyheat, snappy", run: ours("snappy")},
+			{name: "keyheat, protobuf", run: ours("protobuf")},
 			{name: "keyheat, 8 partitions", run: ours("plain8")},
 			{name: "keyheat, 8 partitions, 2 cores", run: ours("plain8"), cores: 2},
 			{name: "keyheat, 8 partitions, zstd", run: ours("zstd8")},
@@ -82,6 +89,7 @@ func pipelines() group {
 			{name: "zstd topic vs Reader on the plain topic", ours: "keyheat, zstd", theirs: "kafka-go Reader", goal: 1.2},
 			{name: "lz4 topic vs Reader on the plain topic", ours: "keyheat, lz4", theirs: "kafka-go Reader"},
 			{name: "snappy topic vs Reader on the plain topic", ours: "keyheat, snappy", theirs: "kafka-go Reader"},
+			{name: "protobuf topic vs Reader on the plain topic", ours: "keyheat, protobuf", theirs: "kafka-go Reader"},
 			{name: "two cores, eight partitions, vs one core", ours: "keyheat, 8 partitions, 2 cores", theirs: "keyheat, 8 partitions", goal: 1.8},
 		},
 	}
@@ -155,15 +163,22 @@ func fill(addr, topic string, partitions int32, codec kgo.CompressionCodec) erro
 	}
 	var mu sync.Mutex
 	var failed error
+	sent := func(_ *kgo.Record, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed = errors.Join(failed, err)
+	}
 	start := time.Now().Add(-time.Hour).UnixMilli()
+	b := new(batch)
 	for i := range inTopic {
 		r := message(start, i)
+		if topic == "protobuf" {
+			if r = b.add(r); r == nil {
+				continue
+			}
+		}
 		r.Partition = int32(i) % partitions
-		p.Produce(ctx, r, func(_ *kgo.Record, err error) {
-			mu.Lock()
-			defer mu.Unlock()
-			failed = errors.Join(failed, err)
-		})
+		p.Produce(ctx, r, sent)
 	}
 	if err := p.Flush(ctx); err != nil {
 		return err
@@ -171,6 +186,26 @@ func fill(addr, topic string, partitions int32, codec kgo.CompressionCodec) erro
 	mu.Lock()
 	defer mu.Unlock()
 	return failed
+}
+
+// batch gathers the samples of one message of the topic protobuf.
+type batch struct {
+	records collected
+	encoder *samplepb.Encoder
+}
+
+// add returns the message of a full batch, which has the time of its last sample.
+func (b *batch) add(r *kgo.Record) *kgo.Record {
+	keyheatjson.NewDecoder().Decode(r.Value, 0, &b.records)
+	if len(b.records) < inBatch {
+		return nil
+	}
+	if b.encoder == nil {
+		b.encoder = samplepb.NewEncoder()
+	}
+	message := &kgo.Record{Value: b.encoder.Append(nil, b.records), Timestamp: r.Timestamp}
+	b.records = b.records[:0]
+	return message
 }
 
 // naive is what one would write first: encoding/json, and a map.
@@ -340,12 +375,15 @@ func readAll(m *meter, topic string, sink source.Sink) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	w := &watch{Sink: sink, meter: m, finish: cancel}
+	w := &watch{Sink: sink, meter: m, finish: cancel, messages: inTopic}
+	if topic == "protobuf" {
+		w.messages /= inBatch
+	}
 	if err := k.Run(ctx, w); err != nil {
 		return err
 	}
-	if w.records != inTopic {
-		return fmt.Errorf("it read %d records of %d", w.records, inTopic)
+	if w.read != w.messages {
+		return fmt.Errorf("it read %d messages of %d", w.read, w.messages)
 	}
 	return nil
 }
@@ -356,7 +394,11 @@ var quiet = slog.New(slog.DiscardHandler)
 // commit.
 func collectTopic(m *meter, topic string) error {
 	kept := new(nowhere)
-	c, err := collect.New(collect.Config{Source: "bench"}, kept, seed, quiet)
+	config := collect.Config{Source: "bench"}
+	if topic == "protobuf" {
+		config.Decoder = func(string) collect.Decoder { return samplepb.NewDecoder() }
+	}
+	c, err := collect.New(config, kept, seed, quiet)
 	if err != nil {
 		return err
 	}
@@ -377,10 +419,11 @@ func collectTopic(m *meter, topic string) error {
 // the last.
 type watch struct {
 	source.Sink
-	meter   *meter
-	finish  func()
-	mu      sync.Mutex
-	records int64
+	meter    *meter
+	finish   func()
+	messages int64 // of the topic
+	mu       sync.Mutex
+	read     int64
 }
 
 func (w *watch) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
@@ -397,7 +440,7 @@ type watched struct {
 func (p *watched) Fold(ctx context.Context, b source.Batch) error {
 	w := p.watch
 	w.mu.Lock()
-	if w.records == 0 && b.Messages != nil {
+	if w.read == 0 && b.Messages != nil {
 		w.meter.resume()
 	}
 	w.mu.Unlock()
@@ -410,9 +453,9 @@ func (p *watched) Fold(ctx context.Context, b source.Batch) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.records += next - p.next
+	w.read += next - p.next
 	p.next = next
-	if w.records == inTopic {
+	if w.read == w.messages {
 		w.finish()
 	}
 	return nil

@@ -63,20 +63,24 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	return append(w.dst, '}')
 }
 
-// appendUnits writes what decoding would not find by itself: units that are
-// not zero, those of the operation even then, but no estimate that a decoder
-// repeats. Without an operation that is either, one of the two must be written.
-func (r *Record) appendUnits(w *objectWriter) {
-	rcu, wcu, known := EstimateUnits(r.Op, r.Bytes, r.Read)
+// StatedUnits returns which units a form has to state so that a decoder finds them:
+// those that are not zero, those of the operation even then, but no estimate that
+// [Record.CompleteUnits] repeats. Without an operation that is either, it is one of the
+// two at least.
+func (r *Record) StatedUnits() (rcu, wcu bool) {
+	readUnits, writeUnits, known := EstimateUnits(r.Op, r.Bytes, r.Read)
 	reads, writes := r.Op.IsRead(), r.Op.IsWrite()
-	readFound := r.Estimated && reads && r.RCU == rcu
-	writeFound := r.Estimated && writes && r.WCU == wcu
-	needRead := (reads || r.RCU != 0) && !readFound
-	needWrite := (writes || r.WCU != 0) && !writeFound
-	if needRead {
+	rcu = (reads || r.RCU != 0) && !(r.Estimated && reads && r.RCU == readUnits)
+	wcu = (writes || r.WCU != 0) && !(r.Estimated && writes && r.WCU == writeUnits)
+	return rcu, wcu || !known && !rcu
+}
+
+func (r *Record) appendUnits(w *objectWriter) {
+	rcu, wcu := r.StatedUnits()
+	if rcu {
 		w.milli("rcu", r.RCU)
 	}
-	if needWrite || !known && !needRead {
+	if wcu {
 		w.milli("wcu", r.WCU)
 	}
 }

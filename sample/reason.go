@@ -19,7 +19,8 @@ type Reason string
 const (
 	// ReasonEmpty is a message without any value: a Kafka tombstone, or blanks.
 	ReasonEmpty Reason = "empty"
-	// ReasonSyntax is text that is not JSON.
+	// ReasonSyntax is text that is not JSON, or bytes that are no batch of package
+	// samplepb.
 	ReasonSyntax Reason = "syntax"
 	// ReasonBadUTF8 is a string that is no Unicode text: invalid UTF-8, or half
 	// a surrogate pair.

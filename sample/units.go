@@ -54,6 +54,23 @@ func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) 
 	return 0, 0, false
 }
 
+// CompleteUnits sets the units of a record that were not given, to what [EstimateUnits]
+// returns. It returns false where none were given, and the operation may read or write.
+func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
+	rcu, wcu, known := EstimateUnits(r.Op, r.Bytes, r.Read)
+	if !known && !hasRCU && !hasWCU {
+		return false
+	}
+	if !hasRCU {
+		r.RCU = rcu
+	}
+	if !hasWCU {
+		r.WCU = wcu
+	}
+	r.Estimated = r.Op.IsRead() && !hasRCU || r.Op.IsWrite() && !hasWCU
+	return true
+}
+
 // begun returns how many blocks of that size the bytes begin, at least one.
 func begun(bytes, block int64) Milli {
 	if bytes <= block {

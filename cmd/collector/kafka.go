@@ -19,7 +19,7 @@ import (
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
-	Format  []string `yaml:"format" help:"what the topics hold: keyheat, dynamodb-stream or cloudtrail; topic=format for one of them"`
+	Format  []string `yaml:"format" help:"what the topics hold: keyheat, keyheat-protobuf, dynamodb-stream or cloudtrail; topic=format for one of them"`
 	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; a renamed one reads on where the old one stopped"`
 	// MaxBatch bounds what cannot be read piece by piece.
 	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold as it is fetched, and one record of it when it is decompressed; a record above it is recorded as a gap"`

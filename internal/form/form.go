@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/mapped"
+	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
 // Form is what the messages of a topic or a file hold.
@@ -22,6 +23,8 @@ type Form string
 const (
 	// Keyheat is Keyheat JSON.
 	Keyheat Form = "keyheat"
+	// Protobuf is batches of package samplepb.
+	Protobuf Form = "keyheat-protobuf"
 	// Stream is DynamoDB stream records as JSON.
 	Stream Form = "dynamodb-stream"
 	// CloudTrail is CloudTrail's DynamoDB data events.
@@ -29,7 +32,7 @@ const (
 )
 
 // Forms lists every form.
-func Forms() []Form { return []Form{Keyheat, Stream, CloudTrail} }
+func Forms() []Form { return []Form{Keyheat, Protobuf, Stream, CloudTrail} }
 
 // Parse returns the form of that name.
 func Parse(name string) (Form, error) {
@@ -53,7 +56,7 @@ type Tables map[string]Table
 type Table struct {
 	// Schema names the keys and indexes of stream records and CloudTrail events.
 	Schema sample.Schema
-	// Rate is the sampling rate of samples in Keyheat JSON that do not give
+	// Rate is the sampling rate of samples in Keyheat JSON and protobuf that do not give
 	// theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
 	Rate float64
 }
@@ -66,6 +69,10 @@ func NewDecoder(f Form, tables Tables) Decoder {
 		return change.NewDecoder(schemas)
 	case CloudTrail:
 		return cloudtrail.NewDecoder(schemas)
+	case Protobuf:
+		d := samplepb.NewDecoder()
+		d.SetRates(rates)
+		return d
 	}
 	d := keyheatjson.NewDecoder()
 	d.SetRates(rates)
@@ -84,7 +91,7 @@ func split(tables Tables) (sample.Schemas, map[string]float64) {
 	return schemas, rates
 }
 
-// DetectingDecoder decodes messages of any form, each by the form that it detects.
+// DetectingDecoder decodes messages of any form of text, each by the form that it detects.
 type DetectingDecoder struct {
 	decoders map[Form]Decoder
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
 const (
@@ -56,7 +57,11 @@ func TestFormsAreDetected(t *testing.T) {
 
 func TestFormsHaveTheirNames(t *testing.T) {
 	t.Parallel()
-	messages := map[form.Form]string{form.Keyheat: keyheat, form.Stream: stream, form.CloudTrail: trail}
+	one := sample.Record{Time: 1763692032185, Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, Rate: 1, N: 1}
+	messages := map[form.Form]string{
+		form.Keyheat: keyheat, form.Stream: stream, form.CloudTrail: trail,
+		form.Protobuf: string(samplepb.NewEncoder().Append(nil, []sample.Record{one})),
+	}
 	for _, f := range form.Forms() {
 		if parsed, err := form.Parse(string(f)); err != nil || parsed != f {
 			t.Errorf("%s is %s, %v", f, parsed, err)

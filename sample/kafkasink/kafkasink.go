@@ -1,5 +1,6 @@
 // Package kafkasink sends the records of sample/awssdk to Kafka, as a
-// collector reads them: Keyheat JSON, a record a message.
+// collector reads them: Keyheat JSON, a record a message, or protobuf, many records a
+// message.
 //
 //	sink := kafkasink.New(kafkasink.Options{Brokers: []string{"kafka:9092"}, Topic: "keyheat-samples"})
 //	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink})
@@ -33,11 +34,16 @@ type Options struct {
 	Topic string
 	// Transport carries TLS and SASL; nil is plain text.
 	Transport *kafka.Transport
+	// Protobuf has the records of a Write that belong into one partition sent as batches
+	// of package samplepb. The collector's kafka.format has to say keyheat-protobuf.
+	Protobuf bool
 }
 
 // Sink writes to one topic. It is what awssdk.Options.Sink takes.
 type Sink struct {
 	writer *kafka.Writer
+	// batches makes messages of many records; nil where each is one of its own.
+	batches *batches
 }
 
 // attempts and the time of one bound how long a dead broker holds a write up:
@@ -50,7 +56,7 @@ const (
 // New makes a sink. It does not connect; the first Write does.
 func New(o Options) *Sink {
 	w := &kafka.Writer{
-		Addr: kafka.TCP(o.Brokers...), Topic: o.Topic, Balancer: kafka.Murmur2Balancer{Consistent: true},
+		Addr: kafka.TCP(o.Brokers...), Topic: o.Topic, Balancer: byKey,
 		RequiredAcks: kafka.RequireAll, Compression: kafka.Lz4,
 		MaxAttempts: attempts, WriteTimeout: writeTimeout, ReadTimeout: writeTimeout,
 		BatchTimeout: 10 * time.Millisecond, // a Write brings a second's records: there is nothing to wait for
@@ -58,20 +64,38 @@ func New(o Options) *Sink {
 	if o.Transport != nil {
 		w.Transport = o.Transport
 	}
-	return &Sink{writer: w}
+	s := &Sink{writer: w}
+	if o.Protobuf {
+		s.batches = newBatches(w)
+	}
+	return s
 }
+
+// byKey is Kafka's own choice of a partition, as Java producers make it.
+var byKey = kafka.Murmur2Balancer{Consistent: true}
 
 // Write sends the records, and returns when all in-sync replicas have them.
 func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
+	messages, err := s.messages(ctx, records)
+	if err == nil {
+		err = s.writer.WriteMessages(ctx, messages...)
+	}
+	if err != nil {
+		return fmt.Errorf("send samples to Kafka topic %s: %w", s.writer.Topic, err)
+	}
+	return nil
+}
+
+func (s *Sink) messages(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
+	if s.batches != nil {
+		return s.batches.of(ctx, records)
+	}
 	messages := make([]kafka.Message, len(records))
 	for i := range records {
 		r := &records[i]
 		messages[i] = kafka.Message{Key: key(r), Value: r.AppendJSON(nil), Time: time.UnixMilli(r.Time)}
 	}
-	if err := s.writer.WriteMessages(ctx, messages...); err != nil {
-		return fmt.Errorf("send samples to Kafka topic %s: %w", s.writer.Topic, err)
-	}
-	return nil
+	return messages, nil
 }
 
 // Close closes the connections. Close the sampler first.

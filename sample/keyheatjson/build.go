@@ -110,13 +110,8 @@ func (d *Decoder) buildRequest() sample.Reason {
 func (d *Decoder) buildUnits() sample.Reason {
 	r := &d.rec
 	hasRead, hasWrite := d.seen.has(fieldRCU), d.seen.has(fieldWCU)
-	if !hasRead || !hasWrite {
-		var known bool
-		r.RCU, r.WCU, known = sample.EstimateUnits(r.Op, r.Bytes, r.Read)
-		if !known && !hasRead && !hasWrite {
-			return sample.ReasonNoOp
-		}
-		r.Estimated = r.Op.IsRead() && !hasRead || r.Op.IsWrite() && !hasWrite
+	if (!hasRead || !hasWrite) && !r.CompleteUnits(hasRead, hasWrite) {
+		return sample.ReasonNoOp
 	}
 	var ok bool
 	if hasRead {

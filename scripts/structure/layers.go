@@ -46,6 +46,8 @@ type edge struct{ from, to, why string }
 var declared = []edge{
 	{"sample/change", "sample/internal/frame", "stream records arrive in the frames that all AWS JSON has"},
 	{"sample/keyheatjson", "sample/internal/frame", "what is bad is cut, and escapes are read, alike in every form"},
+	{"sample/samplepb", "sample/internal/frame", "what is bad is cut alike in every form"},
+	{"sample/kafkasink", "sample/samplepb", "the sink writes both forms"},
 	{"sample/cloudtrail", "sample/internal/frame", "so do CloudTrail's events"},
 	{"sample/cloudtrail", "sample/change", "an event shows an item in the same JSON as a stream record"},
 	{"sample/mapped", "sample/internal/frame", "what stands in lines, arrays and wrappers is found alike in every form"},

@@ -35,6 +35,13 @@ type KafkaOptions struct {
 	Seed uint64
 }
 
+func (o *KafkaOptions) check() error {
+	if len(o.Brokers) == 0 || o.Topic == "" {
+		return errors.New("kafka sink: name at least one broker, and the topic")
+	}
+	return nil
+}
+
 // Sizes of what is sent at once. A partition's request is one record batch.
 const (
 	kafkaMessages = 20_000  // of one call, over all partitions
@@ -56,8 +63,8 @@ type Kafka struct {
 
 // NewKafka returns a sink that has not connected yet.
 func NewKafka(o KafkaOptions) (*Kafka, error) {
-	if len(o.Brokers) == 0 || o.Topic == "" {
-		return nil, errors.New("kafka sink: name at least one broker, and the topic")
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	k := &Kafka{keyed: true}
 	// Java's own hash, so that other producers choose the same partition.

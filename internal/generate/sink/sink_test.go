@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/generate/sink"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
 // begin is the first sample's time.
@@ -136,6 +137,30 @@ func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 	}
 }
 
+func TestBatchesHoldEverySample(t *testing.T) {
+	t.Parallel()
+	const n = 45_000 // more than two calls
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
+	check(t, err)
+	t.Cleanup(c.Close)
+	b, err := sink.NewBatches(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples"})
+	check(t, err)
+	_, err = sink.Copy(t.Context(), some(n, time.Millisecond), b, sink.Options{})
+	check(t, errors.Join(err, b.Close()))
+	var kept recorder
+	d := samplepb.NewDecoder()
+	consumeUntil(t, c.ListenAddrs(), func(m *kgo.Record) bool {
+		d.Decode(m.Value, 0, &kept)
+		return kept.good >= n
+	})
+	if kept.good != n || kept.units != n*(n+1)/2*1000 {
+		t.Errorf("the topic holds %+v", kept)
+	}
+	if _, err := sink.NewBatches(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: sink.Random}); err == nil {
+		t.Error("batches of random samples are taken")
+	}
+}
+
 // lastRecord keeps the record of a message.
 type lastRecord struct{ record sample.Record }
 
@@ -145,18 +170,27 @@ func (l *lastRecord) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + str
 // consume reads n messages with a client that is not ours.
 func consume(t *testing.T, brokers []string, n int) []*kgo.Record {
 	t.Helper()
+	return consumeUntil(t, brokers, func(*kgo.Record) bool { n--; return n == 0 })
+}
+
+// consumeUntil reads messages up to the one that is enough.
+func consumeUntil(t *testing.T, brokers []string, enough func(*kgo.Record) bool) []*kgo.Record {
+	t.Helper()
 	c, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics("samples"))
 	check(t, err)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all []*kgo.Record
-	for len(all) < n {
+	for {
 		fetches := c.PollFetches(ctx)
 		check(t, fetches.Err())
-		all = append(all, fetches.Records()...)
+		for _, r := range fetches.Records() {
+			if all = append(all, r); enough(r) {
+				return all
+			}
+		}
 	}
-	return all
 }
 
 func TestKafkaSaysWhatFailed(t *testing.T) {

@@ -1,0 +1,112 @@
+package kafkasink
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/samplepb"
+)
+
+// A message has so many records and bytes at most, whichever comes first: some 40 KB of
+// plain ones, and under a broker's default of 1 MB whatever their texts.
+const (
+	batchRecords = 2000
+	batchBytes   = 500_000
+)
+
+// partitionsFor is how long the number of partitions is believed. One more is seen by
+// then, as Java producers see it after five minutes.
+const partitionsFor = time.Minute
+
+// batches makes messages of all records that belong into one partition.
+type batches struct {
+	client     *kafka.Client
+	topic      string
+	partitions []int
+	asked      time.Time
+	encoder    *samplepb.Encoder
+}
+
+// newBatches also has the writer send each message to its partition.
+func newBatches(w *kafka.Writer) *batches {
+	w.Balancer = kafka.BalancerFunc(func(m kafka.Message, _ ...int) int {
+		return m.WriterData.(int)
+	})
+	return &batches{client: &kafka.Client{Addr: w.Addr, Transport: w.Transport}, topic: w.Topic, encoder: samplepb.NewEncoder()}
+}
+
+// of returns the messages of these records. A message has the time of its last record:
+// once it is counted, all that its partition has up to then is.
+func (b *batches) of(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
+	if err := b.ask(ctx); err != nil {
+		return nil, err
+	}
+	parts := make(map[int][]sample.Record)
+	for i := range records {
+		r := &records[i]
+		in := byKey.Balance(kafka.Message{Key: key(r)}, b.partitions...)
+		parts[in] = append(parts[in], *r)
+	}
+	var messages []kafka.Message
+	for _, in := range b.partitions {
+		for rest := parts[in]; len(rest) > 0; {
+			var some []sample.Record
+			some, rest = split(rest)
+			last := slices.MaxFunc(some, func(x, y sample.Record) int { return int(x.Time - y.Time) })
+			messages = append(messages, kafka.Message{
+				Value: b.encoder.Append(nil, some), Time: time.UnixMilli(last.Time), WriterData: in,
+			})
+		}
+	}
+	return messages, nil
+}
+
+// split returns the records of one message, and the rest.
+func split(records []sample.Record) (some, rest []sample.Record) {
+	size := 0
+	for i := range records {
+		if size += sizeBound(&records[i]); i == batchRecords || i > 0 && size > batchBytes {
+			return records[:i], records[i:]
+		}
+	}
+	return records, nil
+}
+
+// sizeBound is the most that a record takes in a batch.
+func sizeBound(r *sample.Record) int {
+	const fields = 150 // all that are no texts, and the tags and lengths of those that are
+	size := fields + len(r.Table) + len(r.Index) + len(r.PK.Text) + len(r.SK.Text) + len(r.Throttle) +
+		len(r.Call) + len(r.Caller) + len(r.Account) + len(r.Region) + len(r.ID)
+	for name, value := range r.Attrs {
+		size += len(name) + len(value) + 10
+	}
+	return size
+}
+
+// ask learns which partitions the topic has, unless that is known.
+func (b *batches) ask(ctx context.Context) error {
+	if time.Since(b.asked) < partitionsFor {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	m, err := b.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{b.topic}})
+	if err != nil {
+		return err
+	}
+	if len(m.Topics) != 1 || m.Topics[0].Error != nil || len(m.Topics[0].Partitions) == 0 {
+		return fmt.Errorf("its partitions are not known: %v", m.Topics)
+	}
+	b.partitions = b.partitions[:0]
+	for _, p := range m.Topics[0].Partitions {
+		b.partitions = append(b.partitions, p.ID)
+	}
+	slices.Sort(b.partitions)
+	b.asked = time.Now()
+	return nil
+}

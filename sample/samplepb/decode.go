@@ -1,0 +1,386 @@
+package samplepb
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
+)
+
+// Decoder reads batches. It is for one goroutine, and to be reused: it then allocates
+// nothing for a batch of plain samples. The strings of its records alias the message.
+type Decoder struct {
+	base  int64
+	kinds []kind
+	keys  []key
+	rec   sample.Record
+	attrs map[string]string
+	rates map[string]float64
+}
+
+// kind is what samples have in common, as the record of one that has nothing else.
+type kind struct {
+	rec    sample.Record
+	reason sample.Reason // why none of its samples counts
+}
+
+type key struct {
+	key    sample.Key
+	reason sample.Reason
+}
+
+// NewDecoder returns a ready Decoder.
+func NewDecoder() *Decoder { return &Decoder{attrs: make(map[string]string)} }
+
+// SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
+// [sample.LookupNames], for kinds without a rate of their own. Without either it is 1.
+func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
+
+// Decode reads every sample of one batch. at is the message's own time in Unix
+// milliseconds, which the samples of a batch without base take.
+//
+// A sample that cannot be true is a bad sample, and those beside it count. Where the
+// batch itself is broken, all of it is one bad sample.
+func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
+	d.base, d.kinds, d.keys = 0, d.kinds[:0], d.keys[:0]
+	if len(message) == 0 {
+		h.Bad(sample.ReasonEmpty, nil)
+		return
+	}
+	samples, ok := d.shared(message)
+	if !ok {
+		h.Bad(sample.ReasonSyntax, frame.Excerpt(message))
+		return
+	}
+	for rest := samples; len(rest) > 0; {
+		if raw, n := plainSample(rest); n > 0 {
+			d.sample(raw, at, h)
+			rest = rest[n:]
+			continue
+		}
+		fields := wire{src: rest}
+		if fields.next(); fields.number == batchSamples {
+			d.sample(fields.value, at, h)
+		}
+		rest = fields.src
+	}
+	// The message is the caller's again: texts that are kept would keep all of it.
+	clear(d.kinds)
+	clear(d.keys)
+	clear(d.attrs)
+	d.rec = sample.Record{}
+}
+
+// plainSample returns the sample that fields begin with, and the field's length; 0 where
+// they begin with something else, or a sample of 128 bytes or more. It is what [wire]
+// reads, without what most samples do not need.
+func plainSample(fields []byte) (raw []byte, n int) {
+	const tag = batchSamples<<3 | byte(protowire.BytesType)
+	if len(fields) < 2 || fields[0] != tag || fields[1] >= 0x80 {
+		return nil, 0
+	}
+	if n = 2 + int(fields[1]); n > len(fields) {
+		return nil, 0
+	}
+	return fields[2:n], n
+}
+
+// shared reads what samples share, wherever in the batch it is. It returns the batch from
+// its first sample on, and false where the batch is broken.
+func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
+	for rest := message; len(rest) > 0; {
+		if _, n := plainSample(rest); n > 0 {
+			if samples == nil {
+				samples = rest
+			}
+			rest = rest[n:]
+			continue
+		}
+		fields := wire{src: rest}
+		if !fields.next() {
+			return nil, false
+		}
+		switch fields.number {
+		case batchBase:
+			d.base = int64(fields.varint)
+		case batchKinds:
+			d.kinds = append(d.kinds, d.kind(fields.value))
+		case batchKeys:
+			k, reason := readKey(fields.value, 0)
+			d.keys = append(d.keys, key{k, reason})
+		case batchSamples:
+			if samples == nil {
+				samples = rest
+			}
+		}
+		rest = fields.src
+	}
+	return samples, true
+}
+
+func (d *Decoder) kind(raw []byte) (k kind) {
+	r := &k.rec
+	r.N = 1
+	fields := wire{src: raw}
+	for fields.next() {
+		switch fields.number {
+		case kindTable:
+			r.Table = k.text(fields.value)
+		case kindIndex:
+			r.Index = k.text(fields.value)
+		case kindAccount:
+			r.Account = k.text(fields.value)
+		case kindRegion:
+			r.Region = k.text(fields.value)
+		case kindCaller:
+			r.Caller = k.text(fields.value)
+		case kindThrottle:
+			r.Throttle = k.text(fields.value)
+		case kindOp:
+			r.Op = sample.Op(min(fields.varint, math.MaxUint8))
+			if r.Op != sample.OpUnknown && r.Op.String() == "" {
+				k.fail(sample.ReasonBadOp)
+			}
+		case kindRead:
+			r.Read = sample.Consistency(min(fields.varint, math.MaxUint8))
+		case kindRate:
+			r.Rate = math.Float64frombits(fields.varint)
+		}
+	}
+	if fields.bad {
+		k.fail(sample.ReasonSyntax)
+	}
+	if r.Op == sample.TransactGetItems {
+		r.Read = sample.Transactional
+	}
+	if r.Rate == 0 {
+		r.Rate = 1
+		if rate, known := sample.Lookup(d.rates, r.Target()); known {
+			r.Rate = rate
+		}
+	}
+	return k
+}
+
+// fail keeps the first reason.
+func (k *kind) fail(reason sample.Reason) {
+	if k.reason == "" {
+		k.reason = reason
+	}
+}
+
+func (k *kind) text(raw []byte) string {
+	if !utf8.Valid(raw) {
+		k.fail(sample.ReasonBadUTF8)
+	}
+	return alias(raw)
+}
+
+// readKey reads a key, or one attribute of a key that has several.
+func readKey(raw []byte, depth int) (k sample.Key, reason sample.Reason) {
+	var parts []sample.Key
+	fields := wire{src: raw}
+	for fields.next() {
+		switch fields.number {
+		case keyString:
+			if k = sample.KeyString(alias(fields.value)); !utf8.Valid(fields.value) {
+				reason = sample.ReasonBadUTF8
+			}
+		case keyNumber:
+			var err error
+			if k, err = sample.KeyNumber(string(fields.value)); err != nil {
+				reason = sample.ReasonBadKey
+			}
+		case keyBinary:
+			k = sample.KeyBinary(fields.value)
+		case keyParts:
+			if depth > 0 || len(parts) == sample.MaxKeyParts {
+				return k, sample.ReasonBadKey
+			}
+			part, r := readKey(fields.value, depth+1)
+			if r == "" && part.Text == "" {
+				r = sample.ReasonBadKey
+			}
+			if r != "" {
+				return k, r
+			}
+			parts = append(parts, part)
+		}
+	}
+	switch {
+	case fields.bad:
+		return k, sample.ReasonSyntax
+	case reason != "":
+		return k, reason
+	case len(parts) > 0:
+		return sample.JoinKeys(parts...), ""
+	case k.Text == "":
+		return k, sample.ReasonBadKey // DynamoDB forbids empty keys
+	}
+	return k, ""
+}
+
+// sample reads one sample and hands it out.
+func (d *Decoder) sample(raw []byte, at int64, h sample.Handler) {
+	if reason := d.read(raw, at); reason != "" {
+		h.Bad(reason, frame.Excerpt(raw))
+		return
+	}
+	h.Record(&d.rec)
+}
+
+func (d *Decoder) read(raw []byte, at int64) sample.Reason {
+	var p plain
+	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
+		return sample.ReasonSyntax
+	}
+	k := &d.kinds[p.kind]
+	if k.reason != "" {
+		return k.reason
+	}
+	d.rec = k.rec
+	r := &d.rec
+	if p.pk > 0 {
+		if r.PK = d.keys[p.pk-1].key; d.keys[p.pk-1].reason != "" {
+			return d.keys[p.pk-1].reason
+		}
+	}
+	if p.sk > 0 {
+		if r.SK = d.keys[p.sk-1].key; d.keys[p.sk-1].reason != "" {
+			return d.keys[p.sk-1].reason
+		}
+	}
+	if r.Time = d.base + p.time; d.base == 0 {
+		if r.Time, r.TimeFromMessage = at, true; at <= 0 {
+			return sample.ReasonNoTime
+		}
+	}
+	r.RCU, r.WCU, r.Bytes = p.rcu, p.wcu, p.bytes
+	if p.n != 0 {
+		r.N = p.n
+	}
+	if p.rare {
+		if reason := d.rare(raw); reason != "" {
+			return reason
+		}
+	}
+	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
+		return sample.ReasonNoOp
+	}
+	return r.Check()
+}
+
+// plain are the fields that most samples have.
+type plain struct {
+	kind, pk, sk   uint64
+	time           int64
+	rcu, wcu       sample.Milli
+	hasRCU, hasWCU bool
+	bytes, n       int64
+	rare           bool // there are others
+}
+
+// read reads a sample's plain fields, and returns false where its fields are broken.
+func (p *plain) read(raw []byte) bool {
+	for i := 0; i < len(raw); {
+		tag := raw[i]
+		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
+			_, _, n := protowire.ConsumeField(raw[i:])
+			if n < 0 {
+				return false
+			}
+			p.rare = true
+			i += n
+			continue
+		}
+		i++
+		var v uint64
+		if i < len(raw) && raw[i] < 0x80 {
+			v = uint64(raw[i])
+			i++
+		} else {
+			var n int
+			if v, n = protowire.ConsumeVarint(raw[i:]); n < 0 {
+				return false
+			}
+			i += n
+		}
+		switch tag >> 3 {
+		case sampleKind:
+			p.kind = v
+		case samplePK:
+			p.pk = v
+		case sampleSK:
+			p.sk = v
+		case sampleTime:
+			p.time = protowire.DecodeZigZag(v)
+		case sampleRCU:
+			p.rcu, p.hasRCU = sample.Milli(v), true
+		case sampleWCU:
+			p.wcu, p.hasWCU = sample.Milli(v), true
+		case sampleBytes:
+			p.bytes = int64(v)
+		case sampleN:
+			p.n = int64(v)
+		}
+	}
+	return true
+}
+
+// rare reads what few samples have, of fields that are not broken.
+func (d *Decoder) rare(raw []byte) sample.Reason {
+	r := &d.rec
+	clear(d.attrs)
+	fields := wire{src: raw}
+	for fields.next() {
+		switch fields.number {
+		case sampleCalls:
+			r.Calls = math.Float64frombits(fields.varint)
+		case sampleAttempts:
+			r.Attempts = int64(fields.varint)
+		case sampleWaited:
+			r.Waited = math.Float64frombits(fields.varint)
+		case sampleFailed:
+			r.Failed = fields.varint != 0
+		case sampleCall, sampleID:
+			if !utf8.Valid(fields.value) {
+				return sample.ReasonBadUTF8
+			}
+			if fields.number == sampleCall {
+				r.Call = alias(fields.value)
+			} else {
+				r.ID = alias(fields.value)
+			}
+		case sampleAttrs:
+			if reason := d.attr(fields.value); reason != "" {
+				return reason
+			}
+			r.Attrs = d.attrs
+		}
+	}
+	return ""
+}
+
+func (d *Decoder) attr(raw []byte) sample.Reason {
+	var name, value []byte
+	fields := wire{src: raw}
+	for fields.next() {
+		switch fields.number {
+		case entryKey:
+			name = fields.value
+		case entryValue:
+			value = fields.value
+		}
+	}
+	switch {
+	case fields.bad:
+		return sample.ReasonSyntax
+	case !utf8.Valid(name) || !utf8.Valid(value):
+		return sample.ReasonBadUTF8
+	}
+	d.attrs[alias(name)] = alias(value)
+	return ""
+}

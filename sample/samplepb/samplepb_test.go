@@ -1,0 +1,262 @@
+package samplepb_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"pgregory.net/rapid"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/samplepb"
+)
+
+// recorder is a handler that keeps what it is given.
+type recorder struct {
+	records []sample.Record
+	bad     []sample.Reason
+}
+
+func (k *recorder) Record(r *sample.Record)            { k.records = append(k.records, r.Clone()) }
+func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+
+func decode(message []byte, at int64) *recorder {
+	k := new(recorder)
+	samplepb.NewDecoder().Decode(message, at, k)
+	return k
+}
+
+// schema is what samples.proto says.
+func schema(t testing.TB) protoreflect.MessageDescriptor {
+	t.Helper()
+	source, err := os.ReadFile("samples.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{
+		Accessor: protocompile.SourceAccessorFromMap(map[string]string{"samples.proto": string(source)}),
+	}}
+	files, err := compiler.Compile(context.Background(), "samples.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files[0].Messages().ByName("Batch")
+}
+
+// pool are texts of records: few, so that samples share them.
+var pool = []string{"a", "b", "user#42", "é", strings.Repeat("k", 200)}
+
+func drawKey(t *rapid.T, label string) sample.Key {
+	one := func() sample.Key {
+		switch rapid.IntRange(0, 2).Draw(t, label+" type") {
+		case 0:
+			return sample.KeyBinary([]byte(rapid.SampledFrom(pool).Draw(t, label)))
+		case 1:
+			k, err := sample.KeyNumber(rapid.SampledFrom([]string{"7", "-0.5", "1e20"}).Draw(t, label))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k
+		}
+		return sample.KeyString(rapid.SampledFrom(pool).Draw(t, label))
+	}
+	var parts []sample.Key
+	for range rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(t, label+" parts") {
+		parts = append(parts, one())
+	}
+	return sample.JoinKeys(parts...)
+}
+
+// drawRecord draws a record that Keyheat JSON can hold, by what a decoder of that makes
+// of it.
+func drawRecord(t *rapid.T, fromMessage bool) sample.Record {
+	text := func(label string) string { return rapid.SampledFrom(append([]string{"", ""}, pool...)).Draw(t, label) }
+	r := sample.Record{
+		Time: rapid.Int64Range(1_763_692_032_000, 1_763_692_034_000).Draw(t, "time"), TimeFromMessage: fromMessage,
+		Table: rapid.SampledFrom(pool).Draw(t, "table"), Index: text("index"), PK: drawKey(t, "pk"),
+		Op:  sample.Op(rapid.IntRange(0, int(sample.ExecuteTransaction)).Draw(t, "op")),
+		RCU: sample.Milli(rapid.Int64Range(0, 9000).Draw(t, "rcu")), WCU: sample.Milli(rapid.Int64Range(0, 9000).Draw(t, "wcu")),
+		Bytes: rapid.SampledFrom([]int64{0, 1, 1025, 409_600}).Draw(t, "bytes"),
+		Read:  sample.Consistency(rapid.IntRange(0, 2).Draw(t, "read")), Throttle: text("throttle"),
+		Rate: rapid.SampledFrom([]float64{1, 0.01, 0.3}).Draw(t, "rate"), N: rapid.SampledFrom([]int64{1, 25, 1e9}).Draw(t, "n"),
+		Calls: rapid.SampledFrom([]float64{0, 0, 1, 0.04}).Draw(t, "calls"),
+		Call:  text("call"), Caller: text("caller"), Account: text("account"), Region: text("region"), ID: text("id"),
+	}
+	if rapid.Bool().Draw(t, "sorted") {
+		r.SK = drawKey(t, "sk")
+	}
+	if rapid.Bool().Draw(t, "retried") {
+		r.Attempts, r.Waited, r.Failed = rapid.Int64Range(1, 9).Draw(t, "attempts"), rapid.SampledFrom([]float64{0, 412.5}).Draw(t, "waited"), rapid.Bool().Draw(t, "failed")
+	}
+	if rapid.Bool().Draw(t, "attributes") {
+		r.Attrs = map[string]string{"tenant": text("tenant"), text("name"): "x"}
+	}
+	if rapid.Bool().Draw(t, "estimated") {
+		r.CompleteUnits(false, false)
+	}
+	return r
+}
+
+// A batch of records decodes to what their Keyheat JSON decodes to.
+func TestAppendIsReadAsJSON(t *testing.T) {
+	t.Parallel()
+	encoder := samplepb.NewEncoder()
+	batch := schema(t)
+	rapid.Check(t, func(t *rapid.T) {
+		const at = 1_763_692_033_000
+		fromMessage := rapid.Bool().Draw(t, "from message")
+		var records []sample.Record
+		var lines []byte
+		for range rapid.IntRange(1, 8).Draw(t, "records") {
+			r := drawRecord(t, fromMessage)
+			records = append(records, r)
+			lines = append(r.AppendJSON(lines), '\n')
+		}
+		message := encoder.Append(nil, records)
+		want, got := new(recorder), decode(message, at)
+		keyheatjson.NewDecoder().Decode(lines, at, want)
+		if !slices.Equal(got.bad, want.bad) {
+			t.Fatalf("bad samples %v, of JSON %v\n%s", got.bad, want.bad, lines)
+		}
+		if len(got.records) != len(want.records) {
+			t.Fatalf("%d records, of JSON %d", len(got.records), len(want.records))
+		}
+		for i := range want.records {
+			if !reflect.DeepEqual(got.records[i], want.records[i]) {
+				t.Fatalf("record %d is %+v\nof JSON %+v", i, got.records[i], want.records[i])
+			}
+		}
+		// What is written has no field that the schema does not know.
+		m := dynamicpb.NewMessage(batch)
+		if err := proto.Unmarshal(message, m); err != nil {
+			t.Fatal(err)
+		}
+		holdNoUnknown(t, m)
+		// However another writes it, it is the same.
+		again, err := proto.MarshalOptions{}.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other := decode(again, at); !reflect.DeepEqual(other, got) {
+			t.Fatalf("written by protobuf's own library it is %+v\nby ours %+v", other, got)
+		}
+	})
+}
+
+func holdNoUnknown(t *rapid.T, m protoreflect.Message) {
+	if len(m.GetUnknown()) > 0 {
+		t.Fatalf("%s has fields that the schema does not know: %x", m.Descriptor().Name(), m.GetUnknown())
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil || f.IsMap():
+		case f.IsList():
+			for i := range v.List().Len() {
+				holdNoUnknown(t, v.List().Get(i).Message())
+			}
+		default:
+			holdNoUnknown(t, v.Message())
+		}
+		return true
+	})
+}
+
+// build makes a message of what protobuf's JSON says.
+func build(t *testing.T, text string) []byte {
+	t.Helper()
+	m := dynamicpb.NewMessage(schema(t))
+	if err := protojson.Unmarshal([]byte(text), m); err != nil {
+		t.Fatal(err)
+	}
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestFlaws(t *testing.T) {
+	t.Parallel()
+	good := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1,"wcu":"2000"}]}`)
+	if k := decode(good, 0); len(k.records) != 1 || k.records[0].WCU != 2000 || k.records[0].PK.Text != "a" {
+		t.Fatalf("a good batch is %+v", k)
+	}
+	const kinds = `"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}]`
+	for _, c := range []struct {
+		story   string
+		message []byte
+		records int
+		want    []sample.Reason
+	}{
+		{"nothing", nil, 0, []sample.Reason{sample.ReasonEmpty}},
+		{"JSON", []byte(`{"ts":1763692032185,"table":"t"}`), 0, []sample.Reason{sample.ReasonSyntax}},
+		{"cut off", good[:len(good)-1], 0, []sample.Reason{sample.ReasonSyntax}},
+		{"no kind", build(t, `{`+kinds+`,"samples":[{"kind":1,"pk":1},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonSyntax}},
+		{"no such key", build(t, `{`+kinds+`,"samples":[{"pk":2},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonSyntax}},
+		{"no key", build(t, `{`+kinds+`,"samples":[{},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonNoKey}},
+		{"no time", build(t, `{"kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoTime}},
+		{"no units and no operation", build(t, `{"base":"1763692032185","kinds":[{"table":"t"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoOp}},
+		{"no table", build(t, `{"base":"1763692032185","kinds":[{"op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoTable}},
+		{"an operation of a later schema", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":77}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadOp}},
+		{"an empty key", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
+		{"no number", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"n":"x"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
+		{"five parts", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"parts":[{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"}]}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
+		{"seconds", build(t, `{"base":"1763692032","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadTime}},
+		{"absurd units", build(t, `{`+kinds+`,"samples":[{"pk":1,"wcu":"18446744073709551615"},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonBadUnits}},
+		{"absurd n", build(t, `{`+kinds+`,"samples":[{"pk":1,"n":"18446744073709551615"}]}`), 0, []sample.Reason{sample.ReasonBadN}},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			if k := decode(c.message, 0); len(k.records) != c.records || !slices.Equal(k.bad, c.want) {
+				t.Errorf("%d records and bad samples %v, want %d and %v", len(k.records), k.bad, c.records, c.want)
+			}
+		})
+	}
+}
+
+func TestRatesOfTables(t *testing.T) {
+	t.Parallel()
+	message := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"},{"table":"t","op":"PUT_ITEM","rate":0.5}],"keys":[{"s":"a"}],"samples":[{"pk":1},{"pk":1,"kind":1}]}`)
+	d, k := samplepb.NewDecoder(), new(recorder)
+	d.SetRates(map[string]float64{"t": 0.25})
+	d.Decode(message, 0, k)
+	if len(k.records) != 2 || k.records[0].Rate != 0.25 || k.records[1].Rate != 0.5 {
+		t.Errorf("records %+v", k.records)
+	}
+}
+
+// FuzzDecode holds that whatever a message is, what is handed out passes Check, and that
+// all of it decodes to itself when it is written again.
+func FuzzDecode(f *testing.F) {
+	var records []sample.Record
+	k := new(recorder)
+	keyheatjson.NewDecoder().Decode([]byte(`{"ts":1763692032185,"table":"t","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"call":"c"}`), 0, k)
+	records = append(records, k.records...)
+	f.Add(samplepb.NewEncoder().Append(nil, records), int64(1_763_692_032_185))
+	f.Add([]byte("\x12\x03\x0a\x01t\x1a\x03\x0a\x01a\x22\x04\x10\x01\x30\x05"), int64(1_763_692_032_185))
+	f.Fuzz(func(t *testing.T, message []byte, at int64) {
+		got := decode(bytes.Clone(message), at)
+		for i := range got.records {
+			if reason := got.records[i].Check(); reason != "" {
+				t.Fatalf("a record that cannot be true (%s): %+v", reason, got.records[i])
+			}
+		}
+		if len(got.records) == 0 || got.records[0].TimeFromMessage != got.records[len(got.records)-1].TimeFromMessage {
+			return
+		}
+		again := decode(samplepb.NewEncoder().Append(nil, got.records), at)
+		if len(again.bad) > 0 || !reflect.DeepEqual(again.records, got.records) {
+			t.Fatalf("written again it is %+v\nwas %+v", again, got)
+		}
+	})
+}
