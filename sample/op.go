@@ -84,13 +84,11 @@ func ParseOp(name string) (Op, bool) {
 }
 
 // TakesMany reports whether one call of the operation may have several items.
-func (o Op) TakesMany() bool {
-	switch o {
-	case BatchGetItem, TransactGetItems, BatchWriteItem, TransactWriteItems, BatchExecuteStatement, ExecuteTransaction:
-		return true
-	}
-	return false
-}
+func (o Op) TakesMany() bool { return takesMany>>o&1 != 0 }
+
+// takesMany has a bit for each such operation.
+const takesMany uint32 = 1<<BatchGetItem | 1<<TransactGetItems | 1<<BatchWriteItem | 1<<TransactWriteItems |
+	1<<BatchExecuteStatement | 1<<ExecuteTransaction
 
 // IsRead reports whether the operation always reads.
 func (o Op) IsRead() bool { return o >= GetItem && o <= TransactGetItems }

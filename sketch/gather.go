@@ -48,13 +48,13 @@ type gather struct {
 	lastOrder, order []byte
 }
 
-// evidence returns where a candidate's evidence is gathered; nil when it has not
-// earned one, or there are no more.
+// evidence returns where the evidence of a candidate, of growingWeight or more, is
+// gathered; nil when it has not earned one, or there are no more.
 func (s *second) evidence(c *candidate, hash uint64, r *sample.Record) *gather {
 	if c.gather >= 0 {
 		return s.gathers[c.gather]
 	}
-	grows := r.Edit != nil && r.Edit.Grown > 0 && c.load.weight() >= growingWeight
+	grows := r.Edit != nil && r.Edit.Grown > 0
 	if s.gathered >= evidenceKeys || c.load.weight() < WarmWeight && !(grows && s.growing.Take(hash, s.at)) {
 		return nil
 	}

@@ -27,28 +27,15 @@ type distinct struct {
 // minutes are a shard's HyperLogLogs.
 type minutes struct {
 	open map[minuteID]*distinct
-	last *distinct
 	raw  []byte // reused by risen
 }
 
 func newMinutes() minutes { return minutes{open: map[minuteID]*distinct{}} }
 
-func (m *minutes) insert(table uint16, second int64, hash uint64) {
-	at := second - second%60
-	if second < 0 && second%60 != 0 {
-		at -= 60
-	}
-	id := minuteID{table, at}
-	d := m.last
-	if d == nil || d.id != id {
-		d = m.get(id)
-		m.last = d
-	}
-	d.sketch.InsertHash(hash)
-	d.touched = true
-}
-
-func (m *minutes) get(id minuteID) *distinct {
+// of returns the HyperLogLog of a table in a second's minute, which stays until
+// [minutes.risen].
+func (m *minutes) of(table uint16, second int64) *distinct {
+	id := minuteID{table, 60 * floorDiv(second, 60)}
 	if d := m.open[id]; d != nil {
 		return d
 	}
@@ -56,6 +43,11 @@ func (m *minutes) get(id minuteID) *distinct {
 	d := &distinct{id: id, sketch: sketch}
 	m.open[id] = d
 	return d
+}
+
+func (d *distinct) insert(hash uint64) {
+	d.sketch.InsertHash(hash)
+	d.touched = true
 }
 
 // risen appends the registers that rose since they were last sent, then lets
@@ -105,7 +97,6 @@ func (m *minutes) changed(d *distinct) []Register {
 // and some to spare.
 func (m *minutes) shrink(tables int) {
 	for len(m.open) > 2*tables+minutesKept {
-		m.last = nil
 		oldest := int64(1<<63 - 1)
 		for id := range m.open {
 			oldest = min(oldest, id.at)
@@ -123,7 +114,6 @@ func (m *minutes) drop(tables map[uint16]bool) {
 	if len(tables) == 0 {
 		return
 	}
-	m.last = nil
 	for id := range m.open {
 		if tables[id.table] {
 			delete(m.open, id)

@@ -1,8 +1,10 @@
 package sketch
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -17,17 +19,35 @@ const (
 	WarmWeight = 300_000
 )
 
+// list is memory that sealing uses again.
+type list struct {
+	// order are the places of candidates, by hash.
+	order []ordered
+	// window is where in the windows that of a table is, keys how many keys it has.
+	window, keys []int
+}
+
+// ordered is where a candidate is.
+type ordered struct {
+	hash uint64
+	at   uint32
+}
+
 // windows appends what the second holds, one window a table or index.
-func (s *second) windows(to []Window, t *tables) []Window {
+func (s *second) windows(to []Window, t *tables, l *list) []Window {
 	first := len(to)
-	place := make(map[uint16]int, len(s.touched))
+	s.order(l)
 	for _, table := range s.touched {
-		place[table] = len(to)
-		total := s.totals[table]
-		total.Flushed, total.FlushedAt = s.times.Flushed(table)
-		to = append(to, Window{Target: t.names[table], Second: s.at, Total: total, Callers: topOf(&s.callers[table])})
+		l.window[table] = len(to)
+		sum := &s.sums[table]
+		w := Window{Target: t.names[table], Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers)}
+		w.Total.Flushed, w.Total.FlushedAt = s.times.Flushed(table)
+		if n := l.keys[table]; n > 0 {
+			w.Keys = make([]KeyLoad, 0, n)
+		}
+		to = append(to, w)
 	}
-	s.list(to, place)
+	s.list(to, l)
 	worst := s.front.worst()
 	for i := range to[first:] {
 		to[first+i].bound(worst)
@@ -35,37 +55,65 @@ func (s *second) windows(to []Window, t *tables) []Window {
 	return to
 }
 
+// order lists the candidates by hash, and counts those of each table.
+func (s *second) order(l *list) {
+	l.order, l.keys = l.order[:0], append(l.keys[:0], make([]int, len(s.sums))...)
+	l.window = append(l.window[:0], l.keys...)
+	for _, at := range s.front.used {
+		set := &s.front.sets[at]
+		for i, hash := range set.hash[:set.keys] {
+			at := set.first + uint32(i)
+			l.order = append(l.order, ordered{hash, at})
+			l.keys[s.front.candidates[at].table]++
+		}
+	}
+	slices.SortFunc(l.order, func(a, b ordered) int { return cmp.Compare(a.hash, b.hash) })
+}
+
 // list appends every candidate to its table's window, Err still a weight in
 // Err.Read.
-func (s *second) list(to []Window, place map[uint16]int) {
-	for i := range s.front.candidates {
-		hash := s.front.sets[i/Ways].hash[i%Ways]
-		if hash == 0 {
-			continue
-		}
-		c := &s.front.candidates[i]
-		w := &to[place[c.table]]
-		k := c.keyLoad(hash)
+func (s *second) list(to []Window, l *list) {
+	var texts textBlock
+	for _, o := range l.order {
+		c := &s.front.candidates[o.at]
+		w := &to[l.window[c.table]]
+		w.Keys = w.Keys[:len(w.Keys)+1]
+		k := &w.Keys[len(w.Keys)-1]
+		k.Hash, k.Requests, k.Low = o.hash, c.requests, c.load
+		k.Err.Read = sample.Milli(min(c.err, math.MaxInt64))
+		d := s.front.detailOf(c)
+		k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.sealed(c.whole)
+		k.Retries = s.resends.Sealed(c.resends)
 		if c.gather >= 0 {
 			k.Evidence = s.gathers[c.gather].sealed()
 		}
-		k.Retries = s.resends.Sealed(c.resends)
-		w.Keys = append(w.Keys, k)
+		text := s.front.textOf(o.at)
+		k.Key.Type = s.front.types[c.keyType]
+		switch warm := c.high() >= WarmWeight; {
+		case warm:
+			k.Key.Text = string(text)
+		case len(text) > longKey:
+			k.Key.Text, k.Cut = texts.add(text[:shortKey]), true
+		default:
+			k.Key.Text = texts.add(text)
+		}
 	}
 }
 
-func (c *candidate) keyLoad(hash uint64) KeyLoad {
-	k := KeyLoad{
-		Hash: hash, Requests: c.requests, Low: c.load, Throttled: c.throttled,
-		ReadSpread: c.read, WriteSpread: c.write, Draws: c.draws.sealed(),
-		Err: Load{Read: sample.Milli(min(c.err, math.MaxInt64))},
+// textBlock makes strings of the texts of cold keys, several in one piece of memory: one
+// that is kept keeps at most blockBytes.
+type textBlock struct{ strings.Builder }
+
+const blockBytes = 256
+
+func (b *textBlock) add(text []byte) string {
+	if b.Len()+len(text) > b.Cap() {
+		b.Reset()
+		b.Grow(max(blockBytes, len(text)))
 	}
-	text := c.key
-	if len(text) > longKey && c.high() < WarmWeight {
-		text, k.Cut = text[:shortKey], true
-	}
-	k.Key = sample.Key{Type: c.keyType, Text: string(text)}
-	return k
+	from := b.Len()
+	b.Write(text)
+	return b.String()[from:]
 }
 
 // bound turns the weights of admission errors into loads, and sets what an
@@ -81,7 +129,6 @@ func (w *Window) bound(worst uint64) {
 		w.Keys[i].Err = loadOf(uint64(w.Keys[i].Err.Read)).min(rest)
 	}
 	w.Unseen = loadOf(worst).min(rest)
-	slices.SortFunc(w.Keys, byHash)
 }
 
 // loadOf returns the most reads, and the most writes, that a weight can stand for;

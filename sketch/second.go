@@ -17,10 +17,8 @@ type second struct {
 	live    bool
 	front   front
 	counts  countmin.Sketch
-	totals  []Total // by table number
-	callers []texts // by table number
-	touched []uint16
-	strings map[string]string // key types in use: a handful
+	sums    []sums   // by table number
+	touched []uint16 // the tables that have some
 	// gathers is the evidence of the first `gathered` keys that earned one.
 	gathers  []*gather
 	gathered int
@@ -31,37 +29,43 @@ type second struct {
 	// over are the keys that came over the limit since they were asked for.
 	limit Load
 	over  []uint64
+	idle  int // how many Seals it was not needed for
+}
+
+// sums are what all keys of a table or index have in a second.
+type sums struct {
+	Total
+	callers texts
+	// distinct counts the keys of the second's minute; nil before the first.
+	distinct *distinct
 }
 
 func newSecond(c Config) *second {
-	return &second{
-		front:   newFront(c.Sets),
-		counts:  countmin.New(c.CounterBytes),
-		strings: map[string]string{},
-		limit:   c.Limit,
-	}
+	return &second{front: newFront(c.Sets), counts: countmin.New(c.CounterBytes), limit: c.Limit}
 }
 
-// total returns the running total of a table, new ones growing the slice.
-func (s *second) total(table uint16) *Total {
-	for int(table) >= len(s.totals) {
-		s.totals = append(s.totals, Total{})
-		s.callers = append(s.callers, texts{Most: tableCallersKept})
+// of returns the running sums of a table, new ones growing the slice.
+func (s *second) of(table uint16) *sums {
+	for int(table) >= len(s.sums) {
+		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}})
 	}
-	t := &s.totals[table]
+	t := &s.sums[table]
 	if t.Requests == 0 {
 		s.touched = append(s.touched, table)
 	}
 	return t
 }
 
-// add counts one record's load under its key's hash. A record without a key (a
-// Scan) counts to the table alone.
-func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) {
+// add counts one record's load under its key's hash, and returns the sums of its table.
+// A record without a key (a Scan) counts to the table alone. known reports that the key
+// has had a place in the front before.
+func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) (t *sums, known bool) {
+	weight := l.weight()
 	throttled := r.Throttle != ""
-	t := s.total(table)
+	t = s.of(table)
 	t.Requests += r.N
-	t.Load = t.Plus(l)
+	t.Read += l.Read
+	t.Write += l.Write
 	if throttled {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)
@@ -79,95 +83,93 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
 	if r.Caller != "" {
-		s.callers[table].Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, l.weight())
+		t.callers.Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
 	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
-		return
+		return t, true
 	}
-	if c := s.place(table, hash, r, l.weight()); c != nil {
-		c.requests += r.N
-		c.load = c.load.Plus(l)
-		if throttled {
-			c.throttled = c.throttled.Plus(l)
-		}
-		c.draws.note(r)
-		if sampled {
-			s.note(c, t, r)
-		}
-		if r.Attempts != 0 || c.resends >= 0 {
-			c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
-		}
-		if g := s.evidence(c, hash, r); g != nil {
-			g.add(r, l, seed)
-			g.times.Add(when, l.weight())
-			if !g.over && c.exceeds(s.limit) {
-				g.over = true
-				s.over = append(s.over, hash)
-			}
+	c, known := s.place(table, hash, r, weight)
+	if c == nil {
+		return t, false
+	}
+	c.requests += r.N
+	c.load.Read += l.Read
+	c.load.Write += l.Write
+	if r.Rate == 1 && !r.Estimated {
+		c.whole = true
+	} else {
+		s.front.ownDetail(c).draws.note(r)
+	}
+	if throttled {
+		d := s.front.ownDetail(c)
+		d.throttled = d.throttled.Plus(l)
+	}
+	if sampled {
+		s.note(c, &t.Total, r)
+	}
+	if r.Attempts != 0 || c.resends >= 0 {
+		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
+	}
+	if c.gather < 0 && c.load.weight() < growingWeight {
+		return t, known
+	}
+	if g := s.evidence(c, hash, r); g != nil {
+		g.add(r, l, seed)
+		g.times.Add(when, weight)
+		if !g.over && c.exceeds(s.limit, s.front.detailOf(c)) {
+			g.over = true
+			s.over = append(s.over, hash)
 		}
 	}
+	return t, known
 }
 
 // note adds a sampled record to what sampling leaves open of its key.
 func (s *second) note(c *candidate, t *Total, r *sample.Record) {
+	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
 	id, named := calls.ID(r)
 	if !named {
 		n := float64(r.N)
-		c.read.note(n, calls.Together(r), read, r.Rate)
-		c.write.note(n, calls.Together(r), write, r.Rate)
+		d.read.note(n, calls.Together(r), read, r.Rate)
+		d.write.note(n, calls.Together(r), write, r.Rate)
 		return
 	}
 	call, at := s.calls.Find(c.calls, id)
 	c.calls = at
-	c.read.extend(&call.Read, float64(r.N)*read, r.Rate)
-	c.write.extend(&call.Write, float64(r.N)*write, r.Rate)
-	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, c.read.Largest), max(t.WriteLargest, c.write.Largest)
+	d.read.extend(&call.Read, float64(r.N)*read, r.Rate)
+	d.write.extend(&call.Write, float64(r.N)*write, r.Rate)
+	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 
-// place returns the candidate that counts this key, admitting the key when it
-// has earned a place; nil when it stays outside, its weight then counted.
-func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
-	at := s.front.setOf(hash)
-	place, empty := s.front.find(at, hash)
-	switch {
-	case place >= 0:
-		return &s.front.candidates[place]
-	case empty >= 0:
-		return s.admit(empty, table, hash, r, 0)
+// place returns the candidate that counts this key and its weight, admitting the key
+// when it has earned a place; nil when it stays outside, its weight then counted. known
+// reports that it had the place before.
+func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) (c *candidate, known bool) {
+	set := s.front.set(hash)
+	if place := set.find(hash); place < Ways {
+		set.raise(place, weight)
+		return &s.front.candidates[int(set.first)+place], true
 	}
-	full := &s.front.sets[at]
-	before := min(s.counts.Estimate(hash), full.turned)
+	if empty := int(set.keys); empty < Ways {
+		c = s.front.put(set, empty, table, hash, r.PK, 0)
+		set.raise(empty, weight)
+		return c, false
+	}
+	before := min(s.counts.Estimate(hash), set.turned)
 	high := before + weight
-	smallest, bound := s.front.smallest(at)
+	smallest, bound := set.smallest()
 	if high <= bound {
 		s.counts.Raise(hash, high)
-		full.turned = max(full.turned, high)
-		return nil
+		set.turned = max(set.turned, high)
+		return nil, false
 	}
-	s.counts.Raise(full.hash[smallest%Ways], bound)
-	full.turned = max(full.turned, bound)
-	return s.admit(smallest, table, hash, r, before)
-}
-
-// admit gives a key a place in the front; err is the most it had before.
-func (s *second) admit(place int, table uint16, hash uint64, r *sample.Record, err uint64) *candidate {
-	s.front.sets[place/Ways].hash[place%Ways] = hash
-	c := &s.front.candidates[place]
-	*c = candidate{table: table, gather: -1, resends: resend.Nowhere, calls: calls.Nowhere, err: err, keyType: s.keyType(r.PK.Type), key: append(c.key[:0], r.PK.Text...)}
-	return c
-}
-
-// keyType returns the type's own copy: a record's strings live only as long as its
-// message. There are at most 3+9+27+81 types.
-func (s *second) keyType(t string) string {
-	kept, ok := s.strings[t]
-	if !ok {
-		kept = string([]byte(t))
-		s.strings[kept] = kept
-	}
-	return kept
+	s.counts.Raise(set.hash[smallest], bound)
+	set.turned = max(set.turned, bound)
+	c = s.front.put(set, smallest, table, hash, r.PK, before)
+	set.raise(smallest, weight)
+	return c, false
 }
 
 // begin makes the summary one of a new second.
@@ -181,11 +183,11 @@ func (s *second) clear() {
 		return
 	}
 	s.live = false
+	s.idle = 0
 	s.front.clear()
 	s.counts.Clear()
 	for _, t := range s.touched {
-		s.totals[t] = Total{}
-		s.callers[t] = s.callers[t].Emptied(tableCallersKept)
+		s.sums[t] = sums{callers: s.sums[t].callers.Emptied(tableCallersKept)}
 	}
 	s.touched = s.touched[:0]
 	s.gathered, s.growing = 0, draw.Keys{}
@@ -193,4 +195,17 @@ func (s *second) clear() {
 	s.resends.Clear()
 	s.times.Clear()
 	s.over = s.over[:0]
+}
+
+// idleSeals is for how many Seals in a row a second may not be needed before its memory
+// is given back.
+const idleSeals = 8
+
+// rest gives the memory back of a second that is not live, when it has not been for long.
+func (s *second) rest() {
+	if s.idle++; s.idle > idleSeals {
+		*s = second{front: s.front, counts: s.counts, limit: s.limit, idle: s.idle}
+		s.front.release()
+		s.counts.Release()
+	}
 }

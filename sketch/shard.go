@@ -16,6 +16,7 @@ type Shard struct {
 	ring   [SecondsInRing]*second
 	last   *second // of the latest record: most records share its second
 	sealed []Window
+	list   list // reused by seal
 	minute minutes
 	bytes  int
 }
@@ -45,16 +46,17 @@ func (s *Shard) Add(r *sample.Record) error {
 	}
 	var l Load
 	l.Read, l.Write = r.Load()
-	at := floorDiv(r.Time, 1000)
 	sec := s.last
-	if sec == nil || sec.at != at {
-		sec = s.second(at)
+	if sec == nil || uint64(r.Time-1000*sec.at) >= 1000 {
+		sec = s.second(floorDiv(r.Time, 1000))
 		s.last = sec
 	}
 	hash := keyHash(r.PK, seed)
-	sec.add(table, hash, seed, r, l)
-	if r.PK.Type != "" {
-		s.minute.insert(table, at, hash)
+	if t, known := sec.add(table, hash, seed, r, l); !known {
+		if t.distinct == nil {
+			t.distinct = s.minute.of(table, sec.at)
+		}
+		t.distinct.insert(hash)
 	}
 	return nil
 }
@@ -91,7 +93,7 @@ func (s *Shard) seal(sec *second) {
 		return
 	}
 	before := len(s.sealed)
-	s.sealed = sec.windows(s.sealed, &s.tables)
+	s.sealed = sec.windows(s.sealed, &s.tables, &s.list)
 	for i := range s.sealed[before:] {
 		s.bytes += s.sealed[before+i].size()
 	}
@@ -103,6 +105,7 @@ func (s *Shard) seal(sec *second) {
 func (s *Shard) Seal(d *Delta) {
 	for _, sec := range s.ring {
 		s.seal(sec)
+		sec.rest()
 	}
 	s.last = nil
 	d.Windows = append(d.Windows, s.sealed...)
@@ -183,7 +186,7 @@ func newTables(c Config) tables {
 func (t *tables) number(r *sample.Record) (uint16, uint64, error) {
 	if int(t.last) < len(t.names) {
 		n := &t.names[t.last]
-		if n.Table == r.Table && n.Index == r.Index && n.Region == r.Region && n.Account == r.Account {
+		if same(n.Table, r.Table) && same(n.Index, r.Index) && same(n.Region, r.Region) && same(n.Account, r.Account) {
 			return t.last, t.seeds[t.last], nil
 		}
 	}
@@ -202,6 +205,9 @@ func (t *tables) number(r *sample.Record) (uint16, uint64, error) {
 	t.used[number] = t.seal
 	return number, t.seeds[number], nil
 }
+
+// same reports whether two names are equal; most that are not known are empty in both.
+func same(a, b string) bool { return len(a) == len(b) && (len(a) == 0 || a == b) }
 
 func (t *tables) add(n sample.Target) uint16 {
 	number := uint16(len(t.names))

@@ -286,35 +286,6 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-func BenchmarkAdd(b *testing.B) {
-	var records []sample.Record
-	for r := range fromTrace(200_000, 400_000) {
-		records = append(records, r)
-	}
-	b.Run("trace", func(b *testing.B) {
-		s := newShard()
-		b.ReportAllocs()
-		for i := range b.N {
-			if err := s.Add(&records[i%len(records)]); err != nil {
-				b.Fatal(err)
-			}
-			if i%400_000 == 399_999 {
-				sealed(s)
-			}
-		}
-	})
-	b.Run("map", func(b *testing.B) {
-		counts := exactCounts{}
-		b.ReportAllocs()
-		for i := range b.N {
-			counts.add(&records[i%len(records)])
-			if i%400_000 == 399_999 {
-				counts = exactCounts{}
-			}
-		}
-	})
-}
-
 // TestOver holds what comes over the limit to what is added.
 func TestOver(t *testing.T) {
 	t.Parallel()

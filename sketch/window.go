@@ -161,14 +161,24 @@ func (d *Draws) note(r *sample.Record) {
 	if r.Rate < 1 && r.Calls == 0 && r.Call == "" {
 		d.Assumed += r.N
 	}
-	if d.RateLow == 0 || r.Rate < d.RateLow {
-		d.RateLow = r.Rate
-	}
-	d.RateHigh = max(d.RateHigh, r.Rate)
+	*d = d.with(r.Rate)
 }
 
-// sealed returns what leaves the second.
-func (d Draws) sealed() Draws {
+// with returns the draws with a request of that rate.
+func (d Draws) with(rate float64) Draws {
+	if d.RateLow == 0 || rate < d.RateLow {
+		d.RateLow = rate
+	}
+	d.RateHigh = max(d.RateHigh, rate)
+	return d
+}
+
+// sealed returns what leaves the second; whole says that there were other requests, which
+// were not sampled.
+func (d Draws) sealed(whole bool) Draws {
+	if whole {
+		d = d.with(1)
+	}
 	if d.RateLow == 1 {
 		d.RateLow, d.RateHigh = 0, 0
 	}

@@ -2,45 +2,50 @@
 // their own.
 package countmin
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Unlimited stands for an amount that a full counter can no longer hold.
 const Unlimited = math.MaxUint64
 
-const (
-	countersPerLine = 16 // one cache line of uint32
-	rows            = 4  // counters a key has in its line
-)
+// countersPerLine is how many counters one cache line has.
+const countersPerLine = 16
 
 // Sketch is a blocked count-min sketch with conservative update. A key's
 // counters lie in one cache line, one in each quarter of it. Alone such a
 // sketch is unsound in its errors (a cold key can share all four counters with
 // a hot one); behind the front it holds only what is not hot.
 type Sketch struct {
-	lines [][countersPerLine]uint32
+	lines []line // nil until something is counted
 	mask  uint64
+	// used has a bit for each line that is not all zero, so that forgetting costs as
+	// much as what was counted.
+	used []uint64
 }
 
-// New returns an empty sketch of so many bytes, a power of two.
+type line [countersPerLine]uint32
+
+// New returns an empty sketch of so many bytes, a power of two from 4,096. It takes
+// memory once something is counted.
 func New(bytes int) Sketch {
-	n := bytes / (4 * countersPerLine)
-	return Sketch{lines: make([][countersPerLine]uint32, n), mask: uint64(n - 1)}
+	return Sketch{mask: uint64(bytes/(4*countersPerLine) - 1)}
 }
 
-// cells returns the key's line and the places of its counters there.
-func (c *Sketch) cells(hash uint64) (*[countersPerLine]uint32, [rows]uint8) {
-	return &c.lines[hash&c.mask], [rows]uint8{
-		uint8(hash >> 56 & 3),
-		uint8(4 + hash>>58&3),
-		uint8(8 + hash>>60&3),
-		uint8(12 + hash>>62&3),
-	}
+// cells returns the places of a key's counters in its line.
+func cells(hash uint64) (a, b, c, d uint64) {
+	return hash >> 56 & 3, 4 + hash>>58&3, 8 + hash>>60&3, 12 + hash>>62&3
 }
 
 // Estimate returns no less than the weight that was added under the hash.
-func (c *Sketch) Estimate(hash uint64) uint64 {
-	line, at := c.cells(hash)
-	least := min(line[at[0]], line[at[1]], line[at[2]], line[at[3]])
+func (s *Sketch) Estimate(hash uint64) uint64 {
+	if s.lines == nil {
+		return 0
+	}
+	l := &s.lines[hash&s.mask]
+	a, b, c, d := cells(hash)
+	least := min(l[a], l[b], l[c], l[d])
 	if least == math.MaxUint32 {
 		return Unlimited
 	}
@@ -49,13 +54,27 @@ func (c *Sketch) Estimate(hash uint64) uint64 {
 
 // Raise lifts the key's counters to at least weight, and no further: the
 // conservative update.
-func (c *Sketch) Raise(hash, weight uint64) {
+func (s *Sketch) Raise(hash, weight uint64) {
+	if s.lines == nil {
+		s.lines, s.used = make([]line, s.mask+1), make([]uint64, (s.mask+1)/64)
+	}
 	value := uint32(min(weight, math.MaxUint32))
-	line, at := c.cells(hash)
-	for _, i := range at {
-		line[i] = max(line[i], value)
+	at := hash & s.mask
+	s.used[at/64] |= 1 << (at % 64)
+	l := &s.lines[at]
+	a, b, c, d := cells(hash)
+	l[a], l[b], l[c], l[d] = max(l[a], value), max(l[b], value), max(l[c], value), max(l[d], value)
+}
+
+// Clear forgets everything, keeping the memory.
+func (s *Sketch) Clear() {
+	for i, marks := range s.used {
+		for ; marks != 0; marks &= marks - 1 {
+			s.lines[i*64+bits.TrailingZeros64(marks)] = line{}
+		}
+		s.used[i] = 0
 	}
 }
 
-// Clear forgets everything.
-func (c *Sketch) Clear() { clear(c.lines) }
+// Release gives the memory back. What was counted is forgotten.
+func (s *Sketch) Release() { s.lines, s.used = nil, nil }

@@ -1,0 +1,93 @@
+package sketch_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/internal/testsupport/cputime"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// stream is a stream of requests in little memory, read one after another as messages
+// are: a benchmark over an array of records measures how fast memory gives them.
+type stream struct {
+	keys  string
+	all   []request
+	table string
+}
+
+type request struct {
+	time        int64
+	end         uint32 // of its key, in keys
+	op          sample.Op
+	read, write int32
+}
+
+// streamed takes the trace at 200,000 requests a second, two seconds of it.
+func streamed() *stream {
+	s := &stream{}
+	var keys strings.Builder
+	for r := range fromTrace(200_000, 400_000) {
+		keys.WriteString(r.PK.Text)
+		s.all = append(s.all, request{r.Time, uint32(keys.Len()), r.Op, int32(r.RCU), int32(r.WCU)})
+		s.table = r.Table
+	}
+	s.keys = keys.String()
+	return s
+}
+
+// each hands out every record, as a decoder does: one and the same, written anew.
+func (s *stream) each(use func(r *sample.Record)) {
+	r := sample.Record{Table: s.table, PK: sample.Key{Type: sample.TypeString}, Rate: 1, N: 1}
+	from := uint32(0)
+	for i := range s.all {
+		q := &s.all[i]
+		r.Time, r.Op, r.RCU, r.WCU = q.time, q.op, sample.Milli(q.read), sample.Milli(q.write)
+		r.PK.Text = s.keys[from:q.end]
+		from = q.end
+		use(&r)
+	}
+}
+
+// BenchmarkAdd adds two dense seconds of the trace to a shard and seals them, in turn
+// with an exact map of the same.
+func BenchmarkAdd(b *testing.B) {
+	records, s := streamed(), newShard()
+	var ours, exact cputime.Rounds
+	for b.Loop() {
+		ours.Take(func() {
+			records.each(func(r *sample.Record) {
+				if err := s.Add(r); err != nil {
+					b.Fatal(err)
+				}
+			})
+			sealed(s)
+		})
+		exact.Take(func() {
+			counts := exactCounts{}
+			records.each(func(r *sample.Record) { counts.add(r) })
+			if len(counts) == 0 {
+				b.Fatal("nothing is counted")
+			}
+		})
+	}
+	cputime.Report(b, "map", len(records.all), ours, exact)
+}
+
+// BenchmarkQuietSecond is what a second costs in which little happens, from its birth to
+// its seal.
+func BenchmarkQuietSecond(b *testing.B) {
+	s := newShard()
+	r := write(start, "k", 1)
+	var d sketch.Delta
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Time += 1000
+		if err := s.Add(&r); err != nil {
+			b.Fatal(err)
+		}
+		d.Windows, d.Cardinality = d.Windows[:0], d.Cardinality[:0]
+		s.Seal(&d)
+	}
+}
