@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
@@ -30,30 +31,38 @@ func (t *counter) Record(r *sample.Record) {
 
 func (t *counter) Bad(sample.Reason, []byte) { t.bad++ }
 
-func BenchmarkDecodeObject(b *testing.B) {
-	benchmarkDecode(b, []byte(plain), 1)
-}
-
-func BenchmarkDecodeNDJSON1000(b *testing.B) {
-	benchmarkDecode(b, []byte(strings.Repeat(plain+"\n", 1000)), 1000)
+// BenchmarkDecode decodes one record a message, in turn with encoding/json into a
+// struct, without any check: records of one shape, and records that have none, which the
+// whole decoder reads.
+func BenchmarkDecode(b *testing.B) {
+	shapeless := strings.Replace(plain, `"wcu":2`, `"wcu":2,"wcu":2`, 1)
+	b.Run("one shape", func(b *testing.B) { benchmarkDecode(b, []byte(plain), 1) })
+	b.Run("lines", func(b *testing.B) { benchmarkDecode(b, []byte(strings.Repeat(plain+"\n", 1000)), 1000) })
+	b.Run("no shape", func(b *testing.B) { benchmarkDecode(b, []byte(shapeless), 1) })
 }
 
 func benchmarkDecode(b *testing.B, message []byte, records int) {
+	const round = 20_000
 	d, t := keyheatjson.NewDecoder(), &counter{}
-	b.SetBytes(int64(len(message)))
-	b.ReportAllocs()
+	var ours, theirs cputime.Rounds
 	for b.Loop() {
-		d.Decode(message, 0, t)
+		ours.Take(func() {
+			for range round / records {
+				d.Decode(message, 0, t)
+			}
+		})
+		theirs.Take(func() { encodingJSON(b, round) })
 	}
-	if t.records != records*b.N || t.bad != 0 {
-		b.Fatalf("%d good and %d bad of %d", t.records, t.bad, records*b.N)
+	if t.records != round*b.N || t.bad != 0 {
+		b.Fatalf("%d good and %d bad of %d", t.records, t.bad, round*b.N)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(t.records), "ns/record")
+	if n := testing.AllocsPerRun(100, func() { d.Decode(message, 0, t) }); n != 0 {
+		b.Errorf("%v allocations a message", n)
+	}
+	cputime.Report(b, "encoding/json", round, ours, theirs)
 }
 
-// BenchmarkEncodingJSON is the yardstick: the same object through
-// encoding/json, into a struct, without any check.
-func BenchmarkEncodingJSON(b *testing.B) {
+func encodingJSON(b *testing.B, n int) {
 	var r struct {
 		TS                               int64
 		Table, Index, PK, SK, Op, Region string
@@ -61,9 +70,7 @@ func BenchmarkEncodingJSON(b *testing.B) {
 		Bytes                            int64
 	}
 	message := []byte(plain)
-	b.SetBytes(int64(len(message)))
-	b.ReportAllocs()
-	for b.Loop() {
+	for range n {
 		if err := json.Unmarshal(message, &r); err != nil {
 			b.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 // build makes a record of the fields seen, and returns why it cannot be true.
 func (d *Decoder) build(at int64) sample.Reason {
-	d.rec = sample.Record{Rate: 1, N: 1}
+	d.renew()
 	if reason := d.buildTime(at); reason != "" {
 		return reason
 	}
@@ -30,7 +30,12 @@ func (d *Decoder) build(at int64) sample.Reason {
 	if reason := d.buildContext(); reason != "" {
 		return reason
 	}
-	if !d.seen.has(fieldRate) {
+	return d.judge(d.seen)
+}
+
+// judge returns why a record of these fields cannot be true.
+func (d *Decoder) judge(has fieldSet) sample.Reason {
+	if !has.has(fieldRate) && len(d.rates) > 0 {
 		if rate, known := sample.Lookup(d.rates, d.rec.Target()); known {
 			d.rec.Rate = rate
 		}
@@ -109,20 +114,25 @@ func (d *Decoder) buildRequest() sample.Reason {
 // buildUnits reads the units, and computes those that are not given.
 func (d *Decoder) buildUnits() sample.Reason {
 	r := &d.rec
-	hasRead, hasWrite := d.seen.has(fieldRCU), d.seen.has(fieldWCU)
-	if (!hasRead || !hasWrite) && !r.CompleteUnits(hasRead, hasWrite) {
-		return sample.ReasonNoOp
-	}
 	var ok bool
-	if hasRead {
+	if d.seen.has(fieldRCU) {
 		if r.RCU, ok = d.milli(fieldRCU); !ok {
 			return sample.ReasonBadUnits
 		}
 	}
-	if hasWrite {
+	if d.seen.has(fieldWCU) {
 		if r.WCU, ok = d.milli(fieldWCU); !ok {
 			return sample.ReasonBadUnits
 		}
+	}
+	return d.estimate(d.seen)
+}
+
+// estimate computes the units that are not given.
+func (d *Decoder) estimate(has fieldSet) sample.Reason {
+	hasRead, hasWrite := has.has(fieldRCU), has.has(fieldWCU)
+	if (!hasRead || !hasWrite) && !d.rec.CompleteUnits(hasRead, hasWrite) {
+		return sample.ReasonNoOp
 	}
 	return ""
 }
@@ -171,12 +181,17 @@ func (d *Decoder) buildRetries() sample.Reason {
 		}
 	}
 	if d.seen.has(fieldFailed) {
-		v := d.given[fieldFailed]
-		if v.kind != kindBool {
-			return sample.ReasonBadRetries
-		}
-		d.rec.Failed = d.src[v.start] == 't'
+		return d.buildFailed()
 	}
+	return ""
+}
+
+func (d *Decoder) buildFailed() sample.Reason {
+	v := d.given[fieldFailed]
+	if v.kind != kindBool {
+		return sample.ReasonBadRetries
+	}
+	d.rec.Failed = d.src[v.start] == 't'
 	return ""
 }
 

@@ -23,6 +23,9 @@ type Decoder struct {
 	given [fieldCount]value
 	seen  fieldSet
 	rec   sample.Record
+	empty bool // rec is the zero record
+	// shapes are those of the records before.
+	shapes shapes
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
 	attrs   map[string]string
@@ -31,7 +34,7 @@ type Decoder struct {
 
 // NewDecoder returns a ready Decoder.
 func NewDecoder() *Decoder {
-	return &Decoder{attrs: make(map[string]string)}
+	return &Decoder{attrs: make(map[string]string), empty: true, shapes: shapes{lessons: maxLessons}}
 }
 
 // SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
@@ -65,8 +68,13 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		d.blank()
 	}
 	// The message is the caller's again: texts of the last record would keep all of it.
-	d.src, d.rec = nil, sample.Record{}
-	clear(d.attrs)
+	d.src = nil
+	if !d.empty {
+		d.rec, d.empty = sample.Record{}, true
+	}
+	if len(d.attrs) > 0 {
+		clear(d.attrs)
+	}
 	if cap(d.scratch) > keptScratch {
 		d.scratch = nil
 	}
@@ -81,7 +89,8 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // line reads an object, behind which only another may stand in the same line.
 func (d *Decoder) line(at int64, h sample.Handler) {
 	start := d.pos
-	if !d.scan() {
+	known := d.known(at)
+	if !known && !d.scan() {
 		d.bad(h, start, d.behindObject(start))
 		return
 	}
@@ -89,6 +98,10 @@ func (d *Decoder) line(at int64, h sample.Handler) {
 	if d.inline(); d.pos < len(d.src) && d.src[d.pos] != '{' && d.src[d.pos] != '\n' {
 		d.fail(sample.ReasonSyntax)
 		d.bad(h, start, d.nextLine(end))
+		return
+	}
+	if known {
+		h.Record(&d.rec)
 		return
 	}
 	d.emit(start, end, at, h)
@@ -123,6 +136,10 @@ func (d *Decoder) list(at int64, h sample.Handler) {
 func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
 	if start < len(d.src) && d.src[start] == '{' {
+		if d.known(at) {
+			h.Record(&d.rec)
+			return true
+		}
 		if !d.scan() {
 			return false
 		}
@@ -170,6 +187,7 @@ func (d *Decoder) emit(start, end int, at int64, h sample.Handler) {
 		h.Bad(reason, d.excerpt(start, end))
 		return
 	}
+	d.shapes.learn(d.src[start:end])
 	h.Record(&d.rec)
 }
 

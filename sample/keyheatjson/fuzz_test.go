@@ -7,7 +7,13 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// FuzzDecode holds the decoder to the oracle on every input.
+// lesson has every name, in the forms that producers use.
+const lesson = `{"ts":1763692032185,"table":"t","index":"i","pk":"k","sk":"s","op":"UpdateItem","rcu":0.5,"wcu":2,` +
+	`"bytes":1733,"read":"strong","throttle":"x","rate":0.5,"n":25,"calls":1,"attempts":2,"waited_ms":12.5,"failed":true,` +
+	`"call":"c","caller":"role/a","account":"123456789012","region":"eu-west-1","id":"e","attrs":{"a":"b"},"other":[1]}`
+
+// FuzzDecode holds the decoder to the oracle on every input: one that has learned no
+// shape, and some that have.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(plain), int64(0))
 	f.Add([]byte("["+plain+","+plain+"]"), int64(0))
@@ -22,8 +28,10 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":`+v+`}`), int64(1763692032999))
 		}
 	}
+	f.Add([]byte(lesson), int64(1))
+	f.Add([]byte(lesson+"\n"+lesson[:len(lesson)-2]), int64(1))
 	f.Fuzz(func(t *testing.T, message []byte, at int64) {
-		if diff := same(message, at); diff != "" {
+		if diff := same(message, at, plain, lesson, `{"table": "t", "pk": 42, "op": "Query", "rcu": 0.5}`); diff != "" {
 			t.Fatal(diff)
 		}
 	})

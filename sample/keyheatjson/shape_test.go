@@ -1,0 +1,74 @@
+package keyheatjson_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+)
+
+// TestShapesAreLearned tells after which first record a second one is read by its shape.
+func TestShapesAreLearned(t *testing.T) {
+	t.Parallel()
+	const first = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":0.5,"rate":0.1}`
+	for story, c := range map[string]struct {
+		first, second string
+		known         bool
+	}{
+		"the same":             {first, first, true},
+		"other values":         {first, `{"ts":1763692099999,"table":"returns","pk":"customer#00004242","op":"Query","rcu":12,"rate":0.01}`, true},
+		"a key with escapes":   {first, strings.Replace(first, `"a"`, `"\u0061\"\\"`, 1), true},
+		"a key beyond ASCII":   {first, strings.Replace(first, `"a"`, `"größe"`, 1), true},
+		"units in full":        {first, strings.Replace(first, `0.5`, `1.25e1`, 1), true},
+		"white space":          {strings.ReplaceAll(first, `,`, `, `), strings.ReplaceAll(first, `,`, `, `), true},
+		"other white space":    {first, strings.ReplaceAll(first, `,`, `, `), false},
+		"another order":        {first, `{"table":"orders","ts":1763692032185,"pk":"a","op":"GetItem"}`, false},
+		"one name more":        {first, strings.Replace(first, `}`, `,"n":1}`, 1), false},
+		"a number for a text":  {first, strings.Replace(first, `"a"`, `42`, 1), false},
+		"null":                 {first, strings.Replace(first, `0.1`, `null`, 1), false},
+		"null before":          {strings.Replace(first, `0.1`, `null`, 1), strings.Replace(first, `0.1`, `null`, 1), true},
+		"a record that is bad": {first, strings.Replace(first, `0.1`, `2`, 1), false},
+		"all names":            {lesson, lesson, true},
+		"a name twice":         {`{"pk":"b",` + first[1:], `{"pk":"b",` + first[1:], false},
+	} {
+		d, k := keyheatjson.NewDecoder(), &recorder{}
+		d.Decode([]byte(c.first), 0, k)
+		d.Decode([]byte(c.second), 0, k)
+		if d.Known() == 1 != c.known {
+			t.Errorf("%s: %d records are read by a known shape", story, d.Known())
+		}
+	}
+}
+
+// TestShapesInTurn has one producer write several shapes in turn.
+func TestShapesInTurn(t *testing.T) {
+	t.Parallel()
+	d, k := keyheatjson.NewDecoder(), &recorder{}
+	for i := range 300 {
+		unit := []string{`"rcu":1`, `"wcu":1`, `"wcu":2,"index":"by-status"`}[i%3]
+		d.Decode([]byte(fmt.Sprintf(`{"ts":%d,"table":"t","pk":"k%d","op":"UpdateItem",%s}`, 1763692032185+i, i, unit)), 0, k)
+	}
+	if len(k.records) != 300 || d.Known() != 297 {
+		t.Errorf("%d records, %d by a known shape", len(k.records), d.Known())
+	}
+}
+
+// TestShapesAreBounded has every record come in a shape of its own: little is kept, and
+// after that the usual shape is learned again.
+func TestShapesAreBounded(t *testing.T) {
+	t.Parallel()
+	d, k := keyheatjson.NewDecoder(), &recorder{}
+	for i := range 5000 {
+		d.Decode([]byte(fmt.Sprintf(`{"x%d":1,"ts":1763692032185,"table":"t","pk":"k","op":"GetItem"}`, i)), 0, k)
+		for range 64 {
+			d.Decode([]byte(plain), 0, k)
+		}
+		if d.Steps() > 300 {
+			t.Fatalf("%d steps are kept", d.Steps())
+		}
+	}
+	if known := d.Known(); known < 5000*60 {
+		t.Errorf("%d of %d records are read by a known shape", known, len(k.records))
+	}
+}
