@@ -1,14 +1,13 @@
 package sketch
 
 import (
-	"github.com/zeebo/xxh3"
-
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/calls"
 	"github.com/keyheat/keyheat/sketch/internal/countmin"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
+	"github.com/keyheat/keyheat/sketch/internal/texthash"
 )
 
 // second is the summary of one live event-time second.
@@ -36,6 +35,7 @@ type second struct {
 type sums struct {
 	Total
 	callers texts
+	caller  texthash.Last
 	// distinct counts the keys of the second's minute; nil before the first.
 	distinct *distinct
 }
@@ -83,7 +83,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
 	if r.Caller != "" {
-		t.callers.Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
+		t.callers.Add(t.caller.Of(r.Caller, seed), r.Caller, weight)
 	}
 	if r.PK.Type == "" {
 		t.Keyless = t.Keyless.Plus(l)
@@ -187,7 +187,7 @@ func (s *second) clear() {
 	s.front.clear()
 	s.counts.Clear()
 	for _, t := range s.touched {
-		s.sums[t] = sums{callers: s.sums[t].callers.Emptied(tableCallersKept)}
+		s.sums[t] = sums{callers: s.sums[t].callers.Emptied(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched = s.touched[:0]
 	s.gathered, s.growing = 0, draw.Keys{}

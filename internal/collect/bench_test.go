@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -71,27 +72,20 @@ func (n naive) add(message []byte) error {
 }
 
 // BenchmarkPipeline takes messages through decode, sketch, seal, marshal and a
-// commit that keeps nothing, on one core, and in the same run through
-// encoding/json and a map.
+// commit that keeps nothing, on one core, and in turn through encoding/json and a map.
 func BenchmarkPipeline(b *testing.B) {
-	const count, size = 400_000, 4_000
+	const count, size = 200_000, 4_000
 	messages := benchMessages(count)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var ours, theirs time.Duration
-	var mallocs uint64
+	var ours, theirs cputime.Rounds
 	for b.Loop() {
-		took, allocated := timeCollector(b, messages, size)
-		ours, mallocs = ours+took, mallocs+allocated
-		theirs += timeNaive(b, messages)
+		ours.Take(func() { runCollector(b, messages, size) })
+		theirs.Take(func() { runNaive(b, messages) })
 	}
-	perSecond := func(d time.Duration) float64 { return float64(count*b.N) / d.Seconds() }
-	b.ReportMetric(perSecond(ours), "records/s")
-	b.ReportMetric(perSecond(theirs), "naive-records/s")
-	b.ReportMetric(perSecond(ours)/perSecond(theirs), "ratio")
-	b.ReportMetric(float64(mallocs)/float64(count*b.N), "allocs/record")
+	cputime.Report(b, "naive", count, ours, theirs)
 }
 
-func timeCollector(b *testing.B, messages []source.Message, size int) (time.Duration, uint64) {
+func runCollector(b *testing.B, messages []source.Message, size int) {
 	b.Helper()
 	c := newCollector(b, collect.Config{Source: "bench"}, new(null))
 	stop := running(b, c)
@@ -99,9 +93,6 @@ func timeCollector(b *testing.B, messages []source.Message, size int) (time.Dura
 	if err != nil {
 		b.Fatal(err)
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	began := time.Now()
 	for chunk := range slices.Chunk(messages, size) {
 		batch := source.Batch{Messages: slices.Values(chunk), Next: "1", Time: chunk[len(chunk)-1].Time}
 		if err := p.Fold(b.Context(), batch); err != nil {
@@ -111,17 +102,13 @@ func timeCollector(b *testing.B, messages []source.Message, size int) (time.Dura
 	if err := p.Release(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	took := time.Since(began)
-	runtime.ReadMemStats(&after)
 	if err := stop(); err != nil {
 		b.Fatal(err)
 	}
-	return took, after.Mallocs - before.Mallocs
 }
 
-func timeNaive(b *testing.B, messages []source.Message) time.Duration {
+func runNaive(b *testing.B, messages []source.Message) {
 	b.Helper()
-	began := time.Now()
 	n := naive{}
 	for _, m := range messages {
 		if err := n.add(m.Value); err != nil {
@@ -131,7 +118,6 @@ func timeNaive(b *testing.B, messages []source.Message) time.Duration {
 	if _, err := json.Marshal(n); err != nil { // what it would store
 		b.Fatal(err)
 	}
-	return time.Since(began)
 }
 
 // BenchmarkFold is what a record costs in this package, beyond nothing: an

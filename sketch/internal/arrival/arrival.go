@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/texthash"
 )
 
 const (
@@ -168,6 +169,8 @@ type Times struct {
 	slots []slot
 	used  []uint16
 	last  *slot
+	// caller hashes that of a record.
+	caller texthash.Last
 }
 
 type slot struct {
@@ -184,7 +187,7 @@ func (t *Times) Add(table uint16, r *sample.Record, m Moment) {
 	}
 	caller := uint64(table)
 	if r.Caller != "" {
-		caller = xxh3.HashStringSeed(r.Caller, caller)
+		caller = t.caller.Of(r.Caller, caller)
 	}
 	s := t.last // most records are of the producer of the one before
 	if s == nil || s.caller != caller || s.table != table {
