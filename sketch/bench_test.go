@@ -1,6 +1,7 @@
 package sketch_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,9 +13,10 @@ import (
 // stream is a stream of requests in little memory, read one after another as messages
 // are: a benchmark over an array of records measures how fast memory gives them.
 type stream struct {
-	keys  string
-	all   []request
-	table string
+	keys   string
+	all    []request
+	table  string
+	tables []string
 }
 
 type request struct {
@@ -37,6 +39,14 @@ func streamed() *stream {
 	return s
 }
 
+// spread returns the stream with each request in another of n tables than the one before.
+func (s stream) spread(n int) *stream {
+	for i := range n {
+		s.tables = append(s.tables, fmt.Sprintf("orders-%03d", i))
+	}
+	return &s
+}
+
 // each hands out every record, as a decoder does: one and the same, written anew.
 func (s *stream) each(use func(r *sample.Record)) {
 	r := sample.Record{Table: s.table, PK: sample.Key{Type: sample.TypeString}, Rate: 1, N: 1}
@@ -46,14 +56,23 @@ func (s *stream) each(use func(r *sample.Record)) {
 		r.Time, r.Op, r.RCU, r.WCU = q.time, q.op, sample.Milli(q.read), sample.Milli(q.write)
 		r.PK.Text = s.keys[from:q.end]
 		from = q.end
+		if len(s.tables) > 0 {
+			r.Table = s.tables[i%len(s.tables)]
+		}
 		use(&r)
 	}
 }
 
 // BenchmarkAdd adds two dense seconds of the trace to a shard and seals them, in turn
-// with an exact map of the same.
+// with an exact map of the same: as they are, and with a hundred tables in turn.
 func BenchmarkAdd(b *testing.B) {
-	records, s := streamed(), newShard()
+	records := streamed()
+	b.Run("one table", func(b *testing.B) { benchmarkAdd(b, records) })
+	b.Run("100 tables", func(b *testing.B) { benchmarkAdd(b, records.spread(100)) })
+}
+
+func benchmarkAdd(b *testing.B, records *stream) {
+	s := newShard()
 	var ours, exact cputime.Rounds
 	for b.Loop() {
 		ours.Take(func() {

@@ -3,6 +3,7 @@ package sketch_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -243,6 +244,44 @@ func TestSealAndDiscard(t *testing.T) {
 	third := sealed(s)
 	if len(third.Windows) != 0 || len(third.Cardinality) != 1 || len(third.Cardinality[0].Set) != 2 {
 		t.Fatalf("after Discard: %+v", third)
+	}
+}
+
+// TestIdleSecondsGiveMemoryBack fills the live seconds of some shards, and lets them be:
+// what they held is free after a few Seals, and they count as before.
+func TestIdleSecondsGiveMemoryBack(t *testing.T) {
+	heap := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	shards := make([]*sketch.Shard, 8)
+	for i := range shards {
+		shards[i] = newShard()
+		for second := range int64(sketch.SecondsInRing) {
+			for key := range 20_000 {
+				add(t, shards[i], write(start+second, fmt.Sprint("key", key), 1))
+			}
+		}
+		sealed(shards[i])
+	}
+	full := heap() - before
+	for _, s := range shards {
+		for range 20 {
+			sealed(s)
+		}
+	}
+	idle := heap() - before
+	if full < len(shards)*4<<20 || idle > full/10 {
+		t.Errorf("%d shards hold %d bytes, and %d when they are idle", len(shards), full, idle)
+	}
+	for _, s := range shards {
+		add(t, s, write(start, "again", 7))
+		if d := sealed(s); len(d.Windows) != 1 || len(d.Windows[0].Keys) != 1 || d.Windows[0].Keys[0].Low.Write != 7000 {
+			t.Fatalf("after it: %+v", d.Windows)
+		}
 	}
 }
 
