@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -266,11 +267,11 @@ func waitedEnough(c *Case) string {
 	if c.Reason != detect.Splittable || !c.overdue() {
 		return ""
 	}
-	minutes := wording.Count(int64(c.hotSeconds() / 60))
+	hot := wording.Span(time.Duration(c.hotSeconds()) * time.Second)
 	if c.Evidence != nil && c.Evidence.Refused[sample.KeyRange.String()] > 0 || c.SaturatedSeconds > 0 {
-		return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", minutes)
+		return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", hot)
 	}
-	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s minutes, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles, and then DynamoDB did not heal it. The table's metric WriteKeyRangeThroughputThrottleEvents, or the one of reads, tells which.", minutes)
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles, and then DynamoDB did not heal it. The table's metric WriteKeyRangeThroughputThrottleEvents, or the one of reads, tells which.", hot)
 }
 
 // capacityRemark says what the table's own capacity has to do with the key: one

@@ -27,7 +27,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		{name: "after two minutes", seconds: 120, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "after a quarter of an hour", seconds: 900, refused: 100, reason: detect.Splittable, says: "still throttles. DynamoDB did not heal it", saysNot: "Wait some"},
-		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 minutes, longer than splits take. The samples show no throttled request", saysNot: "Wait some"},
+		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 min, longer than splits take. The samples show no throttled request", saysNot: "Wait some"},
 		{name: "what no split helps", seconds: 120, reason: detect.HotItem, isSilent: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -102,11 +102,12 @@ func about(f *detect.Finding) string {
 	return string(f.Kind)
 }
 
-// needs says how much of what one partition serves a key needs.
+// needs says how much of what one partition serves a key needs at most. What lasts is that
+// it is hot, and not its highest second.
 func needs(f *detect.Finding) string {
 	peak, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value, detect.Side(f.Kind, "WCU", "RCU")
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" needs %s %s/s, %s what one partition %s", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
+	return fmt.Sprintf(" needs up to %s %s/s, %s what one partition %s", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and
@@ -134,24 +135,39 @@ func lasting(f *detect.Finding) string {
 	if f.FirstSeen.IsZero() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.TooManyShards || f.Kind == detect.SamplesLost {
 		return ""
 	}
-	seen := f.LastSeen.Sub(f.FirstSeen) + time.Second
-	if f.State == detect.Resolved {
-		return ", for " + Span(seen) + ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
+	text := ", for "
+	if f.Kind.OfKey() {
+		text = ", hot for "
 	}
-	return ", for " + Span(seen)
+	text += Span(f.LastSeen.Sub(f.FirstSeen) + time.Second)
+	if f.State == detect.Resolved {
+		text += ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
+	}
+	return text
 }
 
-// Span writes a time to two digits or so: 45 s, 4 min, 3 h, 2 d.
+// spanUnits are what a time is written in, each up to so many of the one before it.
+var spanUnits = []struct {
+	unit time.Duration
+	name string
+}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+
+// Span writes a time in one unit from ten of it on, and in it and the next smaller one below,
+// rounded to the last: 90 s, 2 min 51 s, 47 min, 2 h 51 min. Below two of a unit the next
+// smaller one is enough.
 func Span(d time.Duration) string {
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", d/time.Hour)
+	for i, u := range spanUnits[:len(spanUnits)-1] {
+		small := spanUnits[i+1]
+		switch fine := d.Round(small.unit); {
+		case fine >= 10*u.unit:
+			return fmt.Sprintf("%d %s", d.Round(u.unit)/u.unit, u.name)
+		case fine >= 2*u.unit && fine%u.unit == 0:
+			return fmt.Sprintf("%d %s", fine/u.unit, u.name)
+		case fine >= 2*u.unit:
+			return fmt.Sprintf("%d %s %d %s", fine/u.unit, u.name, fine%u.unit/small.unit, small.name)
+		}
 	}
-	return fmt.Sprintf("%d d", d/(24*time.Hour))
+	return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
 }
 
 // Shorten returns a text of at most so many characters, the last of them an ellipsis
