@@ -51,6 +51,8 @@ var lifetimes = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1001, over: 1, saturated: 3, shards: 2, utilization: 1.001},
 	{name: "three seconds of a plateau too far apart are not", seconds: []demand{{units: 991, throttled: 1}, {units: 400}, {units: 991, throttled: 1}, {units: 400}, {units: 400}, {units: 991, throttled: 1}},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 991, shards: 2, utilization: 0.991},
+	{name: "three seconds of a plateau with others between of which nothing is seen are not", seconds: []demand{{units: 991, throttled: 1}, {}, {units: 991, throttled: 1}, {}, {units: 991, throttled: 1}},
+		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 991, shards: 2, utilization: 0.991},
 	{name: "seconds of a plateau count once, and those that stand alone do not", seconds: []demand{{units: 1400, throttled: 400}, {units: 400}, {units: 400}, {units: 400}, {units: 991, throttled: 1}, {units: 999, throttled: 1}, {units: 400}, {units: 990, throttled: 1}, {units: 995, throttled: 1}, {units: 400}, {units: 400}, {units: 400}, {units: 991, throttled: 1}},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1400, over: 1, saturated: 4, shards: 3, utilization: 1.4},
 	{name: "what is not proven is possible and no more", seconds: []demand{{units: 700, unsure: 400}, {units: 850, unsure: 200}},

@@ -56,6 +56,9 @@ type Episode struct {
 	// how many it is for certain.
 	flushes        sampling.Flushes
 	flushed, exact int
+	// opening is the flush with which the figures begin, as it was added to them, until
+	// another one follows; nil of others.
+	opening *point
 
 	first, last int64                     // the hot seconds
 	through     int64                     // the last second that was counted
@@ -124,6 +127,9 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		since = 0
 	}
 	e.through = p.second
+	if since > 1 {
+		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
+	}
 	if p.pressure != nil {
 		e.observePressure(p, r, t)
 		return
@@ -222,8 +228,8 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 	if both := s.certain.combined(); both > e.combined {
 		e.combined = both
 	}
-	if e.seconds == 0 {
-		p = s.likely // of what was flushed first nothing tells how long it gathered
+	if e.seconds == 0 && s.flushed {
+		p, e.opening = s.likely, s.likely // of what was flushed first nothing tells how long it gathered
 	}
 	e.seconds++
 	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
@@ -276,6 +282,7 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 	case since <= 1:
 		return 0
 	case s.flushed && e.seconds > 0:
+		e.leaveOpening()
 		gathered = min(since, detect.MeanLongest) - 1
 		e.pass(gathered)
 		if r.table != nil {
@@ -285,6 +292,19 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 		e.pass(t.complete(s.second-since, s.second-1))
 	}
 	return gathered
+}
+
+// leaveOpening takes the first flush out of the sums: between two flushes lies what the
+// second one gathered.
+func (e *Episode) leaveOpening() {
+	p := e.opening
+	if p == nil {
+		return
+	}
+	e.opening = nil
+	e.readTotal.Remove(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Remove(p.write, p.drawn(detect.HotKeyWrite))
+	e.sumTable = detect.Sub(e.sumTable, p.table)
 }
 
 func (e *Episode) pass(seconds int64) {

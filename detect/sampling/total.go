@@ -59,6 +59,20 @@ func (t *Total) Add(a Amounts, s Second) {
 	}
 }
 
+// Remove takes back a second that was added. The largest draws stay: what another one
+// would have added may be as much.
+func (t *Total) Remove(a Amounts, s Second) {
+	t.value, t.missing = t.value-a.Value, t.missing-a.missing
+	t.sum.units -= s.Units
+	t.sum.variance -= s.Spread.Variance
+	t.sum.whole -= math.Sqrt(s.Whole)
+	t.sum.squares -= s.Units * s.Units
+	t.sum.seconds--
+	if s.Whole > 0 {
+		t.callers -= a.Spread.Largest
+	}
+}
+
 // Pass adds seconds in which a sampled key may have been, and no sample shows it.
 func (t *Total) Pass(seconds int64) { t.sum.seconds += float64(seconds) }
 
