@@ -7,10 +7,13 @@ type Table struct {
 	Target
 	// Seconds is in how many seconds there was load.
 	Seconds int64 `json:"seconds"`
-	// Requests, WCU and RCU are the exact sums.
+	// Requests are those that were served, of sampled ones those that were drawn; WCU and
+	// RCU are the units that requests which were served consumed.
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
+	// Throttled is what was throttled, beside these.
+	Throttled Throttled `json:"throttled"`
 	// Unseen is the most that any key which is not listed can have had in one
 	// second. Below the limits it proves that no hot key was missed.
 	Unseen Unseen `json:"unseen"`
@@ -22,6 +25,16 @@ type Table struct {
 	View *View `json:"view"`
 	// CloudWatch is what DynamoDB's own metrics say; null where they are not read.
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
+}
+
+// Throttled is what DynamoDB throttled of a table or index.
+type Throttled struct {
+	// Requests counts attempts: those that SDKs made again are among them.
+	Requests int64 `json:"requests"`
+	// WCU and RCU are the units that they asked for: each request's once, where its
+	// producer tells which attempts were the same request's.
+	WCU float64 `json:"wcu"`
+	RCU float64 `json:"rcu"`
 }
 
 // TableCloudWatch is what CloudWatch says of a table or index.

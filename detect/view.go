@@ -8,7 +8,8 @@ type View struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 	// DistinctKeys is about how many partition keys were used, with its 95%
-	// interval; exact where Low is High.
+	// interval; exact where Low is High. Where Value is Low it is the least, as of
+	// requests that were sampled: of how many keys none was drawn is not known.
 	DistinctKeys Figure `json:"distinct_keys"`
 	// Top are the keys with the most load, at most TopKeys.
 	Top []TopKey `json:"top"`

@@ -66,6 +66,9 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.total.Requests += w.Total.Requests - before.Requests
 	s.total.Write += w.Total.Write - before.Write
 	s.total.Read += w.Total.Read - before.Read
+	s.total.ThrottledRequests += w.Total.ThrottledRequests - before.ThrottledRequests
+	s.total.Throttled.Write += w.Total.Throttled.Write - before.Throttled.Write
+	s.total.Throttled.Read += w.Total.Throttled.Read - before.Throttled.Read
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
@@ -165,9 +168,13 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 func (t totals) tables() []detect.Table {
 	all := make([]detect.Table, 0, len(t.sums))
 	for of, s := range t.sums {
+		served := detect.Sub(s.total.Load, s.total.Throttled)
 		all = append(all, detect.Table{
-			Target: of, Seconds: s.seconds, Requests: s.total.Requests,
-			WCU: detect.Units(s.total.Write), RCU: detect.Units(s.total.Read),
+			Target: of, Seconds: s.seconds, Requests: s.total.Requests - s.total.ThrottledRequests,
+			WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
+			Throttled: detect.Throttled{
+				Requests: s.total.ThrottledRequests, WCU: detect.Units(s.total.Throttled.Write), RCU: detect.Units(s.total.Throttled.Read),
+			},
 			Unseen: detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
 			Provable: detect.Unseen{
 				WCU: sampling.Provable(detect.PartitionWrite, s.total.WriteLargest),

@@ -56,6 +56,7 @@ type counters struct {
 	distinct   sketch.Cardinality
 	registered bool // distinct has something
 	unlisted   bool // some keys may be in no list
+	drawn      bool // of some requests only those that were drawn were seen
 }
 
 // hottestSecond is the highest second of any key.
@@ -93,6 +94,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.flushed += part * float64(detect.Weight(w.Total.Load))
 	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
+	t.drawn = t.drawn || w.Total.ReadLargest > 0 || w.Total.WriteLargest > 0
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // what is proven is no more than this
@@ -226,8 +228,19 @@ func (t *counters) isTimed() bool {
 }
 
 // count returns about how many distinct keys there were; exactly, where every key was
-// listed and sampled.
+// listed and sampled. Of requests that were drawn it is the least: of how many keys none
+// was drawn nothing tells, and each had a request of half a unit or more.
 func (t *counters) count() detect.Figure {
+	seen := t.countSeen()
+	if !t.drawn {
+		return seen
+	}
+	most := math.Ceil(detect.Units(t.frequent.total.Write) + 2*detect.Units(t.frequent.total.Read))
+	return detect.Figure{Value: seen.Low, Low: seen.Low, High: max(seen.High, most)}
+}
+
+// countSeen returns about how many distinct keys were seen.
+func (t *counters) countSeen() detect.Figure {
 	listed := float64(len(t.sampled))
 	if t.frequent.all() {
 		listed = float64(len(t.frequent.keys))

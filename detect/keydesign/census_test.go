@@ -585,3 +585,32 @@ func TestAShareIsSaidOnce(t *testing.T) {
 		t.Errorf("the key with %v of the load: ceiling %v, %s", top, v.Ceiling, v.Design.Why)
 	}
 }
+
+// TestDrawnKeysAreTheLeast draws one request in ten of 5 keys, and of 3,000: those of which
+// none was drawn were there, too, and no sentence says how many there are.
+func TestDrawnKeysAreTheLeast(t *testing.T) {
+	t.Parallel()
+	for keys, says := range map[int]string{5: "Only 5 keys like user#<id> among the requests that were sampled", 3000: "At least "} {
+		random := rand.New(rand.NewPCG(5, uint64(keys)))
+		w := newRecorder(1024)
+		for second := range int64(30) {
+			for range 300 {
+				if random.Float64() > 0.1 {
+					continue
+				}
+				err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(fmt.Sprint("user#", random.IntN(keys))),
+					Op: sample.PutItem, WCU: scenario.Milli(1), Rate: 0.1, N: 1, Calls: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		v := w.view(t)
+		if n := v.DistinctKeys; n.Low != n.Value || n.Low > float64(keys) || n.High < float64(keys) {
+			t.Errorf("%d keys are counted as %+v", keys, n)
+		}
+		if !strings.Contains(v.Design.Why, says) {
+			t.Errorf("of %d keys it says %q, not %q", keys, v.Design.Why, says)
+		}
+	}
+}

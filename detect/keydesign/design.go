@@ -16,6 +16,8 @@ type traits struct {
 	// distinct is how many keys there were, effective how many at a time (see
 	// View.EffectiveKeys).
 	distinct, effective float64
+	// drawn reports that distinct are those of the requests that were drawn.
+	drawn bool
 	// share is the largest part of any key in the load while it was there; 0
 	// when none stands out. It is of reads where reads says that these have more
 	// of the throughput, otherwise of writes.
@@ -58,13 +60,13 @@ func judgeDesign(t traits) detect.Design {
 		}
 	}
 	if t.distinct >= manyKeys && t.share < evenShare {
-		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("Some %s keys%s, and none has 1%% of the %s.", wording.Significant(t.distinct), t.likeTemplate(), t.loadWord())}
+		return detect.Design{Verdict: detect.DesignExcellent, Why: fmt.Sprintf("%s, and none has 1%% of the %s.", t.keys(), t.loadWord())}
 	}
 	if t.share > 0 {
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, the largest with %s of the %s: watch it for power users.",
-			wording.Significant(t.distinct), t.likeTemplate(), wording.Percent(t.share), t.loadWord())}
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, the largest with %s of the %s: watch it for power users.",
+			t.keys(), wording.Percent(t.share), t.loadWord())}
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, and none stands out.", wording.Significant(t.distinct), t.likeTemplate())}
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, and none stands out.", t.keys())}
 }
 
 // capacityOf returns what so many full partitions serve.
@@ -101,12 +103,35 @@ func (t traits) likeTemplate() string {
 // their number means follows from it then.
 func (t traits) haveOneForm() bool { return t.template != "" && t.fits >= oneForm }
 
+// number writes how many keys there are; of requests that were drawn the least.
+func (t traits) number(n float64) string {
+	if t.drawn {
+		return "at least " + wording.Significant(n)
+	}
+	return "some " + wording.Significant(n)
+}
+
+// keys says how many there are, and what they are like.
+func (t traits) keys() string {
+	n := t.number(t.distinct)
+	return strings.ToUpper(n[:1]) + n[1:] + " keys" + t.likeTemplate()
+}
+
+// amongDrawn says of a small number that it is that of the requests that were drawn; empty
+// where all were seen.
+func (t traits) amongDrawn() string {
+	if t.drawn {
+		return " among the requests that were sampled"
+	}
+	return ""
+}
+
 // oneOfThem names one of the keys, by itself where it has another form than most.
 func (t traits) oneOfThem(other string) string {
 	if other == "" {
-		return fmt.Sprintf("One of some %s keys%s", wording.Significant(t.distinct), t.likeTemplate())
+		return fmt.Sprintf("One of %s keys%s", t.number(t.distinct), t.likeTemplate())
 	}
-	return fmt.Sprintf("The key %s, beside some %s others%s,", wording.Quote(other), wording.Significant(t.distinct-1), t.likeTemplate())
+	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), t.likeTemplate())
 }
 
 // constantKey judges one key for everything.
@@ -114,7 +139,11 @@ func constantKey(t traits) (detect.Design, bool) {
 	if t.distinct >= 1.5 {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes everything: that carries %s write and %s read units a second while the key is in one partition, whatever is provisioned.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
+	everything := "everything"
+	if t.drawn {
+		everything = "every request that was sampled"
+	}
+	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes %s: that carries %s write and %s read units a second while the key is in one partition, whatever is provisioned.", everything, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
 // isTime reports whether keys of a template are nothing but a time, and words.
@@ -149,11 +178,11 @@ func shardKey(t traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	if t.share*t.distinct > evenShards {
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards carry at most %s%s, and the fullest has %.1f times its part.",
-			wording.Significant(t.distinct), t.capacityOf(1/t.share), inOnePartition, t.share*t.distinct)}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards%s carry at most %s%s, and the fullest has %.1f times its part.",
+			wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(1/t.share), inOnePartition, t.share*t.distinct)}, true
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards, evenly used, carry at most %s%s.",
-		wording.Significant(t.distinct), t.capacityOf(t.distinct), inOnePartition)}, true
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards%s, evenly used, carry at most %s%s.",
+		wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
 }
 
 // fewValues judges a list of values, such as a status or a country.
@@ -166,7 +195,7 @@ func fewValues(t traits) (detect.Design, bool) {
 	if !words && !numbers {
 		return detect.Design{}, false
 	}
-	text := fmt.Sprintf("Only %s values, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.capacityOf(t.distinct))
+	text := fmt.Sprintf("Only %s values%s, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(t.distinct))
 	if t.share > 0 && 1/t.share < 0.9*t.distinct {
 		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.capacityOf(1/t.share))
 	}
@@ -177,11 +206,11 @@ func fewValues(t traits) (detect.Design, bool) {
 func fewIDs(t traits) (detect.Design, bool) {
 	switch {
 	case t.distinct <= veryFewKeys:
-		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct), inOnePartition)}, true
+		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
 	case t.distinct <= fewKeys:
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s: they carry at most %s, evenly used%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.capacityOf(t.distinct), inOnePartition)}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s, evenly used%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
 	}
 	return detect.Design{}, false
 }
@@ -192,8 +221,8 @@ func sharesUnknown(t traits) (detect.Design, bool) {
 	if t.whole < unknownShares {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("Some %s keys%s; what each has of the %s cannot be proven from this sampling: if callers were drawn as a whole, other callers have other keys.",
-		wording.Significant(t.distinct), t.likeTemplate(), t.loadWord())}, true
+	return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("%s; what each has of the %s cannot be proven from this sampling: if callers were drawn as a whole, other callers have other keys.",
+		t.keys(), t.loadWord())}, true
 }
 
 // dominantKey judges one key among many that has much of the load.
@@ -220,15 +249,15 @@ func burstyKey(t traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	if t.burst <= evenShards*t.evenBurst() {
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s share the load evenly, and are too few for it: in the highest second each of them had about a full partition's load or more.",
-			wording.Significant(t.distinct), t.likeTemplate())}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s share the load evenly, and are too few for it: in the highest second each of them had about a full partition's load or more.",
+			t.keys())}, true
 	}
 	one := "one"
 	if t.otherHottest != "" {
 		one = wording.Quote(t.otherHottest)
 	}
-	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Some %s keys%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single one.",
-		wording.Significant(t.distinct), t.likeTemplate(), one, wording.Percent(t.burst))}, true
+	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single one.",
+		t.keys(), one, wording.Percent(t.burst))}, true
 }
 
 // evenBurst is what each key would have of a partition's limit in the table's highest
@@ -243,8 +272,8 @@ func orderedIDs(t traits) (detect.Design, bool) {
 	if !t.newest {
 		return detect.Design{}, false
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Some %s keys%s, numbered in order, and requests are for the newest: placement is by hash, so that alone does no harm.",
-		wording.Significant(t.distinct), t.likeTemplate())}, true
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, numbered in order, and requests are for the newest: placement is by hash, so that alone does no harm.",
+		t.keys())}, true
 }
 
 // longKey judges keys that spread well and are trouble otherwise.

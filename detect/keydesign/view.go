@@ -46,7 +46,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	}
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
-		distinct: v.DistinctKeys.Value, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
+		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
 		other: otherForm(v.Template.Pattern, largest.key), otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})

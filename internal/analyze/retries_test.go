@@ -59,3 +59,31 @@ func TestAStormIsExplained(t *testing.T) {
 		t.Errorf("incidents %+v", r.Incidents)
 	}
 }
+
+// TestTablesTellServedFromThrottled: what a table's requests were, and consumed, does not
+// include what was throttled, in no form of the result.
+func TestTablesTellServedFromThrottled(t *testing.T) {
+	t.Parallel()
+	samples := strings.Repeat(`{"ts":1763692032000,"table":"orders","pk":"a","op":"PutItem","wcu":2,"n":10}`+"\n", 2) +
+		`{"ts":1763692032100,"table":"orders","pk":"a","op":"PutItem","wcu":2,"n":3,"throttle":"TableWriteKeyRangeThroughputExceeded"}` + "\n" +
+		`{"ts":1763692032200,"table":"orders","pk":"a","op":"PutItem","wcu":0,"n":6,"throttle":"TableWriteKeyRangeThroughputExceeded"}` + "\n"
+	got := result(t, samples).Tables[0]
+	if want := (detect.Throttled{Requests: 9, WCU: 6}); got.Requests != 20 || got.WCU != 40 || got.Throttled != want {
+		t.Errorf("%d requests with %g WCU, throttled %+v; want 20 with 40, and %+v", got.Requests, got.WCU, got.Throttled, want)
+	}
+	for _, c := range []struct{ samples, header, row string }{
+		{samples, "REQUESTS SEEN WRITE UNITS READ UNITS THROTTLED SEEN UNITS THROTTLED orders", "orders 1 20 40 0 9 6"},
+		{strings.SplitAfter(samples, "\n")[0], "REQUESTS SEEN WRITE UNITS READ UNITS orders", "orders 1 10 20 0"},
+	} {
+		text := strings.Join(strings.Fields(run(t, c.samples, analyze.FormatTable)), " ")
+		if !strings.Contains(text, c.header) || !strings.Contains(text, c.row) {
+			t.Errorf("it does not say %q and %q:\n%s", c.header, c.row, text)
+		}
+	}
+	page := strings.Join(strings.Fields(explained(t, samples, "orders")), " ")
+	for _, want := range []string{"seen 20 requests that were served in 1 second", "writes 40 WCU in all", "throttled 9 attempts seen, beside these: they asked for 6 WCU and 0 RCU"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %q:\n%s", want, page)
+		}
+	}
+}

@@ -77,11 +77,15 @@ func (r *Result) candidates() string {
 	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
 }
 
-// keys writes how many there are, with ~ where that is an estimate.
+// keys writes how many there are, with ~ where that is an estimate, and ≥ where it is
+// the least.
 func keys(v *detect.View) string {
 	n := wording.Significant(v.DistinctKeys.Value)
 	if v.DistinctKeys.Low == v.DistinctKeys.High {
 		return n
+	}
+	if v.DistinctKeys.Low == v.DistinctKeys.Value {
+		return "≥" + n
 	}
 	return "~" + n
 }
@@ -250,12 +254,15 @@ func (w *wholeTable) write(p *page) {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
 	p.heading("Load")
-	p.fact("seen", "%s requests in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
+	p.fact("seen", "%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 	for _, l := range []struct {
 		name, unit string
 		sum        float64
 	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
 		p.fact(l.name, "%s %s in all, %s a second on average", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))))
+	}
+	if t := w.Throttled; t.Requests > 0 {
+		p.fact("throttled", "%s attempts seen, beside these: they asked for %s WCU and %s RCU", wording.Count(t.Requests), wording.About(t.WCU), wording.About(t.RCU))
 	}
 	w.keys(p)
 }

@@ -308,13 +308,24 @@ func shardsCell(f, root *detect.Finding) any {
 	return f.Shards
 }
 
+// tables writes what was served of each table and index, and what was throttled where
+// anything was.
 func (r *Result) tables() string {
-	t := newTable("table", "seconds", "requests", "write units", "read units")
-	for _, s := range r.Tables {
-		t.AppendRow(table.Row{r.target(s.Target), wording.Count(s.Seconds), wording.Count(s.Requests),
-			wording.About(s.WCU), wording.About(s.RCU)})
+	columns := []string{"seconds", "requests seen", "write units", "read units"}
+	if slices.ContainsFunc(r.Tables, func(t detect.Table) bool { return t.Throttled.Requests > 0 }) {
+		columns = append(columns, "throttled seen", "units throttled")
 	}
-	t.SetColumnConfigs(right("seconds", "requests", "write units", "read units"))
+	header := table.Row{"table"}
+	for _, name := range columns {
+		header = append(header, name)
+	}
+	t := newTable(header...)
+	for _, s := range r.Tables {
+		row := table.Row{r.target(s.Target), wording.Count(s.Seconds), wording.Count(s.Requests),
+			wording.About(s.WCU), wording.About(s.RCU), wording.Count(s.Throttled.Requests), wording.About(s.Throttled.WCU + s.Throttled.RCU)}
+		t.AppendRow(row[:len(header)])
+	}
+	t.SetColumnConfigs(right(columns...))
 	return t.Render()
 }
 

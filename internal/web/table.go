@@ -21,20 +21,14 @@ type tableTotals struct {
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
 	// Throttled is what was throttled, beside what Requests and units count.
-	Throttled throttled `json:"throttled"`
-	Seconds   int64     `json:"seconds"`
+	Throttled detect.Throttled `json:"throttled"`
+	Seconds   int64            `json:"seconds"`
 	// DistinctKeys is about how many keys were seen in the last hour that is
 	// stored; 0 when unknown.
 	DistinctKeys int64 `json:"distinct_keys"`
 	// View is what the keys of the last hour look like; null before there is
 	// one.
 	View *detect.View `json:"view"`
-}
-
-type throttled struct {
-	Requests int64   `json:"requests"`
-	WCU      float64 `json:"wcu"`
-	RCU      float64 `json:"rcu"`
 }
 
 // maxCounted is how many tables have their distinct keys counted for one page:
@@ -55,7 +49,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 		all[i] = tableTotals{
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
-			Throttled: throttled{r.ThrottledRequests, float64(r.ThrottledWriteMilli) / 1000, float64(r.ThrottledReadMilli) / 1000},
+			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		all[i].View = views[r.Target].View
 		if i >= maxCounted {

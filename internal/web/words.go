@@ -188,12 +188,16 @@ func places(of []detect.Target) []string {
 	return all
 }
 
-// distinctKeys writes a count, or "about" before an estimate.
+// distinctKeys writes a count, or "about" before an estimate, and "at least" before what
+// is no more than that.
 func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
 		return wording.About(f.Value)
 	}
 	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
+	if f.Low == f.Value {
+		return "at least " + wording.About(math.Floor(f.Value/digits)*digits)
+	}
 	return "about " + wording.About(math.Round(f.Value/digits)*digits)
 }
 

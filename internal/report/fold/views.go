@@ -102,9 +102,13 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 		h.totals[at] = t
 	}
 	t.Seconds++
-	t.Requests += w.Total.Requests
-	t.WCU += float64(w.Total.Write) / 1000
-	t.RCU += float64(w.Total.Read) / 1000
+	served := detect.Sub(w.Total.Load, w.Total.Throttled)
+	t.Requests += w.Total.Requests - w.Total.ThrottledRequests
+	t.WCU += detect.Units(served.Write)
+	t.RCU += detect.Units(served.Read)
+	t.Throttled.Requests += w.Total.ThrottledRequests
+	t.Throttled.WCU += detect.Units(w.Total.Throttled.Write)
+	t.Throttled.RCU += detect.Units(w.Total.Throttled.Read)
 	t.Unseen.WCU = max(t.Unseen.WCU, float64(w.Unseen.Write)/1000)
 	t.Unseen.RCU = max(t.Unseen.RCU, float64(w.Unseen.Read)/1000)
 }
