@@ -142,6 +142,11 @@ type Split struct {
 	Splits   int     `json:"splits"`
 	Residual float64 `json:"residual"`
 	Refused  float64 `json:"refused"`
+	// ResidualLow and ResidualHigh are the least and the most that the fullest part has,
+	// by where DynamoDB splits: at either end of the gap in which the median of the load
+	// lies, or half-way between the sort keys. Where nothing was split they are Residual.
+	ResidualLow  float64 `json:"residual_low"`
+	ResidualHigh float64 `json:"residual_high"`
 }
 
 // SplitVerdict is whether splits would help.

@@ -112,8 +112,16 @@ func moving(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	return Diagnosis{reason, where + " " + residual(f, s)}, true
 }
 
+// alike is how far the loads of a fullest part may be apart, by where DynamoDB splits, for
+// one of them to be said of all: predictions are within as much of a model of partitions.
+const alike = 0.1
+
 // residual writes what the splits that the last seconds would have caused leave.
 func residual(f *detect.Finding, s detect.Split) string {
+	if s.ResidualHigh-s.ResidualLow > alike*s.Residual {
+		return fmt.Sprintf("As the load was in the last %s, splits leave from %s to %s on the fullest part: which of these depends on where between the sort keys DynamoDB splits, and that is not published.",
+			span(s.Seconds), wording.About(s.ResidualLow), perSecond(f, s.ResidualHigh))
+	}
 	after := "As the load was in the last " + span(s.Seconds) + ", the key's items are not split"
 	if s.Splits > 0 {
 		after = fmt.Sprintf("As the load was in the last %s, after %s", span(s.Seconds), splits(s.Splits))

@@ -18,7 +18,7 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 		m := detect.NewRelated(f, kind, f.Key)
 		m.Why, m.Advice = why, []detect.Step{step}
 		if own, unknown := fixes.ForTimes(f); unknown {
-			m.Why, m.Advice = why+" "+f.Quality.Times(), append(m.Advice, own)
+			m.Why, m.Advice = why+" "+f.Quality.Times(), []detect.Step{own, step}
 		}
 		all = append(all, m)
 	}

@@ -54,9 +54,9 @@ func WhyThrottled(f *detect.Finding) string {
 		return ""
 	}
 	if f.Quality.Rate != nil && *f.Quality.Rate < 1 {
-		return fmt.Sprintf("Of the attempts on the key that were sampled in the seconds looked at, DynamoDB throttled %s.", wording.Count(n))
+		return fmt.Sprintf("Of the attempts on the key that were sampled in %s, DynamoDB throttled %s.", wording.Hottest(f.Evidence.Seconds), wording.Count(n))
 	}
-	return fmt.Sprintf("DynamoDB throttled at least %s attempts on the key in the seconds looked at.", wording.Count(n))
+	return fmt.Sprintf("DynamoDB throttled at least %s attempts on the key in %s.", wording.Count(n), wording.Hottest(f.Evidence.Seconds))
 }
 
 // amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).

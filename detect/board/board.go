@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect/causes"
 	"github.com/keyheat/keyheat/detect/episode"
 	"github.com/keyheat/keyheat/detect/fixes"
+	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/rolling"
 	"github.com/keyheat/keyheat/detect/sharding"
 	"github.com/keyheat/keyheat/detect/throttling"
@@ -219,14 +220,15 @@ func (b *Board) fewValues(found []detect.Finding) []detect.Finding {
 	all := b.views.findings(b.options.Policy, b.viewsSince())
 	for i := range all {
 		f := &all[i]
-		if f.OverSeconds != nil || !b.options.OneEpisode {
-			continue
-		}
 		var values []*detect.Finding
 		for j := range found {
 			if found[j].Kind.OfKey() && found[j].Target == f.Target {
 				values = append(values, &found[j])
 			}
+		}
+		keydesign.AddSplits(f, values)
+		if f.OverSeconds != nil || !b.options.OneEpisode {
+			continue
 		}
 		if n, in := detect.AnyOver(values); n != nil && *n > 0 { // of a value that the policy excludes nothing is found
 			f.OverSeconds, f.OverIn = n, in

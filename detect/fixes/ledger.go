@@ -40,6 +40,7 @@ const (
 	byEffect place = iota // by effect for effort
 	first                 // before every design of keys
 	last                  // behind the fixes that do not depend on luck
+	ahead                 // before all: it shows whether there is anything to fix
 )
 
 // entry is a line of the ledger: what is done, its effort, where the documentation has
@@ -135,7 +136,7 @@ func divides(f applied) bool {
 
 // compare orders two fixes, the better one first.
 func (c *Case) compare(x, y *applied) int {
-	at := func(f *applied) int { return map[place]int{first: 0, byEffect: 1, last: 2}[f.place] }
+	at := func(f *applied) int { return map[place]int{ahead: 0, first: 1, byEffect: 2, last: 3}[f.place] }
 	return cmp.Or(
 		cmp.Compare(at(x), at(y)),
 		cmp.Compare(rank(x.effort)+c.doubt(x.after), rank(y.effort)+c.doubt(y.after)),

@@ -22,9 +22,9 @@ func ownTimes(_ *Adviser, c *Case) (fix, bool) {
 		who = wording.Quote(e.Callers[0].Text)
 	}
 	return fix{
-		text: fmt.Sprintf("Have %s write each request's own time, and not that of a batch: then it is seen in which seconds the key is over the limit, or that it is not. Until then the %s's metric %sKeyRangeThroughputThrottleEvents says whether DynamoDB throttles for want of a partition.",
-			who, c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read")),
-		basis: "the times that requests carry", place: first,
+		text: fmt.Sprintf("See first whether DynamoDB throttles for want of a partition: the %s's metric %sKeyRangeThroughputThrottleEvents says so, and these times do not. Have %s write each request's own time, and not that of a batch: then it is seen in which seconds the key is over the limit, or that it is not.",
+			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), who),
+		basis: "the times that requests carry", place: ahead,
 	}, true
 }
 
@@ -107,7 +107,7 @@ func starvedTable(_ *Adviser, c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	return fix{
-		text:  fmt.Sprintf("Check the table's capacity: %s attempts on the key were throttled because the table or account had too little, not because of its partition.", wording.Count(starved)),
+		text:  fmt.Sprintf("Check the table's capacity: %s attempts on the key were throttled in %s because the table or account had too little, not because of its partition.", wording.Count(starved), wording.Hottest(c.Evidence.Seconds)),
 		basis: "the reasons of throttled requests; the key keeps its load", place: first, after: c.after(1, 1),
 	}, true
 }
@@ -133,7 +133,7 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 		basis = fmt.Sprintf("%s of %s attempts were refused, and each request was sent %.1f times", wording.Percent(detect.Ratio(r.Refused, r.Attempts)), wording.About(r.Attempts), r.Amplification)
 	}
 	return fix{
-		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts on the key were throttled in the seconds looked at, and retries at once are load on the same partition.", wording.Count(n)),
+		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts on the key were throttled in %s, and retries at once are load on the same partition.", wording.Count(n), wording.Hottest(c.Evidence.Seconds)),
 		basis: basis,
 		after: c.after(1-share, 1),
 	}, true
@@ -149,7 +149,7 @@ func Retries(f *detect.Finding) []detect.Step {
 	}
 	return []detect.Step{{
 		Action: detect.ActionRetry, Effort: detect.EffortCode, Guide: "retries", Basis: "how many of the throttled requests were retries is not known",
-		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: %s attempts were throttled in the seconds looked at, and retries at once are load on the same partitions.", wording.Count(n)),
+		Text: fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts were throttled in %s, and retries at once are load on the same partitions.", wording.Count(n), wording.Seconds(c.Evidence.Seconds)),
 	}}
 }
 

@@ -2,6 +2,7 @@ package keydesign
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -89,6 +90,32 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, each), Basis: fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards), Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, named)}, capacity}
 	}
 	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
+}
+
+// AddSplits adds that DynamoDB may split the items of the values that are hot, to the advice
+// on a key of few values: where their own findings say so of all that are still hot. It comes
+// behind more values, since splits make none.
+func AddSplits(f *detect.Finding, values []*detect.Finding) {
+	var waits *detect.Step
+	var of *detect.Finding
+	for _, v := range values {
+		if v.State == detect.Resolved || detect.Rank(v.Severity) < detect.Rank(detect.Warning) {
+			continue
+		}
+		at := slices.IndexFunc(v.Advice, func(s detect.Step) bool { return s.Action == detect.ActionWait && s.Effort == detect.EffortNone })
+		if at < 0 {
+			return
+		}
+		if s := &v.Advice[at]; waits == nil || s.After != nil && (waits.After == nil || s.After.High > waits.After.High) {
+			waits, of = s, v
+		}
+	}
+	if waits == nil || len(f.Advice) == 0 {
+		return
+	}
+	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: waits.After, Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
+		"Meanwhile adaptive capacity can split the items of the values that are hot, after some minutes and under the conditions that the finding about %s states. That makes no more values: do not wait for it.", wording.Quote(of.Key))}
+	f.Advice = slices.Insert(f.Advice, 1, step)
 }
 
 // shardNames writes the first and the last name of a value's shards, in the policy's form

@@ -75,8 +75,8 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 			firing = true // each key is perhaps hot for too short a time to fire
 		}
 		period = finer(period, f.Rolling.Period)
-		if f.Utilization > worst.Utilization {
-			worst = f
+		if f.Utilization > worst.Utilization || f.Utilization == worst.Utilization && f.Seconds > worst.Seconds {
+			worst = f // of equal keys the one that is known for longest
 		}
 		open = open || f.State != detect.Resolved
 		keys = append(keys, f.Key)

@@ -58,6 +58,13 @@ func median(keys []weighed) (first int, from string) {
 	return first, keys[first].order
 }
 
+// below splits as median does, at the other end of the gap between both sides: where in it
+// DynamoDB splits makes a difference once load comes into it.
+func below(keys []weighed) (first int, from string) {
+	first, _ = median(keys)
+	return first, keys[first-1].order + "\x00"
+}
+
 // middle splits half-way between the first key and the last.
 func middle(keys []weighed) (first int, from string) {
 	from = between(keys[0].order, keys[len(keys)-1].order)

@@ -56,7 +56,10 @@ func (r *Ring) judge(k detect.Kind, from int64) *detect.Split {
 		return nil
 	}
 	v := s.judge()
-	for _, figure := range []*float64{&v.Load, &v.Item, &v.Residual, &v.Refused} {
+	if v.ResidualHigh == 0 {
+		v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
+	}
+	for _, figure := range []*float64{&v.Load, &v.Item, &v.Residual, &v.ResidualLow, &v.ResidualHigh, &v.Refused} {
 		*figure = math.Round(*figure*1e4) / 1e4 // variances add with an error that depends on the order
 	}
 	return &v
@@ -185,6 +188,11 @@ func (s *seen) judge() detect.Split {
 func (s *seen) decide(v *detect.Split, c comparison) {
 	shown := c.split(c.load, heatShare, median)
 	v.Splits, v.Residual, v.Refused = len(shown.loads)-1, shown.most*c.load*s.limit, shown.refused(c.load)
+	v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
+	for _, at := range [...]splitPoint{below, middle} {
+		other := c.split(c.load, heatShare, at).most * c.load * s.limit
+		v.ResidualLow, v.ResidualHigh = min(v.ResidualLow, other), max(v.ResidualHigh, other)
+	}
 	at, variance := c.load, c.variance
 	if at < 1 {
 		at, variance = judgedAt, 0
@@ -202,6 +210,7 @@ func (s *seen) decide(v *detect.Split, c comparison) {
 		// The parts are full in turn: limits are of a second, and splits of minutes.
 		v.Verdict, v.Direction = detect.SplitMoving, c.direction(byLoad)
 		v.Residual = inTurn.mean * c.load * s.limit
+		v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
 		v.Refused = max(v.Refused, 1-1/(inTurn.mean*c.load))
 	case s.length() >= burstSeconds && peak > 1 && peak > burstPeak*mean && c.split(mean, heatShare, median).most*peak > 1:
 		v.Verdict = detect.SplitBursts

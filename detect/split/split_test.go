@@ -192,6 +192,23 @@ func TestAQueueIsNotSaidToHeal(t *testing.T) {
 	}
 }
 
+// TestAQueueLeavesARange holds that what a split leaves of a queue is told for every place
+// in which DynamoDB may split it: the median of the load is the whole gap between its tail
+// and its head, and the tail comes into that.
+func TestAQueueLeavesARange(t *testing.T) {
+	t.Parallel()
+	for _, lag := range []float64{300, 600} {
+		p := queue(lag, 1100)
+		if v := p.verdicts(1, uint64(lag), []int{120})[120]; v.ResidualLow > 650 || v.ResidualHigh < 1000 || v.Residual < v.ResidualLow || v.Residual > v.ResidualHigh {
+			t.Errorf("%g s long: %+v", lag, v)
+		}
+	}
+	p := patternOf(t, "epoch seconds, folded")
+	if v := p.verdicts(1, 1, []int{120})[120]; v.ResidualHigh-v.ResidualLow > 0.01*v.Residual {
+		t.Errorf("what rises is on one part wherever it is split: %+v", v)
+	}
+}
+
 func patternOf(t *testing.T, name string) *pattern {
 	t.Helper()
 	for i := range patterns {

@@ -111,6 +111,15 @@ func Seconds(n int) string {
 	return Count(int64(n)) + " seconds"
 }
 
+// Hottest names the seconds of a key that were looked at: the hottest second, or the 16
+// hottest seconds.
+func Hottest(n int) string {
+	if n <= 1 {
+		return "the hottest second"
+	}
+	return "the " + Count(int64(n)) + " hottest seconds"
+}
+
 // Plateau writes a number of seconds in which a load levelled off, and which ones count.
 func Plateau(n int) string {
 	return fmt.Sprintf("%s (at least %d of %d in a row)", Seconds(n), detect.SaturatedSeconds, detect.SaturatedOf)

@@ -493,12 +493,9 @@ func requests(p *page, f *detect.Finding) {
 	if e == nil || e.Records == 0 {
 		return
 	}
-	from, hottest := "the hottest second", "the hottest second"
-	switch {
-	case f.Quality.InBatches():
+	from, hottest := wording.Hottest(e.Seconds), "the hottest second"
+	if f.Quality.InBatches() {
 		from, hottest = "the largest batches", "one batch"
-	case e.Seconds > 1:
-		from = fmt.Sprintf("the %d hottest seconds", e.Seconds)
 	}
 	p.heading(fmt.Sprintf("Requests (%s samples from %s)", wording.Count(e.Records), from))
 	var ops []string
