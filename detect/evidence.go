@@ -143,8 +143,9 @@ type Split struct {
 	Residual float64 `json:"residual"`
 	Refused  float64 `json:"refused"`
 	// ResidualLow and ResidualHigh are the least and the most that the fullest part has,
-	// by where DynamoDB splits: at either end of the gap in which the median of the load
-	// lies, or half-way between the sort keys. Where nothing was split they are Residual.
+	// by where DynamoDB splits: at the median of the load, which the samples leave open a
+	// little and which may be a gap, or half-way between the sort keys. Where nothing was
+	// split they are Residual.
 	ResidualLow  float64 `json:"residual_low"`
 	ResidualHigh float64 `json:"residual_high"`
 }

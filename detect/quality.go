@@ -124,6 +124,9 @@ func (q *Quality) Sentence() string {
 	return strings.Join(all, " ")
 }
 
+// IsSampled reports whether only a part of the requests was seen, as far as they tell.
+func (q *Quality) IsSampled() bool { return q.Sampling != "" && q.Sampling != SamplingNone }
+
 // times is the proviso of what is known from the times of batches.
 const times = "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean over the times between batches, of a minute at most, and nothing pages because of it."
 

@@ -161,8 +161,12 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Quality.InBatches() {
 		each = "in one batch"
 	}
-	why := fmt.Sprintf("The load is spread over some %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
-		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
+	number := "some"
+	if f.Quality.IsSampled() {
+		number = "at least" // those of the requests that were drawn
+	}
+	why := fmt.Sprintf("The load is spread over %s %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
+		number, wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
 		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
 	} else {

@@ -148,7 +148,7 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		world, key string
 		says       []string
 	}{
-		{"country-key", "visits", []string{"2. Meanwhile adaptive capacity can split the items of the values that are hot", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
+		{"country-key", "visits", []string{"2. Meanwhile adaptive capacity can split the items of the values that are", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
 		{"uneven-shards", "total#SHARD_*", []string{"  over        180 seconds in which any shard was"}},
 		{"rolling-day", "log#<date>", []string{"  over        180 seconds in which any of the keys was"}},
 	} {

@@ -38,6 +38,15 @@ func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
 	return sampling.Interval{Value: value, Low: min(low, value), High: min(max(p.High, value), most.Value)}
 }
 
+// leastPeak returns what the highest second of a sampled key surely has, given the lower
+// bound of its mean: the highest of many noisy seconds says little by itself.
+func (e *Episode) leastPeak(r Rules, mean float64) float64 {
+	if e.Over > 0 || e.sustained {
+		return max(mean, detect.Units(detect.Limit(r.Kind)))
+	}
+	return mean
+}
+
 // total returns the load of what a kind is about.
 func (e *Episode) total(k detect.Kind) *sampling.Total {
 	if k == detect.HotKeyRead {
@@ -80,6 +89,9 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	}
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
+	if e.sampled {
+		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low))
+	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
 	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)

@@ -86,10 +86,15 @@ func (c *Case) kept(action string, now float64) string {
 	return text
 }
 
-// whole returns about what the table or index as a whole takes at such a peak: as much as
-// goes with the key's share of all of its time. It is no sum that was counted, and has no
-// more digits than that is good for.
-func (c *Case) whole() float64 { return wording.Rounded(c.peak() / c.Share) }
+// whole returns about what the table or index as a whole takes at such a peak: what the
+// others have on average beside it. It is no sum that was counted, and has no more digits
+// than that is good for.
+func (c *Case) whole() float64 {
+	if c.mean() <= 0 {
+		return wording.Rounded(c.peak() / c.Share)
+	}
+	return wording.Rounded(c.peak() + c.tableMean() - c.mean())
+}
 
 // most writes an amount a second at such a peak, and the default quota where that is less.
 func (c *Case) most(units float64) string {

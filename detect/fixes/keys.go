@@ -237,12 +237,10 @@ func capacityForCopies(c *Case) string {
 
 // tableMean returns about the demand on the whole table or index while the key was
 // seen: what its partitions carry already.
-func (c *Case) tableMean() float64 {
-	if c.reads() {
-		return detect.Ratio(c.Mean.RCU.Value, c.Share)
-	}
-	return detect.Ratio(c.Mean.WCU.Value, c.Share)
-}
+func (c *Case) tableMean() float64 { return detect.Ratio(c.mean(), c.Share) }
+
+// mean returns the key's mean load.
+func (c *Case) mean() float64 { return detect.Side(c.Kind, c.Mean.WCU, c.Mean.RCU).Value }
 
 // remarks are what is worth knowing beside what can be done.
 func remarks(c *Case) (all []detect.Step) {
@@ -291,8 +289,8 @@ func capacityRemark(c *Case) string {
 		text = fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and a split does not help a load that moves on for long.", limit)
 	}
 	text = strings.ReplaceAll(text, "the table", "the "+of)
-	if c.Share >= detect.CeilingShare && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
-		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take %s a second, as long as the shares stay as they were while it was hot",
+	if c.Share >= detect.CeilingShare && 2*c.mean() >= c.peak() && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take %s a second, as long as the shares stay as they were in the seconds in which it was seen",
 			100*c.Share, of, wording.PerSecond(sample.Milli(float64(detect.Limit(c.Kind))/c.Share), c.Kind))
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"

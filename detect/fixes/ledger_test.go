@@ -432,3 +432,20 @@ func TestTheRestOfACallersLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestABurstBoundsNoTable gives a key of 80 units a second a burst of 1,820, beside 200 of the
+// others: at that peak the table takes 2,020, and its share of all the time, 28.6%, is not
+// that of the burst, from which a ceiling could follow.
+func TestABurstBoundsNoTable(t *testing.T) {
+	t.Parallel()
+	c := with(hot(detect.HotKeyWrite, 1820, op(sample.PutItem, 1, 1820, 1)), func(c *fixes.Case) {
+		c.Mean.WCU, c.Share = detect.Figure{Value: 80, Low: 80, High: 80}, 80./280
+	})
+	steps := fixes.New().Steps(c)
+	if shards := steps[0]; !strings.Contains(shards.Capacity, "asked for about 2,020 write units") {
+		t.Errorf("%s: %s", shards.Text, shards.Capacity)
+	}
+	if last := steps[len(steps)-1]; last.Action != detect.ActionCapacity || strings.Contains(last.Text, "as a whole can take") {
+		t.Errorf("%s: %s", last.Action, last.Text)
+	}
+}

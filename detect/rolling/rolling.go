@@ -18,6 +18,7 @@ const (
 	keysKept    = 8
 	keptSeconds = 8 * 24 * 3600
 	maxPatterns = 1000
+	maxSpans    = 10_000 // of seconds over a limit, of a pattern
 )
 
 // patternID is a key pattern of a table or index.
@@ -45,15 +46,34 @@ func (r hotKeys) adding(f detect.Finding) hotKeys {
 		if worse.LastSeen.Before(other.LastSeen) {
 			worse.LastSeen = other.LastSeen
 		}
+		worse.FirstSeen = earlier(known.FirstSeen, f.FirstSeen)
 		worse.OverSeconds, worse.OverIn = detect.AnyOver([]*detect.Finding{&known, &f})
 		f = worse
 	}
 	all[f.Key] = f
 	if len(all) > keysKept {
-		oldest := slices.MinFunc(slices.Collect(maps.Values(all)), byPeak)
-		delete(all, oldest.Key)
+		inOrder := slices.SortedFunc(maps.Values(all), byPeak)
+		delete(all, inOrder[0].Key)
+		all[inOrder[1].Key] = continuing(inOrder[1], inOrder[0])
 	}
 	return all
+}
+
+// continuing returns the finding of what is the oldest key now, from when on a key of the
+// pattern was hot, and with the seconds in which one was over a limit.
+func continuing(f, before detect.Finding) detect.Finding {
+	f.FirstSeen = earlier(f.FirstSeen, before.FirstSeen)
+	if f.OverSeconds, f.OverIn = detect.AnyOver([]*detect.Finding{&before, &f}); len(f.OverIn) > maxSpans {
+		f.OverSeconds, f.OverIn = nil, nil // not known
+	}
+	return f
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func byPeak(a, b detect.Finding) int {
@@ -92,8 +112,12 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	f.OverSeconds, f.OverIn = detect.AnyOver(members)
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
-	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%d keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
-		len(keys), template, period, wording.Quote(keys[len(keys)-1]), period)
+	number := wording.Count(int64(len(keys)))
+	if len(keys) == keysKept {
+		number = "At least " + number // the others are not kept
+	}
+	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
+		number, template, period, wording.Quote(keys[len(keys)-1]), period)
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
 		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity
 	})

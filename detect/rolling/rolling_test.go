@@ -1,6 +1,8 @@
 package rolling_test
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,5 +28,28 @@ func TestOfEqualKeysTheLongest(t *testing.T) {
 	found := rolling.Patterns{}.Findings(days, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
 	if len(found) != 1 || found[0].Seconds != 900 {
 		t.Errorf("found %+v, want the figures of 900 seconds", found)
+	}
+}
+
+// TestAPatternIsAsOldAsItsFirstKey gives a pattern of minutes more keys than are kept, in any
+// order: it is hot since the first of them was, and over the limit in the seconds of all.
+func TestAPatternIsAsOldAsItsFirstKey(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
+	var minutes []detect.Finding
+	for i := range 30 {
+		at := began.Add(time.Duration(i) * time.Minute)
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15:04")))
+		f.Rolling = rolling.Of(f.Key, at)
+		f.Severity, f.State, f.Utilization, f.Peak.At, f.Seconds = detect.Critical, detect.Resolved, 1.2, at, 60
+		f.FirstSeen, f.LastSeen = at, at.Add(59*time.Second)
+		over := 60
+		f.OverSeconds, f.OverIn = &over, []detect.Span{{From: at.Unix(), To: at.Unix() + 59}}
+		minutes = append(minutes, f)
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(minutes), func(i, j int) { minutes[i], minutes[j] = minutes[j], minutes[i] })
+	found := rolling.Patterns{}.Findings(minutes, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
+	if len(found) != 1 || !found[0].FirstSeen.Equal(began) || found[0].Over() != 1800 || !strings.HasPrefix(found[0].Why, "At least 8 keys") {
+		t.Errorf("found %+v, want one since %s, over in 1,800 seconds", found, began)
 	}
 }

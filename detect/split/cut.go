@@ -3,6 +3,7 @@ package split
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 )
@@ -58,11 +59,45 @@ func median(keys []weighed) (first int, from string) {
 	return first, keys[first].order
 }
 
-// below splits as median does, at the other end of the gap between both sides: where in it
-// DynamoDB splits makes a difference once load comes into it.
-func below(keys []weighed) (first int, from string) {
-	first, _ = median(keys)
+// lowest and highest split about as evenly as median does, as far below or above as the
+// samples leave open: where nothing is between both sides, at either end of that gap. It makes
+// a difference once load comes into it.
+func lowest(keys []weighed) (first int, from string) {
+	first, _ = evenly(keys)
 	return first, keys[first-1].order + "\x00"
+}
+
+func highest(keys []weighed) (first int, from string) {
+	_, first = evenly(keys)
+	return first, keys[first].order
+}
+
+// evenly returns the first and the last split of which the samples do not tell that it is
+// less even than the median: the deviation of a share of half is 1/(2√n), and two of these
+// are taken.
+func evenly(keys []weighed) (lowest, highest int) {
+	total, best := 0.0, math.Inf(1)
+	for _, k := range keys {
+		total += k.share
+	}
+	uneven := make([]float64, len(keys))
+	left := 0.0
+	for i := range keys[1:] {
+		left += keys[i].share
+		uneven[i+1] = max(left, total-left) / total
+		best = min(best, uneven[i+1])
+	}
+	least := best + 1/math.Sqrt(float64(len(keys)))
+	for i := 1; i < len(keys); i++ {
+		if uneven[i] > least {
+			continue
+		}
+		if lowest == 0 {
+			lowest = i
+		}
+		highest = i
+	}
+	return lowest, highest
 }
 
 // middle splits half-way between the first key and the last.

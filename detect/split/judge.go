@@ -189,7 +189,7 @@ func (s *seen) decide(v *detect.Split, c comparison) {
 	shown := c.split(c.load, heatShare, median)
 	v.Splits, v.Residual, v.Refused = len(shown.loads)-1, shown.most*c.load*s.limit, shown.refused(c.load)
 	v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
-	for _, at := range [...]splitPoint{below, middle} {
+	for _, at := range [...]splitPoint{lowest, highest, middle} {
 		other := c.split(c.load, heatShare, at).most * c.load * s.limit
 		v.ResidualLow, v.ResidualHigh = min(v.ResidualLow, other), max(v.ResidualHigh, other)
 	}

@@ -105,9 +105,13 @@ func about(f *detect.Finding) string {
 // needs says how much of what one partition serves a key needs at most. What lasts is that
 // it is hot, and not its highest second.
 func needs(f *detect.Finding) string {
-	peak, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value, detect.Side(f.Kind, "WCU", "RCU")
+	figure, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(f.Kind, "WCU", "RCU")
+	peak, most := figure.Value, "up to"
+	if figure.Low != figure.High {
+		most = "about" // as samples tell
+	}
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" needs up to %s %s/s, %s what one partition %s", About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
+	return fmt.Sprintf(" needs %s %s %s/s, %s what one partition %s", most, About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and

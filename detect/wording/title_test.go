@@ -20,6 +20,8 @@ func TestTitle(t *testing.T) {
 		f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(seconds-1)*time.Second)
 		return &f
 	}
+	sampled := of(detect.HotKeyWrite, "big", 2089, 0, 900)
+	sampled.Peak.WCU.Low, sampled.Peak.WCU.High = 1488, 4159
 	over := of(detect.HotKeyRead, "settings", 0, 12_000, 45)
 	over.State = detect.Resolved
 	rolling := of(detect.RollingHotKey, "2026-11-21", 1200, 0, 300)
@@ -42,6 +44,7 @@ func TestTitle(t *testing.T) {
 		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                          of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
 		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":                 of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
 		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                                of(detect.MovingHotSpot, "", 1500, 0, 60),
+		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                        sampled,
 	} {
 		if got := wording.Title(f); got != want {
 			t.Errorf("the title is\n%s, want\n%s", got, want)

@@ -301,8 +301,11 @@ func figures(p *page, f *detect.Finding, m measure) {
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		who := ""
-		if f.Kind == detect.LowCardinalityKey {
+		switch f.Kind {
+		case detect.LowCardinalityKey:
 			who = "the hottest value has "
+		case detect.MovingHotSpot:
+			who, in = "the hottest of the keys had ", "the seconds in which that was seen"
 		}
 		p.fact("share", "%s%s of the load of %s in %s", who, wording.Percent(f.Share), target(f.Target), in)
 	}
@@ -431,7 +434,7 @@ func measureOf(f *detect.Finding) measure {
 func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	p.heading("Confidence")
 	low, high := wording.About(m.peak.Low), wording.About(m.peak.High)
-	sampled := f.Quality.Sampling != "" && f.Quality.Sampling != detect.SamplingNone
+	sampled := f.Quality.IsSampled()
 	switch {
 	case f.Quality.Sampling == detect.SamplingUnknowable:
 		p.paragraph(2, "  ", "The peak is an estimate, and how requests were sampled is not known: that it is over the limit cannot be proven from such samples.")
@@ -494,8 +497,11 @@ func requests(p *page, f *detect.Finding) {
 		return
 	}
 	from, hottest := wording.Hottest(e.Seconds), "the hottest second"
-	if f.Quality.InBatches() {
+	switch {
+	case f.Quality.InBatches():
 		from, hottest = "the largest batches", "one batch"
+	case f.Kind.OfTable():
+		from = wording.Seconds(e.Seconds) // all in which it throttled
 	}
 	p.heading(fmt.Sprintf("Requests (%s samples from %s)", wording.Count(e.Records), from))
 	var ops []string
@@ -510,7 +516,11 @@ func requests(p *page, f *detect.Finding) {
 		if e.Split != nil && e.Split.Direction != "" {
 			order = ", " + e.Split.Direction
 		}
-		p.fact("sort keys", "about %s in %s%s", wording.About(s.Distinct), hottest, order)
+		number := "about"
+		if f.Quality.IsSampled() {
+			number = "at least"
+		}
+		p.fact("sort keys", "%s %s in %s%s", number, wording.About(s.Distinct), hottest, order)
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
@@ -585,8 +595,13 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 		p.paragraph(2, "  ", fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", target(s.target)))
 	}
 	p.heading("Load")
-	p.fact("writes", "up to %s WCU with times in one second; a partition serves %s", wording.About(detect.Units(write)), wording.Amount(detect.PartitionWrite))
-	p.fact("reads", "up to %s RCU with times in one second; a partition serves %s", wording.About(detect.Units(read)), wording.Amount(detect.PartitionRead))
+	samples := ""
+	if t := e.tables[s.target]; t.Provable.WCU > 0 || t.Provable.RCU > 0 {
+		samples = ", as its samples estimate it"
+		p.paragraph(2, "  ", "Not every request was sampled: of one second they may show far more than there was, or less.")
+	}
+	p.fact("writes", "up to %s WCU with times in one second%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
+	p.fact("reads", "up to %s RCU with times in one second%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
@@ -629,6 +644,9 @@ func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
 		}
 		if f.Quality.InBatches() {
 			p.line("          as the requests are timed: a column may be the load of a longer time")
+		}
+		if f.Quality.IsSampled() {
+			p.line("          as the samples estimate each second")
 		}
 		p.line("          each column shows the highest of %s; ┄ is the limit, %s %s", wording.Seconds(int(each)), wording.About(m.limit), m.unit)
 		return
