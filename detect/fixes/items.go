@@ -87,7 +87,7 @@ func compression(_ *Adviser, c *Case) (fix, bool) {
 		what = "read"
 	}
 	return fix{
-		text:  fmt.Sprintf("Compress large attributes before they are stored: items are of %s KB, so that each %s costs %.0f times the smallest. Half of the bytes are half of the load.", wording.About(c.Evidence.ItemBytes/1024), what, blocks),
+		text:  fmt.Sprintf("Compress large attributes before they are stored: items are of %s KB on average, so that a %s of one costs %.0f times the smallest. Half of the bytes are half of the load.", wording.About(c.Evidence.ItemBytes/1024), what, blocks),
 		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(1/blocks, 1),
 	}, true
 }
