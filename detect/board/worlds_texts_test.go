@@ -164,3 +164,23 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestSampledFiguresAreEstimates reads the page about a key of 1,500 units a second, drawn at
+// 1%: the bounds of its peak hold that, its sort keys are the least, and the title does not
+// promise a most.
+func TestSampledFiguresAreEstimates(t *testing.T) {
+	t.Parallel()
+	all := fieldWorlds(t)
+	w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == "item-1-percent-1500" })]
+	page := w.explained(t, []string{"tenant#big"})[0]
+	var peak, low, high int
+	_, line, _ := strings.Cut(page, "\n  peak        ")
+	if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", ""), "%d (%d to %d) WCU", &peak, &low, &high); err != nil || low > 1500 || high < 1500 {
+		t.Errorf("the peak of 1,500 is said to be %d, of %d to %d (%v)", peak, low, high, err)
+	}
+	for _, words := range []string{"is spread over at least ", "sort keys   at least ", "as the samples estimate each second"} {
+		if !strings.Contains(page, words) {
+			t.Errorf("it does not say %q:\n%s", words, page)
+		}
+	}
+}

@@ -41,6 +41,7 @@ func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
 // leastPeak returns what the highest second of a sampled key surely has, given the lower
 // bound of its mean: the highest of many noisy seconds says little by itself.
 func (e *Episode) leastPeak(r Rules, mean float64) float64 {
+	mean = detect.Units(detect.Milli(mean)) // as the next judge reads it
 	if e.Over > 0 || e.sustained {
 		return max(mean, detect.Units(detect.Limit(r.Kind)))
 	}
@@ -89,7 +90,7 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	}
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
-	if e.sampled {
+	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
 		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
