@@ -123,7 +123,7 @@ func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 			t.Errorf("deduplicated by %q", e.DedupKey)
 		}
 	}
-	title := `111122223333/eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min 1 s`
+	title := `111122223333/eu-west-1/orders: key “merchant#7” needs about 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min 1 s`
 	want := []string{"trigger critical " + title, "trigger critical Now critical: " + title, "resolve  "}
 	if fmt.Sprint(actions) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", actions, want)
@@ -357,7 +357,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
 	anything := func(*http.Request, []byte) string { return "" }
 	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
-	const related = "Related findings: 2: key “merchant#7/2” needs up to 1,200 WCU/s, 1.2 times what one partition serves; and 1 more"
+	const related = "Related findings: 2: key “merchant#7/2” needs about 1,200 WCU/s, 1.2 times what one partition serves; and 1 more"
 	const drawn = "·▁▄·█ from 11:59:56 to 12:00:00 UTC; █ is 1,500 WCU/s, the limit of 1,000 is ▆, · was not seen"
 	for _, c := range []struct {
 		settings notify.Settings
