@@ -357,7 +357,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	pager, jsm, teams := serve(t, pagerDutyCheck, accepted), serve(t, jsmCheck, accepted), serve(t, teamsCheck, accepted)
 	anything := func(*http.Request, []byte) string { return "" }
 	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
-	const related = "Related findings: 2: key “merchant#7/2” needs about 1,200 WCU/s, 1.2 times what one partition serves; and 1 more"
+	const related = "Related findings: 2: key “merchant#7/2” needs up to 1,200 WCU/s, 1.2 times what one partition serves; and 1 more"
 	const drawn = "·▁▄·█ from 11:59:56 to 12:00:00 UTC; █ is 1,500 WCU/s, the limit of 1,000 is ▆, · was not seen"
 	for _, c := range []struct {
 		settings notify.Settings
