@@ -92,6 +92,9 @@ type Incident struct {
 	// Notified are the receivers that were told that it fires, and not yet that it is
 	// over.
 	Notified []string `json:"notified"`
+	// Groups are the groups of incidents in which receivers are told of it: those that
+	// have it as one of several.
+	Groups []InGroup `json:"groups,omitempty"`
 	// Silenced is the silence because of which nobody is told that it fires or gets
 	// worse; nil for none. Withheld reports that something was not told because of one,
 	// and is to be told when it is over.
@@ -99,6 +102,16 @@ type Incident struct {
 	Withheld bool      `json:"withheld"`
 	// Quality is the root finding's.
 	Quality Quality `json:"quality"`
+}
+
+// InGroup is a group of incidents in which a receiver is told of one.
+type InGroup struct {
+	Receiver string `json:"receiver"`
+	// ID is the group's, by which the receiver knows it.
+	ID string `json:"id"`
+	// Labels are what the incidents of the group have in common, by the names in the
+	// route's group_by.
+	Labels map[string]string `json:"labels"`
 }
 
 // Silenced names the silence of an incident.
@@ -356,7 +369,41 @@ type Payload struct {
 	// Related says of the worst other findings of the incident what each is about, in
 	// words, at most [RelatedFindings]; none of an end.
 	Related []string `json:"related,omitempty"`
+	// Group is the group of incidents that the notification is of, whose worst one
+	// Incident is; nil for that incident alone.
+	Group *Group `json:"group,omitempty"`
 }
+
+// Group is incidents that a receiver is told of together, as a notification tells them.
+type Group struct {
+	InGroup
+	// Severity is the worst that the group had since it fires, OpenedAt since when it is
+	// hot.
+	Severity Severity  `json:"severity"`
+	OpenedAt time.Time `json:"opened_at"`
+	// Firing is how many of the incidents fire, Over how many are over of which that was
+	// not told before, and Total how many there were since the group fires.
+	Firing int `json:"firing"`
+	Over   int `json:"over"`
+	Total  int `json:"total"`
+	// Members are these incidents, those that fire and the worst first, at most
+	// [GroupMembers].
+	Members []GroupMember `json:"members"`
+}
+
+// GroupMember is one incident of a group.
+type GroupMember struct {
+	// Incident is its ID, Finding the fingerprint of the finding that it is about.
+	Incident string   `json:"incident"`
+	Finding  string   `json:"finding"`
+	Severity Severity `json:"severity"`
+	State    State    `json:"state"`
+	// Title says in one line what it is about; empty where that is not known any more.
+	Title string `json:"title"`
+}
+
+// GroupMembers is how many incidents of a group a notification lists.
+const GroupMembers = 10
 
 // RelatedFindings is how many findings beside its root a notification names.
 const RelatedFindings = 5
@@ -392,6 +439,9 @@ func ReadPayload(payload []byte) Payload {
 	}
 	return Payload{Finding: payload}
 }
+
+// GroupID returns the ID of a group of incidents, of what makes it.
+func GroupID(parts ...string) string { return digest(parts...) }
 
 // CopiedID returns the ID of a notification that is made of another one, to tell a
 // route of it.

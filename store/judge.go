@@ -27,6 +27,8 @@ type Judgement struct {
 	// IncidentTransitions are appended to their histories.
 	Incidents           []Incident
 	IncidentTransitions []Transition
+	// Groups replace those of the same ID, or are over, each at most once.
+	Groups []Group
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
 	// Gaps are what the judge itself finds to be lost.
@@ -82,6 +84,7 @@ func (j *Judgement) parts() []part {
 		partOf(j.Incidents, (*tx).putIncidents, func(i *Incident) sample.Target { return i.Target }),
 		partOf(j.IncidentTransitions, putTransitions(`
 			INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)`), nil),
+		partOf(j.Groups, (*tx).putGroups, nil),
 		partOf(j.Notifications, (*tx).putNotifications, nil),
 	}
 }

@@ -27,7 +27,8 @@ type Notification struct {
 	// Fingerprint is the finding that it is about, Event what happened to the
 	// finding, Route where the notification goes.
 	Fingerprint, Event, Route string
-	// Incident is the incident that it is about; empty for none.
+	// Incident is the incident, or the group of incidents, that it is about; empty for
+	// none.
 	Incident string
 	// Payload is what the route delivers.
 	Payload []byte

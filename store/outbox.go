@@ -145,13 +145,14 @@ func (s *Store) MarkSummarised(ctx context.Context, ids []string) error {
 	})
 }
 
-// Ongoing returns, of each incident that fires and that a route was told of, the last
-// notification that was delivered there.
+// Ongoing returns, of each incident or group of incidents that fires and that a route was
+// told of, the last notification that was delivered there.
 func (s *Store) Ongoing(ctx context.Context, route string) ([]Notification, error) {
 	return list(ctx, s, "read notifications of incidents that fire", (*Notification).fields, `
 		SELECT `+notificationColumns+` FROM notifications AS n
 		WHERE route = $1 AND state = 'delivered' AND event <> 'resolved' AND incident <> ''
-			AND EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = n.incident AND i.state = 'firing')
+			AND (EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = n.incident AND i.state = 'firing')
+				OR EXISTS (SELECT 1 FROM notification_groups AS g WHERE g.id = n.incident))
 			AND NOT EXISTS (
 				SELECT 1 FROM notifications AS later
 				WHERE later.route = n.route AND later.incident = n.incident AND later.ordinal > n.ordinal

@@ -47,6 +47,21 @@ func text(name string, i *detect.Incident, kind detect.Kind) string {
 	return i.Labels[strings.TrimPrefix(name, labelPrefix)]
 }
 
+// texts returns what an incident with its root finding has under one of the names: one
+// text, but the Regions of writes to a global table, since they load each alike, whichever
+// of them the root is of.
+func texts(name string, i *detect.Incident, root *detect.Finding) []string {
+	if name == "region" && root.Replication != nil && len(root.Replication.Regions) > 0 {
+		return root.Replication.Regions
+	}
+	return []string{text(name, i, root.Kind)}
+}
+
+// isName reports whether a text is the name of one of an incident's texts.
+func isName(name string) bool {
+	return slices.Contains(names, name) || strings.HasPrefix(name, labelPrefix) && name != labelPrefix
+}
+
 // Matcher compares one text of incidents, as a matcher of Alertmanager does.
 type Matcher struct {
 	// Name is the text's: account, region, table, index, cause, kind, severity, owner,
@@ -65,7 +80,7 @@ const maxValue = 1024
 func NewMatcher(name, op, value string) (m Matcher, err error) {
 	m = Matcher{Name: name, Op: op, Value: value}
 	switch {
-	case !slices.Contains(names, name) && (!strings.HasPrefix(name, labelPrefix) || name == labelPrefix):
+	case !isName(name):
 		return m, fmt.Errorf("there is no %.40q: give %s or %sNAME", name, strings.Join(names, ", "), labelPrefix)
 	case len(name)+len(value) > maxValue:
 		return m, fmt.Errorf("%d bytes are too long: give at most %d", len(name)+len(value), maxValue)
@@ -151,13 +166,10 @@ var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 func (m Matcher) String() string { return m.Name + m.Op + `"` + quoter.Replace(m.Value) + `"` }
 
 // Matches reports whether the matcher chooses an incident with its root finding. One of
-// writes to a global table is in all of the table's Regions, since they load each alike,
-// whichever of them the root is of: a matcher of the Region has to choose each.
+// writes to a global table is in all of the table's Regions: a matcher of the Region has
+// to choose each.
 func (m Matcher) Matches(i *detect.Incident, root *detect.Finding) bool {
-	if m.Name == "region" && root.Replication != nil && len(root.Replication.Regions) > 0 {
-		return !slices.ContainsFunc(root.Replication.Regions, func(region string) bool { return !m.matches(region) })
-	}
-	return m.matches(text(m.Name, i, root.Kind))
+	return !slices.ContainsFunc(texts(m.Name, i, root), func(text string) bool { return !m.matches(text) })
 }
 
 // MatchesNothing reports whether the matcher chooses incidents that do not have its

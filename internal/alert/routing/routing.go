@@ -17,8 +17,17 @@ type Tree []Route
 type Route struct {
 	Match     Match
 	Receivers []string
+	// Group says how incidents are told of together; nil for one by one.
+	Group *Grouping
 	// Continue has an incident that matches take the next route that matches too.
 	Continue bool
+}
+
+// Destination is a receiver that is told of an incident.
+type Destination struct {
+	Receiver string
+	// Group says with which other incidents; nil for by itself.
+	Group *Grouping
 }
 
 // Match chooses incidents. An empty field takes any. Texts are patterns as in
@@ -37,20 +46,21 @@ type Match struct {
 // Everything sends all incidents to these receivers.
 func Everything(receivers ...string) Tree { return Tree{{Receivers: receivers}} }
 
-// Receivers returns who is told of an incident, whose root finding is of a kind: each
-// once, in the order of the routes. Nobody is told of what is only worth knowing.
-func (t Tree) Receivers(i *detect.Incident, kind detect.Kind) []string {
-	var to []string
+// Destinations returns who is told of an incident with its root finding: each receiver
+// once, as the first route says that has it, in the order of the routes. Nobody is told
+// of what is only worth knowing.
+func (t Tree) Destinations(i *detect.Incident, root *detect.Finding) []Destination {
+	var to []Destination
 	if i.Severity == detect.Info {
 		return nil
 	}
 	for _, r := range t {
-		if !r.Match.matches(i, kind) {
+		if !r.Match.matches(i, root) {
 			continue
 		}
 		for _, name := range r.Receivers {
-			if !slices.Contains(to, name) {
-				to = append(to, name)
+			if !slices.ContainsFunc(to, func(d Destination) bool { return d.Receiver == name }) {
+				to = append(to, Destination{name, r.Group})
 			}
 		}
 		if !r.Continue {
@@ -60,9 +70,13 @@ func (t Tree) Receivers(i *detect.Incident, kind detect.Kind) []string {
 	return to
 }
 
-func (m *Match) matches(i *detect.Incident, kind detect.Kind) bool {
+// matches reports whether a route is one of an incident. Of writes to a global table,
+// which are in all of its Regions, it is where any of them matches: a silence that chose
+// any would hide the others from people, and a route that did not would.
+func (m *Match) matches(i *detect.Incident, root *detect.Finding) bool {
 	for _, f := range m.fields() {
-		if f.pattern != "" && !matches(f.pattern, text(f.name, i, kind)) {
+		matched := func(text string) bool { return matches(f.pattern, text) }
+		if f.pattern != "" && !slices.ContainsFunc(texts(f.name, i, root), matched) {
 			return false
 		}
 	}

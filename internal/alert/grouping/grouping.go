@@ -1,0 +1,174 @@
+// Package grouping decides which incidents a receiver is told of together, and when, as
+// Alertmanager groups alerts. It is pure: the judge says what becomes of incidents, asks
+// what is due, and stores the groups that changed in the transaction that stores the
+// incidents and the notifications. A judge that dies loses no member and repeats no
+// message, since all of a group's state is its row.
+//
+// # The life of a group
+//
+// A group is a receiver and the values that incidents have of the route's group_by. It
+// begins with the first incident, and after group_wait it is told as firing, with all
+// that have joined meanwhile. What joins, gets worse or is over later is told as one
+// update, group_interval after the last message at the earliest. When all are over the
+// group is: it is told as resolved, and its row goes. Whatever fires then begins another
+// life of the same group, under the same ID, which receivers deduplicate by.
+//
+// # What does not wait
+//
+// A member that is worse than what was told goes out at once: a page must not wait for
+// five minutes because a warning came first. So does the end of the last member, where
+// Alertmanager waits for its interval: incidents go on firing for a minute after they
+// were hot last, which is what keeps ends from flapping, and a pager that shows what is
+// over wakes people for nothing.
+//
+// # What is not told
+//
+// Where all are over before group_wait is, nobody is told, as of an incident that ends
+// before an attempt to tell of it. What begins and is over between two updates is in the
+// next one.
+package grouping
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+)
+
+// maxMembers bounds a group. What fires beyond that has messages of its own.
+const maxMembers = 500
+
+// Group is incidents that one receiver is told of together.
+type Group struct {
+	// ID is the same in each of the group's lives.
+	ID       string `json:"id"`
+	Receiver string `json:"receiver"`
+	// Labels are the values that make the group, by their names in group_by.
+	Labels map[string]string `json:"labels"`
+	// Interval is how long after a message the next one is due.
+	Interval time.Duration `json:"interval"`
+	// Life names this life of the group, after the incident that began it, and Opened is
+	// since when that one was hot.
+	Life   string    `json:"life"`
+	Opened time.Time `json:"opened"`
+	// Revision counts the messages of this life, Sent is when the last one was written
+	// into the outbox, and Severity the worst that one of them told.
+	Revision int             `json:"revision"`
+	Sent     time.Time       `json:"sent"`
+	Severity detect.Severity `json:"severity"`
+	// Due is when the next message is; zero while there is nothing to tell.
+	Due time.Time `json:"due"`
+	// Total counts the incidents of this life, Members are those that fire, or are over
+	// and not told to be, by their IDs.
+	Total   int                `json:"total"`
+	Members map[string]*Member `json:"members"`
+}
+
+// Member is one incident of a group: what orders it among the others, without what
+// others wrote.
+type Member struct {
+	// ID is the incident's, Root the fingerprint of the finding that it is about.
+	ID          string          `json:"id"`
+	Root        string          `json:"root"`
+	Severity    detect.Severity `json:"severity"`
+	Utilization float64         `json:"utilization"`
+	// Told reports that a message had it as firing, Changed that something is to be told
+	// of it since, and Over that it no longer fires.
+	Told    bool `json:"told"`
+	Changed bool `json:"changed"`
+	Over    bool `json:"over"`
+}
+
+// Read returns a group as it was stored.
+func Read(document []byte) (*Group, error) {
+	g := new(Group)
+	if err := json.Unmarshal(document, g); err != nil {
+		return nil, fmt.Errorf("read a group: %w", err)
+	}
+	return g, nil
+}
+
+// Ordered returns the members, those that fire first, and of these the worst.
+func (g *Group) Ordered() []*Member {
+	return slices.SortedFunc(maps.Values(g.Members), func(a, b *Member) int {
+		return cmp.Or(
+			cmp.Compare(asInt(a.Over), asInt(b.Over)),
+			cmp.Compare(detect.Rank(b.Severity), detect.Rank(a.Severity)),
+			cmp.Compare(b.Utilization, a.Utilization),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Firing returns how many members fire.
+func (g *Group) Firing() (n int) {
+	for _, m := range g.Members {
+		n += 1 - asInt(m.Over)
+	}
+	return n
+}
+
+// Event returns what to tell of a group that is due; nothing where what was to be told
+// has become nothing.
+func (g *Group) Event() detect.Event {
+	switch {
+	case g.Firing() == 0:
+		return detect.EventResolved
+	case g.Revision == 0:
+		return detect.EventFiring
+	}
+	for _, m := range g.Members {
+		if !m.Told || m.Changed || m.Over {
+			return detect.EventUpdated
+		}
+	}
+	return ""
+}
+
+// worst returns the severity of the worst member, and what was told at worst: as an
+// incident does, a group keeps it while it fires.
+func (g *Group) worst() detect.Severity {
+	worst := g.Severity
+	for _, m := range g.Members {
+		if detect.Rank(m.Severity) > detect.Rank(worst) {
+			worst = m.Severity
+		}
+	}
+	return worst
+}
+
+// schedule has the group told of what changed now. An earlier message stays due.
+func (g *Group) schedule(now time.Time, wait time.Duration) {
+	at := now.Add(wait)
+	if g.Revision > 0 {
+		if at = g.Sent.Add(g.Interval); at.Before(now) || g.Firing() == 0 || detect.Rank(g.worst()) > detect.Rank(g.Severity) {
+			at = now
+		}
+	}
+	if g.Due.IsZero() || at.Before(g.Due) {
+		g.Due = at
+	}
+}
+
+// IDOf returns the group of a receiver that an incident with its root finding belongs to,
+// and the values that make it.
+func IDOf(to routing.Destination, i *detect.Incident, root *detect.Finding) (id string, labels map[string]string) {
+	labels = to.Group.Labels(i, root)
+	parts := []string{"group", to.Receiver}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, name, labels[name])
+	}
+	return detect.GroupID(parts...), labels
+}

@@ -1,0 +1,92 @@
+package routing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// The times of a Grouping that says none, which are Alertmanager's.
+const (
+	DefaultWait     = 30 * time.Second
+	DefaultInterval = 5 * time.Minute
+)
+
+const (
+	// ofReceiver groups all that a receiver is told.
+	ofReceiver = "receiver"
+	// byAll is Alertmanager's name for all labels: each incident is a group of its own.
+	byAll = "..."
+)
+
+// Grouping says how a route's incidents are told of together. Its terms are
+// Alertmanager's.
+type Grouping struct {
+	// By are the names of the texts that the incidents of a group have in common.
+	By []string
+	// Wait is how long a group waits for others before it is told, Interval the time
+	// between two of its messages.
+	Wait, Interval time.Duration
+}
+
+// NewGrouping returns how a route groups, with the default times where they are nil, nil
+// for not at all, or what is wrong with it: each fault with its field, as routes name it.
+func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault) {
+	g := &Grouping{By: by, Wait: DefaultWait, Interval: DefaultInterval}
+	var faults []Fault
+	fault := func(field, format string, args ...any) { faults = append(faults, Fault{field, fmt.Errorf(format, args...)}) }
+	apart := len(by) == 0 || slices.Equal(by, []string{byAll})
+	for _, t := range []struct {
+		field string
+		given *time.Duration
+		taken *time.Duration
+	}{{"group_wait", wait, &g.Wait}, {"group_interval", interval, &g.Interval}} {
+		switch {
+		case t.given == nil:
+			continue
+		case apart:
+			fault(t.field, "nothing is grouped here: give group_by, such as [table], or take this out")
+		case *t.given < 0 || *t.given > 24*time.Hour:
+			fault(t.field, "%s: give a time from 0s to 24h", *t.given)
+		}
+		*t.taken = *t.given
+	}
+	if apart {
+		return nil, faults
+	}
+	for n, name := range by {
+		switch {
+		case name == byAll:
+			fault("group_by", "%q stands for all labels: give it alone, to tell of each incident by itself", name)
+		case name == "incident":
+			fault("group_by", "each incident would be a group: leave group_by out to tell of each by itself")
+		case name != ofReceiver && !isName(name):
+			fault("group_by", "there is no %.40q: give %s, %sNAME, or %s for all that the route tells one", name, strings.Join(groupNames(), ", "), labelPrefix, ofReceiver)
+		case !IsLine(name) || len(name) > maxValue:
+			fault("group_by", "%.40q is not one short line of text", name)
+		case slices.Contains(by[:n], name):
+			fault("group_by", "%q is there twice", name)
+		}
+	}
+	return g, faults
+}
+
+// groupNames are those that incidents may be grouped by, beside labels.
+func groupNames() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return name == "incident" })
+}
+
+// Labels returns what makes the group of an incident with its root finding. Of writes to
+// a global table the Region is all of the table's, whichever the root is of now.
+func (g *Grouping) Labels(i *detect.Incident, root *detect.Finding) map[string]string {
+	labels := make(map[string]string, len(g.By))
+	for _, name := range g.By {
+		if name != ofReceiver {
+			labels[name] = strings.Join(texts(name, i, root), ",")
+		}
+	}
+	return labels
+}
