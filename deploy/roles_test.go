@@ -216,7 +216,7 @@ func reported(t *testing.T, database string) {
 	st, err := store.Open(t.Context(), database, store.Options{})
 	must(t, err)
 	defer st.Close()
-	judge, err := report.New(report.Config{Route: routing.Everything("webhook").Receivers}, st, "here", slog.New(slog.DiscardHandler))
+	judge, err := report.New(report.Config{Route: routing.Everything("webhook").Destinations}, st, "here", slog.New(slog.DiscardHandler))
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

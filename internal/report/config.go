@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/store"
@@ -26,9 +27,9 @@ type Config struct {
 	// Facts returns what an operator has configured of a table, nil for nothing;
 	// that takes precedence over what is stored. Nil for none.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns who is told of an incident, whose root finding is of a kind; nobody
-	// is when nil, and only the history shows it.
-	Route func(i *detect.Incident, root detect.Kind) []string
+	// Route returns who is told of an incident with its root finding, and how; nobody is
+	// when nil, and only the history shows it.
+	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
 	// Notified is called when notifications were written; nil for nobody.
 	Notified func()
 	// Lease is how long the others wait for a judge that does not renew its lease.

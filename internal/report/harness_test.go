@@ -257,7 +257,7 @@ func (p *probe) ReleaseLease(ctx context.Context, l store.Lease) error {
 // quick is a configuration whose waits a test can afford.
 func quick() report.Config {
 	return report.Config{
-		Route: routing.Everything(route).Receivers, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
+		Route: routing.Everything(route).Destinations, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
 		PeakDelay:  time.Nanosecond, // so that cursors wait for nothing
 		PageWithin: 24 * time.Hour,  // however long a test waits for its turn
 	}

@@ -30,6 +30,7 @@ type findingStore interface {
 	Incident(ctx context.Context, id string) (store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
+	Groups(ctx context.Context) ([]store.Group, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
 }
 
@@ -115,16 +116,15 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 // the peaks that their forecasts are made of.
 func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	for _, fingerprint := range append(s.Unknown(), s.Ending(now)...) {
-		earlier, err := loadFinding(ctx, st, fingerprint)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // a new one
-		}
-		if err != nil {
+		if err := loadEarlierOf(ctx, st, s, fingerprint); err != nil {
 			return err
 		}
-		if err := s.SetEarlier(earlier); err != nil {
+	}
+	for _, root := range s.UnknownMembers(now) {
+		if err := loadEarlierOf(ctx, st, s, root); err != nil {
 			return err
 		}
+		s.Looked(root)
 	}
 	for _, q := range s.Unforeseen() {
 		rows, err := st.HourPeaks(ctx, q.Target, q.Hash, q.Since)
@@ -134,6 +134,18 @@ func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now tim
 		s.SetPeaks(q.Fingerprint, rows)
 	}
 	return nil
+}
+
+// loadEarlierOf loads what is stored of one finding, if it is no new one.
+func loadEarlierOf(ctx context.Context, st findingStore, s *verdict.State, fingerprint string) error {
+	earlier, err := loadFinding(ctx, st, fingerprint)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.SetEarlier(earlier)
 }
 
 // loadFinding loads what is stored of one finding.
@@ -217,6 +229,15 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 		}
 	}
 	return all, nil
+}
+
+// loadGroups loads the groups of incidents that receivers are told of.
+func loadGroups(ctx context.Context, st findingStore, s *verdict.State) error {
+	rows, err := st.Groups(ctx)
+	if err != nil {
+		return err
+	}
+	return s.SetGroups(rows)
 }
 
 // loadFiring loads the stored incidents that fire, with their roots.

@@ -73,6 +73,9 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err := loadFiring(ctx, j.store, s, findings); err != nil {
 		return nil, err
 	}
+	if err := loadGroups(ctx, j.store, s); err != nil {
+		return nil, err
+	}
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(),

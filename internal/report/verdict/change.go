@@ -53,7 +53,9 @@ func (s *State) SetEarlier(e Earlier) error {
 		if i.Notified == nil { // from before incidents kept it: all routes were told
 			i.Notified = []string{}
 			if i.notified() {
-				i.Notified = append(i.Notified, s.route(&i.Incident, f.Kind)...)
+				for _, to := range s.route(&i.Incident, &f) {
+					i.Notified = append(i.Notified, to.Receiver)
+				}
 			}
 		}
 		earlier.incident = i.ID

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
 )
@@ -115,7 +116,7 @@ func (s *State) compareIncident(now detect.Incident, before incident, was detect
 		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
 		if notified && i.State == detect.Firing {
 			if i.Silenced != nil {
-				i.Notified = []string{} // of the incident before, of which they are told the end
+				i.Notified, i.Groups = []string{}, nil // of the incident before, of which they are told the end
 			}
 			err = s.notify(i, detect.EventUpdated, at)
 		}
@@ -149,6 +150,7 @@ func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	from := joined.State
 	after.State, after.ResolvedAt = detect.Resolved, &now
 	s.silence(&after.Incident)
+	s.leaveGroups(&after.Incident, now)
 	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
 	if joined.notified() {
 		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
@@ -189,7 +191,7 @@ func continued(before incident, i detect.Incident, now time.Time) detect.Inciden
 			i.Cause = before.Cause
 		}
 		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = before.OpenedAt, before.FiredAt, before.ResolvedAt, before.Revision
-		i.Notified, i.Withheld = slices.Clone(before.Notified), before.Withheld
+		i.Notified, i.Groups, i.Withheld = slices.Clone(before.Notified), slices.Clone(before.Groups), before.Withheld
 		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
 			i.Severity = before.Severity
 		}
@@ -239,11 +241,12 @@ func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Tim
 	})
 }
 
-// notify drafts a notification for each route, and raises the incident's revision. A
-// route that was not told of the incident yet, because it is for a worse severity,
-// is told that it fires, and each that was told of it, that it is over. While a silence
-// chooses the incident it notes that something is to be told, instead: but the end is
-// told of what was told before, since else a pager would show it for ever.
+// notify drafts a notification for each receiver that is told of the incident by itself,
+// tells the groups of the others, and raises the incident's revision. A receiver that was
+// not told of the incident yet, because it is for a worse severity, is told that it
+// fires, and each that was told of it, that it is over. While a silence chooses the
+// incident it notes that something is to be told, instead: but the end is told of what
+// was told before, since else a pager would show it for ever.
 func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) error {
 	if i.Withheld = i.Silenced != nil; i.Withheld {
 		return nil
@@ -253,43 +256,31 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		delete(s.told, i.ID)
 	}
 	root, _ := s.stored(i.Root)
-	routes := []string{} // in JSON, null is from before incidents kept who was told
-	if event != detect.EventResolved {
-		routes = append(routes, s.route(i, root.finding.Kind)...)
+	alone := s.tellGroups(i, &root.finding, event, now)
+	if len(alone) == 0 {
+		return nil
 	}
-	for _, told := range i.Notified {
-		if !slices.Contains(routes, told) {
-			routes = append(routes, told)
-		}
-	}
-	before := i.Notified
-	i.Notified = routes
-	if event == detect.EventResolved {
-		i.Notified = []string{}
-	}
-	payload, err := s.payload(i, &root, event)
+	payload, err := s.payload(i, &root, event, nil)
 	if err != nil {
 		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
 	}
-	for _, route := range routes {
-		what := event
-		if event == detect.EventUpdated && !slices.Contains(before, route) {
-			what = detect.EventFiring
-		}
+	for _, to := range alone {
 		s.draft.Notifications = append(s.draft.Notifications, store.Notification{
-			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, what, route),
-			Fingerprint: i.Root, Incident: i.ID, Event: string(what), Route: route, Payload: payload,
+			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, to.event, to.receiver),
+			Fingerprint: i.Root, Incident: i.ID, Event: string(to.event), Route: to.receiver, Payload: payload,
 		})
 	}
 	return nil
 }
 
-// payload returns what the outbox keeps of a notification.
-func (s *State) payload(i *detect.Incident, root *stored, event detect.Event) ([]byte, error) {
+// payload returns what the outbox keeps of a notification of an incident, or of a group
+// of incidents of which it is the worst.
+func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of *detect.Group) ([]byte, error) {
 	p, err := detect.NewPayload(i, root.document)
 	if err != nil {
 		return nil, err
 	}
+	p.Group = of
 	if event != detect.EventResolved {
 		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.related(i, &root.finding)
 	}
@@ -313,8 +304,8 @@ func (s *State) related(i *detect.Incident, root *detect.Finding) (all []string)
 	return all
 }
 
-// route returns who is to be told of an incident.
-func (s *State) route(i *detect.Incident, root detect.Kind) []string {
+// route returns who is to be told of an incident with its root finding.
+func (s *State) route(i *detect.Incident, root *detect.Finding) []routing.Destination {
 	if s.options.Route == nil {
 		return nil
 	}

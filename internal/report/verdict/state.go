@@ -21,6 +21,8 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/alert/grouping"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
@@ -34,9 +36,9 @@ type Options struct {
 	// Facts returns what an operator has configured of a table, nil for nothing.
 	// It takes precedence over what is stored. Nil for none.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns who is told of an incident, whose root finding is of a kind; nobody
-	// is when nil.
-	Route func(i *detect.Incident, root detect.Kind) []string
+	// Route returns who is told of an incident with its root finding, and how; nobody is
+	// when nil.
+	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
 	// Pipeline says from when on Keyheat's own health makes findings; the zero value
 	// makes none.
 	Pipeline pipeline.Thresholds
@@ -89,6 +91,10 @@ type State struct {
 	// when people were told of incidents last, both by ID.
 	ending map[string]ending
 	told   map[string]time.Time
+	// groups are the incidents that receivers are told of together, and looked the
+	// roots of their members that were looked for in the store for a message.
+	groups *grouping.Set
+	looked map[string]bool
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
@@ -115,7 +121,8 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
-		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
+		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
 	return s
@@ -308,7 +315,10 @@ func (s *State) Compare(now time.Time) error {
 			return err
 		}
 	}
-	return s.end(now)
+	if err := s.end(now); err != nil {
+		return err
+	}
+	return s.tellDueGroups(now)
 }
 
 // compareMoment drafts what the findings of one moment change, and then what their
@@ -396,6 +406,9 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 		}
 		p.Windows = append(p.Windows, row)
 	}
+	if p.Groups, err = s.groupRows(); err != nil {
+		return p, err
+	}
 	waiting := s.Minutes.Unsaved(p.minutes)
 	if p.hours {
 		p.Peaks = s.peaks.Rows()
@@ -431,6 +444,7 @@ func (s *State) Written(p Pending) {
 	if p.Seen != nil {
 		s.Seen.Written()
 	}
+	s.groups.Written()
 	s.known.apply(s.draft)
 	s.draft = newDraft()
 	maps.Copy(s.cursors, p.Cursors)
@@ -447,5 +461,5 @@ func holdBack(waiting, unsaved map[string]int64) {
 func (p *Pending) Empty() bool {
 	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
-		len(p.Notifications)+len(p.Gaps)+len(p.Cursors) == 0
+		len(p.Groups)+len(p.Notifications)+len(p.Gaps)+len(p.Cursors) == 0
 }

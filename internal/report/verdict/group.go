@@ -1,0 +1,248 @@
+package verdict
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/grouping"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/store"
+)
+
+// SetGroups records the stored groups.
+func (s *State) SetGroups(rows []store.Group) error {
+	groups := make([]*grouping.Group, len(rows))
+	for n, row := range rows {
+		var err error
+		if groups[n], err = grouping.Read(row.Document); err != nil {
+			return fmt.Errorf("stored group %s: %w", row.ID, err)
+		}
+	}
+	s.groups = grouping.NewSet(groups...)
+	return nil
+}
+
+// groupRows returns the groups that changed, as they are stored.
+func (s *State) groupRows() (rows []store.Group, err error) {
+	changed := s.groups.Changed()
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		row := store.Group{ID: id}
+		if g := changed[id]; g != nil {
+			row.Receiver = g.Receiver
+			if row.Document, err = json.Marshal(g); err != nil {
+				return nil, fmt.Errorf("write group %s: %w", id, err)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// telling is one receiver that is told of an incident by itself.
+type telling struct {
+	receiver string
+	event    detect.Event
+}
+
+// tellGroups has the groups told of an incident in which receivers are told of it, notes
+// who was told, and returns those who are to be told of it by itself. Who was told in a
+// group hears of it there again, as long as the routes and what the group has in common
+// stay the same, and who was told of it by itself hears so of its end.
+func (s *State) tellGroups(i *detect.Incident, root *detect.Finding, event detect.Event, now time.Time) (alone []telling) {
+	before := i.Notified
+	in := make(map[string]detect.InGroup, len(i.Groups))
+	for _, g := range i.Groups {
+		in[g.Receiver] = g
+	}
+	i.Notified, i.Groups = []string{}, nil // in JSON, null is from before incidents kept who was told
+	if event == detect.EventResolved {
+		for _, receiver := range before {
+			if g, grouped := in[receiver]; grouped {
+				s.groups.End(g.ID, i, now)
+			} else {
+				alone = append(alone, telling{receiver, event})
+			}
+		}
+		return alone
+	}
+	to := s.route(i, root)
+	for _, d := range to {
+		g, grouped := in[d.Receiver]
+		told := slices.Contains(before, d.Receiver)
+		own := event
+		if event == detect.EventUpdated && (!told || grouped) {
+			own = detect.EventFiring // what it is told of by itself begins
+		}
+		joined := false
+		if d.Group != nil && (grouped || !told) {
+			joined = s.join(d, i, root, now)
+		}
+		if grouped && !slices.ContainsFunc(i.Groups, func(in detect.InGroup) bool { return in.ID == g.ID }) {
+			s.groups.Leave(g.ID, i.ID, now)
+		}
+		if !joined {
+			alone = append(alone, telling{d.Receiver, own})
+		}
+		i.Notified = append(i.Notified, d.Receiver)
+	}
+	for _, receiver := range before {
+		if slices.Contains(i.Notified, receiver) {
+			continue
+		}
+		i.Notified = append(i.Notified, receiver)
+		if g, grouped := in[receiver]; grouped {
+			i.Groups = append(i.Groups, g)
+			s.groups.Update(g.ID, i, root, now)
+		} else {
+			alone = append(alone, telling{receiver, event})
+		}
+	}
+	return alone
+}
+
+// join has a group told of an incident, and notes that the receiver is told of it there.
+func (s *State) join(d routing.Destination, i *detect.Incident, root *detect.Finding, now time.Time) bool {
+	id, joined := s.groups.Join(d, i, root, now)
+	if joined {
+		i.Groups = append(i.Groups, detect.InGroup{Receiver: d.Receiver, ID: id, Labels: d.Group.Labels(i, root)})
+	}
+	return joined
+}
+
+// leaveGroups takes an incident out of its groups that another one continues there.
+func (s *State) leaveGroups(i *detect.Incident, now time.Time) {
+	for _, g := range i.Groups {
+		s.groups.Leave(g.ID, i.ID, now)
+		i.Notified = without(i.Notified, g.Receiver)
+	}
+	i.Groups = nil
+}
+
+func without(all []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
+}
+
+// UnknownMembers returns the roots of the members that the messages of groups list which
+// are due now, of which it is not known what is stored.
+func (s *State) UnknownMembers(now time.Time) (roots []string) {
+	due := s.groups.Due(now)
+	if len(due) == 0 {
+		clear(s.looked)
+	}
+	for _, g := range due {
+		for _, m := range listed(g) {
+			if !s.ready(m) {
+				roots = append(roots, m.Root)
+			}
+		}
+	}
+	return roots
+}
+
+// Looked records that what is stored of a member's root was looked for, and set as far as
+// it is there. What is not stored any more is told of without its title.
+func (s *State) Looked(root string) { s.looked[root] = true }
+
+// ready reports whether a message may list a member: it is known what is stored of it, as
+// far as there is something.
+func (s *State) ready(m *grouping.Member) bool {
+	_, incident := s.incident(m.ID)
+	_, root := s.stored(m.Root)
+	return incident && root || s.looked[m.Root]
+}
+
+// listed are the members of a group that a message lists.
+func listed(g *grouping.Group) []*grouping.Member {
+	all := g.Ordered()
+	return all[:min(len(all), detect.GroupMembers)]
+}
+
+// tellDueGroups drafts the messages of the groups that are due. One of which a member has
+// to be loaded first waits for the next pass.
+func (s *State) tellDueGroups(now time.Time) error {
+	for _, g := range s.groups.Due(now) {
+		if err := s.mute(g, now); err != nil {
+			return err
+		}
+		if len(g.Members) == 0 && g.Revision == 0 {
+			continue // all of them are silenced
+		}
+		members := listed(g)
+		if slices.ContainsFunc(members, func(m *grouping.Member) bool { return !s.ready(m) }) {
+			continue
+		}
+		event := g.Event()
+		if event == "" {
+			s.groups.Skip(g)
+			continue
+		}
+		if err := s.tellGroup(g, members, event, now); err != nil {
+			return fmt.Errorf("write the notification of group %s: %w", g.ID, err)
+		}
+	}
+	return nil
+}
+
+// mute takes the members out of a group that nobody was told of and that a silence
+// chooses by now: they are told of when it is over.
+func (s *State) mute(g *grouping.Group, now time.Time) error {
+	for _, m := range g.Ordered() {
+		before, known := s.incident(m.ID)
+		if m.Told || m.Over || !known {
+			continue
+		}
+		root, _ := s.stored(m.Root)
+		by := s.silences.Of(&before.Incident, &root.finding)
+		if by == nil {
+			continue
+		}
+		after := before
+		after.Silenced, after.Withheld = by, true
+		after.Notified = without(before.Notified, g.Receiver)
+		after.Groups = slices.DeleteFunc(slices.Clone(before.Groups), func(in detect.InGroup) bool { return in.ID == g.ID })
+		s.groups.Leave(g.ID, m.ID, now)
+		if err := s.putIncident(after, before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellGroup drafts a message of a group. The incident and finding in it are the worst
+// member's.
+func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event detect.Event, now time.Time) error {
+	of := &detect.Group{
+		InGroup: detect.InGroup{Receiver: g.Receiver, ID: g.ID, Labels: g.Labels}, OpenedAt: g.Opened,
+		Firing: g.Firing(), Over: len(g.Members) - g.Firing(), Total: g.Total,
+	}
+	for _, m := range members {
+		listed := detect.GroupMember{Incident: m.ID, Finding: m.Root, Severity: m.Severity, State: detect.Firing}
+		if m.Over {
+			listed.State = detect.Resolved
+		}
+		if i, known := s.incident(m.ID); known {
+			listed.Title = i.Title
+		}
+		of.Members = append(of.Members, listed)
+	}
+	worst := members[0]
+	i, known := s.incident(worst.ID)
+	if !known {
+		i.Incident = detect.Incident{ID: worst.ID, Root: worst.Root, Severity: worst.Severity, State: detect.Firing, OpenedAt: g.Opened}
+	}
+	root, _ := s.stored(worst.Root)
+	id := s.groups.Tell(g, event, now)
+	of.Severity = g.Severity
+	payload, err := s.payload(&i.Incident, &root, event, of)
+	if err != nil {
+		return err
+	}
+	s.draft.Notifications = append(s.draft.Notifications, store.Notification{
+		ID: id, Fingerprint: worst.Root, Incident: g.ID, Event: string(event), Route: g.Receiver, Payload: payload,
+	})
+	return nil
+}
