@@ -153,7 +153,7 @@ func (c *Config) judge() report.Config {
 		},
 	}
 	if len(c.deliveries()) > 0 {
-		j.Route = c.tree().Receivers
+		j.Route = c.tree().Destinations
 	}
 	return j
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/sample"
@@ -33,7 +35,7 @@ func routeCommand() *cobra.Command {
 	test := &cobra.Command{
 		Use:     "test",
 		Short:   "Show which receivers would be told of an incident",
-		Long:    "Shows which receivers the routes of the configuration choose for an incident. Owner and\nlabels are those of the table's policy. Nothing is sent.",
+		Long:    "Shows which receivers the routes of the configuration choose for an incident, and in which\ngroup and how soon each is told. Owner and labels are those of the table's policy. Nothing\nis sent.",
 		Example: "  reporter route test --config reporter.yaml --table orders --severity critical\n  reporter route test --config reporter.yaml --account 111122223333 --region eu-west-1 --table orders --index by-status",
 		Args:    cobra.NoArgs,
 	}
@@ -56,16 +58,36 @@ func routeCommand() *cobra.Command {
 		i.Severity, i.Cause = detect.Severity(*severity), detect.Cause(*cause)
 		policy := config.DetectPolicy(i.Target)
 		i.Owner, i.Labels = policy.Owner, policy.Labels
-		to := config.tree().Receivers(&i, detect.Kind(*kind))
+		root := detect.NewFinding(detect.Kind(*kind), i.Target, sample.Key{})
+		to := config.tree().Destinations(&i, &root)
 		if len(to) == 0 {
 			fmt.Fprintln(c.OutOrStdout(), "nobody: no route with a receiver matches")
-			return nil
 		}
-		fmt.Fprintln(c.OutOrStdout(), strings.Join(to, "\n"))
+		for _, d := range to {
+			fmt.Fprintln(c.OutOrStdout(), describe(d, &i, &root))
+		}
 		return nil
 	}
 	c.AddCommand(test)
 	return c
+}
+
+// describe says which receiver is told of an incident with its root finding, in which
+// group, and when.
+func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) string {
+	if d.Group == nil {
+		return d.Receiver
+	}
+	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, groupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
+}
+
+// groupName says what the incidents of a group have in common.
+func groupName(labels map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, fmt.Sprintf("%s=%q", name, labels[name]))
+	}
+	return cmp.Or(strings.Join(all, " "), "all incidents")
 }
 
 // checkSeverity returns what is wrong with the flag of an incident's severity.
@@ -292,6 +314,7 @@ type listed struct {
 	Receiver    string    `json:"receiver"`
 	Event       string    `json:"event"`
 	Incident    string    `json:"incident"`
+	Group       *group    `json:"group"`
 	State       string    `json:"state"`
 	Created     time.Time `json:"created"`
 	NextAttempt time.Time `json:"next_attempt"`
@@ -299,13 +322,34 @@ type listed struct {
 	LastError   string    `json:"last_error"`
 }
 
+// group is what is listed of the group of incidents that a notification is of; its ID
+// stands in the place of the incident's.
+type group struct {
+	Labels    map[string]string `json:"labels"`
+	Incidents int               `json:"incidents"`
+}
+
+// about says what a notification is of.
+func (l *listed) about() string {
+	switch {
+	case l.Group != nil:
+		return fmt.Sprintf("%d of %s", l.Group.Incidents, groupName(l.Group.Labels))
+	case l.Incident != "":
+		return "1"
+	}
+	return ""
+}
+
 func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) error {
 	rows := make([]listed, len(all))
 	for i, n := range all {
-		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
+		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, nil, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
+		if g := detect.ReadPayload(n.Payload).Group; g != nil {
+			rows[i].Group = &group{g.Labels, g.Firing + g.Over}
+		}
 	}
-	return cli.WriteList(out, rows, f, "notifications", "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tID\tLAST ERROR", func(r listed) []string {
-		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.ID, r.LastError}
+	return cli.WriteList(out, rows, f, "notifications", "CREATED\tRECEIVER\tEVENT\tSTATE\tFAILED\tINCIDENTS\tID\tLAST ERROR", func(r listed) []string {
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.about(), r.ID, r.LastError}
 	})
 }
 

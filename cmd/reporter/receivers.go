@@ -47,6 +47,28 @@ type Route struct {
 	Labels    map[string]string `yaml:"labels" help:"match the labels in the table's policy"`
 	Receivers []string          `yaml:"receivers" help:"the names of those who are told; nobody when empty"`
 	Continue  bool              `yaml:"continue" help:"go on to the next route that matches, too"`
+	// GroupWait and GroupInterval are texts, since 0s is a time and not none.
+	GroupBy       []string `yaml:"group_by" help:"tell together of incidents that have these in common: account, region, table, index, cause, kind, severity, owner, labels.NAME; receiver for all of them; one by one when empty"`
+	GroupWait     string   `yaml:"group_wait" help:"how long a group waits for other incidents before it is told; 30s when empty"`
+	GroupInterval string   `yaml:"group_interval" help:"the time between two messages of a group; 5m when empty"`
+}
+
+// grouping is how the route's incidents are told of together; nil for one by one.
+func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
+	var faults []routing.Fault
+	read := func(field, text string) *time.Duration {
+		if text == "" {
+			return nil
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || text == "0" {
+			faults = append(faults, routing.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
+			return nil
+		}
+		return &d
+	}
+	group, more := routing.NewGrouping(r.GroupBy, read("group_wait", r.GroupWait), read("group_interval", r.GroupInterval))
+	return group, append(faults, more...)
 }
 
 // defaultLimit is how many notifications a minute a person can look at.
@@ -99,12 +121,13 @@ func (c *Config) tree() routing.Tree {
 	}
 	var tree routing.Tree
 	for _, r := range c.Routes {
+		group, _ := r.grouping() // checkReceivers reports what is wrong with it
 		tree = append(tree, routing.Route{
 			Match: routing.Match{
 				Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index, Cause: r.Cause, Kind: r.Kind, Owner: r.Owner,
 				Severities: r.Severity, Labels: r.Labels,
 			},
-			Receivers: r.Receivers, Continue: r.Continue,
+			Receivers: r.Receivers, Group: group, Continue: r.Continue,
 		})
 	}
 	return tree
@@ -144,6 +167,12 @@ func (c *Config) checkReceivers(f *config.Faults) {
 			if !known[name] {
 				f.Addf(at+"receivers", "there is no receiver %q: give one of those under receivers", name)
 			}
+		}
+	}
+	for i := range c.Routes {
+		_, faults := c.Routes[i].grouping()
+		for _, fault := range faults {
+			f.Addf(fmt.Sprintf("routes[%d].%s", i, fault.Field), "%w", fault.Err)
 		}
 	}
 }

@@ -54,11 +54,12 @@ const maxNamed = 5
 // summary is one notice about several notifications, the worst one's with another
 // title.
 func (r *Route) summary(due []store.Notification) *notify.Notice {
-	tables := make(map[string]int)
+	tables, all := make(map[string]int), 0
 	var worst *notify.Notice
 	for _, n := range due {
 		notice := r.notice(n)
-		tables[notice.Table()]++
+		tables[notice.Table()] += notice.Incidents()
+		all += notice.Incidents()
 		if worst == nil || detect.Rank(notice.Severity()) > detect.Rank(worst.Severity()) {
 			worst = notice
 		}
@@ -78,7 +79,7 @@ func (r *Route) summary(due []store.Notification) *notify.Notice {
 	}
 	worst.ID, worst.Receipt = detect.CopiedID(worst.ID, "summary"), ""
 	worst.Subject = worst.ID
-	worst.Title = fmt.Sprintf("%s more incidents than %d a minute: %s. The worst: %s", wording.Count(int64(len(due))), r.config.Limit, strings.Join(on, ", "), worst.Title)
+	worst.Title = fmt.Sprintf("%s more incidents than %d a minute: %s. The worst: %s", wording.Count(int64(all)), r.config.Limit, strings.Join(on, ", "), worst.Title)
 	if r.config.Pages != "" {
 		worst.URL = r.config.Pages
 	}

@@ -21,12 +21,15 @@ type Notice struct {
 	// At is when the notification was put into the outbox.
 	At time.Time
 	// Subject is what notices of the same matter have in common: the incident's ID,
-	// or the report's.
+	// the group's, or the report's.
 	Subject string
 	// Incident and Finding, its root, are as they were then. Of a finding that cannot
 	// be read, as one of a later version, they say nothing.
 	Incident detect.Incident
 	Finding  detect.Finding
+	// Group is the group of incidents that it is about, the worst of which Incident then
+	// is; nil of a single incident.
+	Group *detect.Group
 	// Document is the finding as it was written then, IncidentDocument the incident;
 	// Report is a scheduled report in short, of a notice of one.
 	Document, IncidentDocument, Report json.RawMessage
@@ -51,6 +54,7 @@ type Notice struct {
 // pages, empty for none.
 func NewNotice(of store.Notification, pages string) *Notice {
 	n := &Notice{ID: of.ID, Event: of.Event, At: of.Created, Subject: cmp.Or(of.Incident, of.Fingerprint), Receipt: of.Receipt}
+	pages = strings.TrimSuffix(pages, "/")
 	page := "/findings/"
 	if of.Event == store.EventReport {
 		n.Report, page = of.Payload, "/reports/"
@@ -63,7 +67,9 @@ func NewNotice(of store.Notification, pages string) *Notice {
 		n.readFinding(of.Payload)
 	}
 	if pages != "" {
-		n.URL = strings.TrimSuffix(pages, "/") + page + of.Fingerprint
+		if n.URL = pages + page + of.Fingerprint; n.Group != nil {
+			n.URL = n.groupPage(pages, n.URL)
+		}
 	}
 	return n
 }
@@ -73,6 +79,9 @@ func (n *Notice) readFinding(payload []byte) {
 	p := detect.ReadPayload(payload)
 	n.Document, n.IncidentDocument, n.Recent, n.Related = p.Finding, p.Incident, p.Recent, p.Related
 	f, err := detect.ReadFinding(p.Finding)
+	if n.Group = p.Group; n.Group != nil && (err != nil || f.Kind == "") {
+		n.Title = wording.GroupTitle(n.Group, &detect.Finding{})
+	}
 	if err != nil || f.Kind == "" {
 		return
 	}
@@ -84,6 +93,9 @@ func (n *Notice) readFinding(payload []byte) {
 	}
 	n.RunbookURL = n.Incident.RunbookURL
 	n.Title, n.FirstFix = wording.Title(&n.Finding), n.Finding.FirstFix()
+	if n.Group != nil {
+		n.Title = wording.GroupTitle(n.Group, &n.Finding)
+	}
 	if n.Incident.Labels[TestLabel] != "" {
 		n.Title = "Test, nothing is wrong: " + n.Title
 	}
@@ -95,16 +107,28 @@ const TestLabel = "keyheat_test"
 // Resolved reports whether the notice is of an end.
 func (n *Notice) Resolved() bool { return n.Event == string(detect.EventResolved) }
 
-// Severity is the incident's; info of a report.
+// Severity is the incident's or the group's; info of a report.
 func (n *Notice) Severity() detect.Severity {
+	if n.Group != nil {
+		return n.Group.Severity
+	}
 	if n.Incident.Severity == "" {
 		return detect.Info
 	}
 	return n.Incident.Severity
 }
 
-// Table names the table or index that it is about, or Keyheat itself, for people; empty
-// of a report.
+// Since is when the incident or the group began; zero where that is not known, and of a
+// report.
+func (n *Notice) Since() time.Time {
+	if n.Group != nil {
+		return n.Group.OpenedAt
+	}
+	return n.Incident.OpenedAt
+}
+
+// Table names the table or index that it is about, of a group the worst one's, or Keyheat
+// itself, for people; empty of a report.
 func (n *Notice) Table() string {
 	if n.Incident.ID == "" {
 		return ""
@@ -132,8 +156,12 @@ type Fact struct {
 	Wide bool
 }
 
-// Facts are what to know beside the title, for people; none of a report.
+// Facts are what to know beside the title, for people, each under a name of its own; none
+// of a report.
 func (n *Notice) Facts() []Fact {
+	if n.Group != nil {
+		return n.groupFacts()
+	}
 	f := &n.Finding
 	if f.Kind == "" {
 		return nil
@@ -151,7 +179,7 @@ func (n *Notice) Facts() []Fact {
 	add("Key", wording.Printable(wording.Shorten(f.Key, maxKey)))
 	add("Peak", peak(f))
 	if !n.Incident.OpenedAt.IsZero() {
-		add("Since", n.Incident.OpenedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+		add("Since", instant(n.Incident.OpenedAt))
 	}
 	add("Owner", wording.Printable(n.Incident.Owner))
 	if related := n.related(); related != "" {
@@ -162,6 +190,8 @@ func (n *Notice) Facts() []Fact {
 	}
 	return facts
 }
+
+func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // related says how many findings the incident has beside its root, and what the worst of
 // them are about; nothing where there are none.

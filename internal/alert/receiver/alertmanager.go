@@ -29,7 +29,8 @@ const (
 
 // alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, which
 // routes, grouping and silences match, are the incident's identity: alertname, account,
-// region, table, index, cause, key, severity and incident, and what the policy adds.
+// region, table, index, cause, key, severity and incident, and what the policy adds; of a
+// group what its incidents have in common, and the group's ID as incident.
 type alertmanager struct {
 	client
 	url    string
@@ -87,23 +88,12 @@ func alertsOf(n *notify.Notice, now time.Time) []alert {
 }
 
 func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
-	i := &n.Incident
-	labels := map[string]string{
-		"alertname": "KeyheatIncident", "account": i.Account, "region": i.Region, "table": i.Table, "index": i.Index,
-		"cause": string(i.Cause), "kind": string(n.Finding.Kind), "severity": string(severity), "owner": i.Owner, "incident": n.Subject,
-		"key": wording.Printable(wording.Shorten(n.Finding.Key, alertLabel)),
+	labels := n.Labels()
+	labels["alertname"], labels["severity"], labels["incident"] = "KeyheatIncident", string(severity), n.Subject
+	if n.Group == nil {
+		labels["key"] = wording.Printable(wording.Shorten(n.Finding.Key, alertLabel))
 	}
-	for name, value := range i.Labels {
-		if _, taken := labels[name]; !taken {
-			labels[name] = value
-		}
-	}
-	for name, value := range labels {
-		if value == "" { // Alertmanager takes no label without a value for one
-			delete(labels, name)
-		}
-	}
-	starts := i.OpenedAt
+	starts := n.Since()
 	if starts.IsZero() {
 		starts = n.At
 	}
@@ -111,7 +101,7 @@ func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 		starts = ends
 	}
 	return alert{
-		Labels: labels,
+		Labels: present(labels), // Alertmanager takes no label without a value for one
 		Annotations: present(map[string]string{
 			"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL, "runbook_url": n.RunbookURL,
 		}),

@@ -173,6 +173,16 @@ func jsmCheck(r *http.Request, body []byte) string {
 		}
 		return wrong
 	}
+	for field, most := range map[string]int{"message": 130, "description": 15000} {
+		if strings.HasSuffix(r.URL.Path, "/"+field) {
+			var changed map[string]string
+			wrong := strict(body, &changed)
+			if r.Method != http.MethodPut || r.URL.Query().Get("identifierType") != "alias" || len(changed) != 1 || changed[field] == "" || len(changed[field]) > most {
+				return "invalid " + field
+			}
+			return wrong
+		}
+	}
 	if r.Method != http.MethodPost {
 		return "405"
 	}

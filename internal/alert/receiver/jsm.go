@@ -65,11 +65,23 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 }
 
 // update raises the priority of the alert, which one that is created again under its
-// alias would not.
+// alias would not, and rewrites that of a group, whose incidents have changed. Each
+// request may be made again.
 func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
-	r, _ := j.send(ctx, http.MethodPut, j.alert(n, "priority"), map[string]string{"priority": jsmPriority(n.Severity())}, j.header)
-	return r
+	requests := []jsmChange{{"priority", jsmPriority(n.Severity())}}
+	if a := jsmAlertOf(n); n.Group != nil {
+		requests = append(requests, jsmChange{"message", a.Message}, jsmChange{"description", a.Description})
+	}
+	for _, change := range requests {
+		if r, _ := j.send(ctx, http.MethodPut, j.alert(n, change.field), map[string]string{change.field: change.value}, j.header); r.Err != nil {
+			return r
+		}
+	}
+	return notify.Response{}
 }
+
+// jsmChange is a field of an alert that is changed, by a request to its own address.
+type jsmChange struct{ field, value string }
 
 // alert is the address of what is done to an incident's alert.
 func (j *jsm) alert(n *notify.Notice, what string) string {

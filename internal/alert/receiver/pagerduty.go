@@ -94,10 +94,10 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 	e.Payload = &pagerDutyPayload{
 		Summary: notify.Cut(n.Headline(), pagerDutySummary), Source: source, Severity: string(n.Severity()), // critical, warning and info are PagerDuty's words, too
 
-		Component: n.Table(), Group: n.Incident.Owner, Class: string(n.Finding.Kind), CustomDetails: present(details),
+		Component: n.Table(), Group: n.Labels()["owner"], Class: n.Labels()["kind"], CustomDetails: present(details),
 	}
-	if !n.Incident.OpenedAt.IsZero() {
-		e.Payload.Timestamp = n.Incident.OpenedAt.UTC().Format(time.RFC3339)
+	if since := n.Since(); !since.IsZero() {
+		e.Payload.Timestamp = since.UTC().Format(time.RFC3339)
 	}
 	return e
 }

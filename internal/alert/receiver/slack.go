@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 )
 
@@ -91,7 +92,8 @@ func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	}
 	m.Channel = s.channel
 	method := "/chat.postMessage"
-	if channel, ts, known := strings.Cut(n.Receipt, " "); known {
+	// What fires again is another message: of one that is rewritten nobody hears.
+	if channel, ts, known := strings.Cut(n.Receipt, " "); known && n.Event != string(detect.EventFiring) {
 		m.Channel, m.TS, method = channel, ts, "/chat.update"
 	}
 	return s.call(ctx, method, m)

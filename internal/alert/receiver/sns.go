@@ -89,9 +89,9 @@ func (t *topic) input(n *notify.Notice) *sns.PublishInput {
 		TopicArn: &t.arn, Subject: aws.String(snsSubjectOf(n.Headline())), Message: aws.String(notify.Cut(n.Text(), snsMessage)),
 		MessageAttributes: make(map[string]types.MessageAttributeValue),
 	}
-	attributes := map[string]string{
-		"event": n.Event, "severity": string(n.Severity()), "account": n.Incident.Account, "region": n.Incident.Region,
-		"table": n.Incident.Table, "index": n.Incident.Index, "kind": string(n.Finding.Kind), "incident": n.Subject,
+	attributes, labels := map[string]string{"event": n.Event, "severity": string(n.Severity()), "incident": n.Subject}, n.Labels()
+	for _, name := range []string{"account", "region", "table", "index", "kind"} {
+		attributes[name] = labels[name]
 	}
 	for name, value := range present(attributes) {
 		in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}

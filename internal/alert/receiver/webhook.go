@@ -34,8 +34,13 @@ type Message struct {
 	URL string `json:"url"`
 	// RunbookURL is where the owner's own instructions are; empty for nowhere.
 	RunbookURL string `json:"runbook_url"`
-	// Incident is the incident's document as it was then, Finding that of the finding
-	// that it is about.
+	// Group is the group of incidents that the message is of, and Members are these,
+	// those that fire and the worst first, at most detect.GroupMembers; absent of a single
+	// incident.
+	Group   *Group               `json:"group,omitempty"`
+	Members []detect.GroupMember `json:"members,omitempty"`
+	// Incident is the incident's document as it was then, the worst one's of a group,
+	// Finding that of the finding that it is about.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
 	// Recent is the load of the finding's key before the notification, where that is
@@ -45,6 +50,23 @@ type Message struct {
 	Related []string `json:"related,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
+}
+
+// Group is what a message says of a group of incidents, beside its members.
+type Group struct {
+	// ID is the group's, by which its messages belong together.
+	ID string `json:"id"`
+	// Labels are what the incidents have in common, by their names in group_by.
+	Labels map[string]string `json:"labels"`
+	// Severity is the worst that the group had since it fires, OpenedAt since when it is
+	// hot.
+	Severity detect.Severity `json:"severity"`
+	OpenedAt time.Time       `json:"opened_at"`
+	// Firing is how many of its incidents fire, Over how many are over of which that was
+	// not told before, and Total how many there were since it fires.
+	Firing int `json:"firing"`
+	Over   int `json:"over"`
+	Total  int `json:"total"`
 }
 
 // webhook posts messages as Standard Webhooks specifies
@@ -69,6 +91,10 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 	m := Message{
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL,
 		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Related: n.Related, Report: n.Report,
+	}
+	if g := n.Group; g != nil {
+		m.Group = &Group{ID: g.ID, Labels: g.Labels, Severity: g.Severity, OpenedAt: g.OpenedAt, Firing: g.Firing, Over: g.Over, Total: g.Total}
+		m.Members = g.Members
 	}
 	body, err := json.Marshal(m)
 	if err != nil {

@@ -1,0 +1,93 @@
+package notify
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// groupFacts are what to know of a group of incidents beside its title.
+func (n *Notice) groupFacts() []Fact {
+	facts := []Fact{{Name: "Severity", Value: string(n.Severity())}}
+	if common := wording.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {
+		facts = append(facts, Fact{Name: "Group", Value: common})
+	}
+	facts = append(facts, Fact{Name: "Since", Value: instant(n.Group.OpenedAt)})
+	for i := range n.Group.Members {
+		facts = append(facts, Fact{Name: fmt.Sprintf("Incident %d", i+1), Value: wording.MemberTitle(&n.Group.Members[i]), Wide: true})
+	}
+	if more := n.Group.Firing + n.Group.Over - len(n.Group.Members); more > 0 {
+		facts = append(facts, Fact{Name: "Incidents", Value: "and " + wording.Count(int64(more)) + " more", Wide: true})
+	}
+	if drawn := sparkline(n.Recent); drawn != "" {
+		facts = append(facts, Fact{Name: "Load of the worst", Value: drawn, Wide: true})
+	}
+	return facts
+}
+
+// filters are the labels of a group that the page of findings filters by.
+var filters = []string{"account", "region", "table", "kind", "severity"}
+
+// groupPage is the page of a group's incidents, as far as pages filter by what these have
+// in common; the worst one's where there is nothing to filter by.
+func (n *Notice) groupPage(pages, worst string) string {
+	query := url.Values{}
+	for _, name := range filters {
+		value := n.Group.Labels[name]
+		if value != "" && !(name == "region" && strings.Contains(value, ",")) { // of a global table's Regions none is theirs alone
+			query.Set(name, value)
+		}
+	}
+	if n.Group.Total == 1 || len(query) == 0 {
+		return worst
+	}
+	return pages + "/?" + query.Encode()
+}
+
+// Labels are what an incident is told apart by, and what a group's have in common: the
+// names are those of routes' matchers, those of a policy's labels without their prefix.
+// What is not known is not there.
+func (n *Notice) Labels() map[string]string {
+	i := &n.Incident
+	all := map[string]string{
+		"account": i.Account, "region": i.Region, "table": i.Table, "index": i.Index,
+		"cause": string(i.Cause), "kind": string(n.Finding.Kind), "owner": i.Owner,
+	}
+	policy := i.Labels
+	if n.Group != nil {
+		clear(all)
+		policy = make(map[string]string)
+		for name, value := range n.Group.Labels {
+			if label, is := strings.CutPrefix(name, "labels."); is {
+				policy[label] = value
+			} else {
+				all[name] = value
+			}
+		}
+	}
+	for name, value := range policy {
+		if _, taken := all[name]; !taken && !slices.Contains(reserved, name) {
+			all[name] = value
+		}
+	}
+	for name, value := range all {
+		if value == "" {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// reserved are the names of what receivers add to labels themselves.
+var reserved = []string{"alertname", "severity", "incident", "key"}
+
+// Incidents is how many incidents that fire the notice is of.
+func (n *Notice) Incidents() int {
+	if n.Group != nil {
+		return n.Group.Firing
+	}
+	return 1
+}
