@@ -169,6 +169,8 @@ type probe struct {
 	// hold, while locked, keeps the judge from reading.
 	hold sync.Mutex
 	idle atomic.Int64
+	// ahead is by how much the database's clock is ahead of the test's.
+	ahead atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
 }
@@ -195,6 +197,7 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 	p.hold.Lock()
 	defer p.hold.Unlock()
 	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
+	snap.Now = snap.Now.Add(time.Duration(p.ahead.Load()))
 	if err == nil && len(snap.Deltas) == 0 {
 		p.idle.Add(1)
 	} else {
@@ -242,6 +245,11 @@ func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Findin
 	}
 	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
 	return f, err
+}
+
+func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
+	err = p.call(func() error { all, err = p.Store.Groups(ctx); return err })
+	return all, err
 }
 
 func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []silence.Silence, err error) {

@@ -50,7 +50,9 @@ func (g *stage) play(steps ...step) {
 // another judge takes over.
 func (g *stage) another() {
 	g.judge.stop()
+	ahead := g.probe.ahead.Load()
 	g.probe = &probe{Store: g.store}
+	g.probe.ahead.Store(ahead)
 	g.judge = run(g.t, g.config, g.probe)
 }
 

@@ -149,16 +149,18 @@ func (g *Group) worst() detect.Severity {
 	return worst
 }
 
-// schedule has the group told of what changed now. An earlier message stays due.
+// schedule has the group told of what changed now: an interval after its last message,
+// and at once where that must not wait.
 func (g *Group) schedule(now time.Time, wait time.Duration) {
-	at := now.Add(wait)
-	if g.Revision > 0 {
-		if at = g.Sent.Add(g.Interval); at.Before(now) || g.Firing() == 0 || detect.Rank(g.worst()) > detect.Rank(g.Severity) {
-			at = now
+	if g.Revision == 0 {
+		if at := now.Add(wait); g.Due.IsZero() || at.Before(g.Due) {
+			g.Due = at
 		}
+		return
 	}
-	if g.Due.IsZero() || at.Before(g.Due) {
-		g.Due = at
+	g.Due = g.Sent.Add(g.Interval)
+	if urgent := g.Firing() == 0 || detect.Rank(g.worst()) > detect.Rank(g.Severity); urgent && now.Before(g.Due) {
+		g.Due = now
 	}
 }
 

@@ -78,14 +78,19 @@ func (s *Set) End(id string, i *detect.Incident, now time.Time) {
 }
 
 // Leave takes an incident out of a group, which is told of elsewhere from now on, or not
-// told of at all.
+// told of at all. The last one of a group that people know is over there, so that the end
+// of the group has something to say.
 func (s *Set) Leave(id, incident string, now time.Time) {
 	g := s.groups[id]
 	if g == nil || g.Members[incident] == nil {
 		return
 	}
-	delete(g.Members, incident)
-	g.Total--
+	if g.Revision > 0 && len(g.Members) == 1 {
+		g.Members[incident].Over = true
+	} else {
+		delete(g.Members, incident)
+		g.Total--
+	}
 	s.settle(g, now)
 }
 

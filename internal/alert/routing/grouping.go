@@ -37,7 +37,9 @@ type Grouping struct {
 func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault) {
 	g := &Grouping{By: by, Wait: DefaultWait, Interval: DefaultInterval}
 	var faults []Fault
-	fault := func(field, format string, args ...any) { faults = append(faults, Fault{field, fmt.Errorf(format, args...)}) }
+	fault := func(field, format string, args ...any) {
+		faults = append(faults, Fault{field, fmt.Errorf(format, args...)})
+	}
 	apart := len(by) == 0 || slices.Equal(by, []string{byAll})
 	for _, t := range []struct {
 		field string

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -234,7 +235,10 @@ func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event d
 	if !known {
 		i.Incident = detect.Incident{ID: worst.ID, Root: worst.Root, Severity: worst.Severity, State: detect.Firing, OpenedAt: g.Opened}
 	}
-	root, _ := s.stored(worst.Root)
+	root, known := s.stored(i.Root) // which may be another one by now
+	if !known {
+		root, _ = s.stored(worst.Root)
+	}
 	id := s.groups.Tell(g, event, now)
 	of.Severity = g.Severity
 	payload, err := s.payload(&i.Incident, &root, event, of)
@@ -242,7 +246,7 @@ func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event d
 		return err
 	}
 	s.draft.Notifications = append(s.draft.Notifications, store.Notification{
-		ID: id, Fingerprint: worst.Root, Incident: g.ID, Event: string(event), Route: g.Receiver, Payload: payload,
+		ID: id, Fingerprint: cmp.Or(root.finding.Fingerprint, worst.Root), Incident: g.ID, Event: string(event), Route: g.Receiver, Payload: payload,
 	})
 	return nil
 }
