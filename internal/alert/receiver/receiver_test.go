@@ -40,6 +40,12 @@ const incidentID = "0123456789abcdef0123456789abcdef"
 // notice is one of a hot key of the table orders.
 func notice(t *testing.T, event detect.Event, severity detect.Severity, key string) *notify.Notice {
 	t.Helper()
+	f, p := payloadOf(t, event, severity, key)
+	return noticeOf(t, event, f.Fingerprint, p)
+}
+
+func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key string) (detect.Finding, detect.Payload) {
+	t.Helper()
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
 	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 	f.Severity, f.State, f.FirstSeen, f.LastSeen, f.Why = severity, detect.Firing, at, at.Add(4*time.Minute), "One item takes everything."
@@ -65,11 +71,18 @@ func notice(t *testing.T, event detect.Event, severity detect.Severity, key stri
 		p.Related = []string{wording.Beside(&other, &f)}
 		p.Recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
 	}
+	return f, p
+}
+
+func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload) *notify.Notice {
+	t.Helper()
 	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: f.Fingerprint, Created: at, Payload: payload}, "https://keyheat.example.com/")
+	return notify.NewNotice(store.Notification{
+		ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: fingerprint, Created: time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC), Payload: payload,
+	}, "https://keyheat.example.com/")
 }
 
 func open(t *testing.T, s notify.Settings) notify.Notifier {
