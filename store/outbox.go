@@ -108,12 +108,18 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 		if err != nil {
 			return err
 		}
+		// With the end goes what came before it, back to the end before: that one may be
+		// of what was told.
 		_, err = t.exec(ctx, `
 			UPDATE notifications SET state = 'cancelled'
-			WHERE route = $1 AND state = 'pending' AND NOT reached AND incident <> '' AND EXISTS (
+			WHERE route = $1 AND state = 'pending' AND NOT reached AND incident <> '' AND event <> 'resolved' AND EXISTS (
 				SELECT 1 FROM notifications AS over
 				WHERE over.route = notifications.route AND over.incident = notifications.incident
-					AND over.ordinal > notifications.ordinal AND over.state = 'cancelled')`, route)
+					AND over.ordinal > notifications.ordinal AND over.state = 'cancelled'
+					AND NOT EXISTS (
+						SELECT 1 FROM notifications AS before
+						WHERE before.route = over.route AND before.incident = over.incident AND before.event = 'resolved'
+							AND before.ordinal > notifications.ordinal AND before.ordinal < over.ordinal))`, route)
 		return err
 	})
 }

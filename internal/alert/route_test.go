@@ -128,6 +128,24 @@ func TestAnIncidentThatBeginsAgainIsToldAgain(t *testing.T) {
 	}
 }
 
+// TestAnEndIsToldThoughItFiredAgain: while the receiver is away an incident of which it
+// knows is over, fires again and is over once more: of that nobody needs to be told, and
+// of the first end it does.
+func TestAnEndIsToldThoughItFiredAgain(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing")
+	r := receive(t, status(http.StatusOK))
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	add(t, s, "a2 a updated", "a3 a resolved", "a4 a firing", "a5 a updated", "a6 a resolved")
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got, want := events(r.seen()), []string{"a1 firing", "a2 updated", "a3 resolved"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if got := states(t, s, alert.DefaultRoute); got["a4"] != store.Cancelled || got["a5"] != store.Cancelled || got["a6"] != store.Cancelled {
+		t.Errorf("states %v", got)
+	}
+}
+
 func TestBeyondTheLimitOneMessageSaysHowManyMore(t *testing.T) {
 	t.Parallel()
 	var all []string
