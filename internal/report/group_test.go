@@ -11,7 +11,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/erase"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -295,8 +297,8 @@ func TestAKilledJudgesGroupsAreContinued(t *testing.T) {
 		equal(t, "IDs", gotIDs, ids)
 	}
 	for at := range kills {
-		t.Run(fmt.Sprintf("call %d", at), func(t *testing.T) { same(t, &probe{killAt: at, late: at%2 == 0}) })
-		t.Run(fmt.Sprintf("call %d", at+60), func(t *testing.T) { same(t, &probe{killAt: at + 60, late: at%2 != 0}) })
+		p := &probe{killAt: 2 * at, late: at%4 < 2} // over twice as many calls as a story without groups has
+		t.Run(fmt.Sprintf("call %d", p.killAt), func(t *testing.T) { same(t, p) })
 	}
 	ambiguous := fmt.Errorf("%w: %w", store.ErrUnavailable, store.ErrAmbiguous)
 	for name, fault := range map[string]func(n int64) (error, bool){
@@ -333,4 +335,23 @@ func TestFortyKeysAreOnePage(t *testing.T) {
 		}
 		equal(t, "told", got, []string{"firing: 40 fire, 0 over of 40, 10 listed", "updated: 43 fire, 0 over of 43, 10 listed", "resolved: 0 fire, 43 over of 43, 10 listed"})
 	})
+}
+
+// TestAPurgedIncidentLeavesItsGroup: of what was purged nobody would ever tell the end, and
+// of the others it is told.
+func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
+	t.Parallel()
+	s := open(t, engines["sqlite"](t))
+	g := enter(t, s, grouped(t, "table"), &probe{Store: s})
+	g.play(heated(0, 10, harmful("alpha", "beta")), later(time.Minute), cooled(40))
+	keys := []sample.Key{sample.KeyString("alpha")}
+	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: table}, Keys: keys, Eraser: erase.Key(keys), Who: "ada"})
+	must(t, err)
+	g.play(restart, cooled(200), later(time.Hour))
+	if all := told(t, s); len(all) == 0 || all[len(all)-1] != "resolved critical !beta" {
+		t.Errorf("told %q", all)
+	}
+	rows, err := s.Groups(t.Context())
+	must(t, err)
+	equal(t, "groups", len(rows), 0)
 }

@@ -247,6 +247,11 @@ func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Findin
 	return f, err
 }
 
+func (p *probe) Now(ctx context.Context) (now time.Time, err error) {
+	now, err = p.Store.Now(ctx)
+	return now.Add(time.Duration(p.ahead.Load())), err
+}
+
 func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
 	err = p.call(func() error { all, err = p.Store.Groups(ctx); return err })
 	return all, err

@@ -31,6 +31,7 @@ type findingStore interface {
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 	Groups(ctx context.Context) ([]store.Group, error)
+	Now(ctx context.Context) (time.Time, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
 }
 
@@ -234,10 +235,14 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 // loadGroups loads the groups of incidents that receivers are told of.
 func loadGroups(ctx context.Context, st findingStore, s *verdict.State) error {
 	rows, err := st.Groups(ctx)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	now, err := st.Now(ctx)
 	if err != nil {
 		return err
 	}
-	return s.SetGroups(rows)
+	return s.SetGroups(rows, now)
 }
 
 // loadFiring loads the stored incidents that fire, with their roots.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -22,6 +23,17 @@ type findingPage struct {
 	// that the incident is not over, and the reader may add one.
 	Silenced   *detect.Silenced
 	MaySilence bool
+	// Groups are the groups in which receivers are told of the incident.
+	Groups []string
+}
+
+// groupName says who is told of a group of incidents, and what these have in common.
+func groupName(g detect.InGroup) string {
+	common := wording.GroupLabels(&detect.Group{InGroup: g}, ", ", func(name, value string) string { return name + " " + value })
+	if common == "" {
+		return wording.Printable(g.Receiver)
+	}
+	return wording.Printable(g.Receiver) + " (" + common + ")"
 }
 
 // code is what an application may copy, in one language.
@@ -66,7 +78,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if page.History, err = s.store.FindingHistory(ctx, fingerprint); err != nil {
 		return nil, err
 	}
-	if err := s.findSilence(ctx, page); err != nil {
+	if err := s.findIncident(ctx, page); err != nil {
 		return nil, err
 	}
 	page.Chart, err = loadChart(ctx, s.store, &f)

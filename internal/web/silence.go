@@ -170,8 +170,9 @@ func (s *Site) changed(w http.ResponseWriter, r *http.Request, err error) {
 	http.Redirect(w, r, "/silences", http.StatusSeeOther)
 }
 
-// findSilence finds out whether the incident of a page's finding is silenced.
-func (s *Site) findSilence(ctx context.Context, page *findingPage) error {
+// findIncident finds out whether the incident of a page's finding is silenced, and in
+// which groups receivers are told of it.
+func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	row, err := s.store.Incident(ctx, page.F.Incident)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // of before there were incidents
@@ -186,6 +187,9 @@ func (s *Site) findSilence(ctx context.Context, page *findingPage) error {
 	active, err := s.activeSilences(ctx)
 	if err != nil {
 		return err
+	}
+	for _, g := range i.Groups {
+		page.Groups = append(page.Groups, groupName(g))
 	}
 	page.Silenced = active.still(i.Silenced)
 	page.MaySilence = admin.Operates(ctx) && i.State != detect.Resolved

@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"docs", "internal/alert/routing", "internal/buildinfo", "internal/config", "internal/erase", "internal/growth", "internal/health", "internal/heat", "internal/intake", "internal/keypolicy", "internal/lineage", "internal/loopback", "internal/metrics", "internal/options", "internal/redact", "internal/retry", "internal/silence", "internal/terminal",
+		"docs", "internal/alert/grouping", "internal/alert/routing", "internal/buildinfo", "internal/config", "internal/erase", "internal/growth", "internal/health", "internal/heat", "internal/intake", "internal/keypolicy", "internal/lineage", "internal/loopback", "internal/metrics", "internal/options", "internal/redact", "internal/retry", "internal/silence", "internal/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},
@@ -55,6 +55,7 @@ var declared = []edge{
 	{"sample/awssdk", "sample/keyhash", "an application may hide keys itself, in the same form"},
 	{"sketch/internal/resend", "sketch/internal/heavy", "the callers who sent most are kept as all heavy texts are"},
 	{"internal/erase", "internal/heat", "a key is taken out of roll-ups too"},
+	{"internal/alert/grouping", "internal/alert/routing", "routes say what is grouped by what"},
 	{"internal/silence", "internal/alert/routing", "a silence chooses incidents by what routes do"},
 	{"internal/intake", "internal/redact", "where keys are hidden, what is wrong with a line is shown without them"},
 	{"store", "migrations", "Migrate applies them"},

@@ -14,8 +14,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// SetGroups records the stored groups.
-func (s *State) SetGroups(rows []store.Group) error {
+// SetGroups records the stored groups, once the incidents that fire are set. A member that
+// is not among these has been purged since: nobody would ever tell its end.
+func (s *State) SetGroups(rows []store.Group, now time.Time) error {
 	groups := make([]*grouping.Group, len(rows))
 	for n, row := range rows {
 		var err error
@@ -24,6 +25,13 @@ func (s *State) SetGroups(rows []store.Group) error {
 		}
 	}
 	s.groups = grouping.NewSet(groups...)
+	for _, g := range groups {
+		for _, m := range g.Ordered() {
+			if i, known := s.incident(m.ID); !m.Over && (!known || i.State != detect.Firing) {
+				s.groups.Leave(g.ID, m.ID, now)
+			}
+		}
+	}
 	return nil
 }
 
