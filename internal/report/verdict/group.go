@@ -204,7 +204,7 @@ func (s *State) mute(g *grouping.Group, now time.Time) error {
 		if m.Told || m.Over || !known {
 			continue
 		}
-		root, _ := s.stored(m.Root)
+		root, _ := s.stored(before.Root)
 		by := s.silences.Of(&before.Incident, &root.finding)
 		if by == nil {
 			continue
