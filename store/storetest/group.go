@@ -29,10 +29,10 @@ func groupKept(t *testing.T, s *store.Store) {
 
 func groupWithJudgement(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{})
-	lost := store.Lease{Name: "judge", Holder: "nobody", Token: 4711}
-	err := s.Judge(t.Context(), lost, store.Judgement{Groups: []store.Group{{ID: "a", Document: []byte(`{}`)}}})
-	if !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("without the lease Judge returns %v", err)
+	later := store.Lease{Name: "judge", Holder: "nobody", Token: 4711}
+	err := s.Judge(t.Context(), later, store.Judgement{Groups: []store.Group{{ID: "a", Document: []byte(`{}`)}}})
+	if !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("with a lease that the database does not have Judge returns %v", err)
 	}
 	equal(t, "groups", storedGroups(t, s), nil)
 }
