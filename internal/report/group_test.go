@@ -355,3 +355,33 @@ func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
 	must(t, err)
 	equal(t, "groups", len(rows), 0)
 }
+
+// TestKeyheatsOwnIncidentsAreGrouped: those about no table have a cause in common.
+func TestKeyheatsOwnIncidentsAreGrouped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		c := watchful()
+		c.Route = grouped(t, "cause", "table").Route
+		w := collect(t, s, "a", 0, begin())
+		must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: time.Now()}))
+		p := &probe{Store: s}
+		j := run(t, c, p)
+		w.commit(1, load{0, "k", 1})
+		w.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "the records expired"}})
+		await(t, func() bool { _, has := pipelineFinding(t, s, detect.SamplesLost); return has })
+		must(t, s.StopWriter(t.Context(), "a"))
+		await(t, func() bool { _, has := pipelineFinding(t, s, detect.CollectionStopped); return has })
+		equal(t, "told before group_wait is over", len(told(t, s)), 0)
+		p.ahead.Add(int64(routing.DefaultWait))
+		j.quiet(t)
+		rows, err := s.RecentNotifications(t.Context(), store.NotificationQuery{})
+		must(t, err)
+		if len(rows) != 1 {
+			t.Fatalf("told %q", told(t, s))
+		}
+		of := detect.ReadPayload(rows[0].Payload).Group
+		if rows[0].Event != "firing" || of.Firing != 2 || of.Severity != detect.Critical || of.Labels["cause"] != "pipeline" || of.Labels["table"] != "" {
+			t.Errorf("told %s of %+v", rows[0].Event, of)
+		}
+	})
+}
