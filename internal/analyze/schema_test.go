@@ -102,6 +102,8 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"actions":          {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
 		"quality":          {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
 		"incident":         {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},
+		"groups":           {s.Defs["incident"].Properties["groups"].Items.Required, fields(reflect.TypeFor[detect.InGroup]())},
+		"members":          {s.Defs["message"].Properties["members"].Items.Required, fields(reflect.TypeFor[detect.GroupMember]())},
 		"recent":           {s.Defs["recent"].Required, fields(reflect.TypeFor[detect.Recent]())},
 		"causes":           {s.Defs["incident"].Properties["cause"].Enum, constants(t, "Cause", "")},
 		"sources":          {s.Defs["quality"].Properties["source"].Enum, constants(t, "Source", "")},
@@ -128,11 +130,12 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 	}
 }
 
-// fields are the JSON names of a struct; what JSON leaves out has none.
+// fields are the JSON names of a struct that are always there; what JSON leaves out has
+// none.
 func fields(of reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(of) {
-		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() && tag != "-" {
+		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() && tag != "-" && !strings.HasSuffix(tag, ",omitempty") {
 			names = append(names, tag)
 		}
 	}
