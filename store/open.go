@@ -104,13 +104,30 @@ func openPostgres(rawURL string) (*Store, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "keyheat"
 	}
+	s := &Store{dialect: postgresDialect}
+	config.BeforeConnect = s.logins.connect
 	// NewWithConfig's context is of the pool's making only: it does not dial.
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
-	return &Store{dialect: postgresDialect, write: db, read: db, pool: pool}, nil
+	s.write, s.read, s.pool = db, db, pool
+	return s, nil
+}
+
+// Reauthenticate makes the connections to come as a URL of the same database says: its
+// password has changed. Those that are open stay.
+func (s *Store) Reauthenticate(rawURL string) error {
+	if s.pool == nil {
+		return nil
+	}
+	config, err := parsePostgres(rawURL)
+	if err != nil {
+		return fmt.Errorf("log in anew: %w", err)
+	}
+	s.logins.Store(&login{config.ConnConfig.User, config.ConnConfig.Password})
+	return nil
 }
 
 // memory is SQLite's name for a database without a file.

@@ -55,6 +55,8 @@ type Store struct {
 	write, read *sql.DB
 	// pool is Postgres's own pool under write; nil on SQLite.
 	pool *pgxpool.Pool
+	// logins is who connections to Postgres are made as.
+	logins logins
 	// path is SQLite's file; empty on Postgres and in memory.
 	path string
 }

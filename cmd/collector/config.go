@@ -126,8 +126,13 @@ type input interface {
 	check(f *config.Faults)
 	// probes check what reading it needs.
 	probes(c *Config) []cli.Probe
-	// run reads it until ctx ends.
-	run(ctx context.Context, c *Config, d cli.Daemon) error
+	// run reads it until ctx ends; again reads the configuration once more.
+	run(ctx context.Context, c *Config, again func() (*Config, error), d cli.Daemon) error
+	// live reports whether a setting of next takes effect without a restart, beside
+	// those of every input.
+	live(path string, next *Config) bool
+	// files are those of certificates, by the setting that names them.
+	files() map[string]string
 }
 
 // input is the one to read: Kafka, where none is wanted.

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
@@ -107,10 +110,22 @@ func (t TLS) client() (*tls.Config, error) {
 	return c, nil
 }
 
-// source returns the configuration of internal/source/kafka.
-func (k *Kafka) source() (kafka.Config, error) {
-	c := kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
-	var err error
+// source returns the configuration of internal/source/kafka, and how its credentials are
+// renewed.
+func (k *Kafka) source() (c kafka.Config, credentials *kafka.Credentials, err error) {
+	c = kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
+	as, err := k.credential()
+	if err != nil {
+		return c, nil, err
+	}
+	credentials = new(kafka.Credentials)
+	credentials.Renew(as)
+	credentials.Use(&c)
+	return c, credentials, nil
+}
+
+// credential is how connections to Kafka are made.
+func (k *Kafka) credential() (c kafka.Credential, err error) {
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}
@@ -118,10 +133,28 @@ func (k *Kafka) source() (kafka.Config, error) {
 	return c, err
 }
 
+// live implements input. Credentials are those of one cluster: with other brokers, or
+// where TLS or authentication begin or end, all of them wait for the restart.
+func (k *Kafka) live(path string, next *Config) bool {
+	if strings.HasPrefix(path, "kafka.tls.") || strings.HasPrefix(path, "kafka.sasl.") {
+		return k.sameCluster(&next.Kafka)
+	}
+	return strings.HasPrefix(path, "tables.")
+}
+
+func (k *Kafka) sameCluster(next *Kafka) bool {
+	return slices.Equal(k.Brokers, next.Brokers) && k.TLS.Enabled == next.TLS.Enabled && (k.SASL.Mechanism == "") == (next.SASL.Mechanism == "")
+}
+
+// files implements input.
+func (k *Kafka) files() map[string]string {
+	return map[string]string{"kafka.tls.ca_file": k.TLS.CAFile, "kafka.tls.cert_file": k.TLS.CertFile, "kafka.tls.key_file": k.TLS.KeyFile}
+}
+
 // probes implements input.
 func (k *Kafka) probes(*Config) []cli.Probe {
 	return []cli.Probe{{Name: "kafka", Run: func(ctx context.Context) (string, error) {
-		settings, err := k.source()
+		settings, _, err := k.source()
 		if err != nil {
 			return "", err
 		}
@@ -138,7 +171,7 @@ func (k *Kafka) probes(*Config) []cli.Probe {
 }
 
 // run implements input.
-func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
+func (k *Kafka) run(ctx context.Context, config *Config, again func() (*Config, error), d cli.Daemon) error {
 	forms, err := k.forms()
 	if err != nil {
 		return cli.Wrong(err)
@@ -147,7 +180,7 @@ func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
 	if err != nil {
 		return err
 	}
-	settings, err := k.source()
+	settings, credentials, err := k.source()
 	if err != nil {
 		return cli.Wrong(err)
 	}
@@ -162,5 +195,18 @@ func (k *Kafka) run(ctx context.Context, config *Config, d cli.Daemon) error {
 	d.Ops.Registry().MustRegister(collector, source)
 	d.Ops.Ready("kafka", source.Ready)
 	d.Ops.Ready("collect", collector.Ready)
-	return collectFrom(ctx, collector, source, nil)
+	apply := func(next *Config) error {
+		as, err := next.Kafka.credential()
+		if err != nil {
+			return err
+		}
+		if k.sameCluster(&next.Kafka) {
+			credentials.Renew(as)
+		}
+		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.hiders())
+		return nil
+	}
+	return collectFrom(ctx, collector, source, func(g *errgroup.Group, ctx context.Context) {
+		g.Go(func() error { return config.reload(k, again, d, apply).Run(ctx, d) })
+	})
 }

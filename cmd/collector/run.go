@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -30,17 +32,18 @@ func runCommand() *cobra.Command {
 			"  collector run --streams-tables orders,users --store-url postgres://keyheat@db/keyheat",
 		Args: cobra.NoArgs,
 	}
-	config := defaults()
-	return cli.Configured(c, config, func(c *cobra.Command) error { return run(c.Context(), config, c.ErrOrStderr()) })
+	return cli.Reloadable(c, defaults, func(c *cobra.Command, config *Config, again func() (*Config, error)) error {
+		return run(c.Context(), config, again, c.ErrOrStderr())
+	})
 }
 
 // run collects until ctx ends. What started last stops first: the source releases
 // its partitions, then the last commit is written, then the operations server
 // stops.
-func run(ctx context.Context, config *Config, logs io.Writer) error {
+func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	boundHeap(int64(config.Collect.Memory))
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
-		return config.input().run(ctx, config, d)
+		return config.input().run(ctx, config, again, d)
 	})
 }
 
@@ -102,8 +105,45 @@ func (c *Config) collector(host string) collect.Config {
 		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: pending,
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}
-	if hider := c.Hider(c.Keys); hider != nil {
-		settings.Hider = func() collect.Hider { return hider() }
-	}
+	settings.Hider = c.hiders()
 	return settings
+}
+
+// hiders makes what hides keys; nil where all are plain.
+func (c *Config) hiders() func() collect.Hider {
+	hider := c.Hider(c.Keys)
+	if hider == nil {
+		return nil
+	}
+	return func() collect.Hider { return hider() }
+}
+
+// reload is how a collector takes on new settings; apply is its input's part of it.
+func (c *Config) reload(from input, again func() (*Config, error), d cli.Daemon, apply func(next *Config) error) cli.Reload[Config] {
+	return cli.Reload[Config]{
+		Started: c, Again: again,
+		Live: func(path string, next *Config) bool {
+			section, _, _ := strings.Cut(path, ".")
+			switch section {
+			case "keys", "policy":
+				return true
+			case "store":
+				return c.Store.SameBut(next.Store)
+			}
+			return from.live(path, next)
+		},
+		Apply: func(_ context.Context, next *Config) error {
+			if err := apply(next); err != nil {
+				return err
+			}
+			return c.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
+		},
+		Files: func(c *Config) map[string]string {
+			files := map[string]string{"web.config_file": c.Web.ConfigFile}
+			if next := c.input(); next.wanted() {
+				maps.Copy(files, next.files())
+			}
+			return files
+		},
+	}
 }

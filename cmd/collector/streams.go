@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func (s *Streams) check(f *config.Faults) {
 func (s *Streams) wanted() bool { return len(s.Tables) > 0 }
 
 // run implements input.
-func (s *Streams) run(ctx context.Context, config *Config, d cli.Daemon) error {
+func (s *Streams) run(ctx context.Context, config *Config, again func() (*Config, error), d cli.Daemon) error {
 	settings, err := cli.AWS(ctx)
 	if err != nil {
 		return cli.Wrong(err)
@@ -80,10 +81,26 @@ func (s *Streams) run(ctx context.Context, config *Config, d cli.Daemon) error {
 	d.Ops.Ready("streams", source.Ready)
 	d.Ops.Ready("tables", tables.Ready)
 	d.Ops.Ready("collect", collector.Ready)
+	apply := func(next *Config) error {
+		collector.Reconfigure(decoder, next.hiders())
+		return nil
+	}
 	return collectFrom(ctx, collector, source, func(g *errgroup.Group, ctx context.Context) {
 		g.Go(func() error { return tables.Run(ctx) })
+		g.Go(func() error { return config.reload(s, again, d, apply).Run(ctx, d) })
 	})
 }
+
+// live implements input. Of tables only what hides keys is: the keys that the catalog
+// has looked up stay.
+func (s *Streams) live(path string, _ *Config) bool {
+	return strings.HasPrefix(path, "tables.") && slices.ContainsFunc([]string{".keys", ".words", ".suffix"}, func(name string) bool {
+		return strings.HasSuffix(path, name)
+	})
+}
+
+// files implements input.
+func (s *Streams) files() map[string]string { return nil }
 
 // probes implements input: each table, and the permissions that reading its stream
 // needs, one at a time.

@@ -169,7 +169,7 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 	}
 	collectCanary(t, url, policy, secrets["hash secret"], out)
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, conf, out.at("log")) }()
+	go func() { served <- serve(ctx, conf, nil, out.at("log")) }()
 	select {
 	case <-delivered:
 	case err := <-served:

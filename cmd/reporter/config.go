@@ -3,9 +3,11 @@ package main
 import (
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/growth"
@@ -139,10 +141,16 @@ func (c *Config) probes() []cli.Probe {
 	return probes
 }
 
-// judge is the configuration of internal/report.
-func (c *Config) judge() report.Config {
-	j := report.Config{
-		Policy: c.DetectPolicy, Facts: c.Tables.Facts, Pipeline: pipeline.Thresholds(c.Pipeline),
+// judge is the configuration of internal/report. What is said of tables and routes is
+// asked of the configuration that is current then.
+func (c *Config) judge(current func() *Config) report.Config {
+	return report.Config{
+		Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
+		Facts:  func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
+		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
+			return current().tree().Destinations(i, root)
+		},
+		Pipeline: pipeline.Thresholds(c.Pipeline),
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
@@ -152,8 +160,4 @@ func (c *Config) judge() report.Config {
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
 		},
 	}
-	if len(c.deliveries()) > 0 {
-		j.Route = c.tree().Destinations
-	}
-	return j
 }

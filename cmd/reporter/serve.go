@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -27,26 +29,31 @@ func serveCommand() *cobra.Command {
 			"  reporter serve --store-url postgres://keyheat@db/keyheat",
 		Args: cobra.NoArgs,
 	}
-	config := defaults()
-	return cli.Configured(c, config, func(c *cobra.Command) error { return serve(c.Context(), config, c.ErrOrStderr()) })
+	return cli.Reloadable(c, defaults, func(c *cobra.Command, config *Config, again func() (*Config, error)) error {
+		return serve(c.Context(), config, again, c.ErrOrStderr())
+	})
 }
 
-// serve reports until ctx ends: the pages, the judge and, where one is
-// configured, the receivers.
-func serve(ctx context.Context, config *Config, logs io.Writer) error {
+// serve reports until ctx ends: the pages, the judge, and what is configured beside it.
+func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		site, err := web.New(d.Store, d.Log)
 		if err != nil {
 			return fmt.Errorf("load the pages: %w", err)
 		}
 		d.Ops.Handle("/", site)
+		g, ctx := errgroup.WithContext(ctx)
+		parts := cli.NewParts(ctx, g, d)
+		var current atomic.Pointer[Config]
+		current.Store(config)
 		holder := rand.Text()
-		var routes []*alert.Route
-		settings := config.judge()
+		settings := config.judge(current.Load)
 		settings.Notified = func() {
-			for _, route := range routes {
-				route.Wake()
-			}
+			parts.Each(func(c cli.Component) {
+				if route, ok := c.(*alert.Route); ok {
+					route.Wake()
+				}
+			})
 		}
 		judge, err := report.New(settings, d.Store, holder, d.Log)
 		if err != nil {
@@ -54,43 +61,70 @@ func serve(ctx context.Context, config *Config, logs io.Writer) error {
 		}
 		d.Ops.Registry().MustRegister(judge)
 		d.Ops.Ready("judge", judge.Ready)
-		g, ctx := errgroup.WithContext(ctx)
-		for _, delivery := range config.deliveries() {
-			route, err := alert.New(delivery, d.Store, holder, d.Log)
-			if err != nil {
-				return cli.Wrong(err)
-			}
-			routes = append(routes, route)
-			d.Ops.Registry().MustRegister(route)
-			d.Ops.Ready("receiver "+delivery.Route, route.Ready)
-			g.Go(func() error { return route.Run(ctx) })
+		if err := parts.Replace(ctx, config.parts(d, holder, judge)); err != nil {
+			return cli.Wrong(err)
 		}
-		if config.Heartbeat.URL != "" {
-			alive := func() bool { return judge.Judges(config.Heartbeat.Every) }
-			heartbeat, err := alert.NewHeartbeat(string(config.Heartbeat.URL), config.Heartbeat.Every, alive, d.Log)
-			if err != nil {
-				return cli.Wrong(err)
-			}
-			d.Ops.Registry().MustRegister(heartbeat)
-			g.Go(func() error { return heartbeat.Run(ctx) })
+		reload := cli.Reload[Config]{
+			Started: config, Again: again, Live: config.live, Files: (*Config).certificates,
+			Apply: func(ctx context.Context, next *Config) error {
+				if err := parts.Replace(ctx, next.parts(d, holder, judge)); err != nil {
+					return err
+				}
+				current.Store(next)
+				return config.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
+			},
 		}
-		if config.CloudWatch.Enabled {
-			reader, err := newCloudWatch(ctx, &config.CloudWatch, d, holder)
-			if err != nil {
-				return err
-			}
-			d.Ops.Registry().MustRegister(reader)
-			g.Go(func() error { return reader.Run(ctx) })
-		}
-		if len(config.Reports) > 0 {
-			maker, err := schedule.New(schedule.Options{Schedules: config.schedules(), Holder: holder}, d.Store, d.Log)
-			if err != nil {
-				return cli.Wrong(err)
-			}
-			d.Ops.Registry().MustRegister(maker)
-			g.Go(func() error { return maker.Run(ctx) })
-		}
+		g.Go(func() error { return reload.Run(ctx, d) })
 		g.Go(func() error { return judge.Run(ctx) })
 		return g.Wait()
 	})
+}
+
+// parts are what runs beside the judge, and can be replaced while that runs: a receiver
+// each, and what is made at times.
+func (c *Config) parts(d cli.Daemon, holder string, judge *report.Judge) []cli.Part {
+	var all []cli.Part
+	add := func(name string, settings any, open func(ctx context.Context) (cli.Component, error)) {
+		all = append(all, cli.Part{Name: name, Settings: settings, Open: open})
+	}
+	for _, delivery := range c.deliveries() {
+		add("receiver "+delivery.Route, delivery, func(context.Context) (cli.Component, error) {
+			return alert.New(delivery, d.Store, holder, d.Log)
+		})
+	}
+	if c.Heartbeat.URL != "" {
+		add("heartbeat", c.Heartbeat, func(context.Context) (cli.Component, error) {
+			alive := func() bool { return judge.Judges(c.Heartbeat.Every) }
+			return alert.NewHeartbeat(string(c.Heartbeat.URL), c.Heartbeat.Every, alive, d.Log)
+		})
+	}
+	if c.CloudWatch.Enabled {
+		add("cloudwatch", c.CloudWatch, func(ctx context.Context) (cli.Component, error) {
+			return newCloudWatch(ctx, &c.CloudWatch, d, holder)
+		})
+	}
+	if len(c.Reports) > 0 {
+		schedules := c.schedules()
+		add("reports", schedules, func(context.Context) (cli.Component, error) {
+			return schedule.New(schedule.Options{Schedules: schedules, Holder: holder}, d.Store, d.Log)
+		})
+	}
+	return all
+}
+
+// live reports whether a setting of next takes effect by a reload of what runs with c.
+func (c *Config) live(path string, next *Config) bool {
+	section, _, _ := strings.Cut(path, ".")
+	switch section {
+	case "external_url", "webhook", "receivers", "routes", "policy", "tables", "heartbeat", "cloudwatch", "reports":
+		return true
+	case "store":
+		return c.Store.SameBut(next.Store)
+	}
+	return false
+}
+
+// certificates are the files that the server reads again for each connection.
+func (c *Config) certificates() map[string]string {
+	return map[string]string{"web.config_file": c.Web.ConfigFile}
 }

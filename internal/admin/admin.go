@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,12 +114,18 @@ func (s *Server) Registry() prometheus.Registerer { return s.registry }
 // Handle adds a page. The pattern is ServeMux's.
 func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
-// Ready adds a component by name. reasons returns why it is not ready, a sentence
-// each; none when it is. It is called for every request, so it must not block.
+// Ready adds a component by name, in the place of another one of that name; nil takes
+// it away. reasons returns why it is not ready, a sentence each; none when it is. It is
+// called for every request, so it must not block.
 func (s *Server) Ready(name string, reasons func() []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gates = append(s.gates, gate{name, reasons})
+	// Into another slice: requests read the one before without the lock.
+	gates := slices.DeleteFunc(slices.Clone(s.gates), func(g gate) bool { return g.name == name })
+	if reasons != nil {
+		gates = append(gates, gate{name, reasons})
+	}
+	s.gates = gates
 }
 
 // Run serves until ctx ends, and then lets requests under way finish, for a few
@@ -190,7 +197,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 // reasons asks every component; never nil, so that JSON has a list.
 func (s *Server) reasons() []string {
 	s.mu.Lock()
-	gates := s.gates[:len(s.gates):len(s.gates)]
+	gates := s.gates
 	s.mu.Unlock()
 	all := []string{}
 	for _, g := range gates {

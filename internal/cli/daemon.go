@@ -33,6 +33,9 @@ type Daemon struct {
 	Ops   *admin.Server
 	Store *store.Store
 	Log   *slog.Logger
+
+	// hangups are SIGHUPs that nobody has heeded yet: see [Reload].
+	hangups <-chan os.Signal
 }
 
 // Serve serves operations, opens the store, waiting for it while
@@ -43,32 +46,17 @@ func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, wor
 	if err != nil {
 		return err
 	}
-	defer heedHangups(log)()
+	// From here on, so that a SIGHUP never ends the process: one that comes while the
+	// database is waited for is heeded after.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return ops.Run(opsCtx) })
-	err = withStore(ctx, db, Daemon{Ops: ops, Log: log}, work)
+	err = withStore(ctx, db, Daemon{Ops: ops, Log: log, hangups: hangups}, work)
 	stopOps()
 	return errors.Join(err, g.Wait())
-}
-
-// heedHangups keeps SIGHUP from ending the process without a word, as it does where
-// nobody takes it: an operator who expects it to reload is told what to do. The
-// returned function stops that.
-func heedHangups(log *slog.Logger) (stop func()) {
-	hangups, stopped := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for {
-			select {
-			case <-stopped:
-				return
-			case <-hangups:
-				log.Warn("SIGHUP does not reload the configuration: check the new one with `check`, then restart; what was gathered is stored at the stop")
-			}
-		}
-	}()
-	return func() { signal.Stop(hangups); close(stopped) }
 }
 
 func withStore(ctx context.Context, db Store, d Daemon, work func(context.Context, Daemon) error) (err error) {

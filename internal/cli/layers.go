@@ -35,9 +35,34 @@ func Configured(c *cobra.Command, config any, run func(c *cobra.Command) error) 
 	return c
 }
 
+// Reloadable is [Configured] for a daemon, which can read all layers again while it runs:
+// run gets the configuration, and what reads the next one. defaults returns a new struct
+// with the defaults at each call.
+func Reloadable[C any](c *cobra.Command, defaults func() *C, run func(c *cobra.Command, config *C, again func() (*C, error)) error) *cobra.Command {
+	fill := layers(c, defaults())
+	again := func() (*C, error) {
+		config := defaults()
+		return config, fill(config)
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		config, err := again()
+		if err != nil {
+			return err
+		}
+		return run(c, config, again)
+	}
+	return c
+}
+
 // Layers adds --config and a flag for every field of defaults, which points to a
 // struct, to a command. It returns what fills the struct when the command runs.
 func Layers(c *cobra.Command, defaults any) (load func() error) {
+	fill := layers(c, defaults)
+	return func() error { return fill(defaults) }
+}
+
+// layers adds the flags of Layers, and returns what fills a struct that holds the defaults.
+func layers(c *cobra.Command, defaults any) (fill func(into any) error) {
 	files := c.Flags().StringArrayP("config", "c", filepath.SplitList(os.Getenv(fileVariable)),
 		"the YAML `file` to read, repeatable: a later one stands before an earlier one; also "+fileVariable)
 	flags := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
@@ -45,13 +70,13 @@ func Layers(c *cobra.Command, defaults any) (load func() error) {
 	c.Flags().AddFlagSet(flags)
 	_ = c.MarkFlagFilename("config", "yaml", "yml")
 	secrets := config.SecretFlags(defaults)
-	return func() error {
+	return func(into any) error {
 		c.Flags().Visit(func(f *pflag.Flag) {
 			if slices.Contains(secrets, f.Name) && holdsSecret(f.Value.String()) {
 				fmt.Fprintf(c.ErrOrStderr(), "%s: --%s holds a secret, which everybody on this machine sees in the list of processes: give it in a file or the environment\n", c.Root().Name(), f.Name)
 			}
 		})
-		return Wrong(config.Load(defaults, config.Options{
+		return Wrong(config.Load(into, config.Options{
 			Files: *files, Environ: os.Environ(), Reserved: reserved, Flags: c.Flags(),
 		}))
 	}

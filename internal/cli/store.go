@@ -52,6 +52,19 @@ func (s Store) Probe() Probe {
 // String returns the URL without its passwords.
 func (s Store) String() string { return store.Redact(string(s.URL)) }
 
+// SameBut reports whether next is the same database, where it may be another user or
+// password that logs in.
+func (s Store) SameBut(next Store) bool { return store.SameDatabase(string(s.URL), string(next.URL)) }
+
+// Reauthenticate has the connections to come log in as next says, where that is the same
+// database.
+func (s Store) Reauthenticate(db *store.Store, next Store) error {
+	if !s.SameBut(next) {
+		return nil
+	}
+	return db.Reauthenticate(string(next.URL))
+}
+
 // With does some work with the database, for a command that ends by itself.
 func (s Store) With(ctx context.Context, work func(*store.Store) error) (err error) {
 	db, err := store.Open(ctx, string(s.URL), store.Options{})

@@ -136,6 +136,25 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 // Writer returns the name of this collector in the store: one run of a process.
 func (c *Collector) Writer() string { return c.writer }
 
+// Reconfigure has the samples to come decoded and hidden in other ways, as
+// Config.Decoder and Config.Hider say. A batch that is being counted is counted as
+// before.
+func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() Hider) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lockShards()
+	defer c.unlockShards()
+	c.config.Decoder, c.config.Hider = decoder, hider
+	for _, s := range c.shards {
+		if s.hider = nil; hider != nil {
+			s.hider = hider()
+		}
+	}
+	for _, p := range c.partitions {
+		p.handler.decoder = decoder(p.id.Name)
+	}
+}
+
 // Run commits until ctx ends, which it should when the source has released its
 // partitions. It then writes what is left within the stop timeout and returns.
 // One Run at a time.

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -35,11 +36,37 @@ func newConnection(c Config) *connection {
 	l.conns.closedOne = l.versions.forget
 	l.transport = &kafka.Transport{
 		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
-		MetadataTTL: metadataAge, MetadataTopics: c.Topics,
-		TLS: c.TLS, SASL: c.SASL,
+		MetadataTTL: metadataAge, MetadataTopics: c.Topics, SASL: c.SASL,
+	}
+	if c.TLS != nil {
+		l.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			raw, err := l.conns.dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return encrypt(ctx, raw, address, c.TLS())
+		}
 	}
 	l.client = &kafka.Client{Addr: kafka.TCP(c.Brokers...), Transport: l.transport, Timeout: c.RequestTimeout}
 	return l
+}
+
+// encrypt is what kafka-go does with one configuration for all connections: certificates
+// change.
+func encrypt(ctx context.Context, raw net.Conn, address string, c *tls.Config) (net.Conn, error) {
+	if c.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, errors.Join(err, raw.Close())
+		}
+		c = c.Clone()
+		c.ServerName = host
+	}
+	encrypted := tls.Client(raw, c)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	return encrypted, nil
 }
 
 // close ends every connection, also those in the middle of a request.

@@ -157,7 +157,7 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 				kfake.Superuser("PLAIN", "plainer", "secret"), kfake.Superuser("SCRAM-SHA-512", "scrammer", "secret"))
 			serve(c, 6, damaged, func([]byte, int64) {})
 			cfg := config(c.ListenAddrs())
-			cfg.TLS, cfg.SASL = &tls.Config{RootCAs: roots}, mechanism
+			cfg.TLS, cfg.SASL = func() *tls.Config { return &tls.Config{RootCAs: roots} }, mechanism
 			l := sinktest.New()
 			run(t, cfg, l)
 			l.Expect(t, 6)

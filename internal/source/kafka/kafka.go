@@ -45,8 +45,8 @@ type Config struct {
 	Group string
 	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string
-	// TLS, when set, encrypts every connection.
-	TLS *tls.Config
+	// TLS, when set, encrypts every connection as it says when that is made.
+	TLS func() *tls.Config
 	// SASL, when set, authenticates every connection: kafka-go's plain or
 	// scram.
 	SASL sasl.Mechanism

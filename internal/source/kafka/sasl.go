@@ -1,7 +1,10 @@
 package kafka
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
@@ -30,4 +33,39 @@ func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 		return scram.Mechanism(scram.SHA512, user, password)
 	}
 	return nil, fmt.Errorf("unknown SASL mechanism %q: write %s, %s or %s", name, Plain, ScramSHA256, ScramSHA512)
+}
+
+// Credentials are how connections to come are made, which may change while others are
+// open.
+type Credentials struct{ now atomic.Pointer[Credential] }
+
+// Credential is how a connection is made.
+type Credential struct {
+	TLS  *tls.Config    // nil for none
+	SASL Authentication // nil for none
+}
+
+// Renew replaces them. What was nil stays so, and what was not.
+func (c *Credentials) Renew(as Credential) { c.now.Store(&as) }
+
+// Use has a configuration use what the first Renew has set, and whatever follows.
+func (c *Credentials) Use(config *Config) {
+	first := c.now.Load()
+	if first.TLS != nil {
+		config.TLS = func() *tls.Config { return c.now.Load().TLS }
+	}
+	if first.SASL != nil {
+		config.SASL = renewed{c}
+	}
+}
+
+// renewed is the newest of several ways to authenticate.
+type renewed struct{ *Credentials }
+
+// Name implements [sasl.Mechanism].
+func (r renewed) Name() string { return r.now.Load().SASL.Name() }
+
+// Start implements [sasl.Mechanism].
+func (r renewed) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	return r.now.Load().SASL.Start(ctx)
 }

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/metrics"
+)
+
+// Reload is how a daemon takes on new settings at SIGHUP: those that can change while it
+// runs, and a word about the others.
+type Reload[C any] struct {
+	// Started is the configuration that the daemon was started with.
+	Started *C
+	// Again reads all layers anew, files of secrets among them.
+	Again func() (*C, error)
+	// Live reports whether a setting of next, by its path, takes effect without a
+	// restart.
+	Live func(path string, next *C) bool
+	// Apply has what runs take on the live settings. After an error everything goes on
+	// as before.
+	Apply func(ctx context.Context, next *C) error
+	// Files are files, by the path of the setting that names them, whose content is no
+	// part of the configuration; Apply reads them.
+	Files func(*C) map[string]string
+}
+
+// Run reloads at every SIGHUP until ctx ends.
+func (r Reload[C]) Run(ctx context.Context, d Daemon) error {
+	m := metrics.New("config", nil)
+	successful := m.Gauge("last_reload_successful", "Whether the last reload of the configuration succeeded; 1 before the first one.")
+	succeeded := m.Gauge("last_reload_success_timestamp_seconds", "When the configuration was read successfully last, in Unix seconds.")
+	d.Ops.Registry().MustRegister(m)
+	successful.Set(1)
+	succeeded.SetToCurrentTime()
+	applied, contents := r.Started, digests(r.files(r.Started))
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.hangups:
+		}
+		next, err := r.Again()
+		if err == nil {
+			err = r.Apply(ctx, next)
+		}
+		if err != nil {
+			successful.Set(0)
+			d.Log.Error("SIGHUP: the configuration was not reloaded, and everything goes on as before", "error", err)
+			continue
+		}
+		now := digests(r.files(next))
+		changed, waiting := r.differences(applied, next)
+		for _, path := range slices.Sorted(maps.Keys(now)) {
+			if contents[path] != now[path] && !slices.Contains(changed, path) {
+				changed = append(changed, path)
+			}
+		}
+		applied, contents = next, now
+		successful.Set(1)
+		succeeded.SetToCurrentTime()
+		d.Log.Info("SIGHUP: the configuration was reloaded", "changed", changed)
+		if len(waiting) > 0 {
+			d.Log.Warn("SIGHUP: some settings take effect after a restart only", "settings", waiting)
+		}
+	}
+}
+
+// differences returns the settings that have changed since the last reload, and those
+// that have since the start and wait for a restart.
+func (r Reload[C]) differences(applied, next *C) (changed, waiting []string) {
+	live := func(path string) bool { return r.Live(path, next) }
+	changed = slices.DeleteFunc(config.Changed(applied, next), func(path string) bool { return !live(path) })
+	return changed, slices.DeleteFunc(config.Changed(r.Started, next), live)
+}
+
+func (r Reload[C]) files(of *C) map[string]string {
+	if r.Files == nil {
+		return nil
+	}
+	return r.Files(of)
+}
+
+// digests returns what tells whether files have changed. One that cannot be read is
+// whoever's to say who reads it.
+func digests(files map[string]string) map[string]string {
+	all := make(map[string]string)
+	for path, name := range files {
+		if name == "" {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		all[path] = fmt.Sprintf("%x %t", sha256.Sum256(text), err == nil)
+	}
+	return all
+}

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// login is who a connection to Postgres is made as.
+type login struct{ user, password string }
+
+// logins is how connections to come are made; nil as the URL says.
+type logins struct{ atomic.Pointer[login] }
+
+// SameDatabase reports whether two URLs are of one database, and differ in nothing but
+// who logs in.
+func SameDatabase(a, b string) bool {
+	return a == b || anonymous(a) != "" && anonymous(a) == anonymous(b)
+}
+
+// anonymous returns a URL without who logs in; empty for what is no URL of Postgres.
+func anonymous(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return ""
+	}
+	query := u.Query()
+	query.Del("user")
+	query.Del("password")
+	u.User, u.RawQuery = nil, query.Encode()
+	return u.String()
+}
+
+// connect has a connection that is about to be made log in so.
+func (l *logins) connect(_ context.Context, c *pgx.ConnConfig) error {
+	if as := l.Load(); as != nil {
+		c.User, c.Password = as.user, as.password
+	}
+	return nil
+}
