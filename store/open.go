@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -53,16 +54,33 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return s.checkSchema(ctx)
 }
 
-// Close closes the database.
+// closeTimeout bounds Close: pgx waits for 15 seconds for each server that does not
+// answer, and a daemon has to end before it is killed.
+const closeTimeout = time.Second
+
+// Close closes the database. Connections to a server that does not answer are left to
+// end by themselves.
 func (s *Store) Close() error {
-	err := s.write.Close()
-	if s.read != s.write {
-		err = errors.Join(err, s.read.Close())
+	closed := make(chan error, 1)
+	go func() {
+		err := s.write.Close()
+		if s.read != s.write {
+			err = errors.Join(err, s.read.Close())
+		}
+		if s.pool != nil {
+			s.pool.Close()
+		}
+		closed <- err
+	}()
+	if s.pool == nil { // a file: nothing of it may go on
+		return <-closed
 	}
-	if s.pool != nil {
-		s.pool.Close()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(closeTimeout):
+		return nil
 	}
-	return err
 }
 
 // Redact is a database URL that may be logged: without its passwords.

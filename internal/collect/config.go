@@ -59,7 +59,9 @@ type Config struct {
 	EarlyCommit time.Duration
 	// CommitTimeout bounds one attempt to write; the next follows.
 	CommitTimeout time.Duration
-	// StopTimeout bounds what Run does after its context has ended.
+	// StopTimeout bounds what Run does after its context has ended. By then the source
+	// has released its partitions, which commits nearly everything: it may take as long
+	// again, and both have to fit into the 10 seconds that a container is given.
 	StopTimeout time.Duration
 	// PendingBytes bounds what waits to be written, in bytes. At half of it a
 	// commit begins early; above it Fold blocks.
@@ -88,7 +90,7 @@ type Config struct {
 // Default returns the defaults of Config.
 func Default() Config {
 	return Config{
-		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, CommitTimeout: 15 * time.Second, StopTimeout: 10 * time.Second,
+		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, CommitTimeout: 15 * time.Second, StopTimeout: 3 * time.Second,
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
 		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
 		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,

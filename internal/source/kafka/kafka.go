@@ -29,7 +29,7 @@ var defaults = Config{
 	RebalanceTimeout: 30 * time.Second, JoinBackoff: time.Second, PartitionWatch: 5 * time.Second,
 	RequestTimeout: 10 * time.Second, MaxWait: 500 * time.Millisecond,
 	FetchBytes: 1 << 20, MaxBatchBytes: DefaultMaxBatchBytes, MemoryBytes: 96 << 20,
-	ReleaseTimeout: 5 * time.Second, CommitInterval: 5 * time.Second,
+	ReleaseTimeout: 4 * time.Second, CommitInterval: 5 * time.Second,
 }
 
 // Config is which topics to read from where, and with which timeouts. A zero

@@ -86,7 +86,7 @@ func Default() Config {
 	return Config{
 		Known: func(string) error { return nil },
 		Round: 2 * time.Second, Lease: 15 * time.Second, Discovery: 30 * time.Second,
-		RequestTimeout: 10 * time.Second, ReleaseTimeout: 5 * time.Second, Patience: 10 * time.Second,
+		RequestTimeout: 10 * time.Second, ReleaseTimeout: 3 * time.Second, Patience: 10 * time.Second,
 	}
 }
 
@@ -186,11 +186,14 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	return nil
 }
 
+// leaveTimeout bounds the end of the membership: without it the lease expires.
+const leaveTimeout = time.Second
+
 // leave ends the membership, so that the others need not wait for the lease to
 // expire.
 func (s *Source) leave(ctx context.Context) {
 	s.health.Fail(health.Whole, "stopped")
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ReleaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	if err := s.registry.Leave(ctx); err != nil {
 		s.log.Warn("cannot end the membership; the other collectors wait for the lease to expire", "error", err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,12 @@ type Daemon struct {
 // the end of the test, if it is still there.
 func Start(t testing.TB, program string, args ...string) *Daemon {
 	t.Helper()
+	return StartWith(t, nil, program, args...)
+}
+
+// StartWith is Start with variables beside those of the test's environment.
+func StartWith(t testing.TB, environ []string, program string, args ...string) *Daemon {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +52,7 @@ func Start(t testing.TB, program string, args ...string) *Daemon {
 		t.Fatal(err)
 	}
 	d := &Daemon{t: t, command: exec.CommandContext(context.Background(), path, args...), lines: make(chan string, 10_000), ended: make(chan error, 1)}
+	d.command.Env = append(os.Environ(), environ...)
 	d.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log, err := d.command.StderrPipe()
 	if err != nil {
@@ -135,4 +143,19 @@ func (d *Daemon) Get(path string) string {
 		d.t.Fatal(err)
 	}
 	return string(body)
+}
+
+// Metric returns the value of a metric without labels; 0 while there is none.
+func (d *Daemon) Metric(name string) float64 {
+	d.t.Helper()
+	for line := range strings.Lines(d.Get("/metrics")) {
+		if text, is := strings.CutPrefix(line, name+" "); is {
+			value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			return value
+		}
+	}
+	return 0
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestSIGTERMWithoutADatabase: a collector that cannot store what it has counted ends in
+// the time that its help promises, and says that the samples will be read again.
+func TestSIGTERMWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	fake := streamstest.New(streamstest.Options{})
+	table := fake.CreateTable(model.Schema{Name: "orders", Key: model.Key{Partition: []string{"pk"}}})
+	table.EnableStream(streamstest.NewAndOldImages)
+	dynamo := httptest.NewServer(fake)
+	t.Cleanup(dynamo.Close)
+	for name, input := range map[string]struct {
+		args   []string
+		sample func()
+	}{
+		"Kafka":   {[]string{"--kafka-brokers", cluster.ListenAddrs()[0], "--kafka-topics", "samples"}, func() { produceSample(t, cluster, "k") }},
+		"streams": {[]string{"--streams-tables", "orders"}, func() { _ = table.Put(model.Item{"pk": model.S("k")}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.Database(t)
+			db, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+			freezer, through := pgtest.NewFreezer(t, url)
+			d := daemontest.StartWith(t, []string{
+				"AWS_ENDPOINT_URL=" + dynamo.URL, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
+			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, input.args...)...)
+			for d.Metric("keyheat_collect_partitions") == 0 {
+			}
+			freezer.Freeze()
+			input.sample()
+			for d.Metric("keyheat_collect_pending_bytes") == 0 {
+			}
+			took, err := d.Stop()
+			if took > 10*time.Second || err != nil {
+				t.Errorf("it ended after %s: %v", took, err)
+			}
+			t.Logf("it ended after %s", took)
+			d.Logs("it will be read again")
+		})
+	}
+}

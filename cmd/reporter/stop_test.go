@@ -1,0 +1,40 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestSIGTERMWithoutADatabase: a database that does not answer holds nobody up.
+func TestSIGTERMWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	if _, err := store.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	freezer, through := pgtest.NewFreezer(t, url)
+	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
+	d.Logs("judging")
+	freezer.Freeze()
+	took, err := d.Stop()
+	if took > 10*time.Second || err != nil {
+		t.Errorf("it ended after %s: %v", took, err)
+	}
+	t.Logf("it ended after %s", took)
+}
+
+// TestSIGTERMBeforeADatabase: nor one that has never answered.
+func TestSIGTERMBeforeADatabase(t *testing.T) {
+	t.Parallel()
+	freezer, through := pgtest.NewFreezer(t, pgtest.Database(t))
+	freezer.Freeze()
+	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
+	took, err := d.Stop()
+	if took > 10*time.Second || err != nil {
+		t.Errorf("it ended after %s: %v", took, err)
+	}
+}
