@@ -45,12 +45,12 @@ func (f *Freezer) Freeze() { f.once.Do(func() { close(f.frozen) }) }
 
 // serve forwards until it is frozen, and holds the connection then.
 func (f *Freezer) serve(client net.Conn, ended <-chan struct{}) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", f.server)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	cut := make(chan struct{}, 2)
 	forward := func(to io.Writer, from io.Reader) {
 		_, _ = io.Copy(&valve{to, f.frozen, ended}, from)
