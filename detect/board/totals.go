@@ -13,19 +13,15 @@ import (
 // totals are the sums of every table and index so far.
 type totals struct {
 	sums map[detect.Target]*sum
-	// open is what each second that is open to late data added to its sum.
-	open map[windowID]addend
 }
 
-// addend is what an open second added.
-type addend struct {
-	sketch.Total
-	callers sketch.Top
-}
-
-type windowID struct {
-	target detect.Target
-	second int64
+// openSecond is what a second that is open to late data added to its sum. A quarter of an
+// hour of them is most of what a small table takes, so that it has no more than is read.
+type openSecond struct {
+	second                      int64
+	requests, throttledRequests int64
+	load, throttled             sketch.Load
+	callers                     sketch.Top
 }
 
 // sum is that of one table or index.
@@ -39,36 +35,43 @@ type sum struct {
 	// the producers who write times in whole seconds.
 	flushes sampling.Flushes
 	clocks  sampling.Clocks
+	// open are the open seconds, the oldest first.
+	open []openSecond
 }
 
-func newTotals() totals {
-	return totals{sums: map[detect.Target]*sum{}, open: map[windowID]addend{}}
+// find returns where a second is among the open ones, or would be.
+func (s *sum) find(second int64) (int, bool) {
+	return slices.BinarySearchFunc(s.open, second, func(o openSecond, second int64) int { return cmp.Compare(o.second, second) })
 }
+
+func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
 
 // observe adds a window to the sum of its table, in place of what was known of
 // that second. One that was evicted is counted already.
 func (t totals) observe(w *sketch.Window, settled int64) {
-	id := windowID{w.Target, w.Second}
-	s := t.sums[id.target]
+	s := t.sums[w.Target]
 	if s == nil {
 		s = &sum{}
-		t.sums[id.target] = s
+		t.sums[w.Target] = s
 	}
 	s.clocks.Observe(w)
-	before, known := t.open[id]
+	at, known := s.find(w.Second)
 	if !known {
 		if w.Second < settled-detect.Horizon {
 			return
 		}
 		s.seconds++
+		s.open = slices.Insert(s.open, at, openSecond{second: w.Second})
 	}
-	t.open[id] = addend{w.Total, w.Callers}
-	s.total.Requests += w.Total.Requests - before.Requests
-	s.total.Write += w.Total.Write - before.Write
-	s.total.Read += w.Total.Read - before.Read
-	s.total.ThrottledRequests += w.Total.ThrottledRequests - before.ThrottledRequests
-	s.total.Throttled.Write += w.Total.Throttled.Write - before.Throttled.Write
-	s.total.Throttled.Read += w.Total.Throttled.Read - before.Throttled.Read
+	o, now := &s.open[at], &w.Total
+	s.total.Requests += now.Requests - o.requests
+	s.total.Write += now.Write - o.load.Write
+	s.total.Read += now.Read - o.load.Read
+	s.total.ThrottledRequests += now.ThrottledRequests - o.throttledRequests
+	s.total.Throttled.Write += now.Throttled.Write - o.throttled.Write
+	s.total.Throttled.Read += now.Throttled.Read - o.throttled.Read
+	o.requests, o.load, o.callers = now.Requests, now.Load, w.Callers
+	o.throttledRequests, o.throttled = now.ThrottledRequests, now.Throttled
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
@@ -76,14 +79,22 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 
 // isOpen reports whether what a second had is still known.
 func (t totals) isOpen(of detect.Target, second int64) bool {
-	_, open := t.open[windowID{of, second}]
+	s := t.sums[of]
+	if s == nil {
+		return false
+	}
+	_, open := s.find(second)
 	return open
 }
 
 // between returns the load of a table or index in some seconds, both ends included.
 func (t totals) between(of detect.Target, from, to int64) (l sketch.Load) {
-	for second := from; second <= to; second++ {
-		l = l.Plus(t.open[windowID{of, second}].Load)
+	s := t.sums[of]
+	if s == nil {
+		return l
+	}
+	for at, _ := s.find(from); at < len(s.open) && s.open[at].second <= to; at++ {
+		l = l.Plus(s.open[at].load)
 	}
 	return l
 }
@@ -97,11 +108,13 @@ func (t totals) likely(w *sketch.Window) sketch.Load {
 
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
-	over := func(id windowID) bool { return id.second < oldest }
-	for _, id := range t.inOrder(over) {
-		s := t.sums[id.target]
-		s.callers = s.callers.Plus(t.open[id].callers)
-		delete(t.open, id)
+	for _, s := range t.sums {
+		n, _ := s.find(oldest)
+		for _, o := range s.open[:n] {
+			s.callers = s.callers.Plus(o.callers)
+		}
+		clear(s.open[:n]) // their callers are not kept until the array is made anew
+		s.open = s.open[n:]
 	}
 }
 
@@ -121,20 +134,6 @@ func (t totals) reads(of detect.Target) float64 {
 	return 0
 }
 
-// inOrder returns the chosen ones of the open seconds, the oldest first: sums of callers
-// are bounded, and so depend on the order in which they are made.
-func (t totals) inOrder(chosen func(windowID) bool) (all []windowID) {
-	for id := range t.open {
-		if chosen(id) {
-			all = append(all, id)
-		}
-	}
-	slices.SortFunc(all, func(x, y windowID) int {
-		return cmp.Or(cmp.Compare(x.second, y.second), x.target.Compare(y.target))
-	})
-	return all
-}
-
 // callers returns the shares of the callers of tables and indexes, of the load of
 // requests whose callers are known.
 func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
@@ -144,11 +143,12 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 	tops := map[detect.Target]sketch.Top{}
 	for of := range wanted {
 		if s := t.sums[of]; s != nil {
-			tops[of] = s.callers
+			top := s.callers
+			for _, o := range s.open { // in order: sums of callers are bounded, and depend on it
+				top = top.Plus(o.callers)
+			}
+			tops[of] = top
 		}
-	}
-	for _, id := range t.inOrder(func(id windowID) bool { return wanted[id.target] }) {
-		tops[id.target] = tops[id.target].Plus(t.open[id].callers)
 	}
 	shares := map[detect.Target]map[string]float64{}
 	for of, top := range tops {

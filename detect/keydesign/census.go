@@ -51,12 +51,11 @@ type counters struct {
 	// majorities is the load of those keys that had most of a second, each of its own.
 	majorities sketch.Load
 	// flushed is the load that has the times of flushes.
-	flushed    float64
-	sampled    []sampledKey // by hash, the smallest ones: every key has the same chance
-	distinct   sketch.Cardinality
-	registered bool // distinct has something
-	unlisted   bool // some keys may be in no list
-	drawn      bool // of some requests only those that were drawn were seen
+	flushed  float64
+	sampled  []sampledKey        // by hash, the smallest ones: every key has the same chance
+	distinct *sketch.Cardinality // nil before there is something
+	unlisted bool                // some keys may be in no list
+	drawn    bool                // of some requests only those that were drawn were seen
 }
 
 // hottestSecond is the highest second of any key.
@@ -145,8 +144,10 @@ func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sk
 // Count adds the registers of distinct keys.
 func (c *Census) Count(r sketch.Registers) {
 	t := c.countersOf(r.Target)
+	if t.distinct == nil {
+		t.distinct = &sketch.Cardinality{}
+	}
 	t.distinct.Merge(r)
-	t.registered = true
 }
 
 // sample keeps the keys of the smallest hashes.
@@ -248,7 +249,7 @@ func (t *counters) countSeen() detect.Figure {
 	if !t.unlisted && (len(t.sampled) < sampledKeys || t.frequent.all()) {
 		return detect.Figure{Value: listed, Low: listed, High: listed}
 	}
-	if !t.registered {
+	if t.distinct == nil {
 		return detect.Figure{Value: listed, Low: listed, High: math.Max(listed, float64(t.requests))}
 	}
 	n := float64(t.distinct.Estimate())
