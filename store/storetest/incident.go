@@ -12,6 +12,7 @@ import (
 var incidents = []obligation{
 	{"an incident is stored and replaced whole", incidentReplaced},
 	{"incidents are chosen by what a query names", incidentsChosen},
+	{"heads of incidents are in the order of a list, and searched by table and key", incidentHeads},
 	{"an incident's history is in the order of writing", incidentHistory},
 	{"an incident is written under the judge's lease", incidentGuarded},
 	{"a notification names its incident", incidentNotified},
@@ -71,6 +72,47 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 		equal(t, c.name, got, c.want)
 	}
 	equal(t, "one that did not fire", value[store.Incident](t)(s.Incident(t.Context(), "pending")), pending)
+}
+
+func incidentHeads(t *testing.T, s *store.Store) {
+	healed, milder, worst, worse := incident("healed"), incident("milder"), incident("worst"), incident("worse")
+	milder.Severity, milder.Table = "warning", "50%_carts"
+	pending := incident("pending")
+	healed.State, pending.State = "resolved", "pending"
+	var found []store.Finding
+	for i, of := range []store.Incident{healed, milder, worst, worse, pending} {
+		for _, fingerprint := range of.Findings {
+			found = append(found, store.Finding{
+				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: "Key " + fingerprint, Severity: of.Severity, State: of.State,
+				Utilization: []float64{9, 1, 3, 2, 8}[i], FirstSeen: noon, LastSeen: noon, Document: []byte(`{}`),
+			})
+		}
+	}
+	judge(t, s, store.Judgement{Findings: found, Incidents: []store.Incident{healed, milder, worst, worse, pending, incident("bare")}})
+	for _, c := range []struct {
+		name  string
+		query store.HeadQuery
+		want  []string
+	}{
+		{"all", store.HeadQuery{}, []string{"worst", "worse", "bare", "milder", "pending", "healed"}},
+		{"state", store.HeadQuery{State: "pending"}, []string{"pending"}},
+		{"severity", store.HeadQuery{Severity: "warning"}, []string{"milder"}},
+		{"a key of a finding that is not the root", store.HeadQuery{Search: "kEY WORSE-2"}, []string{"worse"}},
+		{"a table", store.HeadQuery{Search: "CARTS"}, []string{"milder"}},
+		{"what patterns are made of", store.HeadQuery{Search: "50%_"}, []string{"milder"}},
+		{"is text", store.HeadQuery{Search: "w_rs"}, nil},
+		{"the first", store.HeadQuery{Limit: 1}, []string{"worst"}},
+	} {
+		var got []string
+		for _, h := range value[[]store.IncidentHead](t)(s.IncidentHeads(t.Context(), c.query)) {
+			got = append(got, h.ID)
+		}
+		equal(t, c.name, got, c.want)
+	}
+	equal(t, "a head", value[[]store.IncidentHead](t)(s.IncidentHeads(t.Context(), store.HeadQuery{Limit: 1}))[0], store.IncidentHead{
+		ID: "worst", Target: worst.Target, Severity: "critical", State: "firing", OpenedAt: worst.OpenedAt, LastSeen: worst.LastSeen,
+		Root: "worst-1", Kind: "hot_key_write", Key: "Key worst-1", Utilization: 3,
+	})
 }
 
 func incidentHistory(t *testing.T, s *store.Store) {

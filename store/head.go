@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// IncidentHead is as much of an incident as a list of many is searched and ordered by,
+// with its root finding's key and utilization; these are empty where the finding is no
+// longer kept.
+type IncidentHead struct {
+	ID string
+	sample.Target
+	Severity, State    string
+	OpenedAt, LastSeen time.Time
+	// Root is the fingerprint of the finding that stands for the others.
+	Root, Kind, Key string
+	Utilization     float64
+}
+
+// HeadQuery chooses incidents. The zero value chooses all; an empty field chooses any.
+type HeadQuery struct {
+	State, Severity, Account, Region, Table string
+	// Search is text that the table, or the key of any finding of the incident,
+	// holds; letters of ASCII match in either case.
+	Search string
+	// Limit is the most incidents to return, 0 for DefaultLimit.
+	Limit int
+}
+
+// IncidentHeads returns the heads of the incidents that a query chooses: those that fire
+// first, then pending ones, then resolved ones; critical ones first; then the most
+// utilised.
+func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead, error) {
+	return list(ctx, s, "read the heads of incidents", func(h *IncidentHead) []any {
+		return append(targetFields(&h.Target), &h.ID, &h.Severity, &h.State, &h.OpenedAt, &h.LastSeen, &h.Root, &h.Kind, &h.Key, &h.Utilization)
+	}, `
+		SELECT `+targetColumns+`, i.id, i.severity, i.state, i.opened_at, i.last_seen, i.root,
+			COALESCE(r.kind, ''), COALESCE(r.key_text, ''), COALESCE(r.utilization, 0)
+		FROM incidents AS i JOIN targets AS t ON t.id = i.target LEFT JOIN findings AS r ON r.fingerprint = i.root
+		WHERE ($1 = '' OR i.state = $1) AND ($2 = '' OR i.severity = $2)
+			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR t.account = $4) AND ($5 = '' OR t.region = $5)
+			AND ($6 = '' OR lower(t.table_name) LIKE $6 ESCAPE '!' OR EXISTS (
+				SELECT 1 FROM incident_findings AS m JOIN findings AS f ON f.fingerprint = m.fingerprint
+				WHERE m.incident = i.id AND lower(f.key_text) LIKE $6 ESCAPE '!'))
+		ORDER BY CASE i.state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
+			CASE i.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
+			COALESCE(r.utilization, 0) DESC, i.id LIMIT $7`,
+		q.State, q.Severity, clean(q.Table), clean(q.Account), clean(q.Region), holding(q.Search), limit(q.Limit))
+}
+
+// holding returns a pattern of texts that hold a text; empty for the empty text.
+func holding(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(clean(text))) + "%"
+}
