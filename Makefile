@@ -42,6 +42,11 @@ test: ## Run the tests, on SQLite and on a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -timeout 20m ./...
 	cd internal/alert/receiver/conformance && go test ./...
 
+.PHONY: browser
+browser: ## Hold the pages to a real Chromium, at three widths and in both colour schemes; SHOTS=folder keeps pictures
+	chromium=$$(scripts/ensure-chromium) && axe=$$(scripts/ensure-axe) && cd internal/web/browser && go vet ./... && \
+	CHROMIUM="$$chromium" AXE="$$axe" go test -count=1 -timeout 240s ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
+
 # The packages in which goroutines meet.
 CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... ./internal/admin/... ./internal/catalog/... ./shardkey/... \
 	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
