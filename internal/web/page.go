@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -74,67 +75,109 @@ func (s *Site) listen(ctx context.Context, f *frame) error {
 	return nil
 }
 
-// row is a finding in the list.
+// row is an incident in the list.
 type row struct {
-	detect.Finding
-	// Where is the table's account and Region.
-	Where string
-	Value float64
-	Unit  string
-	Todo  string
-	Bar   bar
-	// Silenced is the silence of the finding's incident; nil for none.
+	overview.Row
+	// Where is the account and Region of the table.
+	Where, Value, Unit, Todo string
+	Bar                      bar
+	// Silenced is the silence of the incident; nil for none.
 	Silenced *detect.Silenced
-	// Part reports that the finding is one of the same incident as the row above.
-	Part bool
 }
 
-type findingsPage struct {
+type section struct {
+	overview.Section
+	Rows []row
+}
+
+type overviewPage struct {
 	frame
-	Filters  []filter
-	Filtered bool
-	Rows     []row
+	P        *overview.Page
+	Sentence string
+	Sections []section
+	States   []choice
+	// Narrowed are the filters that no field of the form shows, and Kept the parameters
+	// that the form keeps.
+	Narrowed []choice
+	Kept     []parameter
+	Orders   []order
+	// Severities are the choices of a field.
+	Severities []string
 }
 
-func (s *Site) findings(ctx context.Context, r *http.Request) (any, error) {
-	values := r.URL.Query()
-	q, err := findingQuery(values)
+type parameter struct{ Name, Value string }
+
+// order is a way to sort.
+type order struct{ Value, Word string }
+
+var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
+
+// choice is a link that chooses a value.
+type choice struct {
+	Word, Link string
+	Chosen     bool
+}
+
+func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
+	q, err := overview.ParseQuery(r.URL.Query())
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	page := &overviewPage{Orders: orders, Severities: severities}
+	if page.frame, err = s.frame(ctx, "Hot keys", "findings"); err != nil {
+		return nil, err
+	}
+	if page.P, err = overview.Load(ctx, s.store, q); err != nil {
+		return nil, err
+	}
+	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
+	active, err := s.activeSilences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	page := &findingsPage{Filters: filters(values), Filtered: len(values) > 0}
-	if page.frame, err = s.frame(ctx, "Findings", "findings"); err != nil {
-		return nil, err
+	for _, of := range page.P.Sections {
+		page.Sections = append(page.Sections, section{of, rows(of.Rows, active)})
 	}
-	rows, err := s.store.Findings(ctx, q)
-	if err != nil {
-		return nil, err
+	page.addChoices(q)
+	return page, nil
+}
+
+// addChoices adds the links that choose incidents by state, and take other filters away.
+func (p *overviewPage) addChoices(q overview.Query) {
+	all := 0
+	for _, n := range p.P.Counts {
+		all += n
 	}
-	found := make([]detect.Finding, len(rows))
-	for i := range rows {
-		if found[i], err = decode(rows[i]); err != nil {
-			return nil, err
+	p.States = []choice{{"All " + wording.Count(int64(all)), q.Link("state", ""), q.State == ""}}
+	for _, state := range []detect.State{detect.Firing, detect.Pending, detect.Resolved} {
+		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
+		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
+	}
+	if q.State != "" {
+		p.Kept = append(p.Kept, parameter{"state", q.State})
+	}
+	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
+		if f.Value != "" {
+			p.Kept = append(p.Kept, f)
+			p.Narrowed = append(p.Narrowed, choice{Word: f.Name + " " + keytext(f.Value), Link: q.Link(f.Name, "")})
 		}
 	}
-	silenced, err := s.silencedIncidents(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range detect.ByIncident(found) {
-		n := len(page.Rows)
-		page.Rows = append(page.Rows, row{
-			Finding: *f, Value: figure(f.Kind, f.Peak.Loads).Value, Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f), Silenced: silenced[f.Incident],
-			Part: n > 0 && page.Rows[n-1].Incident == f.Incident,
-		})
-	}
-	targets := make([]detect.Target, len(page.Rows))
-	for i := range page.Rows {
-		targets[i] = page.Rows[i].Target
+}
+
+func rows(of []overview.Row, active silenceIDs) []row {
+	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
+	for i := range of {
+		f := &of[i].Root
+		all[i] = row{
+			Row: of[i], Value: wording.About(figure(f.Kind, f.Peak.Loads).Value), Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f),
+			Silenced: active.still(of[i].Incident.Silenced),
+		}
+		targets[i] = f.Target
 	}
 	for i, where := range places(targets) {
-		page.Rows[i].Where = where
+		all[i].Where = where
 	}
-	return page, nil
+	return all
 }
 
 func decode(row store.Finding) (detect.Finding, error) {
@@ -158,51 +201,6 @@ func todo(f detect.Finding) string {
 		}
 	}
 	return ""
-}
-
-// filter is a row of links that choose one value of a query's field.
-type filter struct {
-	Name    string
-	Choices []choice
-}
-
-type choice struct {
-	Word, Link string
-	Chosen     bool
-}
-
-func filters(values url.Values) []filter {
-	all := []filter{newFilter(values, "state", states), newFilter(values, "severity", severities)}
-	for _, name := range []string{"account", "region", "table"} {
-		if chosen := values.Get(name); chosen != "" {
-			all = append(all, newFilter(values, name, []string{chosen}))
-		}
-	}
-	return all
-}
-
-func newFilter(values url.Values, name string, known []string) filter {
-	f := filter{Name: name}
-	for _, word := range append([]string{""}, known...) {
-		next := url.Values{}
-		for key, v := range values {
-			if key != name && len(v) > 0 && v[0] != "" {
-				next.Set(key, v[0])
-			}
-		}
-		shown := word
-		if word == "" {
-			shown = "any " + name
-		} else {
-			next.Set(name, word)
-		}
-		link := "/"
-		if len(next) > 0 {
-			link += "?" + next.Encode()
-		}
-		f.Choices = append(f.Choices, choice{Word: shown, Link: link, Chosen: values.Get(name) == word})
-	}
-	return f
 }
 
 type tablesPage struct {

@@ -196,28 +196,6 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	return nil
 }
 
-// silencedIncidents returns the silences of the incidents that fire, by ID; nothing
-// where none is active.
-func (s *Site) silencedIncidents(ctx context.Context) (map[string]*detect.Silenced, error) {
-	active, err := s.activeSilences(ctx)
-	if err != nil || len(active) == 0 {
-		return nil, err
-	}
-	rows, err := s.store.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing)})
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[string]*detect.Silenced, len(rows))
-	for _, row := range rows {
-		i, err := decodeIncident(row)
-		if err != nil {
-			return nil, err
-		}
-		all[i.ID] = active.still(i.Silenced)
-	}
-	return all, nil
-}
-
 // silenceIDs are those of silences.
 type silenceIDs map[string]bool
 

@@ -42,6 +42,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -87,6 +89,8 @@ var functions = template.FuncMap{
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatmap.Legend,
+	"clip":   func(text string) string { return wording.Shorten(text, shownKey) },
+	"state":  func(s detect.State) string { return stateWords[s] },
 	"effort": wording.Effort, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
 }
 
@@ -105,7 +109,7 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.page("findings", s.findings))
+	mux.HandleFunc("GET /{$}", s.page("findings", s.overview))
 	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
 	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
 	mux.HandleFunc("GET /table", s.page("table", s.table))
@@ -125,7 +129,7 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("POST /api/v1/silences", s.api(s.apiAddSilence))
 	mux.HandleFunc("DELETE /api/v1/silences/{id}", s.api(s.apiExpireSilence))
 	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
-	s.Handler = guarded(legible(mux))
+	s.Handler = guarded(gzhttp.GzipHandler(legible(mux)))
 	return s, nil
 }
 

@@ -40,6 +40,12 @@ var kindNames = map[detect.Kind]string{
 	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
 }
 
+// stateWords are the states of incidents, as headings.
+var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending: "Warming up", detect.Resolved: "Healed"}
+
+// shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
+const shownKey = 120
+
 // cloudWatchWords say what CloudWatch says of a finding.
 var cloudWatchWords = map[detect.Corroborated]string{
 	detect.CloudWatchConfirms: "Confirmed.", detect.CloudWatchOtherCause: "Another cause.", detect.CloudWatchQuiet: "Nothing was throttled.",

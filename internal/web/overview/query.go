@@ -1,0 +1,145 @@
+package overview
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// The orders of a list, within what fires, is pending and is resolved.
+const (
+	Worst  = "worst"
+	Newest = "newest"
+	Table  = "table"
+	Key    = "key"
+)
+
+// Sorts are all of them, the default first.
+var Sorts = []string{Worst, Newest, Table, Key}
+
+// states and severities are in the order of the page, and the values of filters.
+var (
+	states     = []detect.State{detect.Firing, detect.Pending, detect.Resolved}
+	severities = []detect.Severity{detect.Critical, detect.Warning, detect.Info}
+)
+
+// longestSearch bounds the text that is searched for, in bytes.
+const longestSearch = 2048
+
+// Query is what an address asks for.
+type Query struct {
+	store.HeadQuery
+	// Sort is one of Sorts.
+	Sort string
+	// after is where the page begins; nil for the first page.
+	after *position
+	// values are the parameters as they came, but for the position.
+	values url.Values
+}
+
+// ParseQuery reads the parameters of an address. An error is for who wrote it.
+func ParseQuery(values url.Values) (Query, error) {
+	q := Query{
+		HeadQuery: store.HeadQuery{
+			State: values.Get("state"), Severity: values.Get("severity"), Account: values.Get("account"), Region: values.Get("region"),
+			Table: values.Get("table"), Search: strings.TrimSpace(values.Get("q")), Limit: MaxIncidents,
+		},
+		Sort: cmp.Or(values.Get("sort"), Worst), values: make(url.Values),
+	}
+	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort"} {
+		if v := values.Get(name); v != "" {
+			q.values.Set(name, v)
+		}
+	}
+	if len(q.Search) > longestSearch {
+		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
+	}
+	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, Sorts)); err != nil {
+		return q, err
+	}
+	if text := values.Get("after"); text != "" {
+		body, err := base64.RawURLEncoding.DecodeString(text)
+		q.after = new(position)
+		if err != nil || json.Unmarshal(body, q.after) != nil {
+			return q, errors.New("after: follow the links of the pages")
+		}
+	}
+	return q, nil
+}
+
+func oneOf[T ~string](name, word string, known []T) error {
+	if word == "" || slices.Contains(known, T(word)) {
+		return nil
+	}
+	var words []string
+	for _, k := range known {
+		words = append(words, string(k))
+	}
+	return fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(words, ", "))
+}
+
+// Filtered reports whether the query leaves incidents out.
+func (q Query) Filtered() bool {
+	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != ""
+}
+
+// Is reports whether a parameter has a value, so that a form shows what was asked for.
+func (q Query) Is(name, value string) bool { return q.values.Get(name) == value }
+
+// Link returns the address of the first page with another value of a parameter; of none
+// where it is empty.
+func (q Query) Link(name, value string) string {
+	values := maps.Clone(q.values)
+	values.Del(name)
+	if value != "" {
+		values.Set(name, value)
+	}
+	if len(values) == 0 {
+		return "/"
+	}
+	return "/?" + values.Encode()
+}
+
+// position is a place in the order of a list. It holds what the order looks at, and not a
+// number, so that the next page goes on where the last one ended though others came
+// or went.
+type position struct {
+	State, Severity int
+	Number          float64
+	Text, ID        string
+}
+
+func positionOf(h *store.IncidentHead, sort string) position {
+	p := position{State: slices.Index(states, detect.State(h.State)), ID: h.ID}
+	switch sort {
+	case Newest:
+		p.Number = -float64(h.OpenedAt.Unix())
+	case Table:
+		p.Text = h.Name()
+	case Key:
+		p.Text = h.Key
+	default:
+		p.Severity, p.Number = slices.Index(severities, detect.Severity(h.Severity)), -h.Utilization
+	}
+	return p
+}
+
+func (p position) compare(o position) int {
+	return cmp.Or(cmp.Compare(p.State, o.State), cmp.Compare(p.Severity, o.Severity), cmp.Compare(p.Number, o.Number),
+		cmp.Compare(p.Text, o.Text), cmp.Compare(p.ID, o.ID))
+}
+
+// next returns the address of the page behind a position.
+func (q Query) next(p position) (string, error) {
+	body, err := json.Marshal(p)
+	return q.Link("after", base64.RawURLEncoding.EncodeToString(body)), err
+}
