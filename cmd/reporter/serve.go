@@ -42,6 +42,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 			return fmt.Errorf("load the pages: %w", err)
 		}
 		d.Ops.Handle("/", site)
+		d.Ops.OnShutdown(site.Close)
 		g, ctx := errgroup.WithContext(ctx)
 		parts := cli.NewParts(ctx, g, d)
 		var current atomic.Pointer[Config]

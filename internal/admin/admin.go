@@ -55,8 +55,9 @@ type Server struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
 
-	mu    sync.Mutex
-	gates []gate
+	mu       sync.Mutex
+	gates    []gate
+	stopping []func()
 }
 
 // gate is one component and why it is not ready.
@@ -128,6 +129,14 @@ func (s *Server) Ready(name string, reasons func() []string) {
 	s.gates = gates
 }
 
+// OnShutdown adds what is called when the server begins to shut down, so that requests
+// that would not end by themselves do.
+func (s *Server) OnShutdown(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = append(s.stopping, f)
+}
+
 // Run serves until ctx ends, and then lets requests under way finish, for a few
 // seconds. Call it once.
 func (s *Server) Run(ctx context.Context) error {
@@ -137,6 +146,11 @@ func (s *Server) Run(ctx context.Context) error {
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
+	s.mu.Lock()
+	for _, f := range s.stopping {
+		server.RegisterOnShutdown(f)
+	}
+	s.mu.Unlock()
 	served := make(chan error, 1)
 	go func() { served <- s.serve(server) }()
 	s.log.Info("serving", "address", s.Addr())

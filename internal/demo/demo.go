@@ -110,6 +110,7 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, o Opti
 		return nil, err
 	}
 	server.Handle("/", site)
+	server.OnShutdown(site.Close)
 	server.Registry().MustRegister(collector, judge)
 	server.Ready("collector", collector.Ready)
 	server.Ready("judge", judge.Ready)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
 )
@@ -239,9 +240,28 @@ type errorPage struct {
 	Message string
 }
 
-// page serves what is loaded as the page of a name, or the page of its error.
+// page serves what is loaded as the page of a name, or the page of its error; to who
+// follows the page, its stream.
 func (s *Site) page(name string, load loader) http.HandlerFunc {
-	return serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
+	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept")
+		if !live.Wanted(r) {
+			once(w, r)
+			return
+		}
+		s.streams.Serve(w, r, func(ctx context.Context) (string, error) {
+			ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+			defer cancel()
+			v, err := load(ctx, r)
+			if err != nil {
+				return "", err
+			}
+			var content strings.Builder
+			err = s.pages[name].ExecuteTemplate(&content, "main", v)
+			return content.String(), err
+		})
+	}
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {

@@ -150,7 +150,7 @@ func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		s.showError(w, r, err)
 		return
 	}
-	page.Form, page.Wrong = r.PostForm, wrong.Error()
+	page.Form, page.Wrong, page.Live = r.PostForm, wrong.Error(), false
 	s.render(w, r, http.StatusBadRequest, "silences", page)
 }
 

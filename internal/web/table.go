@@ -144,7 +144,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, "Heat of "+m.Table, "tables"); err != nil {
 		return nil, err
 	}
-	page.frame.Live = false // the script that draws the map loads it again
+	page.frame.Live = live // a map of another time does not change
 	for _, row := range m.Rows {
 		k := heatKey{Row: row, Highest: row.Hottest()}
 		k.At, k.Utilization = m.At(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)

@@ -47,6 +47,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -59,10 +60,15 @@ var static embed.FS
 // Site is the dashboard and its API, an http.Handler for the root of a server.
 type Site struct {
 	http.Handler
-	store  *store.Store
-	logger *slog.Logger
-	pages  map[string]*template.Template
+	store   *store.Store
+	logger  *slog.Logger
+	pages   map[string]*template.Template
+	streams *live.Streams
 }
+
+// Close ends the streams of pages that are followed: a server that shuts down waits for
+// its requests, and these end only so.
+func (s *Site) Close() { s.streams.Close() }
 
 // functions are what templates call.
 var functions = template.FuncMap{
@@ -96,7 +102,7 @@ var functions = template.FuncMap{
 
 // New returns the site over a store.
 func New(st *store.Store, logger *slog.Logger) (*Site, error) {
-	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template)}
+	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {

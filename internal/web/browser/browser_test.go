@@ -152,10 +152,17 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits for an expression to hold.
+// until waits for an expression to hold, over navigations of the page.
 func (b *tab) until(expression string) {
 	b.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(15*time.Second))); err != nil {
+	var err error
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); {
+		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Until(deadline))))
+		if err == nil || !strings.Contains(err.Error(), "context") { // that of the page before
+			break
+		}
+	}
+	if err != nil {
 		b.Fatalf("%s: %v", expression, err)
 	}
 }

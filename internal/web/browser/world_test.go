@@ -184,6 +184,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		})
 	}
 	must(t, w.store.Judge(t.Context(), w.lease, *j))
+	w.lease.Writes++
 }
 
 // finding returns the finding of a key's own load.

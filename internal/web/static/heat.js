@@ -321,43 +321,6 @@
     }
   };
 
-  // What stands beside the map goes on with it.
-  const refresh = async () => {
-    await load();
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (!answer.ok) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const part of ["main > .lead", "main > section[aria-labelledby=keys]", ".asof time"]) {
-        const old = document.querySelector(part), next = page.querySelector(part);
-        if (old && next && !old.contains(document.activeElement)) old.replaceWith(next);
-      }
-    } catch {
-      // As for the map.
-    }
-  };
-
-  const follow = () => {
-    const button = document.getElementById("live");
-    let live = sessionStorage.getItem("live") !== "off";
-    const say = () => {
-      button.hidden = false;
-      button.setAttribute("aria-pressed", String(live));
-      button.textContent = live ? "Pause updates" : "Resume updates";
-    };
-    button.addEventListener("click", () => {
-      live = !live;
-      sessionStorage.setItem("live", live ? "on" : "off");
-      say();
-    });
-    const pause = Math.min(Math.max(map ? map.step / 2 : 5, 2), 60) * 1000;
-    setInterval(() => {
-      const reading = at !== null || keys.contains(document.activeElement);
-      if (live && !document.hidden && !reading && !drag) refresh();
-    }, pause);
-    say();
-  };
-
   canvas.addEventListener("pointerleave", () => {
     if (document.activeElement === canvas || drag) return;
     at = null;
@@ -366,5 +329,9 @@
   });
   new ResizeObserver(() => { if (map && map.rows.length) draw(); }).observe(scroll);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (map) draw(); });
-  load().then(() => { if ("follows" in figure.dataset) follow(); });
+  // The page says when it goes on; a reader of a cell, or one who drags, is not disturbed.
+  document.addEventListener("keyheat:changed", () => {
+    if (at === null && !keys.contains(document.activeElement) && !drag) load();
+  });
+  load();
 })();

@@ -1,36 +1,99 @@
-// Refreshes the page's content while it is in view. Without this script the
-// page is the same and stands still.
+// Follows the page while it is in view: the server sends the lines of its content that
+// change, and they are worked into the page, so that the focus, what is open and what is
+// written stay. Without this script the page is the same and stands still.
 "use strict";
 (() => {
   const main = document.querySelector("main[data-live]");
   const button = document.getElementById("live");
+  const time = document.querySelector(".asof time");
   if (!main || !button) return;
-  let live = sessionStorage.getItem("live") !== "off";
+  let wanted = sessionStorage.getItem("live") !== "off";
+  let stream = null, again = 0, lines = [], waiting = false;
+
+  // Rows do not come, go or move under a reader's hand.
+  const held = (rows) => rows.matches(":hover") || rows.contains(document.activeElement);
+
+  const morph = (old, next) => {
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+      if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
+      return;
+    }
+    if (old.hasAttribute("data-own")) return; // a script of its own draws it
+    for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    for (const { name } of [...old.attributes]) if (name !== "open" && !next.hasAttribute(name)) old.removeAttribute(name);
+    morphChildren(old, next);
+  };
+
+  const morphChildren = (old, next) => {
+    const byID = new Map([...old.children].filter((e) => e.id).map((e) => [e.id, e]));
+    if (old.nodeName === "TBODY" && held(old)) {
+      for (const row of next.children) if (byID.has(row.id)) morph(byID.get(row.id), row);
+      waiting = true;
+      return;
+    }
+    let at = old.firstChild;
+    for (const child of [...next.childNodes]) {
+      const same = child.id ? byID.get(child.id) : at && !at.id && at.nodeName === child.nodeName ? at : null;
+      if (!same) {
+        old.insertBefore(child, at);
+        continue;
+      }
+      if (same === at) at = at.nextSibling;
+      else old.insertBefore(same, at);
+      morph(same, child);
+    }
+    while (at) {
+      const gone = at;
+      at = at.nextSibling;
+      gone.remove();
+    }
+  };
+
+  const apply = () => {
+    const content = document.createElement("template");
+    content.innerHTML = lines.join("\n");
+    waiting = false;
+    morphChildren(main, content.content);
+    document.dispatchEvent(new Event("keyheat:changed"));
+  };
+  const release = () => { if (waiting) setTimeout(() => { if (waiting && wanted) apply(); }); };
+  main.addEventListener("focusout", release);
+  main.addEventListener("pointerout", release);
+
+  const disconnect = () => {
+    clearTimeout(again);
+    if (stream) stream.close();
+    stream = null;
+  };
+  const connect = () => {
+    disconnect();
+    if (!wanted || document.hidden) return;
+    stream = new EventSource(location.pathname + location.search);
+    stream.onmessage = ({ data }) => {
+      const { at, lines: changes } = JSON.parse(data);
+      time.dateTime = at;
+      time.textContent = at.slice(11, 19);
+      if (!changes) return;
+      lines = changes.flatMap((c) => (typeof c === "string" ? [c] : lines.slice(c[0], c[0] + c[1])));
+      apply();
+    };
+    // A browser connects again by itself, but not to a server that has no room.
+    stream.onerror = () => {
+      if (stream && stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 30000);
+    };
+  };
+
   const show = () => {
     button.hidden = false;
-    button.setAttribute("aria-pressed", String(live));
-    button.textContent = live ? "Pause updates" : "Resume updates";
+    button.textContent = wanted ? "Pause updates" : "Resume updates";
   };
   button.addEventListener("click", () => {
-    live = !live;
-    sessionStorage.setItem("live", live ? "on" : "off");
+    wanted = !wanted;
+    sessionStorage.setItem("live", wanted ? "on" : "off");
     show();
+    connect();
   });
-  // Nothing is pulled away from under a reader who is inside of it, or has written something.
-  const written = () => [...main.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue);
-  const busy = () => document.hidden || main.contains(document.activeElement) || main.querySelector("details[open]") || written();
-  setInterval(async () => {
-    if (!live || busy()) return;
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (!answer.ok) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      if (busy()) return;
-      main.replaceChildren(...page.querySelector("main").childNodes);
-      document.querySelector(".asof time").replaceWith(page.querySelector(".asof time"));
-    } catch {
-      // The server is away for a moment; the next round asks again.
-    }
-  }, 2000);
+  document.addEventListener("visibilitychange", connect);
   show();
+  connect();
 })();

@@ -1,0 +1,156 @@
+package browser
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// over is the text of the first row's seconds over the limit.
+const over = `document.querySelector("tbody tr td.num").textContent`
+
+// TestLive holds that a page goes on while a reader is in it, that the focus stays where
+// it is, and that a page that says it is paused is.
+func TestLive(t *testing.T) {
+	w := newWorld(t, 30)
+	b := newTab(t, w.address)
+	b.look(1440, "light")
+	b.open("/")
+	b.until(over + ` === "90 s"`)
+	b.do(chromedp.Click("tbody tr td.todo")) // a click in a table does not stop anything
+	eval[bool](b, `(document.querySelectorAll("tbody a.key")[2].focus(), true)`)
+	focused := eval[string](b, "document.activeElement.href")
+	w.tell(t, 5, 30)
+	b.until(over + ` === "95 s"`)
+	if now := eval[string](b, "document.activeElement.href"); now != focused || focused == "" {
+		t.Errorf("the focus was on %s, and is on %s", focused, now)
+	}
+	b.do(chromedp.Click("#live"))
+	b.until(`document.getElementById("live").textContent === "Resume updates"`)
+	w.tell(t, 5, 30)
+	if fresh := eval[bool](b, `fetch("/").then((r) => r.text()).then((text) => text.includes("100 s"))`); !fresh {
+		t.Error("the server does not have what came since")
+	}
+	if still := eval[string](b, over); still != "95 s" {
+		t.Errorf("a paused page shows %s", still)
+	}
+	b.do(chromedp.Click("#live"))
+	b.until(over + ` === "100 s"`)
+	b.until(`document.getElementById("live").textContent === "Pause updates"`)
+}
+
+// TestNewRowsWaitForTheReader holds that rows do not move while the pointer is over them.
+func TestNewRowsWaitForTheReader(t *testing.T) {
+	w := newWorld(t, 0)
+	b := newTab(t, w.address)
+	b.look(1440, "light")
+	b.open("/")
+	b.until(over + ` === "90 s"`)
+	rows := eval[int](b, `document.querySelectorAll("tbody tr").length`)
+	b.do(chromedp.MouseEvent("mouseMoved", 300, eval[float64](b, `document.querySelector("tbody td.todo").getBoundingClientRect().y + 5`)))
+	b.until(`document.querySelector("tbody").matches(":hover")`)
+	w.tell(t, 30, 3)
+	b.until(over + ` === "120 s"`) // figures go on in their places
+	if now := eval[int](b, `document.querySelectorAll("tbody tr").length`); now != rows {
+		t.Errorf("%d rows became %d under the pointer", rows, now)
+	}
+	b.do(chromedp.MouseEvent("mouseMoved", 5, 5))
+	b.until(`document.querySelectorAll("tbody tr").length > ` + string(rune('0'+rows)))
+}
+
+// counter counts what is read.
+type counter struct {
+	io.Reader
+	n int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
+}
+
+// TestBudgets holds the first page of 300 hot keys and its updates to what a phone takes.
+// Events come no more often than every two seconds.
+func TestBudgets(t *testing.T) {
+	w := newWorld(t, hotKeys)
+	ask := func(accept string) *counter {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.address+"/", nil)
+		must(t, err)
+		r.Header.Set("Accept", accept)
+		r.Header.Set("Accept-Encoding", "gzip")
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		must(t, err)
+		t.Cleanup(func() { answer.Body.Close() })
+		if answer.Header.Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s is not compressed", accept)
+		}
+		return &counter{Reader: answer.Body}
+	}
+	page := ask("text/html")
+	if _, err := io.Copy(io.Discard, page); err != nil || page.n > 100_000 {
+		t.Errorf("the first page has %d bytes, want 100,000 at most; %v", page.n, err)
+	}
+	t.Logf("the first page has %d bytes", page.n)
+	stream := ask("text/event-stream")
+	plain, err := gzip.NewReader(stream)
+	must(t, err)
+	events := bufio.NewReader(plain)
+	next := func() string {
+		for {
+			line, err := events.ReadString('\n')
+			must(t, err)
+			if strings.HasPrefix(line, "data:") {
+				return line
+			}
+		}
+	}
+	next() // the whole page
+	for range 3 {
+		w.tell(t, 2, hotKeys)
+		before := stream.n
+		for !strings.Contains(next(), `"lines"`) {
+		}
+		t.Logf("an update has %d bytes", stream.n-before)
+		if stream.n-before > 10_000 {
+			t.Errorf("an update has %d bytes, want 10,000 at most", stream.n-before)
+		}
+	}
+	b := newTab(t, w.address)
+	for _, width := range []int64{390, 1024, 1440} {
+		b.look(width, "light")
+		b.open("/")
+		if tall := eval[int](b, "document.documentElement.scrollHeight"); tall > 2500 {
+			t.Errorf("at %d pixels the first page is %d tall, want 2,500 at most", width, tall)
+		}
+	}
+}
+
+// TestHeatmap zooms into a heatmap by dragging, and opens a key by a click.
+func TestHeatmap(t *testing.T) {
+	w := newWorld(t, 0)
+	b := newTab(t, w.address)
+	b.look(1440, "light")
+	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
+	b.until(`!document.getElementById("heat").hidden`)
+	type box struct{ X, Y, Width float64 }
+	at := func() box {
+		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("#heat canvas").getBoundingClientRect()))`)
+	}
+	c := at()
+	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
+	b.until(`new URLSearchParams(location.search).has("from")`)
+	b.until(`!document.getElementById("heat").hidden`)
+	c = at()
+	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
+	b.until(`location.pathname.startsWith("/findings/")`)
+	if page := eval[string](b, `location.pathname`); page != "/findings/"+w.finding(t, hostile).Fingerprint {
+		t.Errorf("the hottest row leads to %s", page)
+	}
+}

@@ -1,0 +1,152 @@
+// Package live sends a page as it changes, as server-sent events: first the lines of its
+// content, then what is new of them. A browser's EventSource opens the address of the
+// page itself, so that whatever a page shows, its stream shows too.
+//
+// An event's data is JSON: "at" is when the content was made, and "lines" the content's
+// lines in order, each either a text, or the first and the number of lines that stood in
+// the last event's content. Without "lines" nothing changed.
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// interval is how long a stream waits between two looks at its page.
+	interval = 2 * time.Second
+	// writeTimeout bounds one write to a client that reads slowly.
+	writeTimeout = 10 * time.Second
+	// MaxStreams is how many streams are open at most: each renders its page again and
+	// again.
+	MaxStreams = 100
+)
+
+// Wanted reports whether a request is for a page's stream.
+func Wanted(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
+// Streams are the open streams of a site. The zero value is not ready; use New.
+type Streams struct {
+	room   chan struct{}
+	closed chan struct{}
+	close  func()
+}
+
+// New returns no streams yet.
+func New() *Streams {
+	s := &Streams{room: make(chan struct{}, MaxStreams), closed: make(chan struct{})}
+	s.close = sync.OnceFunc(func() { close(s.closed) })
+	return s
+}
+
+// Close ends all streams, and those that are opened later at once: a server that shuts
+// down waits for its requests.
+func (s *Streams) Close() { s.close() }
+
+// Serve sends what render returns, and what changes of it, until the client leaves, render
+// fails or the streams are closed. A client comes again by itself.
+func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, render func(ctx context.Context) (content string, err error)) {
+	select {
+	case s.room <- struct{}{}:
+		defer func() { <-s.room }()
+	default:
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "too many pages are followed", http.StatusServiceUnavailable)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	out := http.NewResponseController(w)
+	// The server's bound for reading a request would end the stream too.
+	if err := out.SetReadDeadline(time.Time{}); err != nil {
+		http.Error(w, "this connection cannot be followed", http.StatusNotImplemented)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	var last []string
+	for {
+		began := time.Now()
+		content, err := render(ctx)
+		if err != nil {
+			return
+		}
+		lines := strings.Split(content, "\n")
+		if err := send(w, out, event(began, last, lines)); err != nil {
+			return
+		}
+		last = lines
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(interval, 4*time.Since(began))): // a slow page is not asked for all the time
+		}
+	}
+}
+
+func send(w http.ResponseWriter, out *http.ResponseController, e map[string]any) error {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := out.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", body); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// event returns what is sent of lines to one who has the last ones.
+func event(at time.Time, last, lines []string) map[string]any {
+	e := map[string]any{"at": at.UTC().Format(time.RFC3339)}
+	if changes := Changes(last, lines); changes != nil {
+		e["lines"] = changes
+	}
+	return e
+}
+
+// Changes returns lines as texts, and as ranges of the last ones where they stood there
+// already: [first, number]. It is nil where nothing changed.
+func Changes(last, lines []string) []any {
+	at := make(map[string]int, len(last))
+	for i, line := range last {
+		at[line] = i
+	}
+	changes := make([]any, 0, 16)
+	for i := 0; i < len(lines); {
+		first, known := at[lines[i]]
+		if i < len(last) && last[i] == lines[i] {
+			first = i // of equal lines the one that stands still
+		}
+		if !known {
+			changes = append(changes, lines[i])
+			i++
+			continue
+		}
+		n := 1
+		for i+n < len(lines) && first+n < len(last) && last[first+n] == lines[i+n] {
+			n++
+		}
+		changes = append(changes, [2]int{first, n})
+		i += n
+	}
+	if len(changes) == 1 && changes[0] == [2]int{0, len(last)} {
+		return nil
+	}
+	return changes
+}
