@@ -29,7 +29,7 @@ func TestKeyheatsOwnFindingsNameNoTable(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
-	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
+	must(t, s.Judge(t.Context(), l, store.Judgement{Incidents: stored(t, []detect.Finding{f}), Findings: []store.Finding{{
 		Fingerprint: f.Fingerprint, Kind: string(detect.CollectionStopped), Severity: string(f.Severity), State: string(f.State),
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}}}))

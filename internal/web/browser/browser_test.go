@@ -228,6 +228,7 @@ func TestPages(t *testing.T) {
 	w := newWorld(t, hotKeys)
 	for name, path := range paths(t, w) {
 		t.Run(name, func(t *testing.T) {
+			w.attend(t)
 			b := newTab(t, w.address)
 			for _, width := range []int64{390, 1024, 1440} {
 				for _, scheme := range []string{"light", "dark"} {

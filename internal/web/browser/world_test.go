@@ -152,6 +152,12 @@ func (w *world) roll(win *sketch.Window) {
 	w.rolled[win.Target][begins].Add(heat.OfSecond(win, true))
 }
 
+// attend says that the collector is there.
+func (w *world) attend(t *testing.T) {
+	t.Helper()
+	must(t, w.store.ReportWriter(t.Context(), "collector-1", store.WriterStatus{Version: "v1", State: "running"}))
+}
+
 // judge writes what the board says.
 func (w *world) judge(t *testing.T, j *store.Judgement) {
 	t.Helper()
@@ -185,6 +191,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 	}
 	must(t, w.store.Judge(t.Context(), w.lease, *j))
 	w.lease.Writes++
+	w.attend(t)
 }
 
 // finding returns the finding of a key's own load.

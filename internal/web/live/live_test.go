@@ -1,0 +1,111 @@
+package live_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/keyheat/keyheat/internal/web/live"
+)
+
+// TestChangesMakeTheNewLines applies what is sent as the page's script does.
+func TestChangesMakeTheNewLines(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOf(rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e"}))
+		last, next := lines.Draw(t, "last"), lines.Draw(t, "next")
+		changes := live.Changes(last, next)
+		if changes == nil {
+			if !slices.Equal(last, next) {
+				t.Fatalf("nothing changed from %q to %q", last, next)
+			}
+			return
+		}
+		got := []string{}
+		for _, c := range changes {
+			switch c := c.(type) {
+			case string:
+				got = append(got, c)
+			case [2]int:
+				got = append(got, last[c[0]:c[0]+c[1]]...)
+			}
+		}
+		if !slices.Equal(got, next) {
+			t.Fatalf("%v of %q makes %q, want %q", changes, last, got, next)
+		}
+	})
+}
+
+func TestOnlyWhatIsNewIsSent(t *testing.T) {
+	t.Parallel()
+	last := strings.Split("<p>\n<b>1</b>\n<i>2</i>\n</p>", "\n")
+	if got := live.Changes(last, strings.Split("<p>\n<b>9</b>\n<i>2</i>\n</p>", "\n")); len(got) != 3 || got[1] != "<b>9</b>" || got[2] != [2]int{2, 2} {
+		t.Errorf("one new line is sent as %v", got)
+	}
+	if got := live.Changes(last, last); got != nil {
+		t.Errorf("nothing new is sent as %v", got)
+	}
+}
+
+// follow serves streams of a page and returns the first event of one.
+func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (string, error)) (*http.Response, string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, render) }))
+	t.Cleanup(server.Close)
+	answer, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	line, _ := bufio.NewReader(answer.Body).ReadString('\n') // empty where the stream ended
+	return answer, line
+}
+
+// TestAStreamEnds when the site is closed, so that a server can shut down, and when its
+// page cannot be made.
+func TestAStreamEnds(t *testing.T) {
+	t.Parallel()
+	s := live.New()
+	answer, first := follow(t, s, func(context.Context) (string, error) { return "a\nb", nil })
+	if !strings.HasPrefix(first, "data: {") || !strings.Contains(first, `"lines":["a","b"]`) {
+		t.Errorf("the first event is %q", first)
+	}
+	s.Close()
+	if _, err := answer.Body.Read(make([]byte, 1)); err == nil { // the empty line after the event
+		for err == nil {
+			_, err = answer.Body.Read(make([]byte, 100))
+		}
+	}
+	if _, first := follow(t, live.New(), func(context.Context) (string, error) { return "", errors.New("no database") }); first != "" {
+		t.Errorf("a page that cannot be made is sent as %q", first)
+	}
+}
+
+// TestStreamsAreBounded refuses one too many.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := live.New()
+	defer s.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Serve(w, r, func(context.Context) (string, error) { return "a", nil })
+	}))
+	t.Cleanup(server.Close)
+	for n := range live.MaxStreams + 1 {
+		answer, err := http.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if refused := answer.StatusCode == http.StatusServiceUnavailable; refused != (n == live.MaxStreams) {
+			t.Fatalf("stream %d answers %s", n, answer.Status)
+		}
+	}
+	s.Close()
+}

@@ -1,0 +1,101 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// many is a store with so many incidents of one finding each, in every state.
+func many(t *testing.T, n int) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	var found []detect.Finding
+	var j store.Judgement
+	for i := range n {
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: fmt.Sprintf("table-%d", i%3)}, sample.KeyString(fmt.Sprintf("key-%03d", i)))
+		f.Severity = []detect.Severity{detect.Critical, detect.Warning}[i%2]
+		f.State = []detect.State{detect.Resolved, detect.Firing, detect.Pending, detect.Firing}[i%4]
+		f.Utilization, f.FirstSeen, f.LastSeen = float64(i%7), time.Now().Add(-time.Minute), time.Now()
+		found = append(found, f)
+		document, err := json.Marshal(f)
+		must(t, err)
+		j.Findings = append(j.Findings, store.Finding{
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
+		})
+	}
+	j.Incidents = stored(t, found)
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	return s
+}
+
+// TestPagesOfIncidents follows the links through all pages, in each order: each incident
+// stands on one of them, those that fire before those that are over.
+func TestPagesOfIncidents(t *testing.T) {
+	t.Parallel()
+	address := serve(t, many(t, 90))
+	for _, query := range []string{"", "?sort=newest", "?sort=table", "?sort=key", "?q=key&severity=critical"} {
+		seen, states := make(map[string]bool), []string{}
+		for next := "/" + query; next != ""; {
+			p := open(t, address+next)
+			for _, h := range p.all("h2", "") {
+				if id := h.attr("id"); len(states) == 0 || states[len(states)-1] != id {
+					states = append(states, id)
+				}
+			}
+			for _, tr := range p.all("tr", "") {
+				id := tr.attr("id")
+				if id != "" && seen[id] {
+					t.Errorf("%q lists %s twice", query, id)
+				}
+				if id != "" {
+					seen[id] = true
+				}
+			}
+			next = ""
+			for _, a := range p.all("a", "") {
+				if a.attr("rel") == "next" {
+					next = a.attr("href")
+				}
+			}
+		}
+		want := 90
+		if strings.Contains(query, "critical") {
+			want = 45
+		}
+		if order := strings.Join(states, " "); len(seen) != want || !strings.HasPrefix("firing pending resolved", order) && order != "pending resolved" {
+			t.Errorf("%q has %d incidents, want %d, as %s", query, len(seen), want, order)
+		}
+	}
+}
+
+// TestThePageIsCompressed where the client takes it.
+func TestThePageIsCompressed(t *testing.T) {
+	t.Parallel()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, serve(t, many(t, 30))+"/", nil)
+	must(t, err)
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	must(t, err)
+	defer answer.Body.Close()
+	if got := answer.Header.Get("Content-Encoding"); got != "gzip" {
+		t.Errorf("the page's encoding is %q", got)
+	}
+	if vary := strings.Join(answer.Header.Values("Vary"), " "); !strings.Contains(vary, "Accept-Encoding") || !strings.Contains(vary, "Accept") {
+		t.Errorf("the page varies by %q", vary)
+	}
+}
