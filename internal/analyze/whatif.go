@@ -73,36 +73,10 @@ func whatIf(p *page, w *whatif.Answer) {
 		p.paragraph(2, "  ", "One name is on one partition.")
 	}
 	p.heading("Summary")
-	p.paragraph(2, "  ", summary(w))
+	p.paragraph(2, "  ", w.Summary())
 	if w.Instead != "" && w.Shards > 1 {
 		p.paragraph(2, "  ", "Shards are not what is advised, since less suffices. "+w.Instead)
 	}
-}
-
-// sharedOften is from which chance of a full partition the summary mentions it.
-const sharedOften = 0.05
-
-// summary returns the verdict: first whether the shards are enough, then whether they
-// have room at once.
-func summary(w *whatif.Answer) string {
-	switch {
-	case w.Undivided() && w.PerShard <= w.Limit:
-		return fmt.Sprintf("Only if the item can be divided: one item alone has about %s %s, and shards divide items. As it is, the shard that has it exceeds the limit, whatever their number; if its value can be divided, %s carry it.", wording.About(w.Item), w.Unit, shardsOf(w.Needed))
-	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
-		return fmt.Sprintf("Only where a query knows its shard, or reads the whole key: one that asks all %d shards for as much as it asks the key now loads each as the key is loaded. Where each query knows its shard, %s carry the load.", w.Shards, shardsOf(w.Needed))
-	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
-		return fmt.Sprintf("Not at once: the key exceeds the limit until DynamoDB has split its items, which it can, after some minutes of sustained load. %s would carry it from the beginning.", shardsOf(w.Needed))
-	case w.PerShard > w.Limit:
-		return fmt.Sprintf("No: each shard would exceed the limit. It takes %d.", w.Needed)
-	case w.Shards < w.Needed:
-		return fmt.Sprintf("Barely: each shard is below the limit, but without the headroom that %d would give.", w.Needed)
-	}
-	for _, on := range w.Placements {
-		if on.Over >= sharedOften {
-			return "Yes, with room to grow, but perhaps not at once: each shard is well below the limit, but several may share a partition, which is then full until DynamoDB splits it. Raise the warm throughput before the load arrives."
-		}
-	}
-	return "Yes: this carries the load, with room to grow."
 }
 
 func shardsOf(n int) string {

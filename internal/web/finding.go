@@ -2,11 +2,17 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/keychart"
+	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -16,9 +22,15 @@ type findingPage struct {
 	Main    detect.Figure
 	Unit    string
 	Figures []namedFigure
-	Chart   *chart
+	Chart   *keychart.Chart
+	Range   keychart.Range
+	// WhatIf is nil where no seconds are stored, or the finding is not of a key.
+	WhatIf  *keychart.WhatIf
 	History []store.Transition
-	Code    []code
+	// Others are the other findings of the incident, and More how many are not listed.
+	Others []detect.Finding
+	More   int
+	Code   []code
 	// Silenced is the silence of the finding's incident, nil for none. MaySilence reports
 	// that the incident is not over, and the reader may add one.
 	Silenced   *detect.Silenced
@@ -81,6 +93,67 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err := s.findIncident(ctx, page); err != nil {
 		return nil, err
 	}
-	page.Chart, err = loadChart(ctx, s.store, &f)
-	return page, err
+	if err := s.findOthers(ctx, page); err != nil {
+		return nil, err
+	}
+	if f.Kind.OfPipeline() {
+		return page, nil
+	}
+	return page, s.chart(ctx, r.URL.Query(), page)
+}
+
+// chart loads a key's load over time, and what shards would make of it.
+func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
+	f := &page.F
+	if page.Range, err = keychart.ParseRange(values, "/findings/"+f.Fingerprint, f, time.Now()); err != nil {
+		return badRequest{err}
+	}
+	if page.Chart, err = keychart.Load(ctx, s.store, f, page.Range); err != nil || !f.Kind.OfKey() {
+		return err
+	}
+	answer, err := s.ask(ctx, values, f)
+	if errors.Is(err, keychart.ErrNoSeconds) {
+		return nil
+	}
+	if err == nil {
+		page.WhatIf = keychart.Show(answer)
+	}
+	return err
+}
+
+// ask answers the address's question about a finding's key.
+func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
+	q, err := keychart.ParseQuestion(values, f)
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	return keychart.Ask(ctx, s.store, f, q)
+}
+
+func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
+	stored, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
+	if err != nil {
+		return nil, err
+	}
+	f, err := decode(stored)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.ask(ctx, r.URL.Query(), &f)
+	return map[string]any{"what_if": answer}, err
+}
+
+// maxOthers is how many findings of an incident the page of one lists.
+const maxOthers = 100
+
+// findOthers adds the other findings of the incident.
+func (s *Site) findOthers(ctx context.Context, page *findingPage) error {
+	incident, err := s.store.Incident(ctx, page.F.Incident)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		page.Others, page.More, err = overview.Others(ctx, s.store, incident, page.F.Fingerprint, maxOthers)
+	}
+	return err
 }

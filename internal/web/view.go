@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -45,12 +46,16 @@ type tablePage struct {
 	Link string
 	// Where is the table's account and Region.
 	Where string
+	// Findings are the fingerprints of keys' findings.
+	Findings map[string]string
 }
 
 // topKey is one of the keys with the most load, with a bar of its share.
 type topKey struct {
 	detect.TopKey
 	Bar string
+	// Finding is the fingerprint of the key's finding; empty without one.
+	Finding string
 }
 
 // table returns the page of a table: of the first in order where the account or the
@@ -72,8 +77,11 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: place(row.Target)}
+		if page.Findings, err = heatmap.Findings(ctx, s.store, row.Target); err != nil {
+			return nil, err
+		}
 		for _, k := range t.View.Top {
-			page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low))})
+			page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
 		}
 		page.frame, err = s.frame(ctx, of.Table, "tables")
 		return page, err

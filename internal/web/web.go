@@ -11,6 +11,9 @@
 //	/api/v1/findings                 {"findings":[…]}, the most utilised first;
 //	                                 filters state, severity, table, kind, limit
 //	/api/v1/findings/{fingerprint}   {"finding":{…},"history":[…]}
+//	/api/v1/findings/{fingerprint}/what-if
+//	                                 {"what_if":{…}}, see [whatif.Answer]: the key's
+//	                                 load over so many shards, growth times
 //	/api/v1/incidents                {"incidents":[…]}, the newest first; filters
 //	                                 state, severity, table, cause, limit
 //	/api/v1/collectors               {"collectors":[…]}, the newest first
@@ -125,6 +128,7 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	mux.HandleFunc("GET /reports/{id}", s.showReport)
 	mux.HandleFunc("GET /api/v1/findings", s.api(s.apiFindings))
 	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.api(s.apiFinding))
+	mux.HandleFunc("GET /api/v1/findings/{fingerprint}/what-if", s.api(s.apiWhatIf))
 	mux.HandleFunc("GET /api/v1/incidents", s.api(s.apiIncidents))
 	mux.HandleFunc("GET /api/v1/collectors", s.api(s.apiCollectors))
 	mux.HandleFunc("GET /api/v1/tables", s.api(s.apiTables))

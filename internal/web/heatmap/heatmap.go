@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/heat"
@@ -139,21 +140,8 @@ type Store interface {
 
 // Load returns the map that a query chooses.
 func Load(ctx context.Context, st Store, q Query) (*Map, error) {
-	m := &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.Causes - 1).Words()}
-	k, err := loadKept(ctx, st, q)
+	m, columns, err := load(ctx, st, q)
 	if err != nil {
-		return nil, err
-	}
-	step := k.chooseStep(q)
-	from := step.Begin(q.From.Unix())
-	to := step.Begin(q.To.Unix()-1) + int64(step)
-	m.Step, m.From, m.To = int64(step), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()
-	l := loader{st, q.Target, k.end}
-	columns, err := l.load(ctx, step, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if m.Seen, err = l.seen(ctx, m, columns); err != nil {
 		return nil, err
 	}
 	if q.What == "" {
@@ -166,6 +154,42 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	}
 	m.More = max(0, m.More)
 	return m, nameFindings(ctx, st, m)
+}
+
+// LoadKey returns the map of one key alone, as writes or reads; without a row where the
+// key had no load worth one. A shard stands for itself.
+func LoadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
+	m, columns, err := load(ctx, st, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range columns {
+		r.Keys = slices.DeleteFunc(r.Keys, func(k heat.Key) bool {
+			same := k.Key == key || k.Cut && k.Key.Type == key.Type && strings.HasPrefix(key.Text, k.Key.Text)
+			return !same
+		})
+	}
+	m.lay(columns, q.What)
+	return m, nil
+}
+
+// load returns a map without rows, and what its rows are made of.
+func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
+	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.Causes - 1).Words()}
+	k, err := loadKept(ctx, st, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	step := k.chooseStep(q)
+	from := step.Begin(q.From.Unix())
+	to := step.Begin(q.To.Unix()-1) + int64(step)
+	m.Step, m.From, m.To = int64(step), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()
+	l := loader{st, q.Target, k.end}
+	if columns, err = l.load(ctx, step, from, to); err != nil {
+		return nil, nil, err
+	}
+	m.Seen, err = l.seen(ctx, m, columns)
+	return m, columns, err
 }
 
 // kept is what is stored of a target.

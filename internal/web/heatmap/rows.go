@@ -192,11 +192,21 @@ func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 // maxFindings bounds the findings that rows are looked for in.
 const maxFindings = 1000
 
-// nameFindings links rows to the findings of their keys; to those that fire first.
+// nameFindings links rows to the findings of their keys.
 func nameFindings(ctx context.Context, st Store, m *Map) error {
-	found, err := st.Findings(ctx, store.FindingQuery{Account: m.Account, Region: m.Region, Table: m.Table, Limit: maxFindings})
+	fingerprints, err := Findings(ctx, st, m.Target)
+	for i := range m.Rows {
+		m.Rows[i].Finding = fingerprints[m.Rows[i].Key]
+	}
+	return err
+}
+
+// Findings returns the fingerprints of the findings of a target's keys, by key; of those
+// that fire first.
+func Findings(ctx context.Context, st Store, of sample.Target) (map[string]string, error) {
+	found, err := st.Findings(ctx, store.FindingQuery{Account: of.Account, Region: of.Region, Table: of.Table, Limit: maxFindings})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	firing := func(f store.Finding) int {
 		return map[bool]int{true: 0, false: 1}[f.State == string(detect.Firing)]
@@ -205,15 +215,12 @@ func nameFindings(ctx context.Context, st Store, m *Map) error {
 	fingerprints := make(map[string]string)
 	for _, f := range found {
 		for _, key := range namesOf(f) {
-			if _, known := fingerprints[key]; !known && f.Target == m.Target {
+			if _, known := fingerprints[key]; !known && f.Target == of {
 				fingerprints[key] = f.Fingerprint
 			}
 		}
 	}
-	for i := range m.Rows {
-		m.Rows[i].Finding = fingerprints[m.Rows[i].Key]
-	}
-	return nil
+	return fingerprints, nil
 }
 
 // namesOf returns the keys of a map that a finding is about.

@@ -1,4 +1,4 @@
-package analyze
+package whatif_test
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 )
 
-// TestWhatIfSummary holds the last sentence to the figures above it: no plain
+// TestSummary holds the last sentence to the figures above it: no plain
 // yes where a full partition is likely.
-func TestWhatIfSummary(t *testing.T) {
+func TestSummary(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -27,7 +27,7 @@ func TestWhatIfSummary(t *testing.T) {
 			Limit: 1000, PerShard: 100, Shards: 8, Needed: 2, Placements: []whatif.PlacedOn{{Partitions: 8, Share: 1, Over: 0.01}},
 		}, "Yes: this carries"},
 	} {
-		if got := summary(&c.w); !strings.Contains(got, c.want) {
+		if got := c.w.Summary(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
