@@ -82,7 +82,7 @@ func TestFindingsAreOnThePageWithinTwentySeconds(t *testing.T) {
 		if !strings.Contains(page, f.Fingerprint) {
 			t.Errorf("%s is not on the page", f.Key)
 		}
-		if !strings.Contains(get(t, address+"/findings/"+f.Fingerprint), `class="second`) {
+		if !strings.Contains(get(t, address+"/findings/"+f.Fingerprint), `class="over"`) {
 			t.Errorf("%s has no chart", f.Key)
 		}
 	}

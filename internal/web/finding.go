@@ -116,7 +116,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 		return nil
 	}
 	if err == nil {
-		page.WhatIf = keychart.Show(answer)
+		page.WhatIf = keychart.Show(answer, f)
 	}
 	return err
 }

@@ -94,9 +94,9 @@ func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Quest
 	return answer, nil
 }
 
-// Show lays an answer out.
-func Show(a *whatif.Answer) *WhatIf {
-	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
+// Show lays an answer about a finding's key out.
+func Show(a *whatif.Answer, f *detect.Finding) *WhatIf {
+	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
 	bar := func(name string, load float64) {
 		w.Bars = append(w.Bars, ShardBar{
 			Name: name, Text: fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)),

@@ -1,0 +1,45 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestWhatIf moves the slider of shards, and holds the picture to the same arithmetic as
+// the API's.
+func TestWhatIf(t *testing.T) {
+	w := newWorld(t, 0)
+	b := newTab(t, w.address)
+	b.look(1440, "light")
+	b.open("/findings/" + w.finding(t, hostile).Fingerprint)
+	b.until(`document.querySelector("form.what-if button").hidden`)
+	before := eval[string](b, `document.getElementById("what-if-answer").textContent`)
+	eval[bool](b, `(() => {
+		const field = document.querySelector("input[name=shards]");
+		field.value = "11";
+		field.dispatchEvent(new Event("input", { bubbles: true }));
+		return true;
+	})()`)
+	b.until(`document.getElementById("what-if-answer").textContent.includes("200 WCU/s")`) // 2,208 / 11
+	if after := eval[string](b, `document.getElementById("what-if-answer").textContent`); after == before {
+		t.Error("the picture does not change")
+	}
+	if per := eval[float64](b, `fetch("/api/v1" + location.pathname + "/what-if?shards=11&growth=2").then((r) => r.json()).then((a) => a.what_if.per_shard)`); per < 400 || per > 402 {
+		t.Errorf("the API has %v a shard at twice the load, want about 401", per)
+	}
+}
+
+// TestCopy copies code, into what stands for the machine's clipboard.
+func TestCopy(t *testing.T) {
+	w := newWorld(t, 1)
+	b := newTab(t, w.address)
+	b.look(1024, "light")
+	b.open("/findings/" + w.finding(t, "customer#00000").Fingerprint)
+	eval[bool](b, `(() => { for (const d of document.querySelectorAll("details")) d.open = true; navigator.clipboard.writeText = async (text) => { window.copied = text; }; return true; })()`)
+	b.do(chromedp.Click("button.copy"))
+	b.until(`document.querySelector("button.copy").textContent === "Copied"`)
+	if same := eval[bool](b, `window.copied === document.querySelector("pre.code").textContent && window.copied.length > 100`); !same {
+		t.Error("what was copied is not the code")
+	}
+}
