@@ -69,6 +69,7 @@ var declared = []edge{
 	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/web", "internal/admin", "who adds a silence on a page is who was let in there"},
+	{"internal/web/keychart", "internal/web/heatmap", "a key's chart is the row of a heatmap"},
 	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},
 }

@@ -21,7 +21,7 @@ func TestWhatIf(t *testing.T) {
 		field.dispatchEvent(new Event("input", { bubbles: true }));
 		return true;
 	})()`)
-	b.until(`document.getElementById("what-if-answer").textContent.includes("200 WCU/s")`) // 2,208 / 11
+	b.until(`document.getElementById("what-if-answer").textContent.includes("201 WCU/s")`) // 2,208 / 11
 	if after := eval[string](b, `document.getElementById("what-if-answer").textContent`); after == before {
 		t.Error("the picture does not change")
 	}

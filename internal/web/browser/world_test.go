@@ -28,6 +28,9 @@ var longKey = strings.Repeat("0123456789abcdef", 128)
 // hotKeys is how many keys are hot in a world, in tables of 30.
 const hotKeys = 300
 
+// each is how many requests a key has in a second.
+const each = 50
+
 // world is a store with what a judge leaves of seconds that a test tells it of, and the
 // site over it.
 type world struct {
@@ -78,7 +81,7 @@ func must(t *testing.T, err error) {
 // loads are the requests of one second.
 func loads(second, hot int) (all []sample.Record) {
 	add := func(table, key string, wcu int, throttled bool) {
-		r := sample.Record{Table: table, PK: sample.KeyString(key), Op: sample.UpdateItem, WCU: sample.Milli(wcu) * 1000, Caller: "checkout", Rate: 1, N: 1}
+		r := sample.Record{Table: table, PK: sample.KeyString(key), Op: sample.UpdateItem, WCU: sample.Milli(wcu) * 1000 / each, Caller: "checkout", Rate: 1, N: each}
 		if throttled {
 			r.Throttle = "TableWriteKeyRangeThroughputExceeded"
 		}
