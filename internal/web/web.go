@@ -2,9 +2,9 @@
 // same findings as JSON for programs.
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no
-// CDN. They work without any script: one refreshes them, and one draws the heatmap, whose
-// keys are also in a table. Only
-// silences can be changed here, by operators: see package admin.
+// CDN. They work without any script: one follows them as they change, see package live,
+// one draws the heatmap, whose keys are also in a table, and one moves the sliders of a
+// finding's page. Only silences can be changed here, by operators: see package admin.
 //
 // The JSON API:
 //

@@ -77,6 +77,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, render func(ctx 
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	var last []string
 	for {
 		began := time.Now()
