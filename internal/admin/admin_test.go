@@ -170,3 +170,28 @@ func TestStopIsGracefulAndBounded(t *testing.T) {
 		t.Errorf("got %q and %q, want one served and one cut off", first, second)
 	}
 }
+
+// TestEndlessRequestsEndOnShutdown has a request that ends only when the server says that
+// it shuts down, so that it gets its whole answer.
+func TestEndlessRequestsEndOnShutdown(t *testing.T) {
+	s := open(t)
+	ended := make(chan struct{})
+	s.OnShutdown(func() { close(ended) })
+	s.Handle("GET /endless", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = http.NewResponseController(w).Flush()
+		<-ended
+		_, _ = io.WriteString(w, "the end")
+	}))
+	stop := run(t, s)
+	answer, err := client.Get("http://" + s.Addr() + "/endless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := stop(); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "the end" {
+		t.Errorf("the request got %q, %v", text, err)
+	}
+}
