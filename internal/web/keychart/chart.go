@@ -74,7 +74,7 @@ func ParseRange(values url.Values, path string, f *detect.Finding, now time.Time
 		end = now
 	}
 	r := Range{From: f.FirstSeen.Add(-around), To: end}
-	if earliest := end.Add(-episode); r.From.Before(earliest) {
+	if earliest := end.Add(-episode); r.From.Before(earliest) || !r.From.Before(end) { // or of a clock that is ahead
 		r.From = earliest
 	}
 	asked := values.Get("span") != "" || values.Get("from") != ""
@@ -103,6 +103,9 @@ func ParseRange(values url.Values, path string, f *detect.Finding, now time.Time
 
 // Load returns the chart of a finding's key; nil where nothing of the time is stored.
 func Load(ctx context.Context, st *store.Store, f *detect.Finding, r Range) (*Chart, error) {
+	if r.From.Unix() < 0 {
+		return nil, nil // the finding has no times
+	}
 	m, err := heatmap.LoadKey(ctx, st, heatmap.Query{
 		Target: f.Target, From: r.From, To: r.To, What: detect.Side(f.Kind, heatmap.Write, heatmap.Read),
 	}, sample.Key{Type: f.KeyType, Text: f.Key})
