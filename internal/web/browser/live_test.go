@@ -132,13 +132,16 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestHeatmap zooms into a heatmap by dragging, and opens a key by a click.
+// TestHeatmap has a heatmap that goes on, zooms into it by dragging, and opens a key by a
+// click.
 func TestHeatmap(t *testing.T) {
 	w := newWorld(t, 0)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
 	b.until(`!document.getElementById("heat").hidden`)
+	w.tell(t, 5, 0)
+	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
 	type box struct{ X, Y, Width float64 }
 	at := func() box {
 		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("#heat canvas").getBoundingClientRect()))`)
