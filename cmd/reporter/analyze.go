@@ -26,8 +26,8 @@ import (
 
 func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "analyze FILE...",
-		Short: "Find hot keys in files of samples, without any server",
+		Use:   "analyze FILE... | --stream TABLE",
+		Short: "Find hot keys in files of samples or in a table's stream, without any server",
 		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
 			"the number of shards that each needs. Nothing is stored. FILE - is standard input, a\n" +
 			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches.\n" +
@@ -37,6 +37,9 @@ func analyzeCommand() *cobra.Command {
 			"read with --map, which says which of your fields is which of a sample's. Paths have\n" +
 			"dots (detail.key), const:orders is the same for all, and an empty name leaves a field\n" +
 			"out. Fields that are not mapped keep their names.\n\n" +
+			"With --stream, what the table's DynamoDB stream keeps of the last 24 hours is read in\n" +
+			"the place of files, with the AWS SDK's own settings and credentials. Nothing is written;\n" +
+			"Ctrl-C ends the reading with the verdict on what was read, a second one at once.\n\n" +
 			"Exits with 0 when there is a verdict, also one over a part of the lines; with 1 when\n" +
 			"nothing could be judged or a file could not be read; with 2 when --fail-on is given and\n" +
 			"a finding is as severe; with 78 when the command line or a file of settings is wrong.\n" +
@@ -51,9 +54,10 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --print-form\n" +
 			"  reporter analyze --fail-on critical samples.ndjson\n" +
 			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
-			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'",
+			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'\n" +
+			"  reporter analyze --stream orders --last 3h",
 		Args: func(c *cobra.Command, args []string) error {
-			if form, _ := c.Flags().GetBool("print-form"); form {
+			if form, _ := c.Flags().GetBool("print-form"); form || c.Flags().Changed("stream") {
 				return cobra.NoArgs(c, args)
 			}
 			return cobra.MinimumNArgs(1)(c, args)
@@ -78,6 +82,7 @@ func analyzeCommand() *cobra.Command {
 		panic(err) // the flag is defined above
 	}
 	own := newMappingFlags(c.Flags())
+	stream := newStreamFlags(c)
 	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -134,12 +139,16 @@ func analyzeCommand() *cobra.Command {
 			}
 			candidates = append(candidates, candidate)
 		}
-		err = analyze.Run(c.Context(), analyze.Options{
+		options := analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Tables: section.Tables.Decoding(), Mapping: mapping,
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
-		})
+		}
+		if err := stream.apply(c, &options, section.Tables); err != nil {
+			return err
+		}
+		err = analyze.Run(c.Context(), options)
 		if errors.Is(err, analyze.ErrFound) {
 			return cli.Finding(err)
 		}

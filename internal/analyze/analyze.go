@@ -1,5 +1,5 @@
-// Package analyze finds the hot keys in files of samples: one process, no server,
-// nothing stored. It uses the daemons' decoders, sketch and judge. The form of a file
+// Package analyze finds the hot keys in files of samples, or in what another source such
+// as a table's stream hands out: one process, no server, nothing stored. It uses the daemons' decoders, sketch and judge. The form of a file
 // is recognised from its content: Keyheat JSON, DynamoDB stream records, CloudTrail; or
 // a mapping says which fields are which.
 //
@@ -50,6 +50,8 @@ func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV, Fo
 type Options struct {
 	// Paths are files: plain, gzip or zstd; "-" is In.
 	Paths []string
+	// Source, when set, is read in the place of Paths.
+	Source Source
 	// In is standard input, Out takes the result, and Err, when it is a
 	// terminal, the progress.
 	In  io.Reader
@@ -107,10 +109,10 @@ func Run(ctx context.Context, o Options) error {
 	if !slices.Contains(Formats(), o.Format) {
 		return fmt.Errorf("format %q: give one of %v", o.Format, Formats())
 	}
-	if len(o.Paths) == 0 {
+	if o.Source == nil && len(o.Paths) == 0 {
 		return errors.New(`no files: name some, or "-" for standard input`)
 	}
-	f, err := readFiles(ctx, o)
+	f, err := read(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -179,12 +181,15 @@ func (f *fold) write(result *Result, o Options) error {
 	return nil
 }
 
-// readFiles folds the files.
-func readFiles(ctx context.Context, o Options) (*fold, error) {
+// read folds what there is to read.
+func read(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
 	}
 	f := newFold(o)
+	if o.Source != nil {
+		return f, f.readSource(ctx, o)
+	}
 	src := files.Source{Paths: o.Paths, In: o.In}
 	if terminal.Is(o.Err) {
 		src.Progress = o.Err
@@ -209,6 +214,8 @@ type Result struct {
 	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []sample.Gap    `json:"gaps"`
 	Samples intake.Reading  `json:"samples"`
+	// Notes are sentences of a Source about what was read.
+	Notes []string `json:"notes"`
 }
 
 // CandidateView is a table as it would look under another partition key.
@@ -226,11 +233,8 @@ type CandidateView struct {
 
 // result returns the verdict on what was folded.
 func (f *fold) result(o Options) *Result {
-	policy := o.Policy
-	if policy == nil {
-		policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
-	}
-	options := board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
+	options := o.board()
+	policy := options.Policy
 	judge, grown := f.judge(options)
 	tables := judge.Tables()
 	for i := range tables {
@@ -245,6 +249,7 @@ func (f *fold) result(o Options) *Result {
 		Tables:  append([]detect.Table{}, tables...),
 		Gaps:    append([]sample.Gap{}, f.gaps...),
 		Samples: f.tally.Reading(),
+		Notes:   append([]string{}, f.notes...),
 	}
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
@@ -256,6 +261,15 @@ func (f *fold) result(o Options) *Result {
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	return r
+}
+
+// board returns how the board judges.
+func (o *Options) board() board.Options {
+	policy := o.Policy
+	if policy == nil {
+		policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
+	}
+	return board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 }
 
 // candidateViews returns those of every table that has the parts of the key in some

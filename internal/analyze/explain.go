@@ -456,8 +456,8 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
 		p.paragraph(2, "  ", fmt.Sprintf("A key that is not listed had at most %s WCU and %s RCU in one second.", wording.About(u.WCU), wording.About(u.RCU)))
 	}
-	for _, g := range f.Quality.Gaps {
-		p.paragraph(2, "  ", fmt.Sprintf("Not counted: %s from %s: %s.", printable(g.Partition), g.From, printable(g.Reason)))
+	for i := range f.Quality.Gaps {
+		p.paragraph(2, "  ", notCounted(&f.Quality.Gaps[i]))
 	}
 }
 

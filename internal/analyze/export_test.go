@@ -4,7 +4,7 @@ import "context"
 
 // Files reads the files and returns what was found.
 func Files(ctx context.Context, o Options) (*Result, error) {
-	f, err := readFiles(ctx, o)
+	f, err := read(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,11 @@ import (
 // each candidate key. It is the sink of the source.
 type fold struct {
 	*sketches
-	decoder    *form.FileDecoder
+	decoder    form.Decoder
+	files      *form.FileDecoder // the decoder, of files; else nil
 	tally      *intake.Tally
 	gaps       []sample.Gap
+	notes      []string
 	candidates []*candidate
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
@@ -32,8 +34,13 @@ type candidate struct {
 
 func newFold(o Options) *fold {
 	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), decoder: form.NewFileDecoder(o.Tables, o.Mapping), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
-	f.tally.Fields = f.decoder
+	f := &fold{sketches: newSeconds(maxKeys), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	if o.Source != nil {
+		f.decoder = form.NewDecoder(o.Source.Form(), o.Tables)
+	} else {
+		f.files = form.NewFileDecoder(o.Tables, o.Mapping)
+		f.decoder, f.tally.Fields = f.files, f.files
+	}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
 	}
@@ -94,14 +101,14 @@ func (f *fold) message(m source.Message) {
 // Claim implements source.Sink.
 func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	f.tally.Begin(c.Partition)
-	f.decoder.Begin()
-	return &file{into: f, path: c.Partition, position: c.First}, nil
+	f.files.Begin()
+	return &file{into: f, source: "file", path: c.Partition, position: c.First}, nil
 }
 
-// file is one file while it is read.
+// file is one file, or another partition of a source, while it is read.
 type file struct {
-	into           *fold
-	path, position string
+	into                   *fold
+	source, path, position string
 }
 
 // Position implements source.Partition.
@@ -133,7 +140,7 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 // Gap implements source.Partition.
 func (f *file) Gap(_ context.Context, g sample.Gap) error {
 	f.into.gaps = append(f.into.gaps, sample.Gap{
-		Source: "file", Partition: f.path, From: g.From, To: g.To,
+		Source: f.source, Partition: f.path, From: g.From, To: g.To,
 		Since: g.Since, Until: g.Until, Reason: g.Reason,
 	})
 	f.position = g.To

@@ -117,8 +117,17 @@ func (s *sketches) shrink() {
 const judgeEvery = 300
 
 // judge lets a board and the census observe every second, in the order of time, and
-// returns what grows too.
+// returns what grows too. It is called once.
 func (s *sketches) judge(o board.Options) (*board.Board, growths) {
+	judge, order := s.observe(o)
+	for _, at := range order {
+		s.census.Observe(&s.windows[at].Window)
+	}
+	return judge, s.growths(order)
+}
+
+// observe lets a board observe every second, in the order of time, which it returns.
+func (s *sketches) observe(o board.Options) (*board.Board, []instant) {
 	s.seal()
 	judge := board.New(o)
 	order := slices.SortedFunc(maps.Keys(s.windows), instant.compare)
@@ -128,12 +137,20 @@ func (s *sketches) judge(o board.Options) (*board.Board, growths) {
 			judge.Settle(at.second-1, true)
 			settled = at.second
 		}
-		w := &s.windows[at].Window
-		judge.Observe(w)
-		s.census.Observe(w)
+		judge.Observe(&s.windows[at].Window)
 	}
 	if len(order) > 0 {
 		judge.Settle(order[len(order)-1].second, true)
 	}
-	return judge, s.growths(order)
+	return judge, order
+}
+
+// forget leaves out the seconds before one.
+func (s *sketches) forget(second int64) {
+	for at, w := range s.windows {
+		if at.second < second {
+			s.keys -= len(w.Keys)
+			delete(s.windows, at)
+		}
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/digest"
 	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/sample"
 )
 
 func (r *Result) write(out io.Writer, format Format) error {
@@ -49,7 +50,7 @@ func (r *Result) report() *digest.Report {
 // notes are what a report of files says beside how many samples were counted.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range append([]string{r.Samples.Covers(), r.Samples.Least()}, r.Samples.FaultSentences()...) {
+	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.Least()}, r.Samples.FaultSentences(), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -92,8 +93,8 @@ func (r *Result) note() (kind, note string) {
 	default:
 		return "", ""
 	}
-	for _, g := range r.Gaps {
-		parts = append(parts, "Not counted: "+printable(g.Partition)+" from "+g.From+": "+printable(g.Reason)+".")
+	for i := range r.Gaps {
+		parts = append(parts, notCounted(&r.Gaps[i]))
 	}
 	return kind, strings.TrimSpace(strings.Join(append(parts, r.Samples.FaultSentences()...), " "))
 }
@@ -181,10 +182,24 @@ func (r *Result) samplesRead() string {
 	if least := r.Samples.Least(); least != "" {
 		b.WriteString(least + "\n")
 	}
-	for _, g := range r.Gaps {
-		fmt.Fprintf(&b, "Not counted: %s from %s: %s\n", printable(g.Partition), g.From, printable(g.Reason))
+	for i := range r.Gaps {
+		b.WriteString(strings.TrimSuffix(notCounted(&r.Gaps[i]), ".") + "\n")
 	}
+	var p page
+	for _, note := range r.Notes {
+		p.paragraph(0, "", note)
+	}
+	b.WriteString(p.String())
 	return b.String()
+}
+
+// notCounted says in a sentence what was not read.
+func notCounted(g *sample.Gap) string {
+	from := ""
+	if g.From != "" {
+		from = " from " + g.From
+	}
+	return "Not counted: " + printable(g.Partition) + from + ": " + printable(g.Reason) + "."
 }
 
 func newTable(header ...any) table.Writer {

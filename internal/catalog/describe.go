@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/credentials"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -50,6 +51,9 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 		return Table{}, errors.New("there is no such table in this account and region: create it, or correct its name")
 	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
 		return Table{}, ErrDenied
+	}
+	if wrong := credentials.Refused(failed.ErrorCode()); wrong != nil {
+		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
 	}
 	return Table{}, fmt.Errorf("DescribeTable: %s: %s", failed.ErrorCode(), failed.ErrorMessage())
 }

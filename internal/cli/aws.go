@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/keyheat/keyheat/internal/credentials"
 )
 
 // AWS returns what the SDK finds by itself: the region, the endpoint and the
@@ -18,6 +22,28 @@ func AWS(ctx context.Context) (aws.Config, error) {
 		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)
 	case c.Region == "":
 		return c, errors.New("no AWS region: set AWS_REGION, or region in the SDK's profile")
+	}
+	return c, nil
+}
+
+// credentialsTimeout bounds the search for credentials, which may ask servers for them.
+const credentialsTimeout = 20 * time.Second
+
+// AWSWithCredentials is AWS, and an error where there are no credentials.
+func AWSWithCredentials(ctx context.Context) (aws.Config, error) {
+	c, err := AWS(ctx)
+	if err != nil {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, credentialsTimeout)
+	defer cancel()
+	if _, err := c.Credentials.Retrieve(ctx); err != nil {
+		// The last place that is searched is a server of EC2, which says nothing to
+		// whoever is elsewhere.
+		if text := err.Error(); !strings.Contains(text, "IMDS") {
+			return c, fmt.Errorf("%w (%s)", credentials.ErrNone, text)
+		}
+		return c, credentials.ErrNone
 	}
 	return c, nil
 }

@@ -26,13 +26,13 @@ func CompareSequence(a, b string) int { return compareSequence(a, b) }
 // Idle notes pages that were asked for at these times, empty but for those in
 // full, and returns whether the end is reached and of when.
 func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
-	var i idleness
+	var i Idleness
 	for n, at := range asked {
-		p := Page{asked: at}
+		records := 0
 		if full[n] {
-			p.Records = make([]Record, 1)
+			records = 1
 		}
-		i.add(p)
+		i.Add(at, records)
 	}
-	return i.end()
+	return i.End()
 }

@@ -18,7 +18,7 @@ const (
 	missedPages = 5
 )
 
-// idleness judges whether the end of an open shard is reached.
+// Idleness judges whether the end of an open shard is reached.
 //
 // The log does not report it. An empty page alone proves nothing: it may be a hole
 // in the middle of the shard, and its iterator has moved past a range without
@@ -31,7 +31,7 @@ const (
 //
 // If that came too early, nothing would be lost: late records are another delta for
 // an older second. But that second may have been called complete.
-type idleness struct {
+type Idleness struct {
 	pages int       // empty ones in a row
 	since time.Time // when the first of them was requested
 	last  time.Time // when the last one was
@@ -39,23 +39,23 @@ type idleness struct {
 	recent [missedPages]time.Time
 }
 
-// add records a page.
-func (i *idleness) add(p Page) {
-	if len(p.Records) > 0 {
-		*i = idleness{}
+// Add records a page, by when it was requested and how many records it had.
+func (i *Idleness) Add(asked time.Time, records int) {
+	if records > 0 {
+		*i = Idleness{}
 		return
 	}
 	if i.pages == 0 {
-		i.since = p.asked
+		i.since = asked
 	}
-	i.recent[i.pages%missedPages] = p.asked
+	i.recent[i.pages%missedPages] = asked
 	i.pages++
-	i.last = p.asked
+	i.last = asked
 }
 
-// end reports whether the end was reached, and at what time everything that there
+// End reports whether the end was reached, and at what time everything that there
 // was had been read.
-func (i *idleness) end() (bool, time.Time) {
+func (i *Idleness) End() (bool, time.Time) {
 	if i.pages < emptyPages || i.last.Sub(i.since) < settleTime {
 		return false, time.Time{}
 	}
@@ -68,8 +68,8 @@ func (i *idleness) end() (bool, time.Time) {
 
 // interval returns how long to wait between this page and the next, pageEvery at
 // least.
-func (i *idleness) interval(pageEvery time.Duration) time.Duration {
-	if end, _ := i.end(); !end {
+func (i *Idleness) interval(pageEvery time.Duration) time.Duration {
+	if end, _ := i.End(); !end {
 		return pageEvery
 	}
 	return min(idleEvery, pageEvery*time.Duration(max(1, i.pages-emptyPages)))

@@ -44,7 +44,7 @@ type reader struct {
 	closed   bool  // the shard was read to its end
 	gone     bool  // the shard does not exist any more
 	lost     *loss // a range that is lost, until its end is known
-	idle     idleness
+	idle     Idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
 	backoff  *backoff.ExponentialBackOff
@@ -105,7 +105,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 // start resets the state of an earlier claim.
 func (r *reader) start(handle source.Partition) {
 	r.handle, r.at = handle, Position(handle.Position())
-	r.iterator, r.idle = "", idleness{}
+	r.iterator, r.idle = "", Idleness{}
 	r.newest = time.Time{} // what was folded since may have been thrown away
 	r.closed, r.gone = r.at == shardEnd, r.at == shardEnd
 	if r.lost = r.initialLoss(); r.lost != nil {
@@ -190,9 +190,9 @@ func (r *reader) await(ctx context.Context) error {
 // fold hands a page to the Sink.
 func (r *reader) fold(ctx context.Context, p Page) error {
 	p.Records = r.uncounted(p.Records)
-	r.idle.add(p)
+	r.idle.Add(p.asked, len(p.Records))
 	r.next = p.asked.Add(r.idle.interval(r.source.client.traits.PageEvery))
-	end, read := r.idle.end()
+	end, read := r.idle.End()
 	if err := r.boundLoss(ctx, p, end); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@
 //
 // The log does not say how far behind a reader is, and an empty page may be a hole
 // in the middle of a shard: its iterator has moved past a range without records.
-// See idleness for when the end counts as reached.
+// See [Idleness] for when the end counts as reached.
 //
 // # What is lost
 //

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/keyheat/keyheat/internal/credentials"
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
@@ -63,6 +64,9 @@ func explain(operation string, err error) error {
 		}
 		return fmt.Errorf("%s: %w", operation, err)
 	}
+	if wrong := credentials.Refused(refused.ErrorCode()); wrong != nil {
+		return fmt.Errorf("%s: %w: %w", operation, shards.ErrDenied, wrong)
+	}
 	for _, m := range meanings {
 		if !slices.Contains(m.codes, refused.ErrorCode()) {
 			continue
@@ -90,12 +94,16 @@ var operations = shards.Operations{
 	Streams: "ListStreams", Describe: "DescribeStream", Open: "GetShardIterator", Read: "GetRecords",
 }
 
+// Retention is how long a stream keeps a record: Developer Guide, "Change data capture for
+// DynamoDB Streams".
+const Retention = 24 * time.Hour
+
 // traits are those of DynamoDB Streams. AWS allows ten DescribeStream requests a
 // second: what the two rates leave is for seconds in which the requests of several
 // collectors coincide. It allows five pages of a shard a second.
 var traits = shards.Traits{
 	Operations:  operations,
-	Retention:   24 * time.Hour,
+	Retention:   Retention,
 	ListingRate: 4, ChildrenRate: 3,
 	PageEvery:  220 * time.Millisecond,
 	MaxRecords: 1000, FewRecords: 100,
@@ -106,6 +114,9 @@ var traits = shards.Traits{
 
 // Log is DynamoDB Streams. It implements [shards.Log].
 type Log struct{ server DynamoDBStreams }
+
+// NewLog returns the streams that a server has.
+func NewLog(server DynamoDBStreams) Log { return Log{server} }
 
 // New returns a source that reads the streams of tables as one of the collectors that
 // share them, and that has made no request yet. It fails only on a configuration that

@@ -1,0 +1,116 @@
+package analyze
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Source is what is read where it is not files, such as a table's stream.
+type Source interface {
+	// Run hands out all that there is, of any number of partitions at once. When ctx
+	// ends it returns without an error, and the verdict is over what it handed out.
+	Run(ctx context.Context, sink source.Sink) error
+	// Name names what is read, for a person.
+	Name() string
+	// Form is the form of its messages.
+	Form() form.Form
+	// Notes are sentences about what was read, once Run has returned.
+	Notes() []string
+	// Follow returns how long load counts where Run goes on until ctx ends: findings are
+	// told while it does. 0 where Run ends by itself.
+	Follow() time.Duration
+	// Tell is given a line for each incident that begins meanwhile.
+	Tell(line string)
+}
+
+// readSource folds what a source hands out.
+func (f *fold) readSource(ctx context.Context, o Options) error {
+	f.tally.Begin(o.Source.Name())
+	s := &sharedFold{fold: f, source: string(o.Source.Form())}
+	telling, stop := context.WithCancel(ctx)
+	var told sync.WaitGroup
+	if o.Source.Follow() > 0 {
+		told.Go(func() { s.tellIncidents(telling, o) })
+	}
+	err := o.Source.Run(ctx, s)
+	stop()
+	told.Wait()
+	f.notes = o.Source.Notes()
+	return err
+}
+
+// sharedFold is a fold whose partitions are read at once.
+type sharedFold struct {
+	mu     sync.Mutex
+	fold   *fold
+	source string
+}
+
+// Claim implements source.Sink.
+func (s *sharedFold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
+	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, of: s}, nil
+}
+
+// sharedPart is a partition beside which others are read.
+type sharedPart struct {
+	file
+	of *sharedFold
+}
+
+// Fold implements source.Partition.
+func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	return p.file.Fold(ctx, b)
+}
+
+// Gap implements source.Partition.
+func (p *sharedPart) Gap(ctx context.Context, g sample.Gap) error {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	return p.file.Gap(ctx, g)
+}
+
+// tellEvery is how often incidents are looked for while a source is followed. All seconds
+// that count are judged again each time.
+const tellEvery = time.Minute
+
+// tellIncidents tells of incidents as they begin, until ctx ends.
+func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
+	told := make(map[string]bool)
+	for retry.Pause(ctx, tellEvery); ctx.Err() == nil; retry.Pause(ctx, tellEvery) {
+		incidents := s.incidents(o)
+		open := make(map[string]bool, len(incidents))
+		for i := range incidents {
+			in := &incidents[i]
+			if in.Severity == detect.Info {
+				continue
+			}
+			if open[in.ID] = true; !told[in.ID] {
+				o.Source.Tell(fmt.Sprintf("%s  %s  %s", in.OpenedAt.UTC().Format(time.RFC3339), in.Severity, wording.Printable(in.Title)))
+			}
+		}
+		told = open // what is forgotten may be told again
+	}
+}
+
+// incidents judges what was folded so far, of the time that counts.
+func (s *sharedFold) incidents(o Options) []detect.Incident {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fold.forget(time.Now().Add(-o.Source.Follow()).Unix())
+	judge, _ := s.fold.observe(o.board())
+	found := judge.Findings()
+	incidents := detect.Incidents(found)
+	wording.SetTitles(incidents, found)
+	return incidents
+}

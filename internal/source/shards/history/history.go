@@ -1,0 +1,262 @@
+// Package history reads once, in one process and without a store, what a sharded log
+// still keeps of one table. Its parent package is the reader of a daemon, which shares
+// shards with others and remembers its positions; this one remembers nothing, and ends.
+//
+// # Order
+//
+// All shards are read at once, children beside their parents. Within a shard the log
+// keeps the order of each key's changes, and a key's changes are in one shard at a time;
+// what is made of them is counted by the second in which each was written, so that it
+// does not matter which shard is read first.
+//
+// # Where it begins and ends
+//
+// A log cannot be opened at a time, so that each shard is read from its oldest record
+// and what was written before Since is left out. A shard whose child began before Since
+// is not read any further: all of its records are older than its children's.
+//
+// The end is the second in which Run began, for every shard: a shard is read up to its
+// end, or up to a record of that second or later, or until [shards.Idleness] says that
+// everything up to then was read. With Follow there is no end.
+//
+// # Its rate
+//
+// Each shard has one request a second by default, and the pauses between refused ones
+// grow. DynamoDB serves two readers of a shard, and a third may throttle the others.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/shards"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Config says what to read. A zero field takes its default.
+type Config struct {
+	// Table is the table's name.
+	Table string
+	// Since is when the oldest change was written that is handed out, in whole seconds.
+	Since time.Time
+	// Follow reads on after everything that was there was read, until ctx ends.
+	Follow bool
+	// PageEvery is the least time between two requests for records of a shard.
+	PageEvery time.Duration
+	// RequestTimeout bounds a request.
+	RequestTimeout time.Duration
+	// Patience is how long requests of one kind may fail, throttled ones aside, before
+	// the reading ends with what it has.
+	Patience time.Duration
+}
+
+// Default returns the defaults of Config but for Table and Since.
+func Default() Config {
+	return Config{PageEvery: time.Second, RequestTimeout: 10 * time.Second, Patience: time.Minute}
+}
+
+// ErrNoStream means that the table has, and lately had, no stream.
+var ErrNoStream = errors.New("the table has no stream")
+
+const (
+	// atOnce is how many pages are in memory at the same time. A page has up to 1 MB,
+	// which takes several times that while it is decoded.
+	atOnce = 16
+	// relistEvery is how often shards are listed while others are awaited.
+	relistEvery = 30 * time.Second
+	// childrenAfter is the pause before a listing that should show the children of a
+	// shard that has ended, and childrenTries how many of those there are: a listing
+	// shows them some time after the shard was closed.
+	childrenAfter = 5 * time.Second
+	childrenTries = 6
+)
+
+// Source reads what is left of a table's streams. Its Run is called once.
+type Source struct {
+	config Config
+	log    shards.Log
+	traits shards.Traits
+	until  time.Time // 0 with Follow
+	began  time.Time
+	// buffers are what pages are decoded into, and as many may be read at once.
+	buffers chan []byte
+	ended   chan struct{} // one place: a reader has ended
+
+	mu       sync.Mutex
+	shards   map[string]*reader // by stream and shard
+	order    []*reader
+	disabled map[string]bool // streams that take no more records
+	counts   counts
+	lost     []sample.Gap // for which there is no shard's handle
+	stopped  error        // why no reader goes on
+	stop     context.CancelFunc
+}
+
+// New returns a source that has made no request yet.
+func New(config Config, log shards.Log) *Source {
+	config = options.OrDefault(config, Default())
+	s := &Source{
+		config: config, log: log, traits: log.Traits(),
+		buffers: make(chan []byte, atOnce), ended: make(chan struct{}, 1),
+		shards: make(map[string]*reader), disabled: make(map[string]bool),
+	}
+	for range atOnce {
+		s.buffers <- nil
+	}
+	return s
+}
+
+// Run reads until everything is read, or until ctx ends, which is no error. What it could
+// not read is a gap in the Sink. An error says why nothing could be read at all.
+func (s *Source) Run(ctx context.Context, sink source.Sink) error {
+	s.begin()
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	s.stop = stop
+	var readers sync.WaitGroup
+	err := s.readAll(working, func(r *reader) {
+		readers.Go(func() {
+			defer retry.Signal(s.ended)
+			r.run(working, sink)
+		})
+	})
+	if err != nil && working.Err() == nil {
+		s.fail(err)
+	}
+	readers.Wait()
+	if s.Status().Shards == 0 && s.stopped != nil {
+		return s.stopped
+	}
+	return s.reportGaps(context.WithoutCancel(ctx), sink, ctx.Err() != nil)
+}
+
+func (s *Source) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.began = time.Now()
+	if !s.config.Follow {
+		s.until = s.began.Truncate(time.Second)
+	}
+}
+
+// fail ends the reading. The first reason counts.
+func (s *Source) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped == nil {
+		s.stopped = err
+	}
+	s.stop()
+}
+
+// readAll lists shards and starts their readers, until all have ended and none is
+// missing; with Follow, until ctx ends.
+func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
+	tries := 0
+	for {
+		found, err := s.list(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			start(r)
+		}
+		if len(found) > 0 {
+			tries = 0
+		}
+		for relist := false; !relist; {
+			pause := relistEvery
+			switch reading, childless := s.progress(); {
+			case ctx.Err() != nil:
+				return nil
+			case childless > 0 && tries < childrenTries:
+				tries, relist, pause = tries+1, true, childrenAfter
+			case reading == 0 && childless > 0:
+				s.miss(childless)
+				return nil
+			case reading == 0 && !s.config.Follow:
+				return nil
+			case s.config.Follow:
+				relist = true
+			}
+			if relist {
+				retry.Pause(ctx, pause)
+				continue
+			}
+			retry.Wait(ctx, pause, s.ended)
+		}
+	}
+}
+
+// progress returns how many shards are still read, and of how many that have ended no
+// child is known, although there must be one.
+func (s *Source) progress() (reading, childless int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parents := make(map[string]bool)
+	for _, r := range s.order {
+		parents[r.parent] = true
+	}
+	for _, r := range s.order {
+		switch {
+		case r.state == reads:
+			reading++
+		case r.state == ended && !parents[r.name] && !s.disabled[r.stream]:
+			childless++
+		}
+	}
+	return reading, childless
+}
+
+// miss records that the children of so many shards could not be found.
+func (s *Source) miss(childless int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, sample.Gap{
+		Until: s.until, Reason: fmt.Sprintf("%s did not show what follows on %d shards that have ended", s.traits.Operations.Describe, childless),
+	})
+}
+
+// reportGaps tells the Sink what was not read.
+func (s *Source) reportGaps(ctx context.Context, sink source.Sink, interrupted bool) error {
+	s.mu.Lock()
+	gaps := s.lost
+	read, all := 0, len(s.order)
+	for _, r := range s.order {
+		if r.state != reads {
+			read++
+		}
+	}
+	unread := sample.Gap{Since: s.config.Since, Until: s.until}
+	switch {
+	case s.stopped != nil:
+		unread.Reason = fmt.Sprintf("%v; %d of %d shards were read to their end", s.stopped, read, all)
+		gaps = append([]sample.Gap{unread}, gaps...)
+	case interrupted && !s.config.Follow && all == 0:
+		unread.Reason = "interrupted before its shards were known"
+		gaps = append(gaps, unread)
+	case interrupted && !s.config.Follow && read < all:
+		unread.Reason = fmt.Sprintf("interrupted: %d of %d shards were read to their end", read, all)
+		gaps = append(gaps, unread)
+	}
+	s.mu.Unlock()
+	if len(gaps) == 0 {
+		return nil
+	}
+	handle, err := sink.Claim(ctx, source.Claim{Partition: s.config.Table, First: string(shards.TrimHorizon)})
+	if err != nil {
+		return fmt.Errorf("claim: %w", err)
+	}
+	for _, g := range gaps {
+		if err := handle.Gap(ctx, g); err != nil {
+			return fmt.Errorf("record a gap: %w", err)
+		}
+	}
+	return handle.Release(ctx)
+}

@@ -1,0 +1,121 @@
+package history
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source/shards"
+)
+
+// Status is how far the reading is.
+type Status struct {
+	// Shards is how many are known; Done how many of them are read as far as they are
+	// needed.
+	Shards, Done int
+	// Records were handed out, with so many bytes as JSON.
+	Records, Bytes int64
+	// From and To are when the oldest and the newest of them were written; zero for none.
+	From, To time.Time
+	// Requests are those for records, which are charged; Others are not.
+	Requests, Others int64
+	// Throttled is how many of both were refused as too many.
+	Throttled int64
+	// Share is the part of the time of all shards that is read, 0 to 1, by the times of
+	// their records: how many are to come, the log does not tell.
+	Share float64
+	// Left is how long the slowest shard takes at its pace so far; 0 while that is not
+	// known.
+	Left time.Duration
+	// Disabled reports that the table's newest stream takes no more records.
+	Disabled bool
+}
+
+// counts are what a Status adds up.
+type counts struct {
+	records, bytes, requests, others, throttled int64
+	from, to                                    time.Time
+}
+
+func (c *counts) add(records []shards.Record, bytes int) {
+	c.records += int64(len(records))
+	c.bytes += int64(bytes)
+	if len(records) == 0 {
+		return
+	}
+	first, last := time.UnixMilli(records[0].Time), time.UnixMilli(records[len(records)-1].Time)
+	if c.from.IsZero() || first.Before(c.from) {
+		c.from = first
+	}
+	if last.After(c.to) {
+		c.to = last
+	}
+}
+
+func (s *Source) note(add func(*counts)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	add(&s.counts)
+}
+
+// shardLife is after how long shards are closed, about: DynamoDB's Guide says four hours.
+const shardLife = 4 * time.Hour
+
+// Status returns how far the reading is now. It may be called at any time.
+func (s *Source) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counts
+	all := Status{
+		Shards: len(s.order), Records: c.records, Bytes: c.bytes, From: c.from, To: c.to,
+		Requests: c.requests, Others: c.others, Throttled: c.throttled,
+	}
+	children := make(map[string]time.Time) // when the first child's first record was written
+	for _, r := range s.order {
+		if known := children[r.parent]; !r.first.IsZero() && (known.IsZero() || r.first.Before(known)) {
+			children[r.parent] = r.first
+		}
+	}
+	newest := ""
+	for _, r := range s.order {
+		newest = max(newest, r.stream) // labels are times
+		if r.state != reads {
+			all.Done++
+			all.Share++
+			continue
+		}
+		share, left := r.progress(s.end(r, children[r.name]))
+		all.Share += share
+		all.Left = max(all.Left, left)
+	}
+	all.Disabled = s.disabled[newest]
+	all.Share /= float64(max(1, all.Shards))
+	return all
+}
+
+// end returns when the shard's last record was written, about. The lock is held.
+func (s *Source) end(r *reader, child time.Time) time.Time {
+	now := s.until
+	if now.IsZero() {
+		now = time.Now()
+	}
+	switch {
+	case r.open:
+		return now
+	case !child.IsZero():
+		return child
+	}
+	if end := r.first.Add(shardLife); end.Before(now) {
+		return end
+	}
+	return now
+}
+
+// progress returns which part of the time up to an end is read, and how long the rest
+// takes at that pace; 0 while that is not known.
+func (r *reader) progress(end time.Time) (share float64, left time.Duration) {
+	whole, read := end.Sub(r.first), r.last.Sub(r.first)
+	if r.first.IsZero() || whole <= 0 || read <= 0 {
+		return 0, 0
+	}
+	share = min(1, float64(read)/float64(whole))
+	return share, time.Duration(float64(time.Since(r.begun)) * (1 - share) / share)
+}
