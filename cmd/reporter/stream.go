@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -73,39 +74,37 @@ func (f *streamFlags) apply(c *cobra.Command, o *analyze.Options, known tables.T
 	case *f.rate < 0.01 || *f.rate > maxRequests:
 		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, maxRequests))
 	}
-	s, err := f.open(c, o, known)
-	if err != nil {
-		return err
-	}
-	o.Source = s
-	return nil
-}
-
-// open describes the table, and says what is going to be read.
-func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Tables) (*stream, error) {
+	context.AfterFunc(c.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // the second ends the process
 	settings, err := cli.AWSWithCredentials(c.Context())
 	if err != nil {
-		return nil, cli.Wrong(err)
+		return cli.Wrong(err)
 	}
-	s := &stream{name: *f.table, last: *f.last, follow: *f.follow, out: progress{out: c.ErrOrStderr()}}
-	described, err := catalog.Describe(c.Context(), dynamodb.NewFromConfig(settings), s.name)
+	s := &stream{name: *f.table, last: *f.last, follow: *f.follow, rate: *f.rate, out: progress{out: c.ErrOrStderr()}}
+	return s.open(c.Context(), settings, o, known)
+}
+
+// open describes the table, lets analyze read the stream, and says what is going to be
+// read.
+func (s *stream) open(ctx context.Context, settings aws.Config, o *analyze.Options, known tables.Tables) error {
+	described, err := catalog.Describe(ctx, dynamodb.NewFromConfig(settings), s.name)
 	_, written := known.Schemas(settings.Region)[s.name]
 	switch {
 	case errors.Is(err, catalog.ErrDenied) && written: // the file says which keys it has
-		s.notes = append(s.notes, err.Error()+": the verdict lacks the table's capacity.")
+		s.notes = append(s.notes, err.Error()+". The verdict lacks the table's capacity.")
 	case errors.Is(err, catalog.ErrDenied):
-		return nil, fmt.Errorf("%s: %w, or write its keys into a file for --tables", s.name, err)
+		return fmt.Errorf("%s: %w, or write its keys into a file for --tables", s.name, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s in %s: %w", s.name, settings.Region, err)
+		return fmt.Errorf("%s in %s: %w", s.name, settings.Region, err)
 	default:
 		s.learn(o, &described)
 	}
 	s.source = history.New(history.Config{
 		Table: s.name, Since: time.Now().Add(-s.last).Truncate(time.Second), Follow: s.follow,
-		PageEvery: time.Duration(float64(time.Second) / *f.rate),
+		PageEvery: time.Duration(float64(time.Second) / s.rate),
 	}, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
-	s.out.paragraph(s.warning(*f.rate, len(described.Facts.Replicas) > 0))
-	return s, nil
+	o.Source = s
+	s.out.paragraph(s.warning(len(described.Facts.Replicas) > 0))
+	return nil
 }
 
 // learn takes over what DynamoDB says of the table.
@@ -134,6 +133,7 @@ type stream struct {
 	name   string
 	last   time.Duration
 	follow bool
+	rate   float64 // of requests a second and shard
 	source *history.Source
 	out    progress
 	notes  []string
@@ -141,7 +141,7 @@ type stream struct {
 }
 
 // warning says before anything is read what that means to other readers.
-func (s *stream) warning(rate float64, replicated bool) string {
+func (s *stream) warning(replicated bool) string {
 	readers := "two readers of a shard at a time"
 	if replicated {
 		readers = "one reader of a shard beside itself, of a global table"
@@ -152,7 +152,7 @@ func (s *stream) warning(rate float64, replicated bool) string {
 	}
 	return fmt.Sprintf("Reading the stream of %s, the last %s, with %s a second and shard. "+
 		"DynamoDB serves %s: where Lambda triggers or other consumers are that many already, they and this may be throttled. %s.",
-		s.name, span(s.last), perSecond(rate), readers, end)
+		s.name, span(s.last), perSecond(s.rate), readers, end)
 }
 
 // span writes a time without its zeros: 3h, and not 3h0m0s.
@@ -175,7 +175,7 @@ func perSecond(rate float64) string {
 }
 
 // Name implements analyze.Source.
-func (s *stream) Name() string { return "the stream of " + s.name + ", the last " + span(s.last) + "," }
+func (s *stream) Name() string { return "the stream of " + s.name }
 
 // Form implements analyze.Source.
 func (s *stream) Form() form.Form { return form.Stream }
@@ -202,7 +202,6 @@ func (s *stream) enable() string {
 
 // Run implements analyze.Source.
 func (s *stream) Run(ctx context.Context, sink source.Sink) error {
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // the second ends the process
 	drawn := s.draw(ctx)
 	err := s.source.Run(ctx, sink)
 	s.cut = ctx.Err() != nil && !s.follow
@@ -247,15 +246,19 @@ func (s *stream) account(a *history.Status) string {
 
 // How often progress is drawn on a terminal, and told elsewhere.
 const (
-	drawEvery = time.Second
-	tellEvery = 30 * time.Second
+	drawEvery   = time.Second
+	tellEvery   = 30 * time.Second
+	followEvery = 10 * time.Minute
 )
 
 // draw shows how far the reading is until the returned function is called.
 func (s *stream) draw(ctx context.Context) (stop func()) {
 	every := tellEvery
-	if s.out.live() {
+	switch {
+	case s.out.live():
 		every = drawEvery
+	case s.follow:
+		every = followEvery
 	}
 	drawing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var drawn sync.WaitGroup
@@ -330,7 +333,9 @@ func (p *progress) paragraph(sentences string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	fmt.Fprintln(p.out, text.WrapSoft(sentences, width))
+	for line := range strings.Lines(text.WrapSoft(sentences, width) + "\n") {
+		fmt.Fprintln(p.out, strings.TrimRight(line, " \n"))
+	}
 }
 
 // clear takes the shown line away.
