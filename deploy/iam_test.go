@@ -20,6 +20,8 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
+		"iam/reporter-analyze-stream.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
+			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

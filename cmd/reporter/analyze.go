@@ -57,8 +57,11 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'\n" +
 			"  reporter analyze --stream orders --last 3h",
 		Args: func(c *cobra.Command, args []string) error {
-			if form, _ := c.Flags().GetBool("print-form"); form || c.Flags().Changed("stream") {
+			if form, _ := c.Flags().GetBool("print-form"); form {
 				return cobra.NoArgs(c, args)
+			}
+			if c.Flags().Changed("stream") {
+				return nil // files beside it are refused with a sentence of its own
 			}
 			return cobra.MinimumNArgs(1)(c, args)
 		},

@@ -7,12 +7,18 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http/httptest"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
+	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
 var update = flag.Bool("update", false, "write the golden file of mistakes")
@@ -188,6 +194,7 @@ func TestMistakes(t *testing.T) {
 		}
 		checkFormats(t, m)
 	}
+	golden.WriteString(mistakesWithStreams(t))
 	if *update {
 		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -258,4 +265,116 @@ func TestAFileThatMayNotBeRead(t *testing.T) {
 	if code != cli.Failed || out != "" || !strings.Contains(errs, "secret: permission denied") {
 		t.Errorf("exit code %d, %s, %s", code, out, errs)
 	}
+}
+
+// streamMistake is a table's stream that is not what somebody believes, or that they may
+// not read.
+type streamMistake struct {
+	story string
+	args  string // beside analyze
+	// wrong makes it so. The table orders has some changes, and a stream that was disabled
+	// since: its shards have ends, so that a reading of it ends soon.
+	wrong  func(*streamstest.Fake)
+	env    [2]string // a name and its value
+	judged bool
+}
+
+func denied(operation string) func(*streamstest.Fake) {
+	return func(f *streamstest.Fake) { f.Deny(operation) }
+}
+
+func failing(operation, code string) func(*streamstest.Fake) {
+	return func(f *streamstest.Fake) { f.Fail(operation, slices.Repeat([]string{code}, 20)...) }
+}
+
+// another makes a table whose stream has this view, and was disabled if that is the full
+// one.
+func another(name, view string, changes int) func(*streamstest.Fake) {
+	return func(f *streamstest.Fake) {
+		table := f.CreateTable(model.Schema{Name: name, Key: model.Key{Partition: []string{"id"}}})
+		if view == "" {
+			return
+		}
+		table.EnableStream(view)
+		for i := range changes {
+			_ = table.Put(model.Item{"id": model.S(fmt.Sprint(i))})
+		}
+		time.Sleep(time.Second) // what is written in the second in which a reading begins is not read
+		if view == streamstest.NewAndOldImages {
+			table.DisableStream()
+		}
+	}
+}
+
+var streamMistakes = []streamMistake{
+	{"a stream that was disabled", "--stream orders", nil, [2]string{}, true},
+	{"a stream that was disabled, with nothing in it", "--stream quiet", another("quiet", streamstest.NewAndOldImages, 0), [2]string{}, false},
+	{"a stream that shows keys only", "--stream keys --requests 4", another("keys", streamstest.KeysOnly, 5), [2]string{}, true},
+	{"no stream", "--stream bare", another("bare", "", 0), [2]string{}, false},
+	{"an open stream in which nothing was written", "--stream idle --requests 4", func(f *streamstest.Fake) {
+		f.CreateTable(model.Schema{Name: "idle", Key: model.Key{Partition: []string{"id"}}}).EnableStream(streamstest.NewAndOldImages)
+	}, [2]string{}, false},
+	{"no such table, or the wrong Region", "--stream order", nil, [2]string{}, false},
+	{"no Region", "--stream orders", nil, [2]string{"AWS_REGION", ""}, false},
+	{"no credentials", "--stream orders", nil, [2]string{"AWS_ACCESS_KEY_ID", ""}, false},
+	{"a profile that is not there", "--stream orders", nil, [2]string{"AWS_PROFILE", "shop"}, false},
+	{"an expired token", "--stream orders", failing("DescribeTable", "ExpiredTokenException"), [2]string{}, false},
+	{"a token that expires on the way", "--stream orders", failing("GetRecords", "ExpiredTokenException"), [2]string{}, false},
+	{"credentials of nobody", "--stream orders", failing("DescribeTable", "UnrecognizedClientException"), [2]string{}, false},
+	{"nothing answers", "--stream orders", nil, [2]string{"AWS_ENDPOINT_URL", "http://127.0.0.1:1"}, false},
+	{"may not describe the table", "--stream orders", denied("DescribeTable"), [2]string{}, false},
+	{"may not list streams", "--stream orders", denied("ListStreams"), [2]string{}, false},
+	{"may not describe the stream", "--stream orders", denied("DescribeStream"), [2]string{}, false},
+	{"may not open shards", "--stream orders", denied("GetShardIterator"), [2]string{}, false},
+	{"may not read records", "--stream orders", denied("GetRecords"), [2]string{}, false},
+	{"files beside a stream", "--stream orders requests", nil, [2]string{}, false},
+	{"more hours than a stream keeps", "--stream orders --last 36h", nil, [2]string{}, false},
+	{"hours of no stream", "--last 3h requests", nil, [2]string{}, false},
+	{"too many requests", "--stream orders --requests 9", nil, [2]string{}, false},
+	{"a mapping of a stream's fields", "--stream orders --map pk=id", nil, [2]string{}, false},
+}
+
+// varying are the times of records, which are another every day, and how often a shard was
+// asked until it was at its end.
+var varying = regexp.MustCompile(`[0-9-]{10}T[0-9:]{8}Z|[0-9]+ GetRecords`)
+
+// mistakesWithStreams runs analyze with each.
+func mistakesWithStreams(t *testing.T) string {
+	t.Helper()
+	var golden strings.Builder
+	for _, m := range streamMistakes {
+		t.Run(m.story, func(t *testing.T) {
+			fake := streamstest.New(streamstest.Options{})
+			another("orders", streamstest.NewAndOldImages, 20)(fake)
+			if m.wrong != nil {
+				m.wrong(fake)
+			}
+			server := httptest.NewServer(fake)
+			defer server.Close()
+			for name, value := range map[string]string{
+				"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+				"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+				"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
+			} {
+				t.Setenv(name, value)
+			}
+			if m.env[0] != "" {
+				t.Setenv(m.env[0], m.env[1])
+			}
+			var out, errs bytes.Buffer
+			code := cli.Run(t.Context(), command(), append([]string{"analyze"}, strings.Fields(m.args)...), cli.Streams{Out: &out, Err: &errs})
+			fmt.Fprintf(&golden, "## %s\n$ reporter analyze %s\nexits %d\n%s", m.story, m.args, code, varying.ReplaceAllString(errs.String(), "…"))
+			if m.judged {
+				golden.WriteString(varying.ReplaceAllString(firstAndLast(out.String()), "…"))
+			}
+			golden.WriteString("\n")
+			if m.judged != (code == cli.OK) {
+				t.Errorf("exit code %d", code)
+			}
+			if !m.judged && strings.Contains(out.String(), "No hot keys") {
+				t.Errorf("a clean bill of health:\n%s", out.String())
+			}
+		})
+	}
+	return golden.String()
 }

@@ -48,9 +48,6 @@ func newStreamFlags(c *cobra.Command) *streamFlags {
 		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and tell of hot keys as they begin"),
 		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` and shard, up to 4"),
 	}
-	for _, of := range []string{"map", "map-file", "time-unit", "table"} {
-		c.MarkFlagsMutuallyExclusive("stream", of)
-	}
 	return f
 }
 
@@ -68,9 +65,16 @@ func (f *streamFlags) apply(c *cobra.Command, o *analyze.Options, known tables.T
 		}
 		return nil
 	}
+	for _, of := range []string{"map", "map-file", "time-unit", "table"} {
+		if c.Flags().Changed(of) {
+			return cli.Wrong(fmt.Errorf("--%s is for files: a stream's records have one form", of))
+		}
+	}
 	switch {
+	case len(o.Paths) > 0:
+		return cli.Wrong(fmt.Errorf("--stream %s is read in the place of files: leave out %s", *f.table, o.Paths[0]))
 	case *f.last < time.Second || *f.last > streams.Retention:
-		return cli.Wrong(fmt.Errorf("--last %s: a stream keeps 24 hours: give 1s to 24h", *f.last))
+		return cli.Wrong(fmt.Errorf("--last %s: a stream keeps 24 hours: give 1s to 24h", span(*f.last)))
 	case *f.rate < 0.01 || *f.rate > maxRequests:
 		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, maxRequests))
 	}
@@ -142,16 +146,16 @@ type stream struct {
 
 // warning says before anything is read what that means to other readers.
 func (s *stream) warning(replicated bool) string {
-	readers := "two readers of a shard at a time"
+	readers := "two readers of a shard at a time: this is one, so beside two Lambda triggers or other consumers all may be throttled"
 	if replicated {
-		readers = "one reader of a shard beside itself, of a global table"
+		readers = "one reader of a shard of a global table at a time: this is one, so beside a Lambda trigger or another consumer both may be throttled"
 	}
 	end := "Ctrl-C ends it with the verdict on what was read"
 	if !s.follow {
 		end += ", and it ends by itself when everything is read"
 	}
 	return fmt.Sprintf("Reading the stream of %s, the last %s, with %s a second and shard. "+
-		"DynamoDB serves %s: where Lambda triggers or other consumers are that many already, they and this may be throttled. %s.",
+		"DynamoDB serves %s. %s.",
 		s.name, span(s.last), perSecond(s.rate), readers, end)
 }
 
@@ -212,17 +216,20 @@ func (s *stream) Run(ctx context.Context, sink source.Sink) error {
 		return fmt.Errorf("%s has no stream: %s", s.name, s.enable())
 	case err != nil:
 		return fmt.Errorf("%s: %w", s.name, err)
-	case status.Disabled && status.Records == 0 && !s.cut:
+	case status.Disabled && status.Records == 0 && status.Done == status.Shards:
 		return fmt.Errorf("the stream of %s is disabled, and holds nothing of the last %s: %s", s.name, span(s.last), s.enable())
 	case status.Disabled:
 		s.notes = append(s.notes, "The stream is disabled: later writes are not in it.")
 	}
-	s.notes = append([]string{s.account(&status)}, s.notes...)
+	s.notes = append([]string{s.account(&status), blind}, s.notes...)
 	if s.cut {
 		s.notes = append(s.notes, "Nothing of it is kept: the same command reads from the beginning again.")
 	}
 	return nil
 }
+
+// blind is what no stream shows.
+const blind = "A stream shows the writes that succeeded: reads, and what was throttled, are not in it."
 
 // account says what was read, and what that cost.
 func (s *stream) account(a *history.Status) string {
@@ -234,14 +241,14 @@ func (s *stream) account(a *history.Status) string {
 	if history.Dollars(a.Requests) < 0.01 {
 		price = "less than $0.01"
 	}
-	text := fmt.Sprintf("Read from the stream of %s: %s, in %s of %s shards. It took %s GetRecords requests, "+
-		"of which %s a month are free, and which else cost %s (in US East), and %s others, which are free.",
-		s.name, read, wording.Count(int64(a.Done)), wording.Count(int64(a.Shards)), wording.Count(a.Requests),
-		wording.Count(history.FreeRequests), price, wording.Count(a.Others))
+	throttled := ""
 	if a.Throttled > 0 {
-		text += fmt.Sprintf(" %s of them were throttled, and repeated later.", wording.Count(a.Throttled))
+		throttled = fmt.Sprintf("; %s were throttled, and repeated", wording.Count(a.Throttled))
 	}
-	return text
+	return fmt.Sprintf("Read from the stream of %s: %s, in %s of %s shards. Requests: %s GetRecords, "+
+		"which cost %s in US East unless they are among the %s of a month that are free, and %s others, which are free%s.",
+		s.name, read, wording.Count(int64(a.Done)), wording.Count(int64(a.Shards)), wording.Count(a.Requests),
+		price, wording.Count(history.FreeRequests), wording.Count(a.Others), throttled)
 }
 
 // How often progress is drawn on a terminal, and told elsewhere.

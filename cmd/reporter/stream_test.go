@@ -184,7 +184,7 @@ func TestAStreamOfFiveHundredShards(t *testing.T) {
 			t.Errorf("gaps %+v, samples %+v", r.Gaps, r.Samples)
 		}
 		notes := strings.Join(r.Notes, "\n")
-		if !strings.Contains(notes, "in 500 of 500 shards") || !strings.Contains(notes, "were throttled") {
+		if !strings.Contains(notes, "in 500 of 500 shards") || !strings.Contains(notes, "were throttled, and repeated") {
 			t.Errorf("notes %q", notes)
 		}
 		if !strings.HasPrefix(errs.String(), "Reading the stream of orders, the last 24h, with one request a second and\nshard. ") {

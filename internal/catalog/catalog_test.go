@@ -190,7 +190,7 @@ func TestTableThatIsNotThere(t *testing.T) {
 		var k kept
 		c, stop := running(streamstest.New(streamstest.Options{}), nil, &k)
 		defer stop()
-		if got := strings.Join(c.Ready(), ""); got != "orders: there is no such table in this account and region: create it, or correct its name" {
+		if got := strings.Join(c.Ready(), ""); got != "orders: there is no such table in this account and region: correct its name, AWS_REGION or the credentials, or create it" {
 			t.Errorf("ready %q", got)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/credentials"
+	"github.com/keyheat/keyheat/internal/awserror"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -45,14 +45,16 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 		described := read(out.Table)
 		described.Target.Table = table
 		return described, nil
+	case awserror.Unanswered(err) != nil:
+		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unanswered(err))
 	case !errors.As(err, &failed):
 		return Table{}, fmt.Errorf("DescribeTable: %w", err)
 	case failed.ErrorCode() == "ResourceNotFoundException":
-		return Table{}, errors.New("there is no such table in this account and region: create it, or correct its name")
+		return Table{}, errors.New("there is no such table in this account and region: correct its name, AWS_REGION or the credentials, or create it")
 	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
 		return Table{}, ErrDenied
 	}
-	if wrong := credentials.Refused(failed.ErrorCode()); wrong != nil {
+	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
 		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
 	}
 	return Table{}, fmt.Errorf("DescribeTable: %s: %s", failed.ErrorCode(), failed.ErrorMessage())

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/keyheat/keyheat/internal/credentials"
+	"github.com/keyheat/keyheat/internal/awserror"
 )
 
 // AWS returns what the SDK finds by itself: the region, the endpoint and the
@@ -41,9 +41,9 @@ func AWSWithCredentials(ctx context.Context) (aws.Config, error) {
 		// The last place that is searched is a server of EC2, which says nothing to
 		// whoever is elsewhere.
 		if text := err.Error(); !strings.Contains(text, "IMDS") {
-			return c, fmt.Errorf("%w (%s)", credentials.ErrNone, text)
+			return c, fmt.Errorf("%w (%s)", awserror.ErrNone, text)
 		}
-		return c, credentials.ErrNone
+		return c, awserror.ErrNone
 	}
 	return c, nil
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/keyheat/keyheat/internal/credentials"
+	"github.com/keyheat/keyheat/internal/awserror"
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
@@ -56,15 +56,15 @@ func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
 		var response *awshttp.ResponseError
-		switch {
-		case errors.As(err, &response) && response.HTTPStatusCode() == 0: // how the SDK reports that there was no response
-			return fmt.Errorf("%s: %w to answer: %w: check the region, the endpoint and the network", operation, shards.ErrServer, cause(err))
-		case response != nil:
+		switch wrong := awserror.Unanswered(err); {
+		case wrong != nil:
+			return fmt.Errorf("%s: %w: %w", operation, shards.ErrServer, wrong)
+		case errors.As(err, &response):
 			return fmt.Errorf("%s: %w: %d %s", operation, shards.ErrServer, response.HTTPStatusCode(), http.StatusText(response.HTTPStatusCode()))
 		}
 		return fmt.Errorf("%s: %w", operation, err)
 	}
-	if wrong := credentials.Refused(refused.ErrorCode()); wrong != nil {
+	if wrong := awserror.Refused(refused.ErrorCode()); wrong != nil {
 		return fmt.Errorf("%s: %w: %w", operation, shards.ErrDenied, wrong)
 	}
 	for _, m := range meanings {
@@ -77,15 +77,6 @@ func explain(operation string, err error) error {
 		return fmt.Errorf("%s: %w", operation, m.meaning)
 	}
 	return fmt.Errorf("%s: %s: %s", operation, refused.ErrorCode(), refused.ErrorMessage())
-}
-
-// cause returns the innermost error, which names no port that differs from request to
-// request.
-func cause(err error) error {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
 }
 
 // operations are the requests that reading a stream needs, as IAM names them but for

@@ -21,7 +21,7 @@ func TestAServerThatIsAway(t *testing.T) {
 	if err == nil {
 		t.Fatal("there is a server on port 1")
 	}
-	want := "ListStreams: AWS failed to answer: connection refused: check the region, the endpoint and the network"
+	want := "ListStreams: AWS failed: no answer: connection refused: check the region, the endpoint and the network"
 	if got := streams.Explain("ListStreams", err); got.Error() != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,10 +1,13 @@
-// Package credentials says in a sentence what is wrong with the credentials of requests
-// to AWS. Every service refuses them under the same names.
-package credentials
+// Package awserror says in a sentence what is wrong with requests to AWS, whatever the
+// service: every one refuses credentials under the same names, and is reached alike.
+package awserror
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
 // What may be wrong with credentials.
@@ -36,4 +39,18 @@ func Refused(code string) error {
 		}
 	}
 	return nil
+}
+
+// Unanswered returns an error for one of the SDK's that means that there was no response;
+// nil for any other. It has nothing in it that differs from request to request.
+func Unanswered(err error) error {
+	var response *awshttp.ResponseError
+	if !errors.As(err, &response) || response.HTTPStatusCode() != 0 { // how the SDK reports it
+		return nil
+	}
+	// The innermost error names no port that differs.
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return fmt.Errorf("no answer: %w: check the region, the endpoint and the network", err)
 }
