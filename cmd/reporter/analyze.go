@@ -2,12 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +26,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/tablestream"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
@@ -148,7 +154,7 @@ func analyzeCommand() *cobra.Command {
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
 		}
-		if err := stream.apply(c, &options, section.Tables); err != nil {
+		if err := stream.open(c, &options, section.Tables); err != nil {
 			return err
 		}
 		err = analyze.Run(c.Context(), options)
@@ -244,4 +250,55 @@ func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 		return m, cli.Wrong(fmt.Errorf("--time-unit: %w", err))
 	}
 	return m, nil
+}
+
+// streamFlags say which table's stream analyze reads, and how.
+type streamFlags struct {
+	table  *string
+	last   *time.Duration
+	follow *bool
+	rate   *float64
+}
+
+func newStreamFlags(c *cobra.Command) *streamFlags {
+	f := &streamFlags{
+		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` in the place of files"),
+		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged"),
+		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and tell of hot keys as they begin"),
+		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` and shard, up to 4"),
+	}
+	return f
+}
+
+// open lets analyze read the stream, if one is named.
+func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Tables) error {
+	if *f.table == "" {
+		for _, of := range []string{"stream", "last", "follow", "requests"} {
+			if c.Flags().Changed(of) {
+				return cli.Wrong(fmt.Errorf("--%s: name a table with --stream", of))
+			}
+		}
+		return nil
+	}
+	for _, of := range []string{"map", "map-file", "time-unit", "table"} {
+		if c.Flags().Changed(of) {
+			return cli.Wrong(fmt.Errorf("--%s is for files: a stream's records have one form", of))
+		}
+	}
+	switch {
+	case len(o.Paths) > 0:
+		return cli.Wrong(fmt.Errorf("--stream %s is read in the place of files: leave out %s", *f.table, o.Paths[0]))
+	case *f.last < time.Second || *f.last > tablestream.Longest:
+		return cli.Wrong(fmt.Errorf("--last %s: a stream keeps 24 hours: give 1s to 24h", *f.last))
+	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
+		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, tablestream.MostRequests))
+	}
+	context.AfterFunc(c.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // the second ends the process
+	settings, err := cli.AWSWithCredentials(c.Context())
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	return tablestream.Open(c.Context(), settings, tablestream.Options{
+		Table: *f.table, Last: *f.last, Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
+	}, o)
 }

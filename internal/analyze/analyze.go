@@ -240,7 +240,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range tables {
 		t := &tables[i]
 		if t.View = f.census.View(t.Target, policy(t.Target)); t.View != nil {
-			t.View.Growing = grown.ofTable(t.Target)
+			t.View.Growing = grown.OfTable(t.Target)
 		}
 		judge.SetView(t.Target, t.View)
 	}
@@ -254,7 +254,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
-		forecast.Apply(found, grown.ofFinding(found), policy(found.Target).Headroom)
+		forecast.Apply(found, grown.OfFinding(found), policy(found.Target).Headroom)
 	}
 	r.Incidents = detect.Incidents(r.Findings)
 	wording.SetTitles(r.Incidents, r.Findings)

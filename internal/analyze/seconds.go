@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/growth"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -118,12 +119,22 @@ const judgeEvery = 300
 
 // judge lets a board and the census observe every second, in the order of time, and
 // returns what grows too. It is called once.
-func (s *sketches) judge(o board.Options) (*board.Board, growths) {
+func (s *sketches) judge(o board.Options) (*board.Board, growth.Keys) {
 	judge, order := s.observe(o)
-	for _, at := range order {
-		s.census.Observe(&s.windows[at].Window)
+	all := func(yield func(*sketch.Window) bool) {
+		for _, at := range order {
+			if !yield(&s.windows[at].Window) {
+				return
+			}
+		}
 	}
-	return judge, s.growths(order)
+	for w := range all {
+		s.census.Observe(w)
+	}
+	if len(order) == 0 {
+		return judge, growth.Keys{}
+	}
+	return judge, growth.Of(all, order[0].second, order[len(order)-1].second, seed)
 }
 
 // observe lets a board observe every second, in the order of time, which it returns.

@@ -25,9 +25,9 @@ type Source interface {
 	Form() form.Form
 	// Notes are sentences about what was read, once Run has returned.
 	Notes() []string
-	// Follow returns how long load counts where Run goes on until ctx ends: findings are
-	// told while it does. 0 where Run ends by itself.
-	Follow() time.Duration
+	// Following returns how long load counts where Run goes on until ctx ends: findings
+	// are told while it does. 0 where Run ends by itself.
+	Following() time.Duration
 	// Tell is given a line for each incident that begins meanwhile.
 	Tell(line string)
 }
@@ -38,7 +38,7 @@ func (f *fold) readSource(ctx context.Context, o Options) error {
 	s := &sharedFold{fold: f, source: string(o.Source.Form())}
 	telling, stop := context.WithCancel(ctx)
 	var told sync.WaitGroup
-	if o.Source.Follow() > 0 {
+	if o.Source.Following() > 0 {
 		told.Go(func() { s.tellIncidents(telling, o) })
 	}
 	err := o.Source.Run(ctx, s)
@@ -107,7 +107,7 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 func (s *sharedFold) incidents(o Options) []detect.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fold.forget(time.Now().Add(-o.Source.Follow()).Unix())
+	s.fold.forget(time.Now().Add(-o.Source.Following()).Unix())
 	judge, _ := s.fold.observe(o.board())
 	found := judge.Findings()
 	incidents := detect.Incidents(found)

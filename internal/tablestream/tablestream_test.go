@@ -1,4 +1,4 @@
-package main
+package tablestream_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/tablestream"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -100,13 +101,13 @@ func load(table *streamstest.Table, since, until time.Time) (perSecond map[strin
 	return perSecond, total
 }
 
-// analyzed runs analyze over a stream, in a bubble, and returns its JSON.
-func analyzedStream(ctx context.Context, t *testing.T, fake *streamstest.Fake, s *stream, errs io.Writer) *analyze.Result {
+// analyzed runs analyze over the shop's stream, in a bubble, and returns its JSON.
+func analyzed(ctx context.Context, t *testing.T, fake *streamstest.Fake, last time.Duration, follow bool, errs io.Writer) *analyze.Result {
 	t.Helper()
 	var out bytes.Buffer
-	s.name, s.rate, s.out.out = "orders", 1, errs
 	o := analyze.Options{Out: &out, Err: errs, Format: analyze.FormatJSON, Facts: func(detect.Target) *detect.TableFacts { return nil }}
-	if err := s.open(ctx, fake.Config("analyze"), &o, nil); err != nil {
+	read := tablestream.Options{Table: "orders", Last: last, Follow: follow, Rate: 1, Out: errs}
+	if err := tablestream.Open(ctx, fake.Config("analyze"), read, &o); err != nil {
 		t.Fatal(err)
 	}
 	if err := analyze.Run(ctx, o); err != nil {
@@ -178,7 +179,7 @@ func TestAStreamOfFiveHundredShards(t *testing.T) {
 		trade(t, table, 5)
 		begin := time.Now()
 		var errs bytes.Buffer
-		r := analyzedStream(t.Context(), t, fake, &stream{last: 24 * time.Hour}, &errs)
+		r := analyzed(t.Context(), t, fake, 24*time.Hour, false, &errs)
 		compare(t, r, table, time.Time{}, begin)
 		if len(r.Gaps) > 0 || len(r.Samples.Bad) > 0 || !r.Samples.Judged {
 			t.Errorf("gaps %+v, samples %+v", r.Gaps, r.Samples)
@@ -212,7 +213,7 @@ func TestTheLastHoursOfAStream(t *testing.T) {
 		fake, table := openShop(streamstest.Options{Shards: 20, Rollover: time.Hour})
 		trade(t, table, 5)
 		begin := time.Now()
-		r := analyzedStream(t.Context(), t, fake, &stream{last: 2 * time.Hour}, io.Discard)
+		r := analyzed(t.Context(), t, fake, 2*time.Hour, false, io.Discard)
 		compare(t, r, table, begin.Add(-2*time.Hour), begin)
 	})
 }
@@ -226,7 +227,7 @@ func TestAnInterruptedStream(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 		defer cancel()
-		r := analyzedStream(ctx, t, fake, &stream{last: 24 * time.Hour}, io.Discard)
+		r := analyzed(ctx, t, fake, 24*time.Hour, false, io.Discard)
 		_, total := load(table, time.Time{}, begin)
 		if len(r.Tables) == 0 || r.Tables[0].WCU == 0 || r.Tables[0].WCU >= total[r.Tables[0].Index] {
 			t.Errorf("%+v of %v", r.Tables, total)
@@ -236,7 +237,7 @@ func TestAnInterruptedStream(t *testing.T) {
 			t.Errorf("gaps %+v, notes %q", r.Gaps, notes)
 		}
 		begin = time.Now().Truncate(time.Second)
-		compare(t, analyzedStream(t.Context(), t, fake, &stream{last: 24 * time.Hour}, io.Discard), table, time.Time{}, begin)
+		compare(t, analyzed(t.Context(), t, fake, 24*time.Hour, false, io.Discard), table, time.Time{}, begin)
 	})
 }
 
@@ -249,7 +250,7 @@ func TestAFollowedStream(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var errs bytes.Buffer
 		done := make(chan *analyze.Result)
-		go func() { done <- analyzedStream(ctx, t, fake, &stream{last: 24 * time.Hour, follow: true}, &errs) }()
+		go func() { done <- analyzed(ctx, t, fake, 24*time.Hour, true, &errs) }()
 		trade(t, table, 3)
 		time.Sleep(2 * time.Minute)
 		cancel()
