@@ -92,6 +92,7 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 func TestAMappingIsSuggested(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
+		`{"ts":1,"ddb_tbl":"t","pk":"a","op":"GetItem"}`:                              "--map 'table=ddb_tbl'",
 		`{"when":1,"orderId":"a","verb":"put"}`:                                       "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
 		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
 		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=FIELD,op=const:OPERATION,bytes=size'",

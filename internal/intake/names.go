@@ -88,7 +88,7 @@ var synonyms = []struct {
 	names []string
 }{
 	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t"}},
-	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable"}},
+	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl"}},
 	{"pk", []string{"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"}},
 	{"sk", []string{"sk", "sortkey", "rangekey", "range"}},
 	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type"}},

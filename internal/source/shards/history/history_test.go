@@ -193,10 +193,12 @@ func TestOldShardsAreLeft(t *testing.T) {
 
 // Interrupted, it says how much it has; the next one reads everything.
 func TestInterruptedItSaysWhatItHas(t *testing.T) {
-	inBubble(t, wild, func(w *scenario) {
+	o := wild
+	o.PageRecords = 2 // of some 12 a shard
+	inBubble(t, o, func(w *scenario) {
 		w.write(6000, 17*time.Hour)
 		begin := time.Now()
-		ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
+		ctx, cancel := context.WithTimeout(w.Context(), 6*time.Second)
 		defer cancel()
 		s, sink := w.source(24*time.Hour, false), sinktest.New()
 		if err := s.Run(ctx, sink); err != nil {
@@ -204,7 +206,7 @@ func TestInterruptedItSaysWhatItHas(t *testing.T) {
 		}
 		n := w.counted(sink, time.Time{}, begin, true)
 		a := s.Status()
-		if n == 0 || n == 6000 || a.Records != int64(n) || a.Done == 0 || a.Done == a.Shards || a.Share < 0.1 || a.Share > 0.99 || a.Left == 0 {
+		if n == 0 || n == 6000 || a.Records != int64(n) || a.Done == a.Shards || a.Share < 0.1 || a.Share > 0.99 || a.Left == 0 {
 			w.Errorf("%d counted: %+v", n, a)
 		}
 		if got, want := sink.OnlyGap(w.T).Reason, fmt.Sprintf("interrupted: %d of %d shards were read to their end", a.Done, a.Shards); got != want {

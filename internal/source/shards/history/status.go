@@ -22,8 +22,8 @@ type Status struct {
 	// Share is the part of the time of all shards that is read, 0 to 1, by the times of
 	// their records: how many are to come, the log does not tell.
 	Share float64
-	// Left is how long the slowest shard takes at its pace so far; 0 while that is not
-	// known.
+	// Left is how long the rest takes at the pace so far, of the slowest shard or of all,
+	// whichever takes longer; 0 while that is not known.
 	Left time.Duration
 	// Disabled reports that the table's newest stream takes no more records.
 	Disabled bool
@@ -87,7 +87,9 @@ func (s *Source) Status() Status {
 		all.Left = max(all.Left, left)
 	}
 	all.Disabled = s.disabled[newest]
-	all.Share /= float64(max(1, all.Shards))
+	if all.Share /= float64(max(1, all.Shards)); all.Share > 0 {
+		all.Left = max(all.Left, rest(s.began, all.Share))
+	}
 	return all
 }
 
@@ -117,5 +119,16 @@ func (r *reader) progress(end time.Time) (share float64, left time.Duration) {
 		return 0, 0
 	}
 	share = min(1, float64(read)/float64(whole))
-	return share, time.Duration(float64(time.Since(r.begun)) * (1 - share) / share)
+	if time.Since(r.begun) > paceAfter {
+		left = rest(r.begun, share)
+	}
+	return share, left
+}
+
+// paceAfter is how long a shard is read before its pace says something: a page may be small.
+const paceAfter = 15 * time.Second
+
+// rest returns how long it takes to do the rest of what has begun, at the same pace.
+func rest(begun time.Time, share float64) time.Duration {
+	return time.Duration(float64(time.Since(begun)) * (1 - share) / share)
 }
