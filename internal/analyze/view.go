@@ -16,7 +16,6 @@ import (
 const (
 	tableWidth = 20
 	keyWidth   = 18
-	lineWidth  = 118
 )
 
 // views writes what the keys of the tables look like.
@@ -175,7 +174,7 @@ func short(s string, width int) string {
 // wrap breaks a sentence into lines.
 func wrap(s string) string {
 	var b strings.Builder
-	for line := range strings.Lines(text.WrapSoft(s, lineWidth)) {
+	for line := range strings.Lines(text.WrapSoft(s, pageWidth)) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")

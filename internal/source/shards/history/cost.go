@@ -35,11 +35,11 @@ type Estimate struct {
 
 // EstimateOf returns what it takes to read so many bytes of stream records, and so many
 // records, that so many open shards share evenly, with a pause between two requests of
-// a shard. Records are larger than their items: they hold them before and after a change.
+// a shard; without open shards they are in one that is closed. Records are larger than their items: they hold them before and after a change.
 func EstimateOf(bytes, records int64, open int, every time.Duration) Estimate {
 	full := max(ceil(bytes, pageBytes), ceil(records, pageRecords))
 	e := Estimate{Requests: full + int64(open)*idlePages}
-	e.Time = time.Duration(ceil(full, int64(open))+idlePages) * every
+	e.Time = time.Duration(ceil(full, int64(max(1, open)))+idlePages) * every
 	e.Dollars = Dollars(e.Requests)
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"go.uber.org/goleak"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/history"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
@@ -381,4 +383,37 @@ func TestTenGigabytes(t *testing.T) {
 			t.Errorf("%s: %d requests, %s, %.2f cents", c.story, e.Requests, e.Time, 100*e.Dollars)
 		}
 	}
+}
+
+// START.md tells what 10 GB take as the estimate does.
+func TestTheArithmeticOfThePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/START.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gb = 1 << 30
+	estimate := func(open int, size int64) history.Estimate {
+		return history.EstimateOf(10*gb, 10*gb/size, open, time.Second)
+	}
+	full := estimate(0, 2048).Requests
+	for _, want := range []string{
+		fmt.Sprintf("at least %s requests, and %s if records have 256 bytes each", wording.Count(full), wording.Count(estimate(0, 256).Requests)),
+		fmt.Sprintf("these take %s, in 10 shards %s, in one %s", spoken(estimate(100, 2048).Time), spoken(estimate(10, 2048).Time), spoken(estimate(1, 2048).Time)),
+		fmt.Sprintf("%s requests a month are free", wording.Count(history.FreeRequests)),
+		fmt.Sprintf("%s cost $%.3f in US East", wording.Count(full), history.Dollars(full)),
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// spoken writes a time as the page does.
+func spoken(d time.Duration) string {
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
