@@ -289,7 +289,7 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	case len(o.Paths) > 0:
 		return cli.Wrong(fmt.Errorf("--stream %s is read in the place of files: leave out %s", *f.table, o.Paths[0]))
 	case *f.last < time.Second || *f.last > tablestream.Longest:
-		return cli.Wrong(fmt.Errorf("--last %s: a stream keeps 24 hours: give 1s to 24h", *f.last))
+		return cli.Wrong(errors.New("--last: a stream keeps 24 hours: give 1s to 24h"))
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
 		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, tablestream.MostRequests))
 	}
