@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"math"
+
+	"github.com/keyheat/keyheat/sketch/internal/set"
 )
 
 // Geometry and its defaults. The measurements behind them are repeated by this
@@ -16,9 +18,8 @@ const (
 	// trace, but at 200,000 a second only 309 of 326 hot key-seconds; this
 	// proves them all.
 	DefaultSets = 1024
-	// Ways is the associativity of the front: the hashes of one set fill one
-	// cache line beside the set's bound.
-	Ways = 7
+	// Ways is the associativity of the front.
+	Ways = set.Ways
 	// DefaultCounterBytes is the size of a second's count-min sketch.
 	DefaultCounterBytes = 1 << 20
 	// DefaultTables is how many tables and indexes a shard keeps apart at a time.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/axiomhq/hyperloglog"
+
+	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
 
 // minutesKept is how many (table, minute) pairs stay in memory beyond two for
@@ -52,12 +54,12 @@ func (d *distinct) insert(hash uint64) {
 
 // risen appends the registers that rose since they were last sent, then lets
 // the oldest minutes go.
-func (m *minutes) risen(to []Registers, t *tables) []Registers {
+func (m *minutes) risen(to []Registers, t *tables.Tables) []Registers {
 	for _, d := range m.open {
 		if !d.touched {
 			continue
 		}
-		r := Registers{Target: t.names[d.id.table], Minute: d.id.at}
+		r := Registers{Target: t.Name(d.id.table), Minute: d.id.at}
 		r.Set = m.changed(d)
 		d.touched = false
 		if len(r.Set) > 0 {
@@ -67,7 +69,7 @@ func (m *minutes) risen(to []Registers, t *tables) []Registers {
 	slices.SortFunc(to, func(a, b Registers) int {
 		return cmp.Or(a.Target.Compare(b.Target), cmp.Compare(a.Minute, b.Minute))
 	})
-	m.shrink(len(t.names))
+	m.shrink(t.Len())
 	return to
 }
 

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/keytext"
+	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
 
 const (
@@ -34,13 +35,13 @@ type ordered struct {
 }
 
 // windows appends what the second holds, one window a table or index.
-func (s *second) windows(to []Window, t *tables, l *list) []Window {
+func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
 	first := len(to)
 	s.order(l)
 	for _, table := range s.touched {
 		l.window[table] = len(to)
 		sum := &s.sums[table]
-		w := Window{Target: t.names[table], Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers)}
+		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers)}
 		w.Total.Flushed, w.Total.FlushedAt = s.times.Flushed(table)
 		if n := l.keys[table]; n > 0 {
 			w.Keys = make([]KeyLoad, 0, n)
@@ -60,9 +61,9 @@ func (s *second) order(l *list) {
 	l.order, l.keys = l.order[:0], append(l.keys[:0], make([]int, len(s.sums))...)
 	l.window = append(l.window[:0], l.keys...)
 	for _, at := range s.front.used {
-		set := &s.front.sets[at]
-		for i, hash := range set.hash[:set.keys] {
-			at := set.first + uint32(i)
+		in := &s.front.sets[at]
+		for i, hash := range in.Hash[:in.Keys] {
+			at := in.First + uint32(i)
 			l.order = append(l.order, ordered{hash, at})
 			l.keys[s.front.candidates[at].table]++
 		}
@@ -73,7 +74,7 @@ func (s *second) order(l *list) {
 // list appends every candidate to its table's window, Err still a weight in
 // Err.Read.
 func (s *second) list(to []Window, l *list) {
-	var texts textBlock
+	var texts keytext.Block
 	for _, o := range l.order {
 		c := &s.front.candidates[o.at]
 		w := &to[l.window[c.table]]
@@ -87,33 +88,17 @@ func (s *second) list(to []Window, l *list) {
 		if c.gather >= 0 {
 			k.Evidence = s.gathers[c.gather].sealed()
 		}
-		text := s.front.textOf(o.at)
-		k.Key.Type = s.front.types[c.keyType]
+		text := s.front.texts.Of(int(o.at), c.text)
+		k.Key.Type = s.front.texts.Type(c.text)
 		switch warm := c.high() >= WarmWeight; {
 		case warm:
 			k.Key.Text = string(text)
 		case len(text) > longKey:
-			k.Key.Text, k.Cut = texts.add(text[:shortKey]), true
+			k.Key.Text, k.Cut = texts.String(text[:shortKey]), true
 		default:
-			k.Key.Text = texts.add(text)
+			k.Key.Text = texts.String(text)
 		}
 	}
-}
-
-// textBlock makes strings of the texts of cold keys, several in one piece of memory: one
-// that is kept keeps at most blockBytes.
-type textBlock struct{ strings.Builder }
-
-const blockBytes = 256
-
-func (b *textBlock) add(text []byte) string {
-	if b.Len()+len(text) > b.Cap() {
-		b.Reset()
-		b.Grow(max(blockBytes, len(text)))
-	}
-	from := b.Len()
-	b.Write(text)
-	return b.String()[from:]
 }
 
 // bound turns the weights of admission errors into loads, and sets what an

@@ -147,28 +147,28 @@ func (s *second) note(c *candidate, t *Total, r *sample.Record) {
 // when it has earned a place; nil when it stays outside, its weight then counted. known
 // reports that it had the place before.
 func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) (c *candidate, known bool) {
-	set := s.front.set(hash)
-	if place := set.find(hash); place < Ways {
-		set.raise(place, weight)
-		return &s.front.candidates[int(set.first)+place], true
+	in := s.front.set(hash)
+	if place := in.Find(hash); place < Ways {
+		in.Raise(place, weight)
+		return &s.front.candidates[int(in.First)+place], true
 	}
-	if empty := int(set.keys); empty < Ways {
-		c = s.front.put(set, empty, table, hash, r.PK, 0)
-		set.raise(empty, weight)
+	if empty := int(in.Keys); empty < Ways {
+		c = s.front.put(in, empty, table, hash, r.PK, 0)
+		in.Raise(empty, weight)
 		return c, false
 	}
-	before := min(s.counts.Estimate(hash), set.turned)
+	before := min(s.counts.Estimate(hash), in.Turned)
 	high := before + weight
-	smallest, bound := set.smallest()
+	smallest, bound := in.Smallest()
 	if high <= bound {
 		s.counts.Raise(hash, high)
-		set.turned = max(set.turned, high)
+		in.Turned = max(in.Turned, high)
 		return nil, false
 	}
-	s.counts.Raise(set.hash[smallest], bound)
-	set.turned = max(set.turned, bound)
-	c = s.front.put(set, smallest, table, hash, r.PK, before)
-	set.raise(smallest, weight)
+	s.counts.Raise(in.Hash[smallest], bound)
+	in.Turned = max(in.Turned, bound)
+	c = s.front.put(in, smallest, table, hash, r.PK, before)
+	in.Raise(smallest, weight)
 	return c, false
 }
 

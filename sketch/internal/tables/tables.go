@@ -1,0 +1,133 @@
+// Package tables numbers the tables and indexes of requests.
+package tables
+
+import (
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Tables numbers those that were seen of late.
+type Tables struct {
+	numbers map[sample.Target]uint16
+	names   []sample.Target
+	seeds   []uint64
+	// used is before which Evict each was counted last, and round the next one.
+	used  []uint64
+	round uint64
+	free  []uint16 // numbers without a name
+	most  int
+	seed  uint64
+	last  uint16 // most records are of the table of the one before
+	// recent has the numbers of tables that came of late.
+	recent [256]uint16
+}
+
+// New returns numbers for at most so many tables and indexes at a time. seed is that of
+// all keys.
+func New(most int, seed uint64) Tables {
+	return Tables{numbers: map[sample.Target]uint16{}, most: most, seed: seed}
+}
+
+// Name returns the table or index of a number.
+func (t *Tables) Name(number uint16) sample.Target { return t.names[number] }
+
+// Len returns one more than the largest number.
+func (t *Tables) Len() int { return len(t.names) }
+
+// Number returns the number of a record's table or index and the seed of its keys; false
+// when it is new and there are as many as may be.
+func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) {
+	if int(t.last) < len(t.names) {
+		if isTarget(&t.names[t.last], r) {
+			return t.last, t.seeds[t.last], true
+		}
+	}
+	recent := &t.recent[recentSlot(r)]
+	number = *recent
+	if int(number) >= len(t.names) || !isTarget(&t.names[number], r) {
+		if number, ok = t.numbers[r.Target()]; !ok {
+			if len(t.numbers) >= t.most {
+				return 0, 0, false
+			}
+			number = t.add(sample.Target{
+				Account: strings.Clone(r.Account), Region: strings.Clone(r.Region),
+				Table: strings.Clone(r.Table), Index: strings.Clone(r.Index),
+			})
+		}
+		*recent = number
+	}
+	t.used[t.last] = t.round // perhaps: records of the table of the one before do not say it
+	t.last = number
+	t.used[number] = t.round
+	return number, t.seeds[number], true
+}
+
+// isTarget reports whether a record is of that table or index.
+func isTarget(n *sample.Target, r *sample.Record) bool {
+	return same(n.Table, r.Table) && same(n.Index, r.Index) && same(n.Region, r.Region) && same(n.Account, r.Account)
+}
+
+// recentSlot returns where in Tables.recent the number of a record's table may be, by a
+// few letters in which names differ.
+func recentSlot(r *sample.Record) uint8 {
+	h := uint8(len(r.Table)) + 3*uint8(len(r.Index))
+	if n := len(r.Table); n > 2 {
+		h += 5*r.Table[n-1] + 59*r.Table[n-2] + 131*r.Table[n/2]
+	}
+	if n := len(r.Index); n > 0 {
+		h += 37 * r.Index[n-1]
+	}
+	return h
+}
+
+// same reports whether two names are equal; most that are not known are empty in both.
+func same(a, b string) bool { return len(a) == len(b) && (len(a) == 0 || a == b) }
+
+func (t *Tables) add(n sample.Target) uint16 {
+	number := uint16(len(t.names))
+	if last := len(t.free) - 1; last >= 0 {
+		number, t.free = t.free[last], t.free[:last]
+	} else {
+		t.names, t.seeds, t.used = append(t.names, n), append(t.seeds, 0), append(t.used, 0)
+	}
+	t.numbers[n] = number
+	t.names[number], t.seeds[number] = n, Seed(n, t.seed)
+	return number
+}
+
+// Evict forgets what was not counted since the last Evict, once names are scarce:
+// a job that makes a table an hour would else fill them in time. It returns the
+// numbers that are free now, of which nobody may make use any more.
+func (t *Tables) Evict() (evicted map[uint16]bool) {
+	if int(t.last) < len(t.used) {
+		t.used[t.last] = t.round // it may have been the only one
+	}
+	if len(t.numbers) > t.most/2 {
+		evicted = map[uint16]bool{}
+		for name, number := range t.numbers {
+			if t.used[number] < t.round {
+				evicted[number] = true
+				delete(t.numbers, name)
+				t.names[number] = sample.Target{}
+				t.free = append(t.free, number)
+			}
+		}
+	}
+	t.round++
+	return evicted
+}
+
+// Seed stands for a table or index in its keys' hashes. Two seeded hashes in
+// a row keep ("ab","c") and ("a","bc") apart. Where neither the account nor the
+// Region is known they have no part in it, so that what was stored before records
+// had them keeps its hashes.
+func Seed(n sample.Target, seed uint64) uint64 {
+	seed = xxh3.HashStringSeed(n.Index, xxh3.HashStringSeed(n.Table, seed))
+	if n.Account == "" && n.Region == "" {
+		return seed
+	}
+	return xxh3.HashStringSeed(n.Region, xxh3.HashStringSeed(n.Account, seed))
+}
