@@ -62,10 +62,14 @@ func Parse(text string) (Decimal, bool) {
 	return d, true
 }
 
-// parseExponent saturates far beyond any length that a text can have.
+// parseExponent saturates far beyond any length that a text can have. What follows the
+// digits that are too many is looked at first, which strconv does not.
 func parseExponent(text string) (int64, bool) {
+	if strings.Trim(text, "+-0123456789") != "" {
+		return 0, false
+	}
 	e, err := strconv.ParseInt(text, 10, 64)
-	return min(max(e, -1<<48), 1<<48), err == nil || errors.Is(err, strconv.ErrRange)
+	return min(max(e, -1<<48), 1<<48), err == nil || errors.Is(err, strconv.ErrRange) && strings.LastIndexAny(text, "+-") <= 0
 }
 
 // checkMantissa returns where the point is, or would be.
