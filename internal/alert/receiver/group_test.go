@@ -52,7 +52,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 	anything := func(*http.Request, []byte) string { return "" }
 	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
 	const (
-		worst = `111122223333/eu-west-1/orders: key “merchant#7” needs 1,500 WCU/s, 1.5 times what one partition serves, for 4 min`
+		worst = `111122223333/eu-west-1/orders: key “merchant#7” needs about 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min 1 s`
 		title = `checkout, orders: 17 incidents, the worst: ` + worst
 		link  = "https://keyheat.example.com/?table=orders"
 	)
