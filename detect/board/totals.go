@@ -18,10 +18,15 @@ type totals struct {
 // openSecond is what a second that is open to late data added to its sum. A quarter of an
 // hour of them is most of what a small table takes, so that it has no more than is read.
 type openSecond struct {
-	second                      int64
-	requests, throttledRequests int64
-	load, throttled             sketch.Load
-	callers                     sketch.Top
+	second, requests int64
+	load             sketch.Load
+	callers          sketch.Top
+}
+
+// throttled is what of an open second's requests was throttled.
+type throttled struct {
+	requests int64
+	load     sketch.Load
 }
 
 // sum is that of one table or index.
@@ -35,8 +40,10 @@ type sum struct {
 	// the producers who write times in whole seconds.
 	flushes sampling.Flushes
 	clocks  sampling.Clocks
-	// open are the open seconds, the oldest first.
-	open []openSecond
+	// open are the open seconds, the oldest first, and throttled what of them was, of those
+	// in which something was.
+	open      []openSecond
+	throttled map[int64]throttled
 }
 
 // find returns where a second is among the open ones, or would be.
@@ -63,18 +70,31 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 		s.seconds++
 		s.open = slices.Insert(s.open, at, openSecond{second: w.Second})
 	}
-	o, now := &s.open[at], &w.Total
-	s.total.Requests += now.Requests - o.requests
-	s.total.Write += now.Write - o.load.Write
-	s.total.Read += now.Read - o.load.Read
-	s.total.ThrottledRequests += now.ThrottledRequests - o.throttledRequests
-	s.total.Throttled.Write += now.Throttled.Write - o.throttled.Write
-	s.total.Throttled.Read += now.Throttled.Read - o.throttled.Read
-	o.requests, o.load, o.callers = now.Requests, now.Load, w.Callers
-	o.throttledRequests, o.throttled = now.ThrottledRequests, now.Throttled
+	before, now := &s.open[at], &w.Total
+	s.total.Requests += now.Requests - before.requests
+	s.total.Write += now.Write - before.load.Write
+	s.total.Read += now.Read - before.load.Read
+	before.requests, before.load, before.callers = now.Requests, now.Load, w.Callers
+	s.throttle(w.Second, throttled{now.ThrottledRequests, now.Throttled})
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
+}
+
+// throttle adds what of an open second's requests was throttled, in place of what was
+// known of it.
+func (s *sum) throttle(second int64, now throttled) {
+	before := s.throttled[second]
+	if now == before {
+		return
+	}
+	s.total.ThrottledRequests += now.requests - before.requests
+	s.total.Throttled.Write += now.load.Write - before.load.Write
+	s.total.Throttled.Read += now.load.Read - before.load.Read
+	if s.throttled == nil {
+		s.throttled = make(map[int64]throttled)
+	}
+	s.throttled[second] = now
 }
 
 // isOpen reports whether what a second had is still known.
@@ -112,6 +132,7 @@ func (t totals) evict(oldest int64) {
 		n, _ := s.find(oldest)
 		for _, o := range s.open[:n] {
 			s.callers = s.callers.Plus(o.callers)
+			delete(s.throttled, o.second)
 		}
 		clear(s.open[:n]) // their callers are not kept until the array is made anew
 		s.open = s.open[n:]

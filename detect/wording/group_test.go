@@ -16,7 +16,7 @@ func TestGroupTitle(t *testing.T) {
 	worst := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "merchant#7", Type: "S"})
 	worst.State, worst.FirstSeen, worst.LastSeen = detect.Firing, at, at.Add(5*time.Second)
 	worst.Peak.WCU.Value = 1500
-	const key = "key “merchant#7” needs 1,500 WCU/s, 1.5 times what one partition serves, for 6 s"
+	const key = "key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 6 s"
 	table := map[string]string{"table": "orders"}
 	for _, c := range []struct {
 		labels              map[string]string
