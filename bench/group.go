@@ -10,9 +10,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 )
 
 // A group is contenders that do the same work, and what is asked of their times.
@@ -69,22 +70,13 @@ func (m *meter) start() {
 }
 
 // resume begins to measure in the middle of work.
-func (m *meter) resume() { m.began, m.before = time.Now(), cpuTime() }
+func (m *meter) resume() { m.began, m.before = time.Now(), cputime.Used() }
 
 // stop ends it: so much work was done.
 func (m *meter) stop(work int) {
 	m.result.Work = work
-	m.result.CPU = cpuTime() - m.before
+	m.result.CPU = cputime.Used() - m.before
 	m.result.Wall = time.Since(m.began)
-}
-
-// cpuTime is what this process has taken of all processors.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it has no other fault than a wrong argument
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // peakMemory is the most memory that this program has had. Getrusage would return that

@@ -47,49 +47,56 @@ func sketches() group {
 	}
 }
 
-// records reads the trace.
-func records(times sample.Milli) ([]sample.Record, error) {
+// access is what the records of the trace differ in.
+type access struct {
+	second int64
+	key    string
+	wcu    sample.Milli
+}
+
+// accesses reads the trace, and one of its records.
+func accesses(times sample.Milli) (all []access, one sample.Record, err error) {
 	file, err := os.Open(traceFile)
 	if err != nil {
-		return nil, err
+		return nil, one, err
 	}
 	defer file.Close()
 	stream, err := trace.Records(file, trace.Config{Start: time.Unix(1_763_692_000, 0), PerSecond: tracePer, Seed: seed, Limit: traceRecords})
 	if err != nil {
-		return nil, err
+		return nil, one, err
 	}
-	all := make([]sample.Record, 0, traceRecords)
 	for r, err := range stream {
 		if err != nil {
-			return nil, err
+			return nil, one, err
 		}
-		r.WCU *= times
-		all = append(all, r)
+		one = r
+		all = append(all, access{r.Time / 1000, r.PK.Text, r.WCU * times})
 	}
-	return all, nil
+	return all, one, nil
 }
 
 // passes gives each record of the trace so many times, each time later, and calls commit
-// as often as a collector commits.
+// as often as a collector commits. As a decoder does it hands out one record that it
+// uses again: an array of records would measure how fast memory is read.
 func passes(m *meter, times sample.Milli, add func(r *sample.Record) error, commit func()) error {
-	all, err := records(times)
+	all, r, err := accesses(times)
 	if err != nil {
 		return err
 	}
-	span := all[len(all)-1].Time/1000 - all[0].Time/1000 + 1
+	span := all[len(all)-1].second - all[0].second + 1
 	m.start()
-	next := all[0].Time/1000 + commitEvery
-	for range traceTimes {
+	next := all[0].second + commitEvery
+	for pass := range int64(traceTimes) {
 		for i := range all {
-			r := &all[i]
-			if r.Time/1000 >= next {
+			second := all[i].second + pass*span
+			if second >= next {
 				commit()
-				next = r.Time/1000 + commitEvery
+				next = second + commitEvery
 			}
-			if err := add(r); err != nil {
+			r.Time, r.PK.Text, r.WCU = second*1000, all[i].key, all[i].wcu
+			if err := add(&r); err != nil {
 				return err
 			}
-			r.Time += span * 1000
 		}
 	}
 	commit()
