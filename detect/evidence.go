@@ -105,8 +105,9 @@ type Operation struct {
 
 // SortKeys is what is known of sort keys.
 type SortKeys struct {
-	// Known is the share of the requests that had one, Distinct about how many
-	// there were in the hottest second.
+	// Known is the share of the requests that had one, Distinct about how many there were
+	// at least in the hottest second: the first requests of a second, until the key has a
+	// tenth of a limit, are not looked at.
 	Known    float64 `json:"known"`
 	Distinct float64 `json:"distinct"`
 	// Steps are how often a write's sort key differed from the one before,
@@ -137,15 +138,15 @@ type Split struct {
 	Seconds int     `json:"seconds"`
 	Load    float64 `json:"load"`
 	Item    float64 `json:"item"`
-	// Splits is how many splits leave Residual units a second on the fullest part,
-	// and Refused the share of the load that is then beyond what parts serve.
+	// Splits is how many splits leave Residual units a second on the fullest part, on
+	// average, and Refused the share of the load that is then beyond what parts serve.
 	Splits   int     `json:"splits"`
 	Residual float64 `json:"residual"`
 	Refused  float64 `json:"refused"`
-	// ResidualLow and ResidualHigh are the least and the most that the fullest part has,
-	// by where DynamoDB splits: at the median of the load, which the samples leave open a
-	// little and which may be a gap, or half-way between the sort keys. Where nothing was
-	// split they are Residual.
+	// ResidualLow and ResidualHigh are the least and the most that the fullest part has on
+	// average, by where DynamoDB splits: at the median of the load, which the samples leave
+	// open a little and which may be a gap, or half-way between the sort keys. Where nothing
+	// was split they are Residual.
 	ResidualLow  float64 `json:"residual_low"`
 	ResidualHigh float64 `json:"residual_high"`
 }

@@ -53,7 +53,8 @@ const (
 
 // After is the load on what is fullest once a step is done, in the peak's second: on
 // the key, or on the fullest of the shards or parts that it becomes. Where the evidence
-// leaves it open it is between Low and High.
+// leaves it open it is between Low and High. Of a step that waits for splits it is a mean,
+// since DynamoDB splits by the load of minutes.
 type After struct {
 	// Unit is wcu or rcu.
 	Unit string  `json:"unit"`

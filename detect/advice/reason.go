@@ -116,19 +116,20 @@ func moving(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 // one of them to be said of all: predictions are within as much of a model of partitions.
 const alike = 0.1
 
-// residual writes what the splits that the last seconds would have caused leave.
+// residual writes what the splits that the last seconds would have caused leave. That is a
+// mean: DynamoDB splits by the load of minutes, and a part may have more in a second.
 func residual(f *detect.Finding, s detect.Split) string {
 	if s.ResidualHigh-s.ResidualLow > alike*s.Residual {
-		return fmt.Sprintf("As the load was in the last %s, splits leave from %s to %s on the fullest part: which of these depends on where between the sort keys DynamoDB splits, and that is not published.",
+		return fmt.Sprintf("As the load was in the last %s, splits leave from %s to %s on average on the fullest part: which of these depends on where between the sort keys DynamoDB splits, and that is not published.",
 			span(s.Seconds), wording.About(s.ResidualLow), perSecond(f, s.ResidualHigh))
 	}
 	after := "As the load was in the last " + span(s.Seconds) + ", the key's items are not split"
 	if s.Splits > 0 {
 		after = fmt.Sprintf("As the load was in the last %s, after %s", span(s.Seconds), splits(s.Splits))
 	}
-	text := fmt.Sprintf("%s the fullest part still has %s", after, perSecond(f, s.Residual))
+	text := fmt.Sprintf("%s the fullest part still has %s on average", after, perSecond(f, s.Residual))
 	if s.Splits == 0 {
-		text = fmt.Sprintf("%s: they have %s", after, perSecond(f, s.Residual))
+		text = fmt.Sprintf("%s: they have %s on average", after, perSecond(f, s.Residual))
 	}
 	if s.Refused >= 0.005 {
 		text += fmt.Sprintf(", and %.0f%% of the load is beyond what the parts serve", 100*s.Refused)
@@ -161,14 +162,10 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Quality.InBatches() {
 		each = "in one batch"
 	}
-	number := "some"
-	if f.Quality.IsSampled() {
-		number = "at least" // those of the requests that were drawn
-	}
-	why := fmt.Sprintf("The load is spread over %s %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
-		number, wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
+	why := fmt.Sprintf("The load is spread over at least about %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
+		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
-		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
+		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s on average.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
 	} else {
 		why += fmt.Sprintf("In the last %s it was below the limit on average: whether DynamoDB splits then is not published.", span(s.Seconds))
 	}

@@ -92,6 +92,8 @@ func after(s *detect.Step) string {
 		of = "a shard"
 	case detect.ActionRename, detect.ActionSplit, detect.ActionCopies:
 		of = "a part"
+	case detect.ActionWait:
+		of = "on average on the fullest part" // a split divides the load of minutes
 	case detect.ActionShuffle:
 		of, beside = "on the fullest key", "; what a partition has depends on how many keys share it"
 	}

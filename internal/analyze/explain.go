@@ -516,11 +516,7 @@ func requests(p *page, f *detect.Finding) {
 		if e.Split != nil && e.Split.Direction != "" {
 			order = ", " + e.Split.Direction
 		}
-		number := "about"
-		if f.Quality.IsSampled() {
-			number = "at least"
-		}
-		p.fact("sort keys", "%s %s in %s%s", number, wording.About(s.Distinct), hottest, order)
+		p.fact("sort keys", "at least about %s in %s%s", wording.About(s.Distinct), hottest, order)
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
