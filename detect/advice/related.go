@@ -29,8 +29,8 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 		return all
 	}
 	if fixes.LittleChanges(f) {
-		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s KB, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
-			wording.About(f.Evidence.ItemBytes/1024), 100**f.Evidence.ChangedShare), fixes.LargeItem(f))
+		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
+			wording.Size(f.Evidence.ItemBytes), 100**f.Evidence.ChangedShare), fixes.LargeItem(f))
 	}
 	if who, storms := fixes.Storm(f); storms {
 		if step, found := fixes.ForStorm(f); found {

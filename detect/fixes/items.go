@@ -39,8 +39,8 @@ func smallItemOfChanges(_ *Adviser, c *Case) (fix, bool) {
 	}
 	e := c.Evidence
 	left := c.blocks(e.ItemBytes**e.ChangedShare) / c.blocks(e.ItemBytes)
-	text := fmt.Sprintf("Items are of %s KB, of which a write changes %.1f%%: put what changes into an item of its own (vertical partitioning). A write of it costs %s instead of %.0f, and the peak is about %s a second instead of %s.",
-		wording.About(e.ItemBytes/1024), 100**e.ChangedShare, unitWord(c.blocks(e.ItemBytes**e.ChangedShare)), c.blocks(e.ItemBytes),
+	text := fmt.Sprintf("Items are of %s, of which a write changes %.1f%%: put what changes into an item of its own (vertical partitioning). A write of it costs %s instead of %s, and the peak is about %s a second instead of %s.",
+		wording.Size(e.ItemBytes), 100**e.ChangedShare, unitWord(c.blocks(e.ItemBytes**e.ChangedShare)), wording.Roughly(c.blocks(e.ItemBytes)),
 		wording.PerSecond(detect.Milli(left*c.peak()), c.Kind), wording.About(c.peak()))
 	if len(e.Attributes) > 0 {
 		text += fmt.Sprintf(" The attribute that changes most often is %s.", wording.Quote(e.Attributes[0].Text))
@@ -70,8 +70,8 @@ func smallItemOfReads(_ *Adviser, c *Case) (fix, bool) {
 	}
 	blocks := c.blocks(c.Evidence.ItemBytes)
 	return fix{
-		text: fmt.Sprintf("Items are of %s KB, and a read pays for all of an item whatever it asks for: put what is read often into an item of its own, of up to 4 KB (vertical partitioning). A read of it costs one where it costs %.0f now.",
-			wording.About(c.Evidence.ItemBytes/1024), blocks),
+		text: fmt.Sprintf("Items are of %s, and a read pays for all of an item whatever it asks for: put what is read often into an item of its own, of up to 4 KB (vertical partitioning). A read of it costs one where it costs %s now.",
+			wording.Size(c.Evidence.ItemBytes), wording.Roughly(blocks)),
 		basis: "the size of the items; how much of them readers need is not known", after: c.after(1/blocks, 1),
 	}, true
 }
@@ -81,15 +81,45 @@ func compression(_ *Adviser, c *Case) (fix, bool) {
 	if !c.hasLargeItems() || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
-	blocks := c.blocks(c.Evidence.ItemBytes)
-	what := "write"
+	what, or := "write", ""
 	if c.reads() {
 		what = "read"
+	} else if c.Evidence.ChangedShare == nil {
+		or = " Where a write changes little of an item, keep what changes in a small item of its own instead: a write of that costs as little as 1 unit."
 	}
 	return fix{
-		text:  fmt.Sprintf("Compress large attributes before they are stored: items are of %s KB on average, so that a %s of one costs %.0f times the smallest. Half of the bytes are half of the load.", wording.About(c.Evidence.ItemBytes/1024), what, blocks),
-		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(1/blocks, 1),
+		text: fmt.Sprintf("Make items smaller: compress large attributes before they are stored. Items are of %s on average, so that a %s of one costs %s times the smallest.%s%s",
+			wording.Size(c.Evidence.ItemBytes), what, wording.Roughly(c.blocks(c.Evidence.ItemBytes)), c.toSave(), or),
+		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(c.ofSmallItems(), 1),
 	}, true
+}
+
+// toSave says by how much items have to shrink for the peak to reach the limit, and the
+// share of it from which the policy has a finding. A sentence more begins with a space.
+func (c *Case) toSave() string {
+	need := func(share float64) string {
+		return fmt.Sprintf("%.0f%%", math.Ceil(100*(1-share*detect.Units(detect.Limit(c.Kind))/c.peak())))
+	}
+	text, warning := " Half of the bytes are half of the load", c.Policy.Warning
+	switch of := c.peak() / detect.Units(detect.Limit(c.Kind)); {
+	case of > 1 && warning < 1:
+		text += fmt.Sprintf(": at least %s of them have to be saved to reach the limit, and %s for %s of it", need(1), need(warning), wording.Percent(warning))
+	case of > 1:
+		text += fmt.Sprintf(": at least %s of them have to be saved to reach the limit", need(1))
+	case of > warning:
+		text += fmt.Sprintf(": at least %s of them have to be saved for %s of the limit", need(warning), wording.Percent(warning))
+	}
+	return text + "."
+}
+
+// ofSmallItems returns the share of the peak that is left where each request is of the
+// smallest item. A write costs a whole unit, so that there is no part of one.
+func (c *Case) ofSmallItems() float64 {
+	left := c.peak() / c.blocks(c.Evidence.ItemBytes)
+	if !c.reads() {
+		left = math.Ceil(left)
+	}
+	return min(1, left/c.peak())
 }
 
 // objectStore is for values that DynamoDB is a costly place for.
@@ -97,11 +127,11 @@ func objectStore(_ *Adviser, c *Case) (fix, bool) {
 	if !c.hasLargeItems() || c.Evidence.ItemBytes < largeValueBytes || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
-	blocks := c.blocks(c.Evidence.ItemBytes)
+	left := c.ofSmallItems()
 	return fix{
-		text: fmt.Sprintf("Store the large value in S3 and its address in the item: it is the size of %s KB that makes the key hot, not the number of requests. The peak is then about %s a second.",
-			wording.About(c.Evidence.ItemBytes/1024), wording.PerSecond(detect.Milli(c.peak()/blocks), c.Kind)),
-		basis: "the size of the items", after: c.after(1/blocks, 1/blocks),
+		text: fmt.Sprintf("Store the large value in S3 and its address in the item: it is the size of %s that makes the key hot, not the number of requests. The peak is then about %s a second.",
+			wording.Size(c.Evidence.ItemBytes), wording.PerSecond(detect.Milli(left*c.peak()), c.Kind)),
+		basis: "the size of the items", after: c.after(left, left),
 	}, true
 }
 
@@ -153,8 +183,8 @@ func smallerProjection(_ *Adviser, c *Case) (fix, bool) {
 	}
 	blocks := c.blocks(c.Evidence.ItemBytes)
 	return fix{
-		text: fmt.Sprintf("Project fewer attributes: an index entry is of %s KB, and a write of it costs %s instead of 1. An attribute that is not projected does not write to the index when it changes. The projection of an index is fixed, so that takes a new one.",
-			wording.About(c.Evidence.ItemBytes/1024), unitWord(blocks)),
+		text: fmt.Sprintf("Project fewer attributes: an index entry is of %s, and a write of it costs %s instead of 1. An attribute that is not projected does not write to the index when it changes. The projection of an index is fixed, so that takes a new one.",
+			wording.Size(c.Evidence.ItemBytes), unitWord(blocks)),
 		basis: "the size of the index entries", after: c.after(1/blocks, 1),
 	}, true
 }

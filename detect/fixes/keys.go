@@ -290,8 +290,8 @@ func capacityRemark(c *Case) string {
 	}
 	text = strings.ReplaceAll(text, "the table", "the "+of)
 	if c.Share >= detect.CeilingShare && 2*c.mean() >= c.peak() && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
-		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take %s a second, as long as the shares stay as they were in the seconds in which it was seen",
-			100*c.Share, of, wording.PerSecond(sample.Milli(float64(detect.Limit(c.Kind))/c.Share), c.Kind))
+		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take about %s%s a second, as long as the shares stay as they were in the seconds in which it was seen",
+			100*c.Share, of, wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"))
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

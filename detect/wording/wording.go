@@ -135,11 +135,17 @@ func List(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// Between writes a share with its bounds: 62 to 71%.
+// Between writes a share with its bounds: 62 to 71%. Bounds that are so far apart that they
+// say little, as of a caller among more than are told apart, are one: at least 3%.
 func Between(p detect.Part) string {
 	low, high := 100*p.Low, 100*p.High
-	if high-low < 1 {
+	switch {
+	case high-low < 1:
 		return fmt.Sprintf("%.0f%%", low)
+	case high-low >= 10 && low < 0.5:
+		return fmt.Sprintf("at most %.0f%%", high)
+	case high-low >= 10 && high > 3*low:
+		return fmt.Sprintf("at least %.0f%%", low)
 	}
 	return fmt.Sprintf("%.0f to %.0f%%", low, high)
 }
@@ -170,11 +176,26 @@ func Percent(share float64) string { return fmt.Sprintf("%.3g%%", math.Round(100
 func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }
 
 // Rounded returns v with three significant digits.
-func Rounded(v float64) float64 {
+func Rounded(v float64) float64 { return toDigits(v, 3) }
+
+// Roughly writes a number with two significant digits, as is good enough for a mean of the
+// requests that were looked at: about 260.
+func Roughly(v float64) string { return "about " + About(toDigits(v, 2)) }
+
+// Size writes a mean size in bytes likewise: about 260 KB.
+func Size(bytes float64) string {
+	if bytes < 1<<10 {
+		return Roughly(bytes) + " bytes"
+	}
+	return Roughly(bytes/(1<<10)) + " KB"
+}
+
+// toDigits returns v with so many significant digits.
+func toDigits(v, digits float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return v
 	}
-	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(v))))
+	scale := math.Pow(10, digits-1-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
 }
 

@@ -41,3 +41,34 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsThatSayLittleAreOne: a share of which the bounds are far apart is said by the one
+// that holds.
+func TestBoundsThatSayLittleAreOne(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]detect.Part{
+		"62 to 71%":    {Low: 0.62, High: 0.71},
+		"25 to 44%":    {Low: 0.25, High: 0.44},
+		"1 to 4%":      {Low: 0.01, High: 0.04},
+		"at least 3%":  {Low: 0.03, High: 0.22},
+		"at most 22%":  {Low: 0.001, High: 0.22},
+		"62%":          {Low: 0.62, High: 0.625},
+		"at least 10%": {Low: 0.1, High: 1},
+	} {
+		if got := wording.Between(p); got != want {
+			t.Errorf("%+v is written as %q, want %q", p, got, want)
+		}
+	}
+}
+
+// TestMeanSizesAreRound: a mean of the requests that were looked at is not exact to the byte.
+func TestMeanSizesAreRound(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[float64]string{
+		100: "about 100 bytes", 1023: "about 1,000 bytes", 1024: "about 1 KB", 4500: "about 4.4 KB", 267_264: "about 260 KB", 300 << 10: "about 300 KB",
+	} {
+		if got := wording.Size(bytes); got != want {
+			t.Errorf("%g bytes are written as %q, want %q", bytes, got, want)
+		}
+	}
+}

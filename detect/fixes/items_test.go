@@ -1,0 +1,85 @@
+package fixes_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/fixes"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestLargeItemsSayWhatHasToBeSaved: what compression has to reach follows from the peak; a
+// mean size of the requests looked at has no more digits than it is good for; and a write
+// costs whole units, however small its item becomes.
+func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
+	t.Parallel()
+	small := "keep what changes in a small item of its own instead"
+	for _, c := range []struct {
+		name    string
+		kind    detect.Kind
+		units   float64
+		warning float64
+		changed *float64
+		says    []string
+		never   []string
+		leaves  string // of the first step
+	}{
+		{
+			"six writes a second of 261 KB", detect.HotKeyWrite, 1501, 0.8, nil,
+			[]string{"of about 260 KB on average", "a write of one costs about 260 times", "at least 34% of them have to be saved to reach the limit, and 47% for 80% of it.", small},
+			[]string{"261"}, "6 to 1,501 WCU",
+		},
+		{"all of them is known to change", detect.HotKeyWrite, 1501, 0.8, changed(1), []string{"at least 34%"}, []string{small}, "6 to 1,501 WCU"},
+		{"below the limit", detect.HotKeyWrite, 900, 0.8, nil, []string{"half of the load: at least 12% of them have to be saved for 80% of the limit."}, []string{"to reach the limit"}, "4 to 900 WCU"},
+		{"the policy has a finding from the limit on", detect.HotKeyWrite, 1501, 1, nil, []string{"at least 34% of them have to be saved to reach the limit."}, nil, "6 to 1,501 WCU"},
+		{"reads", detect.HotKeyRead, 4000, 0.8, nil, []string{"a read of one costs about 66 times", "at least 25% of them have to be saved to reach the limit, and 40% for 80% of it."}, []string{small}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			requests := op(sample.PutItem, 1, 5.75, 261)
+			if c.kind == detect.HotKeyRead {
+				requests = op(sample.GetItem, 1, 61, 66)
+			}
+			of := hot(c.kind, c.units, requests)
+			of.Policy.Warning = c.warning
+			of.Evidence.ItemBytes, of.Evidence.ChangedShare = 261*1024, c.changed
+			steps := fixes.New().Steps(of)
+			i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionCompress })
+			if i < 0 {
+				t.Fatalf("no step makes items smaller: %+v", steps)
+			}
+			for _, words := range c.says {
+				if !strings.Contains(steps[i].Text, words) {
+					t.Errorf("it does not say %q: %s", words, steps[i].Text)
+				}
+			}
+			for _, words := range c.never {
+				if strings.Contains(steps[i].Text, words) {
+					t.Errorf("it says %q: %s", words, steps[i].Text)
+				}
+			}
+			if got := wording.Leaves(&steps[i]); !strings.HasPrefix(got, c.leaves) {
+				t.Errorf("it leaves %q, want %q", got, c.leaves)
+			}
+			for _, s := range steps {
+				if s.Action == detect.ActionObject && c.units == 1501 && (!strings.Contains(s.Text, "is then about 6 write units") || s.After.Low != 6 || s.After.High != 6) {
+					t.Errorf("in S3: %s It leaves %+v", s.Text, s.After)
+				}
+			}
+		})
+	}
+}
+
+// TestCeilingsAreRoundedAlike: what a table can take is written with three digits, as where
+// its key design is judged.
+func TestCeilingsAreRoundedAlike(t *testing.T) {
+	t.Parallel()
+	c := with(hot(detect.HotKeyWrite, 900, op(sample.PutItem, 1, 900, 1)), func(c *fixes.Case) { c.Share = 0.6 })
+	steps := fixes.New().Steps(c)
+	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "the table as a whole can take about "+wording.Significant(1000/0.6)+" write units a second") {
+		t.Error(last.Text)
+	}
+}
