@@ -3,7 +3,8 @@ package detect
 import "time"
 
 // Evidence is what the requests of a key were like in its hottest seconds, as
-// far as they were gathered. Shares are of the load, 0 to 1.
+// far as they were gathered; of a load that goes from key to key, those of its hottest
+// key. Shares are of the load, 0 to 1.
 type Evidence struct {
 	// Seconds and Records are how many it rests on.
 	Seconds int   `json:"seconds"`

@@ -7,8 +7,9 @@ type Table struct {
 	Target
 	// Seconds is in how many seconds there was load.
 	Seconds int64 `json:"seconds"`
-	// Requests are those that were served, of sampled ones those that were drawn; WCU and
-	// RCU are the units that requests which were served consumed.
+	// Requests are those that no sample marks as throttled, of sampled ones those that were
+	// drawn; WCU and RCU are their units. Where Throttled has none the samples may not tell
+	// what was throttled, and not all of these need have been served.
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`

@@ -190,6 +190,8 @@ func isLoad(k detect.Kind) bool {
 // headline returns what a finding means to a reader who sees one for the first time.
 func headline(f *detect.Finding) string {
 	switch {
+	case f.Kind == detect.RetryStorm:
+		return fmt.Sprintf("one caller sends its requests again and again; without the repeats the key needs %s what one partition serves", wording.Times(f.Utilization))
 	case f.Kind == detect.TableStarvation:
 		return "requests exceed the capacity of " + whole(f) + " as a whole"
 	case f.Sharding != nil && !f.Kind.OfKey() && f.Severity == detect.Critical:
@@ -503,7 +505,11 @@ func requests(p *page, f *detect.Finding) {
 	case f.Kind.OfTable():
 		from = wording.Seconds(e.Seconds) // all in which it throttled
 	}
-	p.heading(fmt.Sprintf("Requests (%s samples from %s)", wording.Count(e.Records), from))
+	of := ""
+	if f.Kind == detect.MovingHotSpot {
+		of = " of the hottest of the keys" // whose evidence stands for what all of them are like
+	}
+	p.heading(fmt.Sprintf("Requests%s (%s samples from %s)", of, wording.Count(e.Records), from))
 	var ops []string
 	for _, o := range e.Operations {
 		ops = append(ops, fmt.Sprintf("%s %.0f%%", o.Op, 100*o.Share))
@@ -522,7 +528,7 @@ func requests(p *page, f *detect.Finding) {
 	shares(p, "callers", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
-		p.fact("item size", "%s bytes on average", wording.About(e.ItemBytes))
+		p.fact("item size", "%s on average", wording.Size(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)

@@ -78,6 +78,10 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	if got := headline(&refused); !strings.Contains(got, "throttles requests of it") {
 		t.Errorf("a key of which requests are refused at a load below the limit is headed %q", got)
 	}
+	storm := detect.Finding{Kind: detect.RetryStorm, Severity: detect.Warning, Utilization: 0.9}
+	if got := headline(&storm); got != "one caller sends its requests again and again; without the repeats the key needs 90% of what one partition serves" {
+		t.Errorf("a retry storm is headed %q", got)
+	}
 	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
 	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row)") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)

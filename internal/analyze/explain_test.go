@@ -144,15 +144,21 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 	if !strings.Contains(head, "keys are hot one after another") || !strings.Contains(head, "First: Shuffle the input") {
 		t.Errorf("the result begins with\n%s", head)
 	}
-	if n := strings.Count(out, "hot_key_write"); n != 3 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "more: -o csv, json or html has all") {
+	if n := strings.Count(out, "hot_key_write"); n != 3 || strings.Count(out, "57") != 1 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "-o csv, json or html has all") {
 		t.Errorf("%d rows of keys:\n%s", n, out)
 	}
 	own := explained(t, text.String(), "cust-30-x")
 	if !strings.Contains(own, "1. Shuffle the input") || strings.Contains(own, "Spread the key over") {
 		t.Errorf("a key of the import is told:\n%s", own)
 	}
-	if whole := explained(t, text.String(), "orders"); !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
+	whole := explained(t, text.String(), "orders")
+	if !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
 		t.Errorf("the table as a whole is told:\n%s", whole)
+	}
+	_, step, _ := strings.Cut(whole, "  1. ")
+	step, _, _ = strings.Cut(step, "  2. ")
+	if strings.Count(step, "sorted") != 1 || !strings.Contains(whole, "\nRequests of the hottest of the keys (") {
+		t.Errorf("the table as a whole is told of a sorted import more than once, or of one key's requests as its own:\n%s", whole)
 	}
 }
 
@@ -192,7 +198,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	for table, says := range map[string][]string{
 		"jobs": {
 			"jobs as a whole", "critical jobs: key “mail”", "First: Spread the key over 2 shards", "hot_key_write mail: 1,100 WCU, 110% of the limit",
-			"77,000 WCU in all, 1,100 a second", "ceiling 1,000 WCU a second", "Key design (catastrophic)", "One key takes everything",
+			"seen 1,540 requests in 70 seconds, none of them marked as throttled", "77,000 WCU in all, 1,100 a second", "ceiling 1,000 WCU a second", "Key design (catastrophic)", "One key takes everything",
 		},
 		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU in all, 220 a second", "most load user#", "Key design (watch)"},
 	} {

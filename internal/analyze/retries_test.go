@@ -86,4 +86,9 @@ func TestTablesTellServedFromThrottled(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, page)
 		}
 	}
+	without := strings.Split(samples, "\n")
+	page = strings.Join(strings.Fields(explained(t, without[0]+"\n"+without[3]+"\n", "orders")), " ")
+	if !strings.Contains(page, "throttled 6 attempts seen, beside these, without units of their own") || strings.Contains(page, "0 WCU and 0 RCU") {
+		t.Errorf("attempts without units are told as\n%s", page)
+	}
 }

@@ -253,17 +253,29 @@ func (w *wholeTable) write(p *page) {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
 	p.heading("Load")
-	p.fact("seen", "%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
+	p.fact("seen", "%s", w.seen())
 	for _, l := range []struct {
 		name, unit string
 		sum        float64
 	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
 		p.fact(l.name, "%s %s in all, %s a second on average", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))))
 	}
-	if t := w.Throttled; t.Requests > 0 {
+	switch t := w.Throttled; {
+	case t.Requests > 0 && t.WCU+t.RCU > 0:
 		p.fact("throttled", "%s attempts seen, beside these: they asked for %s WCU and %s RCU", wording.Count(t.Requests), wording.About(t.WCU), wording.About(t.RCU))
+	case t.Requests > 0:
+		p.fact("throttled", "%s attempts seen, beside these, without units of their own: those of a request that was sent again count once, with its last attempt", wording.Count(t.Requests))
 	}
 	w.keys(p)
+}
+
+// seen says how many requests there were. Samples may not tell what was throttled: that
+// the others were served is known where some do.
+func (w *wholeTable) seen() string {
+	if w.Throttled.Requests > 0 {
+		return fmt.Sprintf("%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
+	}
+	return fmt.Sprintf("%s requests in %s, none of them marked as throttled", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 }
 
 // keys writes what the keys look like, and the verdict on that.

@@ -258,7 +258,7 @@ func firstSentence(text string) string {
 
 func (r *Result) findings(colours bool) string {
 	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
-	rows := 0
+	rows, alike := 0, 0
 	for _, group := range detect.Roots(r.Findings) {
 		shown := few(group)
 		for i, f := range shown[:min(len(shown), maxRows-rows)] {
@@ -275,11 +275,15 @@ func (r *Result) findings(colours bool) string {
 		}
 		if hidden := len(group) - len(shown); hidden > 0 && rows < maxRows {
 			t.AppendRow(table.Row{"", "", "", fmt.Sprintf("└ and %s like these", wording.Count(int64(hidden)))})
+			alike += hidden
 		}
 	}
 	t.SetColumnConfigs(right("peak/s", "of limit", "seconds over", "shards"))
-	if more := len(r.Findings) - rows; more > 0 {
+	switch more := len(r.Findings) - rows - alike; {
+	case more > 0:
 		return t.Render() + fmt.Sprintf("\nand %s more: -o csv, json or html has all", wording.Count(int64(more)))
+	case alike > 0:
+		return t.Render() + "\n-o csv, json or html has all rows"
 	}
 	return t.Render()
 }
@@ -323,7 +327,7 @@ func shardsCell(f, root *detect.Finding) any {
 	return f.Shards
 }
 
-// tables writes what was served of each table and index, and what was throttled where
+// tables writes what was seen of each table and index, and what was throttled where
 // anything was.
 func (r *Result) tables() string {
 	columns := []string{"seconds", "requests seen", "write units", "read units"}

@@ -71,15 +71,6 @@ func subject(k detect.Kind, key string) string {
 	return keytext(key)
 }
 
-// shareOf writes a share with its bounds, where these differ.
-func shareOf(p detect.Part) string {
-	low, high := percent(p.Low), percent(p.High)
-	if low == high {
-		return low
-	}
-	return strings.TrimSuffix(low, "%") + " to " + high
-}
-
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
