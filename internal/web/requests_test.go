@@ -1,0 +1,59 @@
+package web_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestPagesSayWhoseRequestsTheyAre: requests are served for certain only where the samples
+// show throttled ones, attempts that ask for nothing are not said to, and a moving hot spot's
+// requests are those of one key.
+func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	document := func(of any) []byte {
+		text, err := json.Marshal(of)
+		must(t, err)
+		return text
+	}
+	var j store.Judgement
+	for name, throttled := range map[string]detect.Throttled{"quiet": {}, "refused": {Requests: 9, WCU: 6}, "resent": {Requests: 9}} {
+		of := detect.Table{Target: detect.Target{Table: name}, Seconds: 1, Requests: 20, WCU: 40, Throttled: throttled, View: &detect.View{}}
+		j.Views = append(j.Views, store.TableView{Target: of.Target, Document: document(of)})
+	}
+	f := detect.NewFinding(detect.MovingHotSpot, detect.Target{Table: "quiet"}, sample.Key{})
+	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now(), time.Now()
+	f.Evidence = &detect.Evidence{Records: 755, Seconds: 5, ItemBytes: 267_264, Callers: []detect.Part{{Text: "loader", Low: 0.03, High: 0.22}}}
+	j.Findings = []store.Finding{{
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
+		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document(f),
+	}}
+	j.Incidents = stored(t, []detect.Finding{f})
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	address := serve(t, s)
+	for path, says := range map[string][]string{
+		"/table?index=&table=quiet":   {"Requests seen 20, none of them marked as throttled"},
+		"/table?index=&table=refused": {"Requests seen 20 that were served", "9 attempts seen, which asked for 6 WCU and 0 RCU"},
+		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
+		"/findings/" + f.Fingerprint:  {"755 requests of the hottest of the keys in the 5 hottest seconds", "loader at least 3%", "about 260 KB on average"},
+	} {
+		text := open(t, address+path).text()
+		for _, want := range says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q: %s", path, want, text)
+			}
+		}
+	}
+}
