@@ -102,16 +102,20 @@ func about(f *detect.Finding) string {
 	return string(f.Kind)
 }
 
-// needs says how much of what one partition serves a key needs at most. What lasts is that
+// needs says how much of what one partition serves a key needs: at most, or on average
+// where the samples do not prove that any second had more than the mean. What lasts is that
 // it is hot, and not its highest second.
 func needs(f *detect.Finding) string {
 	figure, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(f.Kind, "WCU", "RCU")
-	peak, most := figure.Value, "up to"
+	peak, most, average := figure.Value, "up to", ""
 	if figure.Low != figure.High {
 		most = "about" // as samples tell
 	}
+	if mean := detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU); f.Quality.IsSampled() && mean.Value > 0 && figure.Low <= mean.High {
+		peak, most, average = Rounded(mean.Value), "about", " on average"
+	}
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" needs %s %s %s/s, %s what one partition %s", most, About(peak), unit, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
+	return fmt.Sprintf(" needs %s %s %s/s%s, %s what one partition %s", most, About(peak), unit, average, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and

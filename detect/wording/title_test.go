@@ -22,6 +22,12 @@ func TestTitle(t *testing.T) {
 	}
 	sampled := of(detect.HotKeyWrite, "big", 2089, 0, 900)
 	sampled.Peak.WCU.Low, sampled.Peak.WCU.High = 1488, 4159
+	steady := of(detect.HotKeyWrite, "steady", 2089, 0, 900)
+	steady.Peak.WCU.Low, steady.Peak.WCU.High = 1488, 4159
+	steady.Mean.WCU, steady.Quality.Sampling = detect.Figure{Value: 1513, Low: 1488, High: 1539}, detect.SamplingByCall
+	bursts := of(detect.HotKeyWrite, "bursts", 2089, 0, 900)
+	bursts.Peak.WCU.Low, bursts.Peak.WCU.High = 1000, 4159
+	bursts.Mean.WCU, bursts.Quality.Sampling = detect.Figure{Value: 613, Low: 588, High: 639}, detect.SamplingByCall
 	over := of(detect.HotKeyRead, "settings", 0, 12_000, 45)
 	over.State = detect.Resolved
 	rolling := of(detect.RollingHotKey, "2026-11-21", 1200, 0, 300)
@@ -45,6 +51,8 @@ func TestTitle(t *testing.T) {
 		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":                 of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
 		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                                of(detect.MovingHotSpot, "", 1500, 0, 60),
 		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                        sampled,
+		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, hot for 15 min":                          steady,
+		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                     bursts,
 	} {
 		if got := wording.Title(f); got != want {
 			t.Errorf("the title is\n%s, want\n%s", got, want)
