@@ -69,7 +69,42 @@ func (c *Case) notToWait() string {
 // overdue reports whether the key has been hot for longer than splits take.
 func (c *Case) overdue() bool { return c.hotSeconds() >= detect.HealSeconds && c.Utilization > 1 }
 
-func (c *Case) hotSeconds() float64 { return c.LastSeen.Sub(c.FirstSeen).Seconds() + 1 }
+// hotSeconds returns for how long the key has been hot: since the first second that shows
+// it or, where the mean is proven above the limit, in all seconds of that.
+func (c *Case) hotSeconds() float64 {
+	hot := c.LastSeen.Sub(c.FirstSeen).Seconds() + 1
+	if detect.Side(c.Kind, c.Mean.WCU, c.Mean.RCU).Low > detect.Units(detect.Limit(c.Kind)) {
+		hot = max(hot, float64(c.Seconds))
+	}
+	return hot
+}
+
+// throttlesStill is to look whether DynamoDB has healed the key in the time that splits
+// take, where the samples do not show it.
+func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
+	if c.Reason != detect.Splittable || !c.overdue() || c.stillThrottled() {
+		return fix{}, false
+	}
+	index := ""
+	if c.Index == "" && (c.Facts == nil || c.Facts.LSIs == nil) {
+		index = " See, too, whether the table has a local secondary index: DynamoDB never splits a key of such a table."
+	}
+	return fix{
+		text: fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles, and do not wait any longer: the key has been hot for %s, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. Then DynamoDB did not heal it: go on with the next steps.",
+			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), c.hotFor()) + index,
+		basis: "no throttled request is in the samples", place: ahead,
+	}, true
+}
+
+// stillThrottled reports whether it was seen that the key's partition throttles.
+func (c *Case) stillThrottled() bool {
+	return c.Evidence != nil && c.Evidence.Refused[sample.KeyRange.String()] > 0 || c.SaturatedSeconds > 0
+}
+
+// hotFor is hotSeconds in words.
+func (c *Case) hotFor() string {
+	return wording.Span(time.Duration(c.hotSeconds()) * time.Second)
+}
 
 // oneShard is for a key that needs no more of them yet.
 func oneShard(_ *Adviser, c *Case) (fix, bool) {
@@ -260,16 +295,12 @@ func remarks(c *Case) (all []detect.Step) {
 }
 
 // waitedEnough returns the advice not to wait any longer, once splits have not helped
-// in the time that they take; empty before.
+// in the time that they take; empty before, and where that is not seen.
 func waitedEnough(c *Case) string {
-	if c.Reason != detect.Splittable || !c.overdue() {
+	if c.Reason != detect.Splittable || !c.overdue() || !c.stillThrottled() {
 		return ""
 	}
-	hot := wording.Span(time.Duration(c.hotSeconds()) * time.Second)
-	if c.Evidence != nil && c.Evidence.Refused[sample.KeyRange.String()] > 0 || c.SaturatedSeconds > 0 {
-		return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", hot)
-	}
-	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles, and then DynamoDB did not heal it. The table's metric WriteKeyRangeThroughputThrottleEvents, or the one of reads, tells which.", hot)
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())
 }
 
 // capacityRemark says what the table's own capacity has to do with the key: one
@@ -290,8 +321,12 @@ func capacityRemark(c *Case) string {
 	}
 	text = strings.ReplaceAll(text, "the table", "the "+of)
 	if c.Share >= detect.CeilingShare && 2*c.mean() >= c.peak() && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {
-		text += fmt.Sprintf(" With %.0f%% of the load on this key the %s as a whole can take about %s%s a second, as long as the shares stay as they were in the seconds in which it was seen",
-			100*c.Share, of, wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"))
+		on := "this key"
+		if c.Rolling != nil {
+			on = fmt.Sprintf("the key of one %s", c.Rolling.Period)
+		}
+		text += fmt.Sprintf(" With %.0f%% of the load on %s the %s as a whole can take about %s%s a second, as long as the shares stay as they were in the seconds in which it was seen",
+			100*c.Share, on, of, wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"))
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

@@ -55,6 +55,7 @@ type entry struct {
 // ledger is every fix for a hot key, the least effort first.
 var ledger = []entry{
 	{detect.ActionWait, detect.EffortNone, "waiting", splitForHeat},
+	{detect.ActionWait, detect.EffortNone, "waiting", throttlesStill},
 	{detect.ActionShard, detect.EffortNone, "shards", oneShard},
 	{detect.ActionCaller, detect.EffortSetting, "callers", testKey},
 	{detect.ActionRetry, detect.EffortSetting, "retries", retryStorm},

@@ -111,7 +111,7 @@ func ReadBack(f *detect.Finding) (share float64) {
 // suffixKind returns how an item finds its shard: by what reads it.
 func suffixKind(c *Case) string {
 	if c.isQueue() {
-		return "A random suffix does: a job is changed and deleted by who has read it, and so knows its shard."
+		return "A random suffix does: a job is changed and deleted by who has read it, and so knows its shard. The queue's one order is given up: jobs are in order within a shard only. SQS is the queue that needs no shards."
 	}
 	if share := ReadBack(c.Finding); share >= worthShare {
 		such := ", such as a hash of the sort key"

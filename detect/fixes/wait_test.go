@@ -23,11 +23,15 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		saysNot  string
 		reason   detect.Reason
 		isSilent bool
+		mean     detect.Figure // of a quarter of an hour
 	}{
 		{name: "after two minutes", seconds: 120, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "after a quarter of an hour", seconds: 900, refused: 100, reason: detect.Splittable, says: "still throttles. DynamoDB did not heal it", saysNot: "Wait some"},
 		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 min, longer than splits take. The samples show no throttled request", saysNot: "Wait some"},
+		{name: "where it comes first to look", seconds: 900, reason: detect.Splittable, says: "See whether the table's metric WriteKeyRangeThroughputThrottleEvents", saysNot: "Wait some"},
+		{name: "noticed late, with a mean proven above the limit", seconds: 890, mean: detect.Figure{Value: 1513, Low: 1488, High: 1539}, reason: detect.Splittable, says: "hot for 15 min, longer than splits take", saysNot: "Wait some"},
+		{name: "noticed late, with a mean that is not", seconds: 890, mean: detect.Figure{Value: 1010, Low: 980, High: 1040}, reason: detect.Splittable, says: "Wait some", saysNot: "do not wait"},
 		{name: "what no split helps", seconds: 120, reason: detect.HotItem, isSilent: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,6 +39,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 			f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 			f.Reason, f.Severity, f.Utilization, f.Shards = c.reason, detect.Critical, 1.5, 3
 			f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(c.seconds-1)*time.Second)
+			f.Mean.WCU, f.Seconds = c.mean, 900
 			f.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): c.refused}}
 			text := ""
 			for _, s := range fixes.New().Steps(&fixes.Case{Finding: &f, Load: 1_500_000, Policy: detect.DefaultPolicy()}) {
