@@ -119,9 +119,17 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
 		number, template, period, wording.Quote(keys[len(keys)-1]), period)
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
-		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity
+		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !ofSize(s)
 	})
+	if slices.ContainsFunc(f.Advice, ofSize) && f.Evidence != nil {
+		f.Why += fmt.Sprintf(" Two causes meet: each %s's load is on one key, and its items are of %s KB on average, so that few requests are a high load.", period, wording.About(f.Evidence.ItemBytes/1024))
+	}
 	return f, true
+}
+
+// ofSize reports whether a step makes items smaller, which leaves keys as they are.
+func ofSize(s detect.Step) bool {
+	return s.Action == detect.ActionVertical || s.Action == detect.ActionCompress || s.Action == detect.ActionObject
 }
 
 // Patterns are the hot keys named after a time, by their pattern.

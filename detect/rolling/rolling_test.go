@@ -2,6 +2,7 @@ package rolling_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,35 @@ func TestAPatternIsAsOldAsItsFirstKey(t *testing.T) {
 	found := rolling.Patterns{}.Findings(minutes, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
 	if len(found) != 1 || !found[0].FirstSeen.Equal(began) || found[0].Over() != 1800 || !strings.HasPrefix(found[0].Why, "At least 8 keys") {
 		t.Errorf("found %+v, want one since %s, over in 1,800 seconds", found, began)
+	}
+}
+
+// TestSizeIsACauseOfThePattern: where each hour's items are large, the pattern says what
+// makes them smaller, behind its own key, and that there are two causes.
+func TestSizeIsACauseOfThePattern(t *testing.T) {
+	t.Parallel()
+	var hours []detect.Finding
+	for i := range 2 {
+		at := time.Date(2026, 3, 10, 9+i, 0, 0, 0, time.UTC)
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15")))
+		f.Rolling = rolling.Of(f.Key, at)
+		f.Severity, f.State, f.Utilization, f.Peak.At, f.FirstSeen, f.LastSeen = detect.Critical, detect.Resolved, 1.2, at, at, at
+		f.Evidence = &detect.Evidence{ItemBytes: 122_880}
+		f.Advice = []detect.Step{{Action: detect.ActionRename}, {Action: detect.ActionCompress}, {Action: detect.ActionWait}, {Action: detect.ActionObject}}
+		hours = append(hours, f)
+	}
+	found := rolling.Patterns{}.Findings(hours, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
+	if len(found) != 1 {
+		t.Fatalf("found %+v, want one", found)
+	}
+	var actions []string
+	for _, s := range found[0].Advice {
+		actions = append(actions, s.Action)
+	}
+	if want := []string{detect.ActionRename, detect.ActionCompress, detect.ActionObject}; !slices.Equal(actions, want) {
+		t.Errorf("it advises %v, want %v", actions, want)
+	}
+	if !strings.Contains(found[0].Why, "Two causes meet: each hour's load is on one key, and its items are of 120 KB on average") {
+		t.Errorf("it says %q", found[0].Why)
 	}
 }
