@@ -114,7 +114,7 @@ const (
 	// below the highest means of an hour. Chosen on simulated hours: of ten, 1% and
 	// less, 99.7%, 95% and 87% then have a shard count within one of the truth's.
 	PeakDeviations = 2.15
-	// PeakRange is by how many deviations less or more a range of shards reaches.
+	// PeakRange is by how many deviations less the peak's lower bound is.
 	PeakRange = 1
 	// RangeRate is the rate at and below which a range of shards is shown.
 	RangeRate = 0.01

@@ -326,7 +326,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if limits := f.Quality.Sentence(); limits != "" {
 		f.Why += " " + limits
 	}
-	if open := e.Shards(r); open != "" {
+	if open := e.Shards(&f, r); open != "" {
 		f.Why += " " + open
 	}
 	if f.Combined > 1 && f.Utilization <= 1 {

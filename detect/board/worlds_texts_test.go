@@ -178,9 +178,44 @@ func TestSampledFiguresAreEstimates(t *testing.T) {
 	if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", ""), "%d (%d to %d) WCU", &peak, &low, &high); err != nil || low > 1500 || high < 1500 {
 		t.Errorf("the peak of 1,500 is said to be %d, of %d to %d (%v)", peak, low, high, err)
 	}
-	for _, words := range []string{"is spread over at least ", "sort keys   at least ", "as the samples estimate each second"} {
+	var keys, fewest, most, from, to int
+	_, line, _ = strings.Cut(page, "\n  sort keys   at least ")
+	if _, err := fmt.Sscanf(line, "%d in the hottest second", &keys); err != nil || keys > 29 {
+		t.Errorf("at least %d sort keys are said of the hottest second, of which 29 samples show 2,900 units (%v)", keys, err)
+	}
+	_, line, _ = strings.Cut(strings.ReplaceAll(strings.Join(strings.Fields(page), " "), ",", ""), " At this rate from ")
+	if _, err := fmt.Sscanf(line, "%d to %d shards fit what was seen a peak between %d and %d. A load that stays at its mean", &fewest, &most, &from, &to); err != nil ||
+		from != low || to != high || fewest != 3 || most != 7 {
+		t.Errorf("%d to %d shards are said to fit, with a peak of %d to %d (%v)", fewest, most, from, to, err)
+	}
+	for _, words := range []string{"  1. See whether the table's metric WriteKeyRangeThroughputThrottleEvents", "is spread over at least ", "sort keys   at least ", "as the samples estimate each second"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("it does not say %q:\n%s", words, page)
 		}
+	}
+}
+
+// TestWhatPeopleAreTold reads titles, reasons and steps of worlds as on-call does.
+func TestWhatPeopleAreTold(t *testing.T) {
+	t.Parallel()
+	all := fieldWorlds(t)
+	for _, c := range []struct {
+		world string
+		says  []string
+	}{
+		{"flush-of-a-hot-key", []string{"one caller alone makes key “tenant#big” hot, for 2 min 50 s", "these times do not, and have “batch” write each request's own time"}},
+		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "can take 1,180 write units a second"}},
+		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key", "With 100% of the load on the key of one minute"}},
+	} {
+		t.Run(c.world, func(t *testing.T) {
+			t.Parallel()
+			j := all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == c.world })].judge()
+			texts := strings.Join(j.texts(), "\n")
+			for _, words := range c.says {
+				if !strings.Contains(texts, words) {
+					t.Errorf("nothing says %q:\n%s", words, texts)
+				}
+			}
+		})
 	}
 }

@@ -161,8 +161,12 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.believed = true
 	}
 	e.warned = e.warned || flush
+	opens := e.state == "" || e.state == detect.Resolved
 	if combined || unproven || flush {
 		e.extendPending(p.second)
+	}
+	if flush && opens {
+		e.backDate(p.second, r)
 	}
 	if plateau {
 		e.addPlateau(p.second)
@@ -257,6 +261,16 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 func (e *Episode) addOver(second int64) {
 	e.Over++
 	e.overIn = detect.AddSecond(e.overIn, second)
+}
+
+// backDate makes an episode begin with the time in which what was flushed has gathered. It
+// takes some flushes to tell that time, and until then the mean over it is not known: a load
+// that is hot on average over all of it was so before that is noticed.
+func (e *Episode) backDate(noticed int64, r Rules) {
+	all := e.total(r.Kind)
+	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Kind), r.Warning) {
+		e.extend(noticed-all.Seconds()+1, noticed)
+	}
 }
 
 // smooth raises the peak of a load that was flushed to its mean: how long the first flush

@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -18,24 +19,23 @@ func (e *Episode) Peak(k detect.Kind) sampling.Interval {
 	return e.write
 }
 
-// Sustained returns the peak that a shard count has to serve: of a key whose every
+// sustainedPeak returns the peak that a shard count has to serve: of a key whose every
 // request was seen its highest second, of a sampled one what its seconds tell
-// without their noise.
-func (e *Episode) Sustained(k detect.Kind) sampling.Interval {
+// without their noise, and the least that it likely is.
+func (e *Episode) sustainedPeak(k detect.Kind) (value, low sample.Milli) {
 	most := e.Peak(k)
 	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
-		return most
+		return most.Value, most.Low
 	}
-	p := e.peak.Of(e.seconds)
-	value := min(max(p.Value, e.restoredPeak), most.Value)
+	peak, low := e.peak.Of(e.seconds)
+	value = min(max(peak, e.restoredPeak), most.Value)
 	if e.flushed > 0 {
 		value = min(max(value, detect.Milli(e.total(k).Mean(0).Value)), most.Value)
 	}
-	low := p.Low
-	if e.restoredPeak > p.Value {
+	if e.restoredPeak > peak {
 		low = most.Low // what the judge before this one wrote
 	}
-	return sampling.Interval{Value: value, Low: min(low, value), High: min(max(p.High, value), most.Value)}
+	return value, min(low, value)
 }
 
 // leastPeak returns what the highest second of a sampled key surely has, given the lower
@@ -56,9 +56,9 @@ func (e *Episode) total(k detect.Kind) *sampling.Total {
 	return &e.writeTotal
 }
 
-// Shards says what the samples leave open of a shard count; empty where they leave
-// nothing open that matters.
-func (e *Episode) Shards(r Rules) string {
+// Shards says what the samples leave open of the finding's shard count; empty where they
+// leave nothing open that matters. It rests on the bounds that the finding shows.
+func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 	if !e.sampled {
 		return ""
 	}
@@ -66,12 +66,19 @@ func (e *Episode) Shards(r Rules) string {
 	if e.draws.RateLow > detect.RangeRate || e.draws.RateLow == 0 {
 		return text
 	}
-	p := e.Sustained(r.Kind)
-	low, high := detect.Shards(p.Low, detect.Limit(r.Kind), r.Headroom), detect.Shards(p.High, detect.Limit(r.Kind), r.Headroom)
+	peak, mean := detect.Side(r.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU)
+	needed := func(units float64) int {
+		return detect.Shards(detect.Milli(units), detect.Limit(r.Kind), r.Headroom)
+	}
+	low, high := needed(peak.Low), needed(peak.High)
 	if low == high {
 		return text
 	}
-	return fmt.Sprintf("%s At this rate from %d to %d shards fit what was seen.", text, low, high)
+	text += fmt.Sprintf(" At this rate from %d to %d shards fit what was seen, a peak between %s and %s.", low, high, wording.About(peak.Low), wording.About(peak.High))
+	if steady := needed(mean.Value); steady < f.Shards {
+		text += fmt.Sprintf(" A load that stays at its mean of %s needs %d.", wording.About(mean.Value), steady)
+	}
+	return text
 }
 
 // PeakLoad returns the highest seconds of reads and of writes.
@@ -83,19 +90,19 @@ func (e *Episode) PeakLoad() sketch.Load {
 // advice are left to the caller.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	sustained := e.Sustained(r.Kind)
+	sustained, least := e.sustainedPeak(r.Kind)
 	figure := &f.Peak.WCU
 	if r.Kind == detect.HotKeyRead {
 		figure = &f.Peak.RCU
 	}
-	figure.Value = detect.Units(sustained.Value)
-	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
-	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
+	figure.Value = detect.Units(sustained)
+	figure.Low = min(figure.Low, detect.Units(least)) // the highest second's own would be above the value
+	if e.sampled && sustained > e.restoredPeak {        // else the judge before this one wrote both
 		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)
+	f.Shards = detect.Shards(sustained, detect.Limit(r.Kind), r.Headroom)
 	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
 		own := sketch.Load{Read: e.readTotal.Value(), Write: e.writeTotal.Value()}
 		f.Share = min(1, float64(detect.Amount(r.Kind, own))/float64(all))

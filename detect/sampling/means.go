@@ -97,11 +97,10 @@ func (p *Peak) Raise(m *Means, at int64) {
 	}
 }
 
-// Of returns the peak after so many seconds, and the range in which it lies as
-// likely as not.
-func (p *Peak) Of(seconds int64) Interval {
+// Of returns the peak after so many seconds, and the least that it likely is.
+func (p *Peak) Of(seconds int64) (value, low sample.Milli) {
 	z := detect.PeakDeviations + math.Sqrt(2*math.Log(float64(max(seconds, 2)))) - math.Sqrt(2*math.Log(3600))
-	return Interval{Value: p.at(z), Low: p.at(z + detect.PeakRange), High: p.at(z - detect.PeakRange)}
+	return p.at(z), p.at(z + detect.PeakRange)
 }
 
 func (p *Peak) at(z float64) sample.Milli {
