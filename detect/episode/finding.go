@@ -97,7 +97,7 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	}
 	figure.Value = detect.Units(sustained)
 	figure.Low = min(figure.Low, detect.Units(least)) // the highest second's own would be above the value
-	if e.sampled && sustained > e.restoredPeak {        // else the judge before this one wrote both
+	if e.sampled && sustained > e.restoredPeak {      // else the judge before this one wrote both
 		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
