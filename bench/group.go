@@ -175,14 +175,18 @@ func (g *group) list(w io.Writer) {
 
 func (g *group) print(w io.Writer, results map[string][]result) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\n%s\tCPU ns/%s\tsmallest–largest\tpeak MiB\n", g.name, g.unit)
+	fmt.Fprintf(t, "\n%s\tCPU ns/%s\tsmallest–largest\tns/%s\tpeak MiB\n", g.name, g.unit, g.unit)
 	for _, c := range g.contenders {
 		all := results[c.name]
 		ns := each(all, func(r result) float64 { return r.per(r.CPU) })
+		wall := each(all, func(r result) float64 { return r.per(r.Wall) })
 		peak := each(all, func(r result) float64 { return float64(r.Peak) / (1 << 20) })
-		fmt.Fprintf(t, "%s\t%.1f\t%.1f–%.1f\t%.0f\n", c.name, ns.median(), ns[0], ns[len(ns)-1], peak.median())
+		fmt.Fprintf(t, "%s\t%.1f\t%.1f–%.1f\t%.1f\t%.0f\n", c.name, ns.median(), ns[0], ns[len(ns)-1], wall.median(), peak.median())
 	}
 	t.Flush()
+	if len(g.figures) == 0 {
+		return
+	}
 	fmt.Fprintf(t, "\nfigure\tgoal\tCPU time\tsmallest–largest")
 	if g.wall {
 		fmt.Fprintf(t, "\ttime\tsmallest–largest")

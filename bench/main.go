@@ -25,19 +25,20 @@ func groups() []group { return []group{sketches(), decoders(), pipelines()} }
 func main() {
 	rounds := flag.Int("rounds", 5, "how often each contender runs")
 	only := flag.String("group", "", "run one group alone")
+	match := flag.String("match", "", "run only the contenders whose name has this in it, without figures")
 	list := flag.Bool("list", false, "print the names of the groups and their contenders")
 	contender := flag.String("contender", "", "for this program itself: run one contender, and print its result as JSON")
 	flag.Parse()
-	if err := run(*rounds, *only, *contender, *list); err != nil {
+	if err := run(*rounds, *only, *match, *contender, *list); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, only, contender string, list bool) error {
+func run(rounds int, only, match, one string, list bool) error {
 	all := groups()
-	if contender != "" {
-		return runContender(all, contender)
+	if one != "" {
+		return runContender(all, one)
 	}
 	if only != "" {
 		if !slices.ContainsFunc(all, func(g group) bool { return g.name == only }) {
@@ -46,6 +47,10 @@ func run(rounds int, only, contender string, list bool) error {
 		all = slices.DeleteFunc(all, func(g group) bool { return g.name != only })
 	}
 	for _, g := range all {
+		if match != "" {
+			g.contenders = slices.DeleteFunc(g.contenders, func(c contender) bool { return !strings.Contains(c.name, match) })
+			g.figures = nil
+		}
 		if list {
 			g.list(os.Stdout)
 			continue

@@ -95,6 +95,24 @@ func TestDecoderMixesCodecsInOneResponse(t *testing.T) {
 	expect(t, decode(0, data), 60, want...)
 }
 
+// A batch that does not fit behind others into the buffer is read as one that does.
+func TestDecoderReadsLargeBatchesBehindSmallOnes(t *testing.T) {
+	t.Parallel()
+	for codec := kafkatest.None; codec <= kafkatest.SnappyBlock; codec++ {
+		var data []byte
+		var want []string
+		for i, kib := range []int{100, 900, 200, 900, 400, 500, 1000, 3, 1000, 1} {
+			v := strings.Repeat(fmt.Sprint(i), kib<<10)
+			want = append(want, v, "and one more")
+			data = kafkatest.Batch{Base: int64(2 * i), Codec: codec, Records: kafkatest.Values(v, "and one more")}.AppendTo(data)
+		}
+		got := decode(0, data)
+		if got.err != nil || got.next != 20 || !slices.Equal(got.values, want) {
+			t.Errorf("codec %d: %d values up to offset %d, %v", codec, len(got.values), got.next, got.err)
+		}
+	}
+}
+
 func TestDecoderKeepsTheTimesOfTheLog(t *testing.T) {
 	t.Parallel()
 	records := []kafkatest.Record{

@@ -98,13 +98,20 @@ func (f *inflater) begin(codec int16, src []byte) ([]byte, error) {
 	}
 	start := len(f.buf)
 	f.in.Reset(src)
-	err := f.open(codec, src)
+	var err error
+	if codec == codecSnappy {
+		start, err = f.openSnappy(src)
+	} else {
+		err = f.open(codec, src)
+	}
 	if err != nil {
 		f.src = nil
+		return nil, err
 	}
-	return f.buf[start:], err
+	return f.buf[start:], nil
 }
 
+// open opens a stream of any codec but snappy.
 func (f *inflater) open(codec int16, src []byte) error {
 	switch codec {
 	case codecGzip:
@@ -113,8 +120,6 @@ func (f *inflater) open(codec int16, src []byte) error {
 		}
 		f.src = f.gzip
 		return decompressing(f.gzip.Reset(&f.in))
-	case codecSnappy:
-		return f.openSnappy(src)
 	case codecLZ4:
 		if err := f.grown(lz4State(src)); err != nil {
 			return err

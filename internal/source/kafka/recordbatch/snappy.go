@@ -28,29 +28,29 @@ type snappyBlocks struct {
 }
 
 // openSnappy decompresses a bare block at once, since it is one piece, and framed ones
-// as a stream.
-func (f *inflater) openSnappy(src []byte) error {
+// as a stream. It returns where in the buffer the batch begins.
+func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	if len(src) >= xerialHeader && bytes.HasPrefix(src, xerial) {
 		f.snappy = snappyBlocks{src: src[xerialHeader:], limit: f.limits.Record, grown: f.grown, block: f.snappy.block}
 		f.src = &f.snappy
-		return nil
+		return len(f.buf), nil
 	}
 	n, err := snappyLength(src, f.limits.Record)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if cap(f.buf)-len(f.buf) < n {
 		if err := f.hold(n); err != nil {
-			return err
+			return 0, err
 		}
 		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old one
 	}
-	start := len(f.buf)
+	start = len(f.buf)
 	if _, err := snappy.Decode(f.buf[start:start+n], src); err != nil {
-		return decompressing(err)
+		return 0, decompressing(err)
 	}
 	f.buf = f.buf[:start+n]
-	return nil
+	return start, nil
 }
 
 // snappyLength returns how long a block is decompressed.
