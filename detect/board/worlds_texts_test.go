@@ -179,7 +179,7 @@ func TestSampledFiguresAreEstimates(t *testing.T) {
 		t.Errorf("the peak of 1,500 is said to be %d, of %d to %d (%v)", peak, low, high, err)
 	}
 	var keys, fewest, most, from, to int
-	_, line, _ = strings.Cut(page, "\n  sort keys   at least ")
+	_, line, _ = strings.Cut(page, "\n  sort keys   at least about ")
 	if _, err := fmt.Sscanf(line, "%d in the hottest second", &keys); err != nil || keys > 29 {
 		t.Errorf("at least %d sort keys are said of the hottest second, of which 29 samples show 2,900 units (%v)", keys, err)
 	}
@@ -204,7 +204,7 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		says  []string
 	}{
 		{"flush-of-a-hot-key", []string{"one caller alone makes key “tenant#big” hot, for 2 min 50 s", "these times do not, and have “batch” write each request's own time"}},
-		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "can take 1,180 write units a second"}},
+		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "can take about 1,180 write units a second"}},
 		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key", "With 100% of the load on the key of one minute"}},
 	} {
 		t.Run(c.world, func(t *testing.T) {

@@ -169,7 +169,7 @@ func (s succession) finding() detect.Finding {
 	f.Advice = []detect.Step{
 		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the fullest of the keys had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", what, as, what)},
 		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
-		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition serves all of it."},
+		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition gets all of it."},
 	}
 	return f
 }

@@ -62,7 +62,7 @@ func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 	if !e.sampled {
 		return ""
 	}
-	text := "The peak is that of samples: shorter peaks are unseen."
+	text := "The peak is estimated from the samples of many seconds, because how many a single one has is a matter of chance: it may have shown more. Shorter peaks are unseen."
 	if e.draws.RateLow > detect.RangeRate || e.draws.RateLow == 0 {
 		return text
 	}

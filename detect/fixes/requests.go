@@ -22,7 +22,7 @@ func ownTimes(_ *Adviser, c *Case) (fix, bool) {
 		who = wording.Quote(e.Callers[0].Text)
 	}
 	return fix{
-		text: fmt.Sprintf("See first whether DynamoDB throttles for want of a partition, which the %s's metric %sKeyRangeThroughputThrottleEvents says and these times do not, and have %s write each request's own time, not that of a batch. Then it is seen in which seconds the key is over the limit, or that it is not.",
+		text: fmt.Sprintf("See first whether DynamoDB throttles for want of a partition, which the %s's metric %sKeyRangeThroughputThrottleEvents says and these times do not, and have %s write each request's own time, not that of a batch. Then it is seen in which seconds the key is over the limit.",
 			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), who),
 		basis: "the times that requests carry", place: ahead,
 	}, true

@@ -225,8 +225,12 @@ func migration(c *Case, base string) string {
 		old = "let the old key drain: nothing is copied, so that no job is there twice"
 		deletes, then = "delete an item where it was read: from both where both have it", "updates and deletes of old items"
 	}
-	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and take the shard's item where both have one; (b) then put items in their shards only, and %s; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only %s.",
-		wording.Quote(base), c.Shards, deletes, old, then)
+	both := "take the shard's item where both have one"
+	if oneItem(c) != "" {
+		both += ", or the sum of a divided one's parts"
+	}
+	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and %s; (b) then put items in their shards only, and %s; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only %s.",
+		wording.Quote(base), c.Shards, both, deletes, old, then)
 }
 
 // throttlesMeanwhile returns that a key throttles until its readers have moved; empty where
