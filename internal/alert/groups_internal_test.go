@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,9 +86,11 @@ func TestFaultRunOfGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hours := 2 * time.Hour
 		if testing.Short() {
-			hours = 30 * time.Minute
+			hours = 10 * time.Minute
 		}
 		rng := rand.New(rand.NewPCG(13, 13))
+		var mu sync.Mutex
+		fate := rand.New(rand.NewPCG(13, 14)) // the receiver's, whom other goroutines tell
 		s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -102,11 +105,13 @@ func TestFaultRunOfGroups(t *testing.T) {
 			to: routing.Destination{Receiver: "chat", Group: &routing.Grouping{By: []string{"table"}, Wait: 10 * time.Second, Interval: time.Minute}},
 		}
 		to := &faulty{began: time.Now(), answer: func(time.Duration) (bool, notify.Response) {
-			switch n := rng.IntN(100); {
+			mu.Lock()
+			defer mu.Unlock()
+			switch n := fate.IntN(100); {
 			case n < 30:
 				return false, broken
 			case n < 40:
-				return rng.IntN(2) == 0, stalled
+				return fate.IntN(2) == 0, stalled
 			case n < 45:
 				return true, notify.Response{Err: errors.New("connection reset")}
 			}
