@@ -121,7 +121,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 	return err
 }
 
-// ask answers the address's question about a finding's key.
+// ask returns the answer to the address's question about a finding's key.
 func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
 	q, err := keychart.ParseQuestion(values, f)
 	if err != nil {

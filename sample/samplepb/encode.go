@@ -151,7 +151,7 @@ func appendSample(b []byte, r *sample.Record, kind, pk, sk uint64, base int64) [
 	return b
 }
 
-// What has its default value is left out.
+// The appending functions leave out what has its default value, as protobuf does.
 
 func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
 	if v == 0 {

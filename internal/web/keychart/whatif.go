@@ -63,7 +63,7 @@ func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err
 	return q, nil
 }
 
-// Ask answers a question from the stored seconds of a finding's episode.
+// Ask returns the answer to a question, from the stored seconds of a finding's episode.
 func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question) (*whatif.Answer, error) {
 	from := f.FirstSeen
 	if earliest := f.LastSeen.Add(-episode); from.Before(earliest) {
