@@ -158,7 +158,7 @@ func TestFaultRunOfGroups(t *testing.T) {
 		for _, n := range slices.Backward(rows) {
 			switch n.State {
 			case store.Delivered:
-				want[n.Incident] = append(want[n.Incident], arrival{n.ID, n.Incident, n.Event, 0})
+				want[n.Incident] = append(want[n.Incident], arrival{id: n.ID, incident: n.Incident, event: n.Event})
 			case store.Cancelled:
 				cancelled++
 			default:
@@ -167,7 +167,7 @@ func TestFaultRunOfGroups(t *testing.T) {
 		}
 		got := make(map[string][]arrival)
 		for _, a := range to.seen() {
-			a.after = 0
+			a.at, a.after = 0, 0
 			if all := got[a.incident]; len(all) == 0 || all[len(all)-1] != a {
 				got[a.incident] = append(all, a)
 			}
