@@ -27,6 +27,8 @@ type HeadQuery struct {
 	// Search is text that the table, or the key of any finding of the incident,
 	// holds; letters of ASCII match in either case.
 	Search string
+	// Since chooses those that were seen at this time or later; the zero value chooses all.
+	Since time.Time
 	// Limit is the most incidents to return, 0 for DefaultLimit.
 	Limit int
 }
@@ -35,6 +37,10 @@ type HeadQuery struct {
 // first, then pending ones, then resolved ones; critical ones first; then the most
 // utilised.
 func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead, error) {
+	since := q.Since
+	if since.IsZero() {
+		since = Beginning
+	}
 	return list(ctx, s, "read the heads of incidents", func(h *IncidentHead) []any {
 		return append(targetFields(&h.Target), &h.ID, &h.Severity, &h.State, &h.OpenedAt, &h.LastSeen, &h.Root, &h.Kind, &h.Key, &h.Utilization)
 	}, `
@@ -46,10 +52,11 @@ func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead,
 			AND ($6 = '' OR lower(t.table_name) LIKE $6 ESCAPE '!' OR EXISTS (
 				SELECT 1 FROM incident_findings AS m JOIN findings AS f ON f.fingerprint = m.fingerprint
 				WHERE m.incident = i.id AND lower(f.key_text) LIKE $6 ESCAPE '!'))
+			AND (NOT $8 OR i.last_seen >= $9)
 		ORDER BY CASE i.state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
 			CASE i.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
 			COALESCE(r.utilization, 0) DESC, i.id LIMIT $7`,
-		q.State, q.Severity, clean(q.Table), clean(q.Account), clean(q.Region), holding(q.Search), limit(q.Limit))
+		q.State, q.Severity, clean(q.Table), clean(q.Account), clean(q.Region), holding(q.Search), limit(q.Limit), !q.Since.IsZero(), utc(since))
 }
 
 // holding returns a pattern of texts that hold a text; empty for the empty text.

@@ -74,6 +74,7 @@ func analyzeCommand() *cobra.Command {
 	}
 	defaults := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
+	top := c.Flags().Int("top", 0, "how many findings the table shows, the worst first; 40 when 0")
 	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit at which a key is a warning")
 	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy, as collector and reporter read it")
@@ -126,6 +127,9 @@ func analyzeCommand() *cobra.Command {
 		if !slices.Contains(formatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
 		}
+		if *top < 0 {
+			return cli.Wrong(fmt.Errorf("--top %d: give how many findings to show", *top))
+		}
 		if *failOn != "" && detect.Rank(detect.Severity(*failOn)) <= 0 {
 			return cli.Wrong(fmt.Errorf("--fail-on %q: give one of %s", *failOn, severities()))
 		}
@@ -150,7 +154,7 @@ func analyzeCommand() *cobra.Command {
 		}
 		options := analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Tables: section.Tables.Decoding(), Mapping: mapping,
+			Format: analyze.Format(*format), Top: *top, Tables: section.Tables.Decoding(), Mapping: mapping,
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
 		}

@@ -5,13 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
-	"os/user"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/erase"
@@ -176,7 +174,7 @@ func keysPurgeCommand() *cobra.Command {
 		}
 		var erased store.Erased
 		err = f.config.Store.With(c.Context(), func(db *store.Store) error {
-			erased, err = db.PurgeKey(c.Context(), store.Purge{Table: table, Keys: keys, Eraser: erase.Key(keys), Who: operator()})
+			erased, err = db.PurgeKey(c.Context(), store.Purge{Table: table, Keys: keys, Eraser: erase.Key(keys), Who: operate.Operator()})
 			return err
 		})
 		if err != nil {
@@ -191,16 +189,4 @@ func keysPurgeCommand() *cobra.Command {
 		return err
 	}
 	return c
-}
-
-// operator names who runs this, for the audit.
-func operator() string {
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		name += "@" + host
-	}
-	return strings.TrimSpace(name)
 }

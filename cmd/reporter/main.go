@@ -8,9 +8,12 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/internal/cli"
 )
 
@@ -24,8 +27,20 @@ func command() *cobra.Command {
 		Long: "The reporter finds the DynamoDB partition keys that cause throttling or soon will,\n" +
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
-	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), notificationsCommand(), silencesCommand(), cli.VersionCommand("reporter"))
+	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), cli.VersionCommand("reporter"))
+	root.AddCommand(operate.Commands(stored)...)
 	return root
+}
+
+// stored has a command read the configuration of which it needs the store only: its help
+// leaves the other flags out.
+func stored(c *cobra.Command) (db *cli.Store, load func() error) {
+	config := defaults()
+	load = cli.Layers(c, config)
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		f.Hidden = f.Name != "config" && !strings.HasPrefix(f.Name, "store-")
+	})
+	return &config.Store, load
 }
 
 func checkCommand() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
@@ -47,7 +48,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 		t.Errorf("listed is %q", listed)
 	}
 	audit, err := st.Audit(t.Context(), 0)
-	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operator() || audit[1].Who != operator() {
+	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operate.Operator() || audit[1].Who != operate.Operator() {
 		t.Errorf("the audit is %+v, %v", audit, err)
 	}
 }

@@ -59,6 +59,8 @@ type Options struct {
 	Err io.Writer
 	// Format is FormatTable when empty.
 	Format Format
+	// Top is the most findings that FormatTable shows, 40 when 0.
+	Top int
 	// Policy returns the policy of a table or index; nil is detect's default
 	// for all.
 	Policy func(detect.Target) detect.Policy
@@ -160,7 +162,7 @@ const failBelow = 0.5
 // write writes the result, or the answers to the questions about it.
 func (f *fold) write(result *Result, o Options) error {
 	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
-		return result.write(o.Out, o.Format)
+		return result.write(o.Out, &o)
 	}
 	for i, key := range o.Explain {
 		if i > 0 {

@@ -120,10 +120,10 @@ func TestCellsThatSayNothing(t *testing.T) {
 	for _, c := range []struct {
 		f, root *detect.Finding
 		limit   string
-		shards  any
-	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {sharded, sharded, "120%", 9}, {shard, sharded, "120%", ""}, {shard, shard, "120%", 2}} {
+		shards  string
+	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {sharded, sharded, "120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
 		if limit, shards := limitCell(c.f), shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
-			t.Errorf("%s under %s: %q of the limit, %v shards, want %q and %v", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
+			t.Errorf("%s under %s: %q of the limit, %q shards, want %q and %q", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
 		}
 	}
 	known := &detect.Finding{Kind: detect.RollingHotKey, OverSeconds: new(int)}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/terminal"
 )
 
 // The widths that keep a line within 120 characters.
@@ -19,8 +19,11 @@ const (
 )
 
 // views writes what the keys of the tables look like.
-func (r *Result) views() string {
-	t := newTable("table", "keys", "effective", "key like", "top key", "share", "ceiling/s", "design")
+func (r *Result) views(on screen) string {
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "table", Least: 10}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3}, {Name: "key like", Least: 10, Spare: 1},
+		{Name: "top key", Least: 10}, {Name: "share", Right: true}, {Name: "ceiling/s", Right: true, Spare: 2}, {Name: "design"},
+	}}
 	var sentences []string
 	for _, s := range r.Tables {
 		if s.View == nil {
@@ -28,7 +31,7 @@ func (r *Result) views() string {
 		}
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
-		t.AppendRow(table.Row{short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), s.View.Design.Verdict})
+		t.Add(short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
 		sentences = append(sentences, wrap(name+": "+s.View.Design.Why))
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
@@ -40,15 +43,17 @@ func (r *Result) views() string {
 	if len(sentences) == 0 {
 		return ""
 	}
-	t.SetColumnConfigs(right("keys", "effective", "share", "ceiling/s"))
-	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
+	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
 }
 
 // candidates writes the proposed keys below the present one of each table.
-func (r *Result) candidates() string {
-	t := newTable("table", "partition key", "keys", "effective", "hottest second", "key like", "ceiling/s", "design")
+func (r *Result) candidates(on screen) string {
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "table", Least: 10}, {Name: "partition key", Least: 13}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3},
+		{Name: "hottest second", Right: true}, {Name: "key like", Least: 10, Spare: 2}, {Name: "ceiling/s", Right: true, Spare: 1}, {Name: "design"},
+	}}
 	add := func(name, key string, v *detect.View) {
-		t.AppendRow(table.Row{short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), like(v), ceiling(v), v.Design.Verdict})
+		t.Add(short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), like(v), ceiling(v), string(v.Design.Verdict))
 	}
 	var sentences []string
 	last := detect.Target{}
@@ -72,8 +77,7 @@ func (r *Result) candidates() string {
 		add(r.target(c.Target), c.Candidate, c.View)
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), c.View.Design.Why)))
 	}
-	t.SetColumnConfigs(right("keys", "effective", "hottest second", "ceiling/s"))
-	return t.Render() + "\n\n" + strings.Join(sentences, "\n")
+	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
 }
 
 // keys writes how many there are, with ~ where that is an estimate, and ≥ where it is

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
@@ -21,9 +20,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-func (r *Result) write(out io.Writer, format Format) error {
+func (r *Result) write(out io.Writer, o *Options) error {
 	var err error
-	switch format {
+	switch o.Format {
 	case FormatJSON:
 		err = r.writeJSON(out)
 	case FormatCSV:
@@ -31,7 +30,7 @@ func (r *Result) write(out io.Writer, format Format) error {
 	case FormatHTML:
 		err = r.report().Write(out, digest.HTML)
 	case FormatTable:
-		_, err = io.WriteString(out, r.text(terminal.Is(out) && terminal.Colours()))
+		_, err = io.WriteString(out, r.text(screen{terminal.Width(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
 	}
 	if err != nil {
 		return fmt.Errorf("write the findings: %w", err)
@@ -128,21 +127,28 @@ func record(f *detect.Finding) []string {
 	}
 }
 
+// screen is where a result is shown.
+type screen struct {
+	width   int // in characters; 0 where that is not known
+	rows    int // the most findings
+	colours bool
+}
+
 // text returns the result for a person.
-func (r *Result) text(colours bool) string {
+func (r *Result) text(on screen) string {
 	var b strings.Builder
 	b.WriteString(r.verdict())
 	if len(r.Findings) > 0 {
-		b.WriteString(r.incidents(colours) + "\n" + r.findings(colours) + "\n")
+		b.WriteString(r.incidents(on) + "\n" + r.findings(on) + "\n")
 	}
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + r.tables() + "\n" + r.shared())
-		if views := r.views(); views != "" {
+		b.WriteString("\n" + r.tables(on) + "\n" + r.shared())
+		if views := r.views(on); views != "" {
 			b.WriteString("\n" + views + "\n")
 		}
 	}
 	if len(r.Candidates) > 0 {
-		b.WriteString("\n" + r.candidates() + "\n")
+		b.WriteString("\n" + r.candidates(on) + "\n")
 	}
 	b.WriteString("\n" + r.samplesRead())
 	return b.String()
@@ -202,17 +208,8 @@ func notCounted(g *sample.Gap) string {
 	return "Not counted: " + printable(g.Partition) + from + ": " + printable(g.Reason) + "."
 }
 
-func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = text.FormatUpper
-	t.AppendHeader(header)
-	return t
-}
-
-// maxIncidents and maxRows bound what a terminal is to show: the rest is in the other
-// formats.
+// maxIncidents and maxRows bound what a terminal is to show, unless Options.Top says
+// otherwise: the rest is in the other formats.
 const (
 	maxIncidents = 5
 	maxRows      = 40
@@ -220,18 +217,18 @@ const (
 )
 
 // incidents returns the worst incidents, each with what to do first.
-func (r *Result) incidents(colours bool) string {
+func (r *Result) incidents(on screen) string {
 	p := &page{}
-	shown := 0
+	shown, most := 0, min(maxIncidents, on.rows)
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
-		if in.Severity == detect.Info || shown == maxIncidents {
+		if in.Severity == detect.Info || shown == most {
 			continue
 		}
 		shown++
-		p.incident(in, colours)
+		p.incident(in, on.colours)
 	}
-	if more := len(r.Incidents) - shown; more > 0 && shown == maxIncidents {
+	if more := len(r.Incidents) - shown; more > 0 && shown == most {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
 	if shown > 0 {
@@ -256,36 +253,36 @@ func firstSentence(text string) string {
 	return text
 }
 
-func (r *Result) findings(colours bool) string {
-	t := newTable("severity", "state", "kind", "key", "table", "peak/s", "of limit", "seconds over", "shards", "peak at")
+func (r *Result) findings(on screen) string {
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "severity"}, {Name: "state", Spare: 2}, {Name: "kind", Spare: 1}, {Name: "key", Least: 20}, {Name: "table", Least: 12},
+		{Name: "peak/s", Right: true}, {Name: "of limit", Right: true}, {Name: "seconds over", Right: true, Spare: 3},
+		{Name: "shards", Right: true}, {Name: "peak at", Spare: 4},
+	}}
 	rows, alike := 0, 0
 	for _, group := range detect.Roots(r.Findings) {
 		shown := few(group)
-		for i, f := range shown[:min(len(shown), maxRows-rows)] {
+		for i, f := range shown[:min(len(shown), on.rows-rows)] {
 			of := ""
 			if i > 0 {
 				of = "└ " // what the first row of the incident explains
 			}
-			t.AppendRow(table.Row{
-				severity(f.Severity, colours), f.State, f.Kind, of + text.Trim(subject(f), 48), r.target(f.Target),
-				peakCell(f), limitCell(f), overCell(f), shardsCell(f, group[0]),
-				f.Peak.At.Format(time.RFC3339),
-			})
+			t.Add(severity(f.Severity, on.colours), string(f.State), string(f.Kind), of+text.Trim(subject(f), 48), r.target(f.Target),
+				peakCell(f), limitCell(f), overCell(f), shardsCell(f, group[0]), f.Peak.At.Format(time.RFC3339))
 			rows++
 		}
-		if hidden := len(group) - len(shown); hidden > 0 && rows < maxRows {
-			t.AppendRow(table.Row{"", "", "", fmt.Sprintf("└ and %s like these", wording.Count(int64(hidden)))})
+		if hidden := len(group) - len(shown); hidden > 0 && rows < on.rows {
+			t.Add("", "", "", fmt.Sprintf("└ and %s like these", wording.Count(int64(hidden))))
 			alike += hidden
 		}
 	}
-	t.SetColumnConfigs(right("peak/s", "of limit", "seconds over", "shards"))
 	switch more := len(r.Findings) - rows - alike; {
 	case more > 0:
-		return t.Render() + fmt.Sprintf("\nand %s more: -o csv, json or html has all", wording.Count(int64(more)))
+		return t.Render(on.width) + fmt.Sprintf("\nand %s more: --top shows more, -o csv, json or html has all", wording.Count(int64(more)))
 	case alike > 0:
-		return t.Render() + "\n-o csv, json or html has all rows"
+		return t.Render(on.width) + "\n-o csv, json or html has all rows"
 	}
-	return t.Render()
+	return t.Render(on.width)
 }
 
 // few returns the findings of an incident without those that are like many before them.
@@ -320,51 +317,38 @@ func overCell(f *detect.Finding) string {
 // shardsCell returns how many shards carry a finding's load; nothing where shards are no
 // answer: of a table as a whole, of an item that is read, and of what is one of a key's
 // shards itself.
-func shardsCell(f, root *detect.Finding) any {
+func shardsCell(f, root *detect.Finding) string {
 	if f.Kind.OfTable() || f.Kind == detect.HotKeyRead && f.Reason == detect.HotItem || f != root && root.Sharding != nil {
 		return ""
 	}
-	return f.Shards
+	return strconv.Itoa(f.Shards)
 }
 
 // tables writes what was seen of each table and index, and what was throttled where
 // anything was.
-func (r *Result) tables() string {
-	columns := []string{"seconds", "requests seen", "write units", "read units"}
+func (r *Result) tables(on screen) string {
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "table", Least: 20}, {Name: "seconds", Right: true, Spare: 1}, {Name: "requests seen", Right: true},
+		{Name: "write units", Right: true}, {Name: "read units", Right: true},
+	}}
 	if slices.ContainsFunc(r.Tables, func(t detect.Table) bool { return t.Throttled.Requests > 0 }) {
-		columns = append(columns, "throttled seen", "units throttled")
+		t.Columns = append(t.Columns, terminal.Column{Name: "throttled seen", Right: true}, terminal.Column{Name: "units throttled", Right: true, Spare: 2})
 	}
-	header := table.Row{"table"}
-	for _, name := range columns {
-		header = append(header, name)
-	}
-	t := newTable(header...)
 	for _, s := range r.Tables {
-		row := table.Row{r.target(s.Target), wording.Count(s.Seconds), wording.Count(s.Requests),
-			wording.About(s.WCU), wording.About(s.RCU), wording.Count(s.Throttled.Requests), wording.About(s.Throttled.WCU + s.Throttled.RCU)}
-		t.AppendRow(row[:len(header)])
+		row := []string{
+			r.target(s.Target), wording.Count(s.Seconds), wording.Count(s.Requests),
+			wording.About(s.WCU), wording.About(s.RCU), wording.Count(s.Throttled.Requests), wording.About(s.Throttled.WCU + s.Throttled.RCU),
+		}
+		t.Add(row[:len(t.Columns)]...)
 	}
-	t.SetColumnConfigs(right(columns...))
-	return t.Render()
-}
-
-func right(names ...string) []table.ColumnConfig {
-	var all []table.ColumnConfig
-	for _, name := range names {
-		all = append(all, table.ColumnConfig{Name: name, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	return all
+	return t.Render(on.width)
 }
 
 func severity(s detect.Severity, colours bool) string {
 	if !colours {
 		return string(s)
 	}
-	colour := text.FgYellow
-	if s == detect.Critical {
-		colour = text.FgRed
-	}
-	return colour.Sprint(string(s))
+	return terminal.Severity(string(s))
 }
 
 // target writes a table, or an index of it as table/index, after the account and

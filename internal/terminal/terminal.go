@@ -5,6 +5,9 @@ package terminal
 import (
 	"io"
 	"os"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
 )
 
 // Is reports whether w is a terminal that can be drawn on, and not a pipe, a file or
@@ -21,3 +24,24 @@ func Is(w io.Writer) bool {
 // Colours reports whether colours are wanted: NO_COLOR in the environment says that
 // they are not (https://no-color.org).
 func Colours() bool { return os.Getenv("NO_COLOR") == "" }
+
+// Severity returns the name of a severity in its colour: red for critical, else yellow.
+func Severity(name string) string {
+	if name == "critical" {
+		return text.FgRed.Sprint(name)
+	}
+	return text.FgYellow.Sprint(name)
+}
+
+// Width returns how many characters a line of w has, or 0 where w is no terminal, or one
+// that does not say.
+func Width(w io.Writer) int {
+	if !Is(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

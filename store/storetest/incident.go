@@ -102,6 +102,8 @@ func incidentHeads(t *testing.T, s *store.Store) {
 		{"what patterns are made of", store.HeadQuery{Search: "50%_"}, []string{"milder"}},
 		{"is text", store.HeadQuery{Search: "w_rs"}, nil},
 		{"the first", store.HeadQuery{Limit: 1}, []string{"worst"}},
+		{"seen at its end or later", store.HeadQuery{Since: worst.LastSeen, Limit: 1}, []string{"worst"}},
+		{"seen later than all", store.HeadQuery{Since: worst.LastSeen.Add(1000 * time.Hour)}, nil},
 	} {
 		var got []string
 		for _, h := range value[[]store.IncidentHead](t)(s.IncidentHeads(t.Context(), c.query)) {

@@ -1,7 +1,9 @@
 package routing
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -91,4 +93,13 @@ func (g *Grouping) Labels(i *detect.Incident, root *detect.Finding) map[string]s
 		}
 	}
 	return labels
+}
+
+// GroupName says what the incidents of a group have in common.
+func GroupName(labels map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, fmt.Sprintf("%s=%q", name, labels[name]))
+	}
+	return cmp.Or(strings.Join(all, " "), "all incidents")
 }

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -14,22 +14,23 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/store"
 )
 
-// silencesCommand keeps incidents from being told of for a while.
-func silencesCommand() *cobra.Command {
+// silences keeps incidents from being told of for a while.
+func silences(settings Settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "silences",
 		Short: "Keep incidents from being told of for a while, and see which are",
 		Example: "  reporter silences add --store-url sqlite:keyheat.db --table orders --severity warning --for 2h --reason \"load test\"\n" +
 			"  reporter silences list --store-url sqlite:keyheat.db\n  reporter silences expire --store-url sqlite:keyheat.db ID",
 	}
-	c.AddCommand(addSilence(), listSilences(), expireSilences())
+	c.AddCommand(addSilence(settings), listSilences(settings), expireSilences(settings))
 	return c
 }
 
-func addSilence() *cobra.Command {
+func addSilence(settings Settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add",
 		Short: "Silence the incidents that all matchers choose, and print the silence's ID",
@@ -42,8 +43,7 @@ func addSilence() *cobra.Command {
 			"  reporter silences add --config reporter.yaml --match 'table=~\"audit-.*\"' --match 'labels.tier!=1' --start 30m --for 1h --reason \"migration\"",
 		Args: cobra.NoArgs,
 	}
-	config := defaults()
-	load := cli.Layers(c, config)
+	db, load := settings(c)
 	values := make(map[string]*string)
 	for _, name := range routing.Names() {
 		values[name] = c.Flags().String(name, "", "the "+name+" of the incidents; any when empty")
@@ -63,8 +63,8 @@ func addSilence() *cobra.Command {
 				r.Matchers = append(r.Matchers, routing.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
 			}
 		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
-			s, err := silence.Add(c.Context(), db, r, operator())
+		return db.With(c.Context(), func(db *store.Store) error {
+			s, err := silence.Add(c.Context(), db, r, Operator())
 			if wrong, is := errors.AsType[silence.Invalid](err); is {
 				return cli.Wrong(wrong)
 			}
@@ -78,13 +78,12 @@ func addSilence() *cobra.Command {
 	return c
 }
 
-func listSilences() *cobra.Command {
+func listSilences(settings Settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List silences, those that end last first", Args: cobra.NoArgs,
 		Example: "  reporter silences list --store-url sqlite:keyheat.db --state active",
 	}
-	config := defaults()
-	load := cli.Layers(c, config)
+	db, load := settings(c)
 	var q store.SilenceQuery
 	c.Flags().StringVar(&q.State, "state", "", "pending, active or expired; all when empty")
 	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
@@ -96,12 +95,16 @@ func listSilences() *cobra.Command {
 		if q.State != "" && !slices.Contains(silence.States(), q.State) {
 			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(silence.States(), ", ")))
 		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
+		return db.With(c.Context(), func(db *store.Store) error {
 			all, err := db.Silences(c.Context(), q)
 			if err != nil {
 				return err
 			}
-			return cli.WriteList(c.OutOrStdout(), all, *format, "silences", "STATE\tSTARTS\tENDS\tAUTHOR\tID\tMATCHERS\tREASON", func(s silence.Silence) []string {
+			columns := []terminal.Column{
+				{Name: "state"}, {Name: "starts", Spare: 2}, {Name: "ends"}, {Name: "author", Spare: 1}, {Name: "id"},
+				{Name: "matchers", Least: 20}, {Name: "reason", Least: 10, Spare: 3},
+			}
+			return cli.WriteList(c.OutOrStdout(), all, *format, "silences", columns, func(s silence.Silence) []string {
 				return []string{s.State, s.StartsAt.UTC().Format(cli.InSeconds), s.EndsAt.UTC().Format(cli.InSeconds),
 					wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason)}
 			})
@@ -110,37 +113,10 @@ func listSilences() *cobra.Command {
 	return c
 }
 
-func expireSilences() *cobra.Command {
+func expireSilences(settings Settings) *cobra.Command {
 	c := &cobra.Command{Use: "expire ID...", Short: "End silences now", Example: "  reporter silences expire --store-url sqlite:keyheat.db 7K3P…"}
-	return forEachID(c, "expired", "no silence %q is pending or active: reporter silences list shows them",
+	return forEachID(c, settings, "expired", "no silence %q is pending or active: reporter silences list shows them",
 		func(ctx context.Context, db *store.Store, id string) error {
-			return db.ExpireSilence(ctx, id, operator())
+			return db.ExpireSilence(ctx, id, Operator())
 		})
-}
-
-// forEachID has a command do something to each of what its arguments name, and say done
-// of it; missing is what to say of one that the store does not have.
-func forEachID(c *cobra.Command, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
-	config := defaults()
-	load := cli.Layers(c, config)
-	c.Args = cobra.MinimumNArgs(1)
-	c.RunE = func(c *cobra.Command, ids []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
-			for _, id := range ids {
-				err := do(c.Context(), db, id)
-				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf(missing, id)
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s is %s\n", id, done)
-			}
-			return nil
-		})
-	}
-	return c
 }

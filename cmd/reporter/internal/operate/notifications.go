@@ -1,0 +1,114 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/store"
+)
+
+// notifications shows the outbox and has a notification tried again.
+func notifications(settings Settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "notifications",
+		Short:   "Show what was and will be sent to receivers, and retry what failed",
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state dead\n  reporter notifications retry --store-url sqlite:keyheat.db ID",
+	}
+	c.AddCommand(listNotifications(settings), retryNotification(settings))
+	return c
+}
+
+func listNotifications(settings Settings) *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "List notifications, the newest first", Args: cobra.NoArgs,
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state pending",
+	}
+	db, load := settings(c)
+	var q store.NotificationQuery
+	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
+	c.Flags().StringVar(&q.State, "state", "", "pending, delivered, dead, cancelled or summarised; all when empty")
+	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		states := []string{"", store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
+		if !slices.Contains(states, q.State) {
+			return cli.Wrong(fmt.Errorf("--state %q: give one of%s", q.State, strings.Join(states, " ")))
+		}
+		return db.With(c.Context(), func(db *store.Store) error {
+			all, err := db.RecentNotifications(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return writeNotifications(c.OutOrStdout(), all, *format)
+		})
+	}
+	return c
+}
+
+// listed is one notification as it is listed: without what it says, which may hold keys.
+type listed struct {
+	ID          string    `json:"id"`
+	Receiver    string    `json:"receiver"`
+	Event       string    `json:"event"`
+	Incident    string    `json:"incident"`
+	Group       *group    `json:"group"`
+	State       string    `json:"state"`
+	Created     time.Time `json:"created"`
+	NextAttempt time.Time `json:"next_attempt"`
+	Attempts    int       `json:"attempts"`
+	LastError   string    `json:"last_error"`
+}
+
+// group is what is listed of the group of incidents that a notification is of; its ID
+// stands in the place of the incident's.
+type group struct {
+	Labels    map[string]string `json:"labels"`
+	Incidents int               `json:"incidents"`
+}
+
+// about says what a notification is of.
+func (l *listed) about() string {
+	switch {
+	case l.Group != nil:
+		return fmt.Sprintf("%d of %s", l.Group.Incidents, routing.GroupName(l.Group.Labels))
+	case l.Incident != "":
+		return "1"
+	}
+	return ""
+}
+
+func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) error {
+	rows := make([]listed, len(all))
+	for i, n := range all {
+		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, nil, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
+		if g := detect.ReadPayload(n.Payload).Group; g != nil {
+			rows[i].Group = &group{g.Labels, g.Firing + g.Over}
+		}
+	}
+	columns := []terminal.Column{
+		{Name: "created", Spare: 1}, {Name: "receiver"}, {Name: "event"}, {Name: "state"}, {Name: "failed", Right: true},
+		{Name: "incidents", Spare: 2}, {Name: "id"}, {Name: "last error", Least: 20},
+	}
+	return cli.WriteList(out, rows, f, "notifications", columns, func(r listed) []string {
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.about(), r.ID, r.LastError}
+	})
+}
+
+func retryNotification(settings Settings) *cobra.Command {
+	c := &cobra.Command{Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
+	return forEachID(c, settings, "due", "no notification %s is dead or waits: reporter notifications list shows them",
+		func(ctx context.Context, db *store.Store, id string) error { return db.RetryNotification(ctx, id) })
+}

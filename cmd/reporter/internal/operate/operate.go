@@ -1,0 +1,64 @@
+// Package operate holds the reporter's commands that show what the store keeps, and
+// change it: incidents, notifications and silences.
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Settings adds the flags of the reporter's configuration to a command. It returns the
+// store that they name, and what reads them when the command runs.
+type Settings func(c *cobra.Command) (db *cli.Store, load func() error)
+
+// Commands returns the commands.
+func Commands(settings Settings) []*cobra.Command {
+	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings)}
+}
+
+// forEachID has a command do something to each of what its arguments name, and say done
+// of it; missing is what to say of one that the store does not have.
+func forEachID(c *cobra.Command, settings Settings, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
+	db, load := settings(c)
+	c.Args = cobra.MinimumNArgs(1)
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return db.With(c.Context(), func(db *store.Store) error {
+			for _, id := range ids {
+				err := do(c.Context(), db, id)
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf(missing, id)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s is %s\n", id, done)
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// Operator names who runs this, for the audit.
+func Operator() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return strings.TrimSpace(name)
+}
