@@ -105,8 +105,13 @@ latency: ## Measure how long a hot key takes to reach a receiver, on a real Kafk
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test -tags e2e ./e2e -run 'TestLatency$$' -count=1 -v -timeout 30m -args -latency.trials=50 -latency.strict | grep -v '"level"'
 
+.PHONY: month
+month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print how long the pages take and what the database is
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test ./internal/web -run 'TestMonth$$' -count=1 -v -timeout 5h -args -month.tables=100 -month.days=30 -month.requests=200
+
 .PHONY: night
-night: faults latency eval bench ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults latency eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

@@ -76,6 +76,9 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if t.View == nil { // its keys were not counted
+			break
+		}
 		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: place(row.Target)}
 		if page.Findings, err = heatmap.Findings(ctx, s.store, row.Target); err != nil {
 			return nil, err

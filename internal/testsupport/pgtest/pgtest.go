@@ -98,6 +98,25 @@ func execute(t testing.TB, admin, statement string) {
 	}
 }
 
+// Size does what autovacuum does in the course of time, and returns how many bytes a
+// database takes.
+func Size(t testing.TB, database string) (bytes int64) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatalf("connect to the test server: %v", err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "VACUUM ANALYZE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&bytes); err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
 func withDatabase(t testing.TB, admin, name string) string {
 	t.Helper()
 	u, err := url.Parse(admin)
