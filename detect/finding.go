@@ -286,6 +286,12 @@ func (f *Finding) FirstFix() string {
 	return ""
 }
 
+// ShardRange returns the fewest and the most shards that the bounds of the peak leave open.
+func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
+	peak, limit := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Limit(f.Kind)
+	return Shards(Milli(peak.Low), limit, headroom), Shards(Milli(peak.High), limit, headroom)
+}
+
 // Sharded is a key that is sharded already, judged as one.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.

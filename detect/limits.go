@@ -110,11 +110,13 @@ const (
 	MeanShort = 10
 	// MeanLongest is the longest mean.
 	MeanLongest = 60
-	// PeakDeviations is how many standard deviations the peak of a sampled key lies
-	// below the highest means of an hour. Chosen on simulated hours: of ten, 1% and
-	// less, 99.7%, 95% and 87% then have a shard count within one of the truth's.
-	PeakDeviations = 2.15
-	// PeakRange is by how many deviations less the peak's lower bound is.
+	// PeakNoise is the share that the peak of a sampled key leaves out of what chance
+	// likely adds to the highest of its seconds: the rest is the load's own variation.
+	// Chosen on simulated times of a minute to four hours: of ten, 1% and a third of that, 100%,
+	// 99.8% and 98% then have a shard count within one of the truth's, and 85%, 75% and
+	// 65% the same.
+	PeakNoise = 0.65
+	// PeakRange is how many standard deviations more the peak's lower bound leaves out.
 	PeakRange = 1
 	// RangeRate is the rate at and below which a range of shards is shown.
 	RangeRate = 0.01

@@ -28,10 +28,8 @@ func (e *Episode) sustainedPeak(k detect.Kind) (value, low sample.Milli) {
 		return most.Value, most.Low
 	}
 	peak, low := e.peak.Of(e.seconds)
-	value = min(max(peak, e.restoredPeak), most.Value)
-	if e.flushed > 0 {
-		value = min(max(value, detect.Milli(e.total(k).Mean(0).Value)), most.Value)
-	}
+	mean := detect.Milli(e.total(k).Mean(0).Value) // which chance raises no more than it lowers
+	value = min(max(peak, mean, e.restoredPeak), most.Value)
 	if e.restoredPeak > peak {
 		low = most.Low // what the judge before this one wrote
 	}
@@ -67,15 +65,12 @@ func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 		return text
 	}
 	peak, mean := detect.Side(r.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU)
-	needed := func(units float64) int {
-		return detect.Shards(detect.Milli(units), detect.Limit(r.Kind), r.Headroom)
-	}
-	low, high := needed(peak.Low), needed(peak.High)
+	low, high := f.ShardRange(r.Headroom)
 	if low == high {
 		return text
 	}
 	text += fmt.Sprintf(" At this rate from %d to %d shards fit what was seen, a peak between %s and %s.", low, high, wording.About(peak.Low), wording.About(peak.High))
-	if steady := needed(mean.Value); steady < f.Shards {
+	if steady := detect.Shards(detect.Milli(mean.Value), detect.Limit(r.Kind), r.Headroom); steady < f.Shards {
 		text += fmt.Sprintf(" A load that stays at its mean of %s needs %d.", wording.About(mean.Value), steady)
 	}
 	return text

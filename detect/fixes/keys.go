@@ -114,9 +114,14 @@ func oneShard(_ *Adviser, c *Case) (fix, bool) {
 	return fix{text: fmt.Sprintf("One shard still carries it: %s. Watch its growth.", c.sum()), after: c.after(1, 1)}, true
 }
 
-// sum is the arithmetic of a shard count.
+// sum is the arithmetic of a shard count, with the range that few samples leave open.
 func (c *Case) sum() string {
-	return fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(c.Load), wording.Amount(detect.Limit(c.Kind)), c.Policy.Headroom, c.Shards)
+	text := fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(c.Load), wording.Amount(detect.Limit(c.Kind)), c.Policy.Headroom, c.Shards)
+	fewest, most := c.ShardRange(c.Policy.Headroom)
+	if rate := c.Quality.Rate; rate == nil || *rate > detect.RangeRate || fewest >= most {
+		return text
+	}
+	return text + fmt.Sprintf(", of %d to %d that fit the samples", fewest, most)
 }
 
 // renamedKey is for a key that is named after a time.

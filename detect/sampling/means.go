@@ -82,24 +82,40 @@ func (m *Means) sum(at, length int64) (sum meanSum) {
 type Peak [peakSteps]float64
 
 const (
-	peakSteps = 13
+	peakSteps = 18
 	peakStep  = 0.25
 )
 
+// peakMeans are the lengths of the means, and which part of z each is lowered by: chance
+// adds less to the highest mean of a length of which there are fewer.
+var peakMeans = func() (all [6]struct {
+	length int64
+	part   float64
+}) {
+	for i, length := range [...]int64{1, 2, 5, detect.MeanShort, 30, detect.MeanLongest} {
+		all[i].length, all[i].part = length, highestOf(3600/float64(length))/highestOf(3600)
+	}
+	return all
+}()
+
+// highestOf returns by about how many standard deviations chance puts the highest of n
+// values above their mean.
+func highestOf(n float64) float64 { return math.Sqrt(2 * math.Log(max(n, 2))) }
+
 // Raise raises the peak by the means that end with a second.
 func (p *Peak) Raise(m *Means, at int64) {
-	for _, length := range [...]int64{1, 2, 5, detect.MeanShort, 30, detect.MeanLongest} {
-		sum := m.sum(at, length)
-		mean, deviation := sum.units/float64(length), math.Sqrt(sum.variance)/float64(length)
+	for _, of := range peakMeans {
+		sum := m.sum(at, of.length)
+		mean, deviation := sum.units/float64(of.length), math.Sqrt(sum.variance)/float64(of.length)
 		for i := range p {
-			p[i] = max(p[i], mean-peakStep*float64(i)*deviation)
+			p[i] = max(p[i], mean-peakStep*float64(i)*of.part*deviation)
 		}
 	}
 }
 
 // Of returns the peak after so many seconds, and the least that it likely is.
 func (p *Peak) Of(seconds int64) (value, low sample.Milli) {
-	z := detect.PeakDeviations + math.Sqrt(2*math.Log(float64(max(seconds, 2)))) - math.Sqrt(2*math.Log(3600))
+	z := detect.PeakNoise * highestOf(float64(seconds))
 	return p.at(z), p.at(z + detect.PeakRange)
 }
 
