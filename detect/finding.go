@@ -286,6 +286,18 @@ func (f *Finding) FirstFix() string {
 	return ""
 }
 
+// numbered are the actions whose steps make so many shards, or parts, as Finding.Shards says.
+var numbered = []string{ActionShard, ActionSplit, ActionRename, ActionMigrate}
+
+// AdvisesShards reports whether what is advised makes Shards of the key, or keeps one: of
+// what shards do not help, or less suffices for, the number says nothing.
+func (f *Finding) AdvisesShards() bool {
+	if f.Kind == LowCardinalityKey {
+		return f.Index != "" // a table's new key is made of something else
+	}
+	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
+}
+
 // ShardRange returns the fewest and the most shards that the bounds of the peak leave open.
 func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
 	peak, limit := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Limit(f.Kind)

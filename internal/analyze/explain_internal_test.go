@@ -113,15 +113,24 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 // shards are told only where they are an answer.
 func TestCellsThatSayNothing(t *testing.T) {
 	t.Parallel()
-	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1}
-	item := &detect.Finding{Kind: detect.HotKeyRead, Reason: detect.HotItem, Utilization: 1.2, Shards: 2}
-	sharded := &detect.Finding{Kind: detect.TooFewShards, Sharding: &detect.Sharded{}, Utilization: 1.2, Shards: 9}
-	shard := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2}
+	steps := func(actions ...string) (all []detect.Step) {
+		for _, a := range actions {
+			all = append(all, detect.Step{Action: a, Effort: detect.EffortKeys})
+		}
+		return append(all, detect.Step{Action: detect.ActionIndex}) // a remark
+	}
+	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1, Advice: steps(detect.ActionWait)}
+	item := &detect.Finding{Kind: detect.HotKeyRead, Reason: detect.HotItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}
+	large := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCompress, detect.ActionObject)}
+	few := &detect.Finding{Kind: detect.LowCardinalityKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
+	day := &detect.Finding{Kind: detect.RollingHotKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
+	sharded := &detect.Finding{Kind: detect.TooFewShards, Sharding: &detect.Sharded{}, Utilization: 1.2, Shards: 9, Advice: steps(detect.ActionShard)}
+	shard := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionShard)}
 	for _, c := range []struct {
 		f, root *detect.Finding
 		limit   string
 		shards  string
-	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {sharded, sharded, "120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
+	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {large, large, "120%", ""}, {few, few, "120%", ""}, {day, day, "120%", "2"}, {sharded, sharded, "120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
 		if limit, shards := limitCell(c.f), shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
 			t.Errorf("%s under %s: %q of the limit, %q shards, want %q and %q", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
 		}

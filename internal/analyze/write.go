@@ -314,11 +314,10 @@ func overCell(f *detect.Finding) string {
 	return strconv.Itoa(*f.OverSeconds)
 }
 
-// shardsCell returns how many shards carry a finding's load; nothing where shards are no
-// answer: of a table as a whole, of an item that is read, and of what is one of a key's
-// shards itself.
+// shardsCell returns how many shards carry a finding's load; nothing where none are
+// advised, and of what is one of a key's shards itself.
 func shardsCell(f, root *detect.Finding) string {
-	if f.Kind.OfTable() || f.Kind == detect.HotKeyRead && f.Reason == detect.HotItem || f != root && root.Sharding != nil {
+	if !f.AdvisesShards() || f != root && root.Sharding != nil {
 		return ""
 	}
 	return strconv.Itoa(f.Shards)
