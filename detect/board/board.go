@@ -161,7 +161,7 @@ func (b *Board) evict() {
 			continue
 		}
 		found := b.judge(t)
-		b.advise(found, nil)
+		b.advise(found, nil, nil)
 		for _, f := range found { // a pattern outlives its keys
 			b.patterns.Observe(&f)
 		}
@@ -185,11 +185,13 @@ func (b *Board) Findings() []detect.Finding {
 		found = append(found, of...)
 	}
 	callers := b.callersOf(found)
-	b.advise(found, callers)
+	few := b.views.findings(b.options.Policy, b.viewsSince())
+	b.advise(found, callers, few)
 	found = b.withEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
-	also = append(also, b.fewValues(found)...)
+	b.completeFew(few, found)
+	also = append(also, few...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
 			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
@@ -213,13 +215,12 @@ func (b *Board) Findings() []detect.Finding {
 	return found
 }
 
-// fewValues returns the findings about tables and indexes with few key values, given those
-// of keys. In a file these show in which seconds any value was over a limit; else some of
-// the time of a view are no longer known.
-func (b *Board) fewValues(found []detect.Finding) []detect.Finding {
-	all := b.views.findings(b.options.Policy, b.viewsSince())
-	for i := range all {
-		f := &all[i]
+// completeFew adds what the findings of keys show to those about tables and indexes with few
+// key values. In a file these show in which seconds any value was over a limit; else some
+// of the time of a view are no longer known.
+func (b *Board) completeFew(few, found []detect.Finding) {
+	for i := range few {
+		f := &few[i]
 		var values []*detect.Finding
 		for j := range found {
 			if found[j].Kind.OfKey() && found[j].Target == f.Target {
@@ -234,7 +235,6 @@ func (b *Board) fewValues(found []detect.Finding) []detect.Finding {
 			f.OverSeconds, f.OverIn = n, in
 		}
 	}
-	return all
 }
 
 // viewsSince returns from when on views count: in a file each is of all of it.
@@ -340,8 +340,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 }
 
 // advise writes what to do about hot keys. callers are the shares of the callers of
-// their targets, where they are known.
-func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64) {
+// their targets, where they are known; few are the findings about few key values.
+func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64, few []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		if !f.Kind.OfKey() {
@@ -351,6 +351,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		f.Advice = b.adviser.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
 			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
+			FewValues: slices.ContainsFunc(few, func(of detect.Finding) bool { return of.Target == f.Target }),
 		})
 	}
 }

@@ -127,7 +127,7 @@ func (b *Board) evictKey(s standing) {
 	t, c := b.tracks.all[s.id], b.tracks.crowds[s.id.target]
 	if s.shown {
 		found := b.judge(t)
-		b.advise(found, nil)
+		b.advise(found, nil, nil)
 		for _, f := range found {
 			f.State = detect.Resolved
 			b.evicted[f.Fingerprint] = relatedFinding{Finding: f, resolvedAt: max(b.timeline.Settled, 1)}

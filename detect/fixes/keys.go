@@ -60,6 +60,8 @@ func (c *Case) notToWait() string {
 		return "a cache answers sooner"
 	case c.Index != "":
 		return "while a key of an index fills its partition, writes to the table itself are held back"
+	case c.FewValues:
+		return "the table has few key values, and splits make no more of them"
 	case c.Share >= detect.WholeShare:
 		return "all load of the table is on this one key, and grows with it"
 	}

@@ -18,6 +18,8 @@ type Case struct {
 	Facts *detect.TableFacts
 	// Callers are their shares of the load of the whole table or index.
 	Callers map[string]float64
+	// FewValues reports that few key values bound the whole table or index.
+	FewValues bool
 	// TargetRCU are the read units of the whole table or index that were seen.
 	TargetRCU float64
 }
