@@ -45,7 +45,30 @@ func smallItemOfChanges(_ *Adviser, c *Case) (fix, bool) {
 	if len(e.Attributes) > 0 {
 		text += fmt.Sprintf(" The attribute that changes most often is %s.", wording.Quote(e.Attributes[0].Text))
 	}
-	return fix{text: text, basis: "the images of written items", after: c.after(left, left)}, true
+	return fix{text: text, basis: "the images of written items", after: c.after(left, left), takes: c.ofNewItems(detect.EffortCode)}, true
+}
+
+// smallItemOfWrites is vertical partitioning for writes of which nothing tells how much they
+// change. What is put under ever new sort keys is new, and gains nothing by it.
+func smallItemOfWrites(_ *Adviser, c *Case) (fix, bool) {
+	isNew := c.movesOn() && c.part(sample.UpdateItem) < worthShare
+	if c.reads() || !c.hasLargeItems() || c.Evidence.ChangedShare != nil || isNew {
+		return fix{}, false
+	}
+	return fix{
+		text: fmt.Sprintf("Where a write changes little of an item, put what changes into an item of its own (vertical partitioning): a write pays for all of an item, %s, and one of a small item costs as little as 1 unit.",
+			wording.MeanSize(c.Evidence)),
+		basis: "how much of an item a write changes is not in them", takes: c.ofNewItems(detect.EffortCode),
+	}, true
+}
+
+// ofNewItems returns what a fix takes that changes what items are like: of a key that is
+// named after a time only that of new ones, since old keys are no longer hot; else empty.
+func (c *Case) ofNewItems(e detect.Effort) detect.Effort {
+	if c.Rolling == nil {
+		return ""
+	}
+	return e
 }
 
 // LargeItem returns what to do about large items of which writes change little.
@@ -71,7 +94,7 @@ func smallItemOfReads(_ *Adviser, c *Case) (fix, bool) {
 	blocks := c.blocks(c.Evidence.ItemBytes)
 	return fix{
 		text: fmt.Sprintf("Items are of %s, and a read pays for all of an item whatever it asks for: put what is read often into an item of its own, of up to 4 KB (vertical partitioning). A read of it costs one where it costs %s now.",
-			wording.Size(c.Evidence.ItemBytes), wording.Roughly(blocks)),
+			wording.MeanSize(c.Evidence), wording.Roughly(blocks)),
 		basis: "the size of the items; how much of them readers need is not known", after: c.after(1/blocks, 1),
 	}, true
 }
@@ -81,15 +104,13 @@ func compression(_ *Adviser, c *Case) (fix, bool) {
 	if !c.hasLargeItems() || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
-	what, or := "write", ""
+	what := "write"
 	if c.reads() {
 		what = "read"
-	} else if c.Evidence.ChangedShare == nil {
-		or = " Where a write changes little of an item, keep what changes in a small item of its own instead: a write of that costs as little as 1 unit."
 	}
 	return fix{
-		text: fmt.Sprintf("Make items smaller: compress large attributes before they are stored. Items are of %s on average, so that a %s of one costs %s times the smallest.%s%s",
-			wording.Size(c.Evidence.ItemBytes), what, wording.Roughly(c.blocks(c.Evidence.ItemBytes)), c.toSave(), or),
+		text: fmt.Sprintf("Make items smaller: compress large attributes before they are stored. Items are of %s, so that a %s of one costs %s times the smallest.%s",
+			wording.MeanSize(c.Evidence), what, wording.Roughly(c.blocks(c.Evidence.ItemBytes)), c.toSave()),
 		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(c.ofSmallItems(), 1),
 	}, true
 }
@@ -131,7 +152,7 @@ func objectStore(_ *Adviser, c *Case) (fix, bool) {
 	return fix{
 		text: fmt.Sprintf("Store the large value in S3 and its address in the item: it is the size of %s that makes the key hot, not the number of requests. The peak is then about %s a second.",
 			wording.Size(c.Evidence.ItemBytes), wording.PerSecond(detect.Milli(left*c.peak()), c.Kind)),
-		basis: "the size of the items", after: c.after(left, left),
+		basis: "the size of the items", after: c.after(left, left), takes: c.ofNewItems(detect.EffortComponent),
 	}, true
 }
 
@@ -184,7 +205,7 @@ func smallerProjection(_ *Adviser, c *Case) (fix, bool) {
 	blocks := c.blocks(c.Evidence.ItemBytes)
 	return fix{
 		text: fmt.Sprintf("Project fewer attributes: an index entry is of %s, and a write of it costs %s instead of 1. An attribute that is not projected does not write to the index when it changes. The projection of an index is fixed, so that takes a new one.",
-			wording.Size(c.Evidence.ItemBytes), unitWord(blocks)),
+			wording.MeanSize(c.Evidence), unitWord(blocks)),
 		basis: "the size of the index entries", after: c.after(1/blocks, 1),
 	}, true
 }

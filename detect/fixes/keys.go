@@ -202,7 +202,7 @@ func shardedKey(a *Adviser, c *Case) (fix, bool) {
 	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index != "" {
 		return fix{}, false
 	}
-	return a.shards(c, "Spread the key over %d shards: %s, about %s a second each"), true
+	return a.shards(c, "Spread the key over %d shards"+instead(c)+": %s, about %s a second each"), true
 }
 
 // shardedIndex spreads a key of an index, of which the table's keys know nothing.

@@ -73,6 +73,7 @@ var ledger = []entry{
 	{detect.ActionCache, detect.EffortComponent, "caches", cache},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfChanges},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfReads},
+	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfWrites},
 	{detect.ActionObject, detect.EffortItems, "large-items", objectStore},
 	{detect.ActionSparse, detect.EffortItems, "indexes", sparseIndex},
 	{detect.ActionProject, detect.EffortItems, "indexes", smallerProjection},

@@ -81,6 +81,12 @@ func TestLedger(t *testing.T) {
 		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
 		}), "compress object capacity", 5, 1500},
+		{"large items of which nothing tells how they change", with(hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 5, 300)), func(c *fixes.Case) {
+			c.Evidence.ItemBytes = 300 * 1024
+		}), "compress object vertical capacity", 5, 1500},
+		{"a key of an hour, with new large items: old ones stay", with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 10, 120)), func(c *fixes.Case) {
+			c.Reason, c.Rolling, c.Evidence.ItemBytes = detect.RollingKey, &detect.Rolling{Period: "hour", Template: "<hour>"}, 120*1024
+		}), "rename object compress capacity", 600, 600},
 		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index index capacity", 2000 / 3.0, 2000 / 3.0},
 		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index index capacity", 0, 0},
 		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index index capacity", 550, 550},
@@ -99,6 +105,9 @@ func TestLedger(t *testing.T) {
 		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
 			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
 		}), "wait shard migrate capacity", 620, 620},
+		{"nobody waits where few values bound the table", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+			c.FewValues, c.Reason, c.Evidence.Split = true, detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+		}), "shard migrate wait capacity", 600, 600},
 		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
 			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
 		}), "shard migrate index wait index capacity", 600, 600},
@@ -136,6 +145,31 @@ func TestLedger(t *testing.T) {
 				t.Errorf("%s leaves %+v, want %v to %v", steps[i].Action, a, c.low, c.high)
 			}
 		})
+	}
+}
+
+// TestAKeyThatMayBeOneItem: the first sentence, which is all that lists show, says what is
+// done if it is one, and the suffix is for several.
+func TestAKeyThatMayBeOneItem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind        detect.Kind
+		sorted      bool
+		first, then string
+	}{
+		{detect.HotKeyWrite, false, "Spread the key over 2 shards or, if it is one item, divide its value: ceil(1,100", " If it has several items, calculate the suffix from"},
+		{detect.HotKeyRead, false, "Spread the key over 2 shards or, if it is one item, keep copies of it: ceil(3,300", " If it has several items, calculate the suffix from"},
+		{detect.HotKeyWrite, true, "Spread the key over 2 shards: ceil(1,100", ". Calculate the suffix from"},
+	} {
+		of := hot(c.kind, 1.1*detect.Units(detect.Limit(c.kind)), op(sample.UpdateItem, 0.5, 550, 1), op(sample.GetItem, 0.5, 3300, 1))
+		if !c.sorted {
+			of.Evidence.SortKeys = nil
+		}
+		steps := fixes.New().Steps(of)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionShard })
+		if i < 0 || !strings.HasPrefix(steps[i].Text, c.first) || !strings.Contains(steps[i].Text, c.then) {
+			t.Errorf("%s, sort keys %t: %+v", c.kind, c.sorted, steps)
+		}
 	}
 }
 

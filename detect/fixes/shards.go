@@ -118,9 +118,24 @@ func suffixKind(c *Case) string {
 		if c.Evidence.SortKeys == nil {
 			such = ""
 		}
-		return fmt.Sprintf("Calculate the suffix from an attribute that is known when an item is read or changed (%.0f%% of the load names single items)%s; a random suffix could not be found again.", 100*share, such)
+		calculate := "Calculate"
+		if oneItem(c) != "" {
+			calculate = "If it has several items, calculate"
+		}
+		return fmt.Sprintf("%s the suffix from an attribute that is known when an item is read or changed (%.0f%% of the load names single items)%s; a random suffix could not be found again.", calculate, 100*share, such)
 	}
 	return "A random suffix does where only the whole key is read; where single items are read back, calculate it from an attribute that is known then."
+}
+
+// instead is oneItem as a part of a step's first sentence, which is all that a list shows.
+func instead(c *Case) string {
+	switch {
+	case oneItem(c) == "":
+		return ""
+	case c.reads():
+		return " or, if it is one item, keep copies of it"
+	}
+	return " or, if it is one item, divide its value"
 }
 
 // oneItem says what else holds if the key is one item, where nothing tells.
