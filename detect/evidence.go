@@ -106,9 +106,9 @@ type Operation struct {
 
 // SortKeys is what is known of sort keys.
 type SortKeys struct {
-	// Known is the share of the requests that had one, Distinct about how many there were
-	// at least in the hottest second: the first requests of a second, until the key has a
-	// tenth of a limit, are not looked at.
+	// Known is the share of the requests that had one, Distinct how many there were at
+	// least in the hottest second, two standard errors below what is estimated. The first
+	// requests of a second, until the key has a tenth of a limit, are not looked at.
 	Known    float64 `json:"known"`
 	Distinct float64 `json:"distinct"`
 	// Steps are how often a write's sort key differed from the one before,

@@ -162,7 +162,7 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	if f.Quality.InBatches() {
 		each = "in one batch"
 	}
-	why := fmt.Sprintf("The load is spread over at least about %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
+	why := fmt.Sprintf("The load is spread over at least %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
 		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
 		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s on average.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))

@@ -19,7 +19,7 @@ func TestWhatSplitsLeaveIsAMean(t *testing.T) {
 	}{
 		{
 			"splits help", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 673},
-			[]string{"is spread over at least about 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has 673 write units a second on average."},
+			[]string{"is spread over at least 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has 673 write units a second on average."},
 		},
 		{
 			"the load moves", detect.Split{Verdict: detect.SplitMoving, Direction: detect.Rising, Splits: 2, Residual: 1500, Refused: 0.33},

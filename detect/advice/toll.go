@@ -25,8 +25,6 @@ func Toll(f *detect.Finding) string {
 	}
 	least := ""
 	switch {
-	case r.Partial && r.Estimated:
-		least = "at least about "
 	case r.Partial:
 		least = "at least "
 	case r.Estimated:

@@ -85,7 +85,7 @@ func (s Hottest) Evidence(first, last int64) *detect.Evidence {
 	if summary.SortKeys != nil {
 		// A small set is estimated too high at times, and each of its keys was seen.
 		distinct := min(hottest.evidence.SortKeys.Estimate(), float64(hottest.evidence.Sorted))
-		summary.SortKeys.Distinct = math.Round(distinct)
+		summary.SortKeys.Distinct = math.Round(distinct / (1 + distinctError))
 		summary.SortKeys.Repeated = max(0, 1-distinct*(1+distinctError)/float64(max(1, hottest.evidence.Sorted)))
 	}
 	return summary

@@ -42,21 +42,24 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestBoundsThatSayLittleAreOne: a share of which the bounds are far apart is said by the one
-// that holds.
-func TestBoundsThatSayLittleAreOne(t *testing.T) {
+// TestShares: a share is written with its bounds, and tells nothing where these are far apart.
+func TestShares(t *testing.T) {
 	t.Parallel()
-	for want, p := range map[string]detect.Part{
-		"62 to 71%":    {Low: 0.62, High: 0.71},
-		"25 to 44%":    {Low: 0.25, High: 0.44},
-		"1 to 4%":      {Low: 0.01, High: 0.04},
-		"at least 3%":  {Low: 0.03, High: 0.22},
-		"at most 22%":  {Low: 0.001, High: 0.22},
-		"62%":          {Low: 0.62, High: 0.625},
-		"at least 10%": {Low: 0.1, High: 1},
+	for _, c := range []struct {
+		part  detect.Part
+		want  string
+		tells bool
+	}{
+		{detect.Part{Low: 0.62, High: 0.71}, "62 to 71%", true},
+		{detect.Part{Low: 0.25, High: 0.44}, "25 to 44%", true},
+		{detect.Part{Low: 0.01, High: 0.04}, "1 to 4%", true},
+		{detect.Part{Low: 0.62, High: 0.625}, "62%", true},
+		{detect.Part{Low: 0.03, High: 0.22}, "3 to 22%", false},
+		{detect.Part{Low: 0.001, High: 0.22}, "0 to 22%", false},
+		{detect.Part{Low: 0.1, High: 1}, "10 to 100%", false},
 	} {
-		if got := wording.Between(p); got != want {
-			t.Errorf("%+v is written as %q, want %q", p, got, want)
+		if got, tells := wording.Between(c.part), wording.Tells(c.part); got != c.want || tells != c.tells {
+			t.Errorf("%+v is written as %q and tells %t, want %q and %t", c.part, got, tells, c.want, c.tells)
 		}
 	}
 }

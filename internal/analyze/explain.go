@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -509,7 +510,7 @@ func requests(p *page, f *detect.Finding) {
 	if f.Kind == detect.MovingHotSpot {
 		of = " of the hottest of the keys" // whose evidence stands for what all of them are like
 	}
-	p.heading(fmt.Sprintf("Requests%s (%s samples from %s)", of, wording.Count(e.Records), from))
+	p.heading(fmt.Sprintf("Requests%s (%s of the samples from %s)", of, wording.Count(e.Records), from))
 	var ops []string
 	for _, o := range e.Operations {
 		ops = append(ops, fmt.Sprintf("%s %.0f%%", o.Op, 100*o.Share))
@@ -522,13 +523,13 @@ func requests(p *page, f *detect.Finding) {
 		if e.Split != nil && e.Split.Direction != "" {
 			order = ", " + e.Split.Direction
 		}
-		p.fact("sort keys", "at least about %s in %s%s", wording.About(s.Distinct), hottest, order)
+		p.fact("sort keys", "at least %s in %s%s", wording.About(s.Distinct), hottest, order)
 	}
 	shares(p, "items", e.Items)
 	shares(p, "callers", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
-		p.fact("item size", "%s on average", wording.Size(e.ItemBytes))
+		p.fact("item size", "%s", wording.MeanSize(e))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
@@ -548,10 +549,7 @@ func attempts(p *page, r *detect.Retries) {
 	}
 	// The first calls of a second are not counted, before the key has a tenth of a limit.
 	amount := "at least "
-	switch {
-	case r.Estimated && r.Partial:
-		amount += "about "
-	case r.Estimated:
+	if r.Estimated && !r.Partial {
 		amount = "about "
 	}
 	p.fact("attempts", "%s%s for %s requests in %s, %.1f each", amount, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
@@ -566,16 +564,22 @@ func attempts(p *page, r *detect.Retries) {
 	}
 }
 
-// shares writes the three largest parts that are worth naming.
+// shares writes the three largest parts that are worth naming. Where there are more than are
+// told apart the bounds of each may say nothing of it: then it is said that all are small.
 func shares(p *page, name string, parts []detect.Part) {
 	var words []string
-	for _, part := range parts[:min(3, len(parts))] {
-		if part.Low >= 0.01 {
+	most := 0.0
+	for _, part := range parts {
+		most = max(most, part.High)
+		if len(words) < 3 && part.Low >= 0.01 && wording.Tells(part) {
 			words = append(words, fmt.Sprintf("%s with %s", printable(part.Text), wording.Between(part)))
 		}
 	}
-	if len(words) > 0 {
+	switch {
+	case len(words) > 0:
 		p.fact(name, "%s", strings.Join(words, "; "))
+	case len(parts) > 0 && most < 0.5:
+		p.fact(name, "none with more than %.0f%%", math.Ceil(100*most))
 	}
 }
 
