@@ -144,9 +144,24 @@ func Between(p detect.Part) string {
 	return fmt.Sprintf("%.0f to %.0f%%", low, high)
 }
 
-// Tells reports whether the bounds of a share are near enough to say something of it: those
-// of a caller among more than are told apart are not.
-func Tells(p detect.Part) bool { return p.High-p.Low < 0.1 || p.High <= 3*p.Low }
+// Shares writes the three largest of some parts that are worth naming. Where there are more
+// than are told apart the bounds of each may say nothing of it: then it is said that all are
+// small, and nothing where not even that is known.
+func Shares(parts []detect.Part) string {
+	var words []string
+	most := 0.0
+	for _, p := range parts {
+		most = max(most, p.High)
+		tells := p.High-p.Low < 0.1 || p.High <= 3*p.Low
+		if len(words) < 3 && p.Low >= 0.01 && tells {
+			words = append(words, fmt.Sprintf("%s with %s", Printable(p.Text), Between(p)))
+		}
+	}
+	if len(words) == 0 && len(parts) > 0 && most < 0.5 {
+		return fmt.Sprintf("none with more than %.0f%%", math.Ceil(100*most))
+	}
+	return strings.Join(words, "; ")
+}
 
 // Quote writes a key within a sentence.
 func Quote(key string) string { return "“" + Printable(key) + "”" }

@@ -42,25 +42,26 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestShares: a share is written with its bounds, and tells nothing where these are far apart.
+// TestShares: shares are written with their bounds. One of which these say nothing is left
+// out, and all are then said to be small, where they are.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		part  detect.Part
-		want  string
-		tells bool
-	}{
-		{detect.Part{Low: 0.62, High: 0.71}, "62 to 71%", true},
-		{detect.Part{Low: 0.25, High: 0.44}, "25 to 44%", true},
-		{detect.Part{Low: 0.01, High: 0.04}, "1 to 4%", true},
-		{detect.Part{Low: 0.62, High: 0.625}, "62%", true},
-		{detect.Part{Low: 0.03, High: 0.22}, "3 to 22%", false},
-		{detect.Part{Low: 0.001, High: 0.22}, "0 to 22%", false},
-		{detect.Part{Low: 0.1, High: 1}, "10 to 100%", false},
+	for want, parts := range map[string][]detect.Part{
+		"a with 62 to 71%":                 {{Text: "a", Low: 0.62, High: 0.71}, {Text: "b", Low: 0.04, High: 0.3}},
+		"a with 25 to 44%; b with 1 to 4%": {{Text: "a", Low: 0.25, High: 0.44}, {Text: "b", Low: 0.01, High: 0.04}},
+		"a with 62%":                       {{Text: "a", Low: 0.62, High: 0.625}},
+		"a with 30 to 32%; b with 20 to 22%; c with 15 to 17%": {
+			{Text: "a", Low: 0.3, High: 0.32}, {Text: "b", Low: 0.2, High: 0.22}, {Text: "c", Low: 0.15, High: 0.17}, {Text: "d", Low: 0.1, High: 0.12},
+		},
+		"none with more than 23%": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
+		"":                        {{Text: "a", Low: 0.1, High: 0.9}},
 	} {
-		if got, tells := wording.Between(c.part), wording.Tells(c.part); got != c.want || tells != c.tells {
-			t.Errorf("%+v is written as %q and tells %t, want %q and %t", c.part, got, tells, c.want, c.tells)
+		if got := wording.Shares(parts); got != want {
+			t.Errorf("%+v are written as %q, want %q", parts, got, want)
 		}
+	}
+	if got := wording.Shares(nil); got != "" {
+		t.Errorf("of no parts it is said %q", got)
 	}
 }
 

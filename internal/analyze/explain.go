@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -508,7 +507,7 @@ func requests(p *page, f *detect.Finding) {
 	}
 	of := ""
 	if f.Kind == detect.MovingHotSpot {
-		of = " of the hottest of the keys" // whose evidence stands for what all of them are like
+		of = " of the hottest key" // whose evidence stands for what all of them are like
 	}
 	p.heading(fmt.Sprintf("Requests%s (%s of the samples from %s)", of, wording.Count(e.Records), from))
 	var ops []string
@@ -564,22 +563,10 @@ func attempts(p *page, r *detect.Retries) {
 	}
 }
 
-// shares writes the three largest parts that are worth naming. Where there are more than are
-// told apart the bounds of each may say nothing of it: then it is said that all are small.
+// shares writes the largest parts, where anything is known of them.
 func shares(p *page, name string, parts []detect.Part) {
-	var words []string
-	most := 0.0
-	for _, part := range parts {
-		most = max(most, part.High)
-		if len(words) < 3 && part.Low >= 0.01 && wording.Tells(part) {
-			words = append(words, fmt.Sprintf("%s with %s", printable(part.Text), wording.Between(part)))
-		}
-	}
-	switch {
-	case len(words) > 0:
-		p.fact(name, "%s", strings.Join(words, "; "))
-	case len(parts) > 0 && most < 0.5:
-		p.fact(name, "none with more than %.0f%%", math.Ceil(100*most))
+	if words := wording.Shares(parts); words != "" {
+		p.fact(name, "%s", words)
 	}
 }
 

@@ -109,23 +109,6 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	}
 }
 
-// TestSharesOfMore holds that a share of which the bounds say nothing is left out, and that
-// all are then said to be small, where they are.
-func TestSharesOfMore(t *testing.T) {
-	t.Parallel()
-	for want, parts := range map[string][]detect.Part{
-		"  callers     a with 60 to 70%\n":        {{Text: "a", Low: 0.6, High: 0.7}, {Text: "b", Low: 0.04, High: 0.3}},
-		"  callers     none with more than 23%\n": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
-		"": {{Text: "a", Low: 0.1, High: 0.9}},
-	} {
-		p := &page{}
-		shares(p, "callers", parts)
-		if got := p.String(); got != want {
-			t.Errorf("%+v are written as %q, want %q", parts, got, want)
-		}
-	}
-}
-
 // TestCellsThatSayNothing: a table as a whole is not held to one partition's limit, and
 // shards are told only where they are an answer.
 func TestCellsThatSayNothing(t *testing.T) {
