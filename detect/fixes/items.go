@@ -12,11 +12,12 @@ import (
 // blocks returns how many units a request of an item of so many bytes is rounded up to,
 // before the price of its consistency.
 func (c *Case) blocks(bytes float64) float64 {
-	block := float64(sample.WriteUnitBytes)
-	if c.reads() {
-		block = sample.ReadUnitBytes
-	}
-	return max(1, math.Ceil(bytes/block))
+	return max(1, math.Ceil(bytes/c.blockBytes()))
+}
+
+// blockBytes returns how many bytes such a unit is of.
+func (c *Case) blockBytes() float64 {
+	return detect.Side[float64](c.Kind, sample.WriteUnitBytes, sample.ReadUnitBytes)
 }
 
 // hasLargeItems reports whether the load is that of single items that are large.
@@ -116,19 +117,38 @@ func compression(_ *Adviser, c *Case) (fix, bool) {
 }
 
 // toSave says by how much items have to shrink for the peak to reach the limit, and the
-// share of it from which the policy has a finding. A sentence more begins with a space.
+// share of it from which the policy has a finding: to whole blocks, since a request pays for
+// those. A sentence more begins with a space.
 func (c *Case) toSave() string {
+	bytes, blocks, limit := c.Evidence.ItemBytes, c.blocks(c.Evidence.ItemBytes), detect.Units(detect.Limit(c.Kind))
+	block := c.blockBytes()
 	need := func(share float64) string {
-		return fmt.Sprintf("%.0f%%", math.Ceil(100*(1-share*detect.Units(detect.Limit(c.Kind))/c.peak())))
+		left := math.Floor(blocks*share*limit/c.peak() + 1e-9)
+		if left < 1 {
+			return "" // more than there is
+		}
+		return fmt.Sprintf("%.0f%%", math.Ceil(100*(1-left*block/bytes)))
 	}
 	text, warning := " Half of the bytes are half of the load", c.Policy.Warning
-	switch of := c.peak() / detect.Units(detect.Limit(c.Kind)); {
-	case of > 1 && warning < 1:
-		text += fmt.Sprintf(": at least %s of them have to be saved to reach the limit, and %s for %s of it", need(1), need(warning), wording.Percent(warning))
-	case of > 1:
-		text += fmt.Sprintf(": at least %s of them have to be saved to reach the limit", need(1))
-	case of > warning:
-		text += fmt.Sprintf(": at least %s of them have to be saved for %s of the limit", need(warning), wording.Percent(warning))
+	if blocks < fewBlocks {
+		text = fmt.Sprintf(" A request pays for whole blocks of %g KB", block/1024)
+	}
+	reach, further := "", ""
+	if c.peak() > limit {
+		reach = need(1)
+	}
+	if warning < 1 && c.peak() > warning*limit {
+		further = need(warning)
+	}
+	switch {
+	case reach != "" && further != "":
+		text += fmt.Sprintf(": at least %s of the bytes have to be saved to reach the limit, and %s for %s of it", reach, further, wording.Percent(warning))
+	case reach != "":
+		text += fmt.Sprintf(": at least %s of the bytes have to be saved to reach the limit", reach)
+	case c.peak() > limit:
+		text += ": items of one block each are above the limit still"
+	case further != "":
+		text += fmt.Sprintf(": at least %s of the bytes have to be saved for %s of the limit", further, wording.Percent(warning))
 	}
 	return text + "."
 }

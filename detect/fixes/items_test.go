@@ -28,13 +28,13 @@ func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
 	}{
 		{
 			"six writes a second of 261 KB", detect.HotKeyWrite, 1501, 0.8, nil,
-			[]string{"of about 260 KB on average of 1,000 sampled requests", "a write of one costs about 260 times", "at least 34% of them have to be saved to reach the limit, and 47% for 80% of it."},
+			[]string{"of about 260 KB on average of 1,000 sampled requests", "a write of one costs about 260 times", "at least 34% of the bytes have to be saved to reach the limit, and 47% for 80% of it."},
 			[]string{"261"}, "6 to 1,501 WCU",
 		},
 		{"all of them is known to change", detect.HotKeyWrite, 1501, 0.8, changed(1), []string{"at least 34%"}, nil, "6 to 1,501 WCU"},
-		{"below the limit", detect.HotKeyWrite, 900, 0.8, nil, []string{"half of the load: at least 12% of them have to be saved for 80% of the limit."}, []string{"to reach the limit"}, "4 to 900 WCU"},
-		{"the policy has a finding from the limit on", detect.HotKeyWrite, 1501, 1, nil, []string{"at least 34% of them have to be saved to reach the limit."}, nil, "6 to 1,501 WCU"},
-		{"reads", detect.HotKeyRead, 4000, 0.8, nil, []string{"a read of one costs about 66 times", "at least 25% of them have to be saved to reach the limit, and 40% for 80% of it."}, nil, ""},
+		{"below the limit", detect.HotKeyWrite, 900, 0.8, nil, []string{"half of the load: at least 12% of the bytes have to be saved for 80% of the limit."}, []string{"to reach the limit"}, "4 to 900 WCU"},
+		{"the policy has a finding from the limit on", detect.HotKeyWrite, 1501, 1, nil, []string{"at least 34% of the bytes have to be saved to reach the limit."}, nil, "6 to 1,501 WCU"},
+		{"reads", detect.HotKeyRead, 4000, 0.8, nil, []string{"a read of one costs about 66 times", "at least 25% of the bytes have to be saved to reach the limit, and 41% for 80% of it."}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +72,25 @@ func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSmallerItemsSaveWholeBlocks: a read of 20 KB pays for five blocks, so that a saving
+// of a few percent spares nothing, and no saving helps where one block each is too much.
+func TestSmallerItemsSaveWholeBlocks(t *testing.T) {
+	t.Parallel()
+	for units, says := range map[float64]string{
+		3200:   "A request pays for whole blocks of 4 KB: at least 20% of the bytes have to be saved to reach the limit, and 40% for 80% of it.",
+		14_000: "to reach the limit.", // 80% of it would be less than a block
+		16_000: "A request pays for whole blocks of 4 KB: items of one block each are above the limit still.",
+	} {
+		c := hot(detect.HotKeyRead, units, op(sample.GetItem, 1, units/5, 5))
+		c.Evidence.ItemBytes = 20 << 10
+		steps := fixes.New().Steps(c)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionCompress })
+		if i < 0 || !strings.HasSuffix(steps[i].Text, says) {
+			t.Errorf("of %v RCU it is not said %q: %+v", units, says, steps)
+		}
 	}
 }
 

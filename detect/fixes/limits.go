@@ -19,6 +19,9 @@ const (
 	// largeValueBytes is the size from which a value is better kept in S3: a write of
 	// it costs 64 units.
 	largeValueBytes = 64 << 10
+	// fewBlocks is the number of units of a request below which it matters that they are
+	// whole ones.
+	fewBlocks = 20
 	// counterBytes is up to which size an item that is updated may be a counter.
 	counterBytes = 1024
 	// noPause is the mean wait before a repeated attempt, in seconds, below which a
