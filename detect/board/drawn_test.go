@@ -407,7 +407,7 @@ func TestAdvisedShards(t *testing.T) {
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"sampled", "hours", "within one or 10%", "median of peaks", "most", "a range is shown", "in the range", "widest"})
 	for _, c := range []struct{ rate, want float64 }{{1, 1}, {0.1, 0.95}, {0.01, 0.90}} {
-		var near, hours, ranges, within, widest int
+		var near, hours, ranges, within, widest, steady int
 		var ratios []float64
 		for shape := range 4 {
 			for seed := range uint64(*evalHours) {
@@ -425,6 +425,9 @@ func TestAdvisedShards(t *testing.T) {
 				if shown {
 					ranges++
 				}
+				if strings.Contains(f.Why, " A load that stays at its mean of ") {
+					steady++
+				}
 				widest = max(widest, high-low)
 			}
 		}
@@ -436,6 +439,9 @@ func TestAdvisedShards(t *testing.T) {
 		}
 		if c.rate <= detect.RangeRate && (inRange < c.want || ranges == 0) {
 			t.Errorf("sampled at %s: the truth's count is in %.1f%% of the ranges, want %.0f%%; %d of %d show one", sampledAs(c.rate), 100*inRange, 100*c.want, ranges, hours)
+		}
+		if c.rate <= detect.RangeRate && (steady == 0 || steady == hours) {
+			t.Errorf("sampled at %s: %d of %d hours say what a load at their mean needs, also where that is as many", sampledAs(c.rate), steady, hours)
 		}
 	}
 	show("Shards advised after an hour, beside those that its highest second needs", out)
