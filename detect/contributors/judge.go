@@ -1,0 +1,234 @@
+package contributors
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
+)
+
+// Verdict is what minutes say of a key.
+type Verdict string
+
+// The verdicts, the worst first. None of them is health.
+const (
+	// Over means that the mean of a minute is proven above a limit.
+	Over Verdict = "over"
+	// AtLimit means that the mean of a minute is proven to be all that a partition serves,
+	// but for the rest that detect.SaturatedFrom leaves, that requests of the key were
+	// throttled in that minute, and some because of a key range.
+	AtLimit Verdict = "at_limit"
+	// Near means that the mean of a minute is proven above the policy's share of a limit.
+	Near Verdict = "near"
+	// Possible means that the mean of a minute may be above a limit: what it is made of
+	// does not follow.
+	Possible Verdict = "possible"
+	// NotOver means that no minute's mean is above a limit. Single seconds may be.
+	NotOver Verdict = "not_over_in_minutes"
+	// NotCounted means that the key's load was not reported, only what was throttled.
+	NotCounted Verdict = "not_counted"
+)
+
+var verdicts = []Verdict{Over, AtLimit, Near, Possible, NotOver, NotCounted}
+
+// rank orders verdicts, the worst first.
+func (v Verdict) rank() int { return slices.Index(verdicts, v) }
+
+// Key is the verdict on one key, or on one item.
+type Key struct {
+	Key string `json:"key"`
+	// SortKey is that of an item; nil of a partition key.
+	SortKey  *string         `json:"sort_key"`
+	Verdict  Verdict         `json:"verdict"`
+	Severity detect.Severity `json:"severity"`
+	// Minute is the one that the verdict rests on, Value what Contributor Insights counted
+	// in it, 3W + R, and Bounds what that can be made of, which are left out where the
+	// key's load was not reported; the others are null then.
+	Minute *time.Time `json:"minute"`
+	Value  *float64   `json:"value"`
+	*Bounds
+	// Minutes is in how many minutes its load was reported; in OverMinutes of them it is
+	// proven over, and in PossibleMinutes it may be.
+	Minutes         int `json:"minutes"`
+	OverMinutes     int `json:"over_minutes"`
+	PossibleMinutes int `json:"possible_minutes"`
+	// Throttled are the requests that were throttled, in ThrottledMinutes minutes, the
+	// last of which is ThrottledLast.
+	Throttled        int64      `json:"throttled"`
+	ThrottledMinutes int        `json:"throttled_minutes"`
+	ThrottledLast    *time.Time `json:"throttled_last"`
+	// KeyRange is in how many of those minutes CloudWatch counts requests that were
+	// throttled because of a key range: some partition was full.
+	KeyRange int `json:"key_range_minutes"`
+	// Why says it in sentences.
+	Why string `json:"why"`
+}
+
+// Reports are what two rules say, both of partition keys or both of items, beside
+// CloudWatch's minutes.
+type Reports struct {
+	Accessed, Throttled []Series
+	Minutes             []corroboration.Minute
+	// Warning is the share of a limit from which a key is near it.
+	Warning float64
+}
+
+// Judge returns the verdicts, the worst first. They follow from the reports only.
+func (r *Reports) Judge() []Key {
+	table := make(map[int64]corroboration.Minute, len(r.Minutes))
+	for _, m := range r.Minutes {
+		table[m.At.Unix()] = m
+	}
+	listed := make(map[int64]float64)
+	for _, s := range r.Accessed {
+		for _, p := range s.Points {
+			listed[p.At.Unix()] += p.Value
+		}
+	}
+	throttled := make(map[string]Series, len(r.Throttled))
+	for _, s := range r.Throttled {
+		throttled[s.id()] = s
+	}
+	var all []Key
+	for _, s := range r.Accessed {
+		k := s.key()
+		k.addThrottled(throttled[s.id()], table)
+		delete(throttled, s.id())
+		r.judge(&k, s, table, listed, throttledIn(r.Throttled, s))
+		all = append(all, k)
+	}
+	for _, s := range r.Throttled {
+		if _, alone := throttled[s.id()]; alone {
+			k := s.key()
+			k.Verdict = NotCounted
+			k.addThrottled(s, table)
+			all = append(all, k)
+		}
+	}
+	for i := range all {
+		all[i].rate()
+	}
+	slices.SortStableFunc(all, func(a, b Key) int {
+		return cmp.Or(detect.Rank(b.Severity)-detect.Rank(a.Severity), a.Verdict.rank()-b.Verdict.rank(),
+			cmp.Compare(b.highest(), a.highest()), cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(a.Key, b.Key))
+	})
+	return all
+}
+
+// judge finds the minute that says most of a key.
+func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, listed map[int64]float64, throttled map[int64]bool) {
+	k.Verdict = NotCounted
+	var best Range
+	for _, p := range s.Points {
+		at := p.At.Unix()
+		whole := of(table[at])
+		whole.known = whole.fits(listed[at])
+		b := whole.between(p.Value)
+		share := b.shares()
+		v := r.verdict(share, throttled[at] && keyRange(table[at]) > 0)
+		k.Minutes++
+		switch {
+		case share.Low > over:
+			k.OverMinutes++
+		case share.High > over:
+			k.PossibleMinutes++
+		}
+		if worse := cmp.Or(v.rank()-k.Verdict.rank(), cmp.Compare(best.Low, share.Low), cmp.Compare(best.High, share.High)); worse >= 0 && k.Bounds != nil {
+			continue
+		}
+		best = share
+		k.Verdict, k.Minute, k.Value, k.Bounds = v, &p.At, &p.Value, &b
+	}
+}
+
+// verdict returns what one minute says. full reports that requests of the key were
+// throttled in it, and that a partition was full.
+func (r *Reports) verdict(share Range, full bool) Verdict {
+	switch {
+	case share.Low > over:
+		return Over
+	case share.Low >= detect.SaturatedFrom && full:
+		return AtLimit
+	case share.Low > r.Warning:
+		return Near
+	case share.High > over:
+		return Possible
+	}
+	return NotOver
+}
+
+// keyRange returns how many requests CloudWatch counts that were throttled in a minute
+// because of a key range.
+func keyRange(m corroboration.Minute) float64 {
+	return m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles]
+}
+
+// addThrottled adds what a rule reports of the key's throttled requests.
+func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
+	for _, p := range s.Points {
+		if p.Value <= 0 {
+			continue
+		}
+		k.Throttled += int64(p.Value)
+		k.ThrottledMinutes++
+		if keyRange(table[p.At.Unix()]) > 0 {
+			k.KeyRange++
+		}
+		if k.ThrottledLast == nil || p.At.After(*k.ThrottledLast) {
+			k.ThrottledLast = &p.At
+		}
+	}
+}
+
+// throttledIn returns the minutes in which requests of a key were throttled.
+func throttledIn(all []Series, of Series) map[int64]bool {
+	in := make(map[int64]bool)
+	for _, s := range all {
+		if s.id() != of.id() {
+			continue
+		}
+		for _, p := range s.Points {
+			in[p.At.Unix()] = p.Value > 0
+		}
+	}
+	return in
+}
+
+// rate sets the severity, and says why.
+func (k *Key) rate() {
+	k.Severity = detect.Info
+	switch {
+	case k.Verdict == Over || k.Verdict == AtLimit:
+		k.Severity = detect.Critical
+	case k.Verdict == Near || k.Throttled > 0:
+		k.Severity = detect.Warning
+	}
+	k.Why = k.why()
+}
+
+// highest returns the most that the key can have of a limit.
+func (k *Key) highest() float64 {
+	if k.Bounds == nil {
+		return 0
+	}
+	return k.shares().High
+}
+
+// id is a text of its own for each key, whatever is in it.
+func (s Series) id() string { return strings.Join(s.Keys, "\x00") }
+
+// key returns the key that a series is of, without a verdict. A rule of items has the
+// sort key behind the partition key.
+func (s Series) key() Key {
+	k := Key{}
+	if len(s.Keys) > 0 {
+		k.Key = s.Keys[0]
+	}
+	if len(s.Keys) > 1 {
+		k.SortKey = new(strings.Join(s.Keys[1:], ","))
+	}
+	return k
+}

@@ -1,0 +1,105 @@
+package contributors
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Blind is what no report of Contributor Insights shows, in a sentence: it belongs to
+// every verdict.
+const Blind = "These are means of minutes: a key that is over a limit for single seconds is not seen in them, and so no key is proven healthy."
+
+// why says what the verdict rests on.
+func (k *Key) why() string {
+	s := ""
+	switch k.Verdict {
+	case Over:
+		s = fmt.Sprintf("Proven over: %s in the mean of the minute %s, so some second had at least as much. %s", k.proven(), k.at(), k.inMinutes())
+	case AtLimit:
+		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.proven(), k.at())
+	case Near:
+		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.proven(), k.at(), k.maybe())
+	case Possible:
+		s = fmt.Sprintf("May be over: its %s in the minute %s may be %s. Which it was does not follow from what the table or index consumed in that minute. %s", k.value(), k.at(), k.alternatives(), k.inMinutes())
+	case NotOver:
+		s = fmt.Sprintf("Not over a limit in the mean of any of %s; single seconds are not seen. At most %s in the minute %s.", minutes(k.Minutes), k.most(), k.at())
+	case NotCounted:
+		s = "Its load was not reported."
+	}
+	if t := k.throttling(); t != "" {
+		s += " " + t
+	}
+	return s
+}
+
+func (k *Key) at() string { return k.Minute.UTC().Format(time.RFC3339) }
+
+func (k *Key) value() string {
+	return wording.About(*k.Value) + " ConsumedThroughputUnits"
+}
+
+// proven says what of a key is proven, of the dimension that is nearer to its limit.
+func (k *Key) proven() string {
+	kind, low, high := detect.HotKeyWrite, k.WCU.Low, k.WCU.High
+	if low/detect.Units(detect.PartitionWrite) < k.RCU.Low/detect.Units(detect.PartitionRead) {
+		kind, low, high = detect.HotKeyRead, k.RCU.Low, k.RCU.High
+	}
+	limit := detect.Units(detect.Limit(kind))
+	return fmt.Sprintf("%s to %s %s, at least %s of the %s that one partition serves", wording.About(low), wording.About(high),
+		detect.Side(kind, "WCU/s", "RCU/s"), wording.Percent(low/limit), wording.About(limit))
+}
+
+// alternatives says what a value may be that does not decide.
+func (k *Key) alternatives() string {
+	return fmt.Sprintf("%s to %s WCU/s with %s to %s RCU/s", wording.About(k.WCU.Low), wording.About(k.WCU.High), wording.About(k.RCU.Low), wording.About(k.RCU.High))
+}
+
+// most says what a key had at most.
+func (k *Key) most() string {
+	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.About(k.WCU.High), wording.About(k.RCU.High))
+}
+
+// maybe says that a key may be over in other minutes, or in the same one.
+func (k *Key) maybe() string {
+	if k.PossibleMinutes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" In %s it may be over.", minutes(k.PossibleMinutes))
+}
+
+// inMinutes says in how many minutes a key is, or may be, over.
+func (k *Key) inMinutes() string {
+	switch {
+	case k.OverMinutes > 0 && k.PossibleMinutes > 0:
+		return fmt.Sprintf("So it is in %s of %d, and may be in %d more.", minutes(k.OverMinutes), k.Minutes, k.PossibleMinutes)
+	case k.OverMinutes > 0:
+		return fmt.Sprintf("So it is in %s of %d.", minutes(k.OverMinutes), k.Minutes)
+	}
+	return fmt.Sprintf("So it may be in %s of %d.", minutes(k.PossibleMinutes), k.Minutes)
+}
+
+// throttling says what was throttled of a key.
+func (k *Key) throttling() string {
+	if k.Throttled == 0 {
+		return ""
+	}
+	noun := "requests were"
+	if k.Throttled == 1 {
+		noun = "request was"
+	}
+	s := fmt.Sprintf("%s %s throttled in %s, the last in %s", wording.Count(k.Throttled), noun, minutes(k.ThrottledMinutes), k.ThrottledLast.UTC().Format(time.RFC3339))
+	if k.KeyRange > 0 {
+		return s + fmt.Sprintf("; in %s of them a partition was full.", wording.Count(int64(k.KeyRange)))
+	}
+	return s + "; CloudWatch tells of no full partition in them, so the table or index may have too little as a whole."
+}
+
+func minutes(n int) string {
+	if n == 1 {
+		return "1 minute"
+	}
+	return wording.Count(int64(n)) + " minutes"
+}
