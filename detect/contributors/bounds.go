@@ -1,6 +1,8 @@
 package contributors
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -96,4 +98,13 @@ type Point struct {
 type Series struct {
 	Keys   []string
 	Points []Point
+}
+
+// NewSeries returns the values of a key, by the Unix time in which a minute begins.
+func NewSeries(keys []string, values map[int64]float64) Series {
+	s := Series{Keys: keys}
+	for _, at := range slices.Sorted(maps.Keys(values)) {
+		s.Points = append(s.Points, Point{detect.At(at), values[at]})
+	}
+	return s
 }

@@ -187,6 +187,16 @@ func meaning(err error) (corroboration.State, string) {
 	}
 }
 
+// ReadTarget asks for metrics of one table or index between two times, the end left out,
+// once and without a store.
+func ReadTarget(ctx context.Context, api API, of sample.Target, metrics []detect.Metric, from, to time.Time) Result {
+	wanted := make([]query, len(metrics))
+	for i, m := range metrics {
+		wanted[i] = query{of, m}
+	}
+	return read(ctx, api, wanted, from, to)[of]
+}
+
 // Probe asks for one metric of a table that need not exist, and returns why CloudWatch
 // may not be read; nil when it may.
 func Probe(ctx context.Context, api API) error {

@@ -32,7 +32,7 @@ var layers = []layer{
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},
-	{name: "wiring", roots: []string{"internal/cli", "internal/demo", "internal/tablestream"}},
+	{name: "wiring", roots: []string{"internal/cli", "internal/demo", "internal/tableinsights", "internal/tablestream"}},
 	{name: "programs", roots: []string{"cmd", "deploy", "e2e", "scripts"}},
 	// On top, so that nothing but tests can know it: imports of tests are free.
 	{name: "test support", roots: []string{"internal/testsupport", "store/storetest"}, either: true, siblings: true},

@@ -1,7 +1,8 @@
 // Package cloudwatchtest is a small CloudWatch for tests: GetMetricData over HTTP in
 // Smithy's RPC v2 CBOR, as the SDK speaks it, with what a test puts in. It keeps to
 // the documented limits: 500 metrics a call, one period and statistic a metric, pages,
-// and no data point where nothing was reported.
+// and no data point where nothing was reported. It has Contributor Insights too, with
+// what DynamoDB says of it.
 package cloudwatchtest
 
 import (
@@ -25,7 +26,7 @@ import (
 
 const (
 	protocol   = "rpc-v2-cbor"
-	getPath    = "/service/GraniteServiceVersion20100801/operation/GetMetricData"
+	service    = "/service/GraniteServiceVersion20100801/operation/"
 	maxQueries = 500
 )
 
@@ -42,6 +43,7 @@ type Failure struct {
 type Server struct {
 	URL string
 
+	insights
 	mu     sync.Mutex
 	points map[Metric]map[int64][]float64 // by minute
 	status map[Metric]string              // other than Complete
@@ -114,14 +116,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
+	if f, fails := s.failing[operationOf(r)]; fails {
+		s.refuseAny(w, r, f)
+		return
+	}
 	if len(s.fail) > 0 {
 		f := s.fail[0]
 		s.fail = s.fail[1:]
 		refuse(w, f)
 		return
 	}
-	if r.Method != http.MethodPost || r.URL.Path != getPath || r.Header.Get("Smithy-Protocol") != protocol {
-		refuse(w, Failure{http.StatusNotFound, "UnknownOperationException", "this server knows GetMetricData in " + protocol})
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		s.serveTables(w, r, target)
+		return
+	}
+	operation := map[string]func(cbor.Map) (cbor.Map, *Failure){
+		"GetMetricData": s.getMetricData, "GetInsightRuleReport": s.getInsightRuleReport, "DescribeInsightRules": s.describeInsightRules,
+	}[strings.TrimPrefix(r.URL.Path, service)]
+	if r.Method != http.MethodPost || operation == nil || r.Header.Get("Smithy-Protocol") != protocol {
+		refuse(w, Failure{http.StatusNotFound, "UnknownOperationException", "this server does not know " + r.URL.Path + " in " + protocol})
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -135,7 +148,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, Failure{http.StatusBadRequest, "SerializationException", fmt.Sprint(err)})
 		return
 	}
-	out, failure := s.getMetricData(request)
+	out, failure := operation(request)
 	if failure != nil {
 		refuse(w, *failure)
 		return

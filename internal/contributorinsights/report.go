@@ -1,0 +1,200 @@
+package contributorinsights
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/smithy-go"
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/internal/retry"
+)
+
+// API is what is asked of CloudWatch; *cloudwatch.Client is one.
+type API interface {
+	GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error)
+	DescribeInsightRules(context.Context, *cloudwatch.DescribeInsightRulesInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeInsightRulesOutput, error)
+}
+
+const (
+	// MostContributors is how many keys a report of DynamoDB's rules may list: more are an
+	// error, though the API's own limit is 100. Source: Guide, "CloudWatch Contributor
+	// Insights for DynamoDB: how it works".
+	MostContributors = 25
+	// Longest is the longest time of a report. Source: CloudWatch User Guide, "View
+	// Contributor Insights reports".
+	Longest = 24 * time.Hour
+	// Price is what one report costs in US dollars, in most Regions: that of one metric.
+	// Source: Amazon CloudWatch pricing, metrics requested with GetMetricData and
+	// GetInsightRuleReport.
+	Price = 0.01 / 1000
+
+	orderBy = "Maximum"
+	// tries bounds how often a throttled call is made, throttledFirst and throttledMost
+	// are the pauses between: CloudWatch takes 20 reports a second of an account and Region.
+	tries                         = 10
+	throttledFirst, throttledMost = 200 * time.Millisecond, 5 * time.Second
+	// maxPages bounds the pages of rules, of 500 each.
+	maxPages = 20
+)
+
+// ErrReportDenied means that this role may not read reports.
+var ErrReportDenied = errors.New("GetInsightRuleReport is denied: allow cloudwatch:GetInsightRuleReport to this role")
+
+// ErrNoRule means that a rule is gone since it was asked for.
+var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insights was disabled, or its mode was changed, at this moment: try again")
+
+// Report is what a rule counted in a time.
+type Report struct {
+	// Series are the keys that were listed, with the minutes in which they were.
+	Series []contributors.Series
+	// Unlisted is the most that a key can have had in a minute in which it is not listed;
+	// zero where all keys are listed.
+	Unlisted float64
+	// Open is in how many minutes more keys had enough than a report lists.
+	Open int
+}
+
+// Reader reads reports and counts what that takes. It is for one goroutine.
+type Reader struct {
+	// API is CloudWatch.
+	API API
+	// Calls are the reports that were asked for; Throttled of them were refused, and asked
+	// for again.
+	Calls, Throttled int64
+}
+
+// Read returns what a rule counted from one minute to another, which is left out. What
+// a key had in minutes in which it is not listed is at most enough, but for the minutes
+// that are Open.
+func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time, enough float64) (Report, error) {
+	g := gathering{values: map[string]map[int64]float64{}, keys: map[string][]string{}}
+	if err := r.read(ctx, rule, from, to, enough, &g); err != nil {
+		return Report{}, err
+	}
+	return g.report(), nil
+}
+
+// read asks for a time and, where that leaves too much open, for its halves.
+func (r *Reader) read(ctx context.Context, rule string, from, to time.Time, enough float64, into *gathering) error {
+	out, err := r.ask(ctx, rule, from, to)
+	if err != nil {
+		return err
+	}
+	unlisted := into.add(out)
+	minutes := int(to.Sub(from) / time.Minute)
+	if unlisted <= enough || minutes < 2 {
+		if unlisted > enough {
+			into.open++
+		}
+		into.unlisted = max(into.unlisted, unlisted)
+		return nil
+	}
+	half := from.Add(time.Duration(minutes/2) * time.Minute)
+	if err := r.read(ctx, rule, from, half, enough, into); err != nil {
+		return err
+	}
+	return r.read(ctx, rule, half, to, enough, into)
+}
+
+// ask makes one call, again where it is throttled.
+func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*cloudwatch.GetInsightRuleReportOutput, error) {
+	in := &cloudwatch.GetInsightRuleReportInput{
+		RuleName: aws.String(rule), StartTime: aws.Time(from), EndTime: aws.Time(to),
+		Period: aws.Int32(60), MaxContributorCount: aws.Int32(MostContributors), OrderBy: aws.String(orderBy),
+	}
+	return backoff.Retry(ctx, func() (*cloudwatch.GetInsightRuleReportOutput, error) {
+		r.Calls++
+		out, err := r.API.GetInsightRuleReport(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		told := meaning("GetInsightRuleReport", err, ErrReportDenied, ErrNoRule)
+		if !throttled(err) {
+			return nil, backoff.Permanent(told)
+		}
+		r.Throttled++
+		return nil, told
+	}, backoff.WithBackOff(retry.NewBackOff(throttledFirst, throttledMost)), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0))
+}
+
+// throttled reports whether CloudWatch takes no more calls at the moment.
+func throttled(err error) bool {
+	var failed smithy.APIError
+	if !errors.As(err, &failed) {
+		return false
+	}
+	_, known := awsretry.DefaultThrottleErrorCodes[failed.ErrorCode()]
+	return known
+}
+
+// State returns a rule's state, ENABLED or DISABLED, by which an empty report is told from
+// one of a rule that does not count; empty where there is no such rule.
+func (r *Reader) State(ctx context.Context, rule string) (string, error) {
+	in := &cloudwatch.DescribeInsightRulesInput{}
+	for range maxPages {
+		out, err := r.API.DescribeInsightRules(ctx, in)
+		if err != nil {
+			return "", meaning("DescribeInsightRules", err, errors.New("DescribeInsightRules is denied: allow cloudwatch:DescribeInsightRules to this role"), ErrNoRule)
+		}
+		for i := range out.InsightRules {
+			if aws.ToString(out.InsightRules[i].Name) == rule {
+				return aws.ToString(out.InsightRules[i].State), nil
+			}
+		}
+		if aws.ToString(out.NextToken) == "" {
+			break
+		}
+		in.NextToken = out.NextToken
+	}
+	return "", nil
+}
+
+// gathering is what reports told so far.
+type gathering struct {
+	keys     map[string][]string
+	values   map[string]map[int64]float64
+	order    []string
+	unlisted float64
+	open     int
+}
+
+// add takes a report, and returns the most that a key can have had in one of its minutes
+// that is not listed in it: those that are have the highest minutes of all.
+func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput) (unlisted float64) {
+	for i := range out.Contributors {
+		c := &out.Contributors[i]
+		id := strings.Join(c.Keys, "\x00")
+		if g.values[id] == nil {
+			g.keys[id], g.values[id] = c.Keys, map[int64]float64{}
+			g.order = append(g.order, id)
+		}
+		highest := 0.0
+		for _, p := range c.Datapoints {
+			at, value := aws.ToTime(p.Timestamp).Unix()/60*60, aws.ToFloat64(p.ApproximateValue)
+			g.values[id][at] = max(g.values[id][at], value)
+			highest = max(highest, value)
+		}
+		if i == 0 || highest < unlisted {
+			unlisted = highest
+		}
+	}
+	if n := len(out.Contributors); n < MostContributors && aws.ToInt64(out.ApproximateUniqueCount) <= int64(n) {
+		return 0
+	}
+	return unlisted
+}
+
+func (g *gathering) report() Report {
+	r := Report{Unlisted: g.unlisted, Open: g.open}
+	for _, id := range g.order {
+		r.Series = append(r.Series, contributors.NewSeries(g.keys[id], g.values[id]))
+	}
+	return r
+}
