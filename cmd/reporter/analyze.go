@@ -25,6 +25,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/tableinsights"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/tablestream"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -32,8 +33,8 @@ import (
 
 func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "analyze FILE... | --stream TABLE",
-		Short: "Find hot keys in files of samples or in a table's stream, without any server",
+		Use:   "analyze FILE... | --stream TABLE | --contributor-insights TABLE",
+		Short: "Find hot keys in files of samples, a table's stream or Contributor Insights, without any server",
 		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
 			"the number of shards that each needs. Nothing is stored. FILE - is standard input, a\n" +
 			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches.\n" +
@@ -46,6 +47,9 @@ func analyzeCommand() *cobra.Command {
 			"With --stream, what the table's DynamoDB stream keeps of the last 24 hours is read in\n" +
 			"the place of files, with the AWS SDK's own settings and credentials. Nothing is written;\n" +
 			"Ctrl-C ends the reading with the verdict on what was read, a second one at once.\n\n" +
+			"With --contributor-insights, keys are judged by what CloudWatch Contributor Insights counted\n" +
+			"of them in each minute, where that is enabled for the table or index. Minutes prove that a\n" +
+			"key is over a limit, and never that it is not.\n\n" +
 			"Exits with 0 when there is a verdict, also one over a part of the lines; with 1 when\n" +
 			"nothing could be judged or a file could not be read; with 2 when --fail-on is given and\n" +
 			"a finding is as severe; with 78 when the command line or a file of settings is wrong.\n" +
@@ -61,12 +65,13 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --fail-on critical samples.ndjson\n" +
 			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
 			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'\n" +
-			"  reporter analyze --stream orders --last 3h",
+			"  reporter analyze --stream orders --last 3h\n" +
+			"  reporter analyze --contributor-insights orders --last 3h",
 		Args: func(c *cobra.Command, args []string) error {
 			if form, _ := c.Flags().GetBool("print-form"); form {
 				return cobra.NoArgs(c, args)
 			}
-			if c.Flags().Changed("stream") {
+			if slices.ContainsFunc([]string{"stream", "contributor-insights", "index"}, c.Flags().Changed) {
 				return nil // files beside it are refused with a sentence of its own
 			}
 			return cobra.MinimumNArgs(1)(c, args)
@@ -92,7 +97,7 @@ func analyzeCommand() *cobra.Command {
 		panic(err) // the flag is defined above
 	}
 	own := newMappingFlags(c.Flags())
-	stream := newStreamFlags(c)
+	stream, insights := newStreamFlags(c), newInsightsFlags(c)
 	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -152,6 +157,12 @@ func analyzeCommand() *cobra.Command {
 			}
 			candidates = append(candidates, candidate)
 		}
+		if insights.wanted(c) {
+			err := insights.run(c, files, tableinsights.Options{
+				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
+			})
+			return found(err)
+		}
 		options := analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Top: *top, Tables: section.Tables.Decoding(), Mapping: mapping,
@@ -161,13 +172,17 @@ func analyzeCommand() *cobra.Command {
 		if err := stream.open(c, &options, section.Tables); err != nil {
 			return err
 		}
-		err = analyze.Run(c.Context(), options)
-		if errors.Is(err, analyze.ErrFound) {
-			return cli.Finding(err)
-		}
-		return err
+		return found(analyze.Run(c.Context(), options))
 	}
 	return c
+}
+
+// found gives an error that tells of findings its exit code.
+func found(err error) error {
+	if errors.Is(err, analyze.ErrFound) {
+		return cli.Finding(err)
+	}
+	return err
 }
 
 // questionsOf reads the values of --what-if.
@@ -267,7 +282,7 @@ type streamFlags struct {
 func newStreamFlags(c *cobra.Command) *streamFlags {
 	f := &streamFlags{
 		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` in the place of files"),
-		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged"),
+		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged; with --contributor-insights 3h unless given"),
 		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and tell of hot keys as they begin"),
 		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` and shard, up to 4"),
 	}
@@ -305,4 +320,51 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	return tablestream.Open(c.Context(), settings, tablestream.Options{
 		Table: *f.table, Last: *f.last, Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
 	}, o)
+}
+
+// insightsFlags say whose Contributor Insights analyze reads.
+type insightsFlags struct{ table, index *string }
+
+func newInsightsFlags(c *cobra.Command) *insightsFlags {
+	return &insightsFlags{
+		table: c.Flags().String("contributor-insights", "", "judge keys by CloudWatch Contributor Insights of this `table`, in the place of files"),
+		index: c.Flags().String("index", "", "with --contributor-insights: the `name` of a global index in the place of the table"),
+	}
+}
+
+// insightsLast is the time that is judged unless another one is given.
+const insightsLast = 3 * time.Hour
+
+// wanted reports whether Contributor Insights is to be read, or what belongs to it given.
+func (f *insightsFlags) wanted(c *cobra.Command) bool {
+	return c.Flags().Changed("contributor-insights") || c.Flags().Changed("index")
+}
+
+// run reads and judges Contributor Insights.
+func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Options) error {
+	if *f.table == "" {
+		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
+	}
+	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "table", "candidate", "explain", "code", "what-if", "headroom"} {
+		if c.Flags().Changed(of) {
+			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have", of))
+		}
+	}
+	o.Table, o.Index, o.Last, o.Out, o.Err = *f.table, *f.index, insightsLast, c.OutOrStdout(), c.ErrOrStderr()
+	if c.Flags().Changed("last") {
+		o.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
+	}
+	switch {
+	case len(files) > 0:
+		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read in the place of files: leave out %s", *f.table, files[0]))
+	case o.Last < time.Minute || o.Last > tableinsights.Longest:
+		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
+	case !slices.Contains(tableinsights.Formats(), o.Format):
+		return cli.Wrong(fmt.Errorf("--output %s: with --contributor-insights give one of %s", o.Format, strings.Join(wording.Names(tableinsights.Formats()), ", ")))
+	}
+	settings, err := cli.AWSWithCredentials(c.Context())
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	return tableinsights.Run(c.Context(), settings, o)
 }

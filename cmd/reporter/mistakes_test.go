@@ -21,7 +21,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
-var update = flag.Bool("update", false, "write the golden file of mistakes")
+var update = flag.Bool("update", false, "write the golden files")
 
 const goldenMistakes = "testdata/mistakes.golden"
 

@@ -80,11 +80,16 @@ func (r Range) aSecond() Range {
 	return Range{max(0, min(r.Low, r.High)) / seconds, r.High / seconds}
 }
 
-// shares returns the larger of the write and the read part, each of its limit: of what is
-// proven, and of what is possible.
-func (b Bounds) shares() Range {
-	w, r := detect.Units(detect.PartitionWrite), detect.Units(detect.PartitionRead)
-	return Range{max(b.WCU.Low/w, b.RCU.Low/r), max(b.WCU.High/w, b.RCU.High/r)}
+// shares returns the least and the most that a value can be of a limit, the larger of
+// writes and reads deciding. What is not write is read: a value of more than both limits
+// together is over one of them, whichever it is.
+func (b Bounds) shares(value float64) Range {
+	limit := Decisive / seconds
+	value /= seconds
+	low, high := detect.WritesInReads*b.WCU.Low, detect.WritesInReads*b.WCU.High
+	// The part that is writes, in read units, where both dimensions are nearest to equal.
+	even := min(max(value/2, low), high)
+	return Range{max(even, value-even) / limit, max(high, b.RCU.High) / limit}
 }
 
 // Point is a key's value in one minute.

@@ -61,8 +61,9 @@ type Key struct {
 	ThrottledMinutes int        `json:"throttled_minutes"`
 	ThrottledLast    *time.Time `json:"throttled_last"`
 	// KeyRange is in how many of those minutes CloudWatch counts requests that were
-	// throttled because of a key range: some partition was full.
-	KeyRange int `json:"key_range_minutes"`
+	// throttled because of a key range: some partition was full. Null where nothing was
+	// throttled, or CloudWatch says nothing of one of those minutes.
+	KeyRange *int `json:"key_range_minutes"`
 	// Why says it in sentences.
 	Why string `json:"why"`
 }
@@ -127,7 +128,7 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 		whole := of(table[at])
 		whole.known = whole.fits(listed[at])
 		b := whole.between(p.Value)
-		share := b.shares()
+		share := b.shares(p.Value)
 		v := r.verdict(share, throttled[at] && keyRange(table[at]) > 0)
 		k.Minutes++
 		switch {
@@ -168,18 +169,24 @@ func keyRange(m corroboration.Minute) float64 {
 
 // addThrottled adds what a rule reports of the key's throttled requests.
 func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
+	full, assessed := 0, true
 	for _, p := range s.Points {
 		if p.Value <= 0 {
 			continue
 		}
 		k.Throttled += int64(p.Value)
 		k.ThrottledMinutes++
-		if keyRange(table[p.At.Unix()]) > 0 {
-			k.KeyRange++
+		m, known := table[p.At.Unix()]
+		assessed = assessed && known
+		if keyRange(m) > 0 {
+			full++
 		}
 		if k.ThrottledLast == nil || p.At.After(*k.ThrottledLast) {
 			k.ThrottledLast = &p.At
 		}
+	}
+	if k.ThrottledMinutes > 0 && assessed {
+		k.KeyRange = &full
 	}
 }
 
@@ -214,7 +221,7 @@ func (k *Key) highest() float64 {
 	if k.Bounds == nil {
 		return 0
 	}
-	return k.shares().High
+	return k.shares(*k.Value).High
 }
 
 // id is a text of its own for each key, whatever is in it.

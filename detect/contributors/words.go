@@ -48,13 +48,23 @@ func (k *Key) proven() string {
 		kind, low, high = detect.HotKeyRead, k.RCU.Low, k.RCU.High
 	}
 	limit := detect.Units(detect.Limit(kind))
-	return fmt.Sprintf("%s to %s %s, at least %s of the %s that one partition serves", wording.About(low), wording.About(high),
-		detect.Side(kind, "WCU/s", "RCU/s"), wording.Percent(low/limit), wording.About(limit))
+	if least := k.shares(*k.Value).Low; least > over*low/limit {
+		return fmt.Sprintf("%s, which is, by writes or by reads, at least %s of what one partition serves,", k.alternatives(), wording.Percent(least))
+	}
+	return fmt.Sprintf("%s %s, at least %s of the %s that one partition serves,", Range{low, high}, detect.Side(kind, "WCU/s", "RCU/s"), wording.Percent(low/limit), wording.About(limit))
 }
 
 // alternatives says what a value may be that does not decide.
 func (k *Key) alternatives() string {
-	return fmt.Sprintf("%s to %s WCU/s with %s to %s RCU/s", wording.About(k.WCU.Low), wording.About(k.WCU.High), wording.About(k.RCU.Low), wording.About(k.RCU.High))
+	return fmt.Sprintf("%s WCU/s with %s RCU/s", k.WCU, k.RCU)
+}
+
+// String writes a range of units, of which both ends may look alike.
+func (r Range) String() string {
+	if low, high := wording.About(r.Low), wording.About(r.High); low != high {
+		return low + " to " + high
+	}
+	return wording.About(r.High)
 }
 
 // most says what a key had at most.
@@ -91,8 +101,11 @@ func (k *Key) throttling() string {
 		noun = "request was"
 	}
 	s := fmt.Sprintf("%s %s throttled in %s, the last in %s", wording.Count(k.Throttled), noun, minutes(k.ThrottledMinutes), k.ThrottledLast.UTC().Format(time.RFC3339))
-	if k.KeyRange > 0 {
-		return s + fmt.Sprintf("; in %s of them a partition was full.", wording.Count(int64(k.KeyRange)))
+	switch {
+	case k.KeyRange == nil:
+		return s + "; why, is not known: CloudWatch's metrics of these minutes could not be read, or have no data."
+	case *k.KeyRange > 0:
+		return s + fmt.Sprintf("; in %s of them a partition was full.", minutes(*k.KeyRange))
 	}
 	return s + "; CloudWatch tells of no full partition in them, so the table or index may have too little as a whole."
 }

@@ -182,8 +182,8 @@ func TestReportFailures(t *testing.T) {
 	}
 }
 
-// TestState: a rule's state is found behind pages of others, and a missing one has none.
-func TestState(t *testing.T) {
+// TestStates: rules have their states, over several pages, and a missing one has none.
+func TestStates(t *testing.T) {
 	t.Parallel()
 	s := cloudwatchtest.New(t)
 	for i := range 9 {
@@ -191,10 +191,18 @@ func TestState(t *testing.T) {
 	}
 	s.Disable("DynamoDBContributorInsights-PKC-t7")
 	r := contributorinsights.Reader{API: s.Client()}
+	got, err := r.States(t.Context())
+	if err != nil || len(got) != 9 {
+		t.Fatal(got, err)
+	}
 	for rule, want := range map[string]string{"t7": "DISABLED", "t8": "ENABLED", "t": ""} {
-		if got, err := r.State(t.Context(), "DynamoDBContributorInsights-PKC-"+rule); got != want || err != nil {
-			t.Errorf("%s is %q, %v", rule, got, err)
+		if got := got["DynamoDBContributorInsights-PKC-"+rule]; got != want {
+			t.Errorf("%s is %q", rule, got)
 		}
+	}
+	s.FailAll("DescribeInsightRules", cloudwatchtest.Failure{Status: 403, Code: "AccessDenied", Message: "no"})
+	if _, err := r.States(t.Context()); !errors.Is(err, contributorinsights.ErrRulesDenied) {
+		t.Error(err)
 	}
 }
 

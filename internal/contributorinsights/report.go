@@ -47,6 +47,9 @@ const (
 // ErrReportDenied means that this role may not read reports.
 var ErrReportDenied = errors.New("GetInsightRuleReport is denied: allow cloudwatch:GetInsightRuleReport to this role")
 
+// ErrRulesDenied means that this role may not ask for the state of rules.
+var ErrRulesDenied = errors.New("DescribeInsightRules is denied: allow cloudwatch:DescribeInsightRules to this role")
+
 // ErrNoRule means that a rule is gone since it was asked for.
 var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insights was disabled, or its mode was changed, at this moment: try again")
 
@@ -134,26 +137,23 @@ func throttled(err error) bool {
 	return known
 }
 
-// State returns a rule's state, ENABLED or DISABLED, by which an empty report is told from
-// one of a rule that does not count; empty where there is no such rule.
-func (r *Reader) State(ctx context.Context, rule string) (string, error) {
-	in := &cloudwatch.DescribeInsightRulesInput{}
+// States returns the state of each rule, ENABLED or DISABLED, by which an empty report is
+// told from one of a rule that does not count.
+func (r *Reader) States(ctx context.Context) (map[string]string, error) {
+	states, in := map[string]string{}, &cloudwatch.DescribeInsightRulesInput{}
 	for range maxPages {
 		out, err := r.API.DescribeInsightRules(ctx, in)
 		if err != nil {
-			return "", meaning("DescribeInsightRules", err, errors.New("DescribeInsightRules is denied: allow cloudwatch:DescribeInsightRules to this role"), ErrNoRule)
+			return nil, meaning("DescribeInsightRules", err, ErrRulesDenied, ErrNoRule)
 		}
 		for i := range out.InsightRules {
-			if aws.ToString(out.InsightRules[i].Name) == rule {
-				return aws.ToString(out.InsightRules[i].State), nil
-			}
+			states[aws.ToString(out.InsightRules[i].Name)] = aws.ToString(out.InsightRules[i].State)
 		}
-		if aws.ToString(out.NextToken) == "" {
+		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
 			break
 		}
-		in.NextToken = out.NextToken
 	}
-	return "", nil
+	return states, nil
 }
 
 // gathering is what reports told so far.

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/tableinsights"
+	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+)
+
+// insightsStory is a table with Contributor Insights, or a mistake about it.
+type insightsStory struct {
+	story string
+	args  string // beside analyze
+	// made makes it so, over a table orders without anything wrong and without keys.
+	made func(*insightsWorld)
+	env  [2]string
+	code int
+}
+
+// insightsWorld is a CloudWatch beside a table's Contributor Insights.
+type insightsWorld struct {
+	*cloudwatchtest.Server
+	now time.Time
+}
+
+// names of the rules of the table orders, which has a sort key.
+func ruleName(kind string) string {
+	return "DynamoDBContributorInsights-" + kind + "-orders-1576629651520"
+}
+
+func (w *insightsWorld) ago(minutes int) time.Time {
+	return w.now.Truncate(time.Minute).Add(-time.Duration(minutes) * time.Minute)
+}
+
+// enable enables a mode for the table, or for an index of it.
+func (w *insightsWorld) enable(index, mode string, kinds ...string) {
+	in := cloudwatchtest.Insights{Status: "ENABLED", Mode: mode}
+	for _, kind := range kinds {
+		in.Rules = append(in.Rules, ruleName(kind))
+	}
+	w.Describe("orders", index, in)
+}
+
+// count is what a rule counts of a key in minutes.
+func (w *insightsWorld) count(kind string, value float64, minutes []int, keys ...string) {
+	for _, ago := range minutes {
+		w.Contribute(ruleName(kind), w.ago(ago), value, keys...)
+	}
+}
+
+// consumed is what CloudWatch counts of the table in minutes.
+func (w *insightsWorld) consumed(metric detect.Metric, value float64, minutes []int) {
+	for _, ago := range minutes {
+		w.Put(cloudwatchtest.Metric{Table: "orders", Name: string(metric)}, w.ago(ago), value)
+	}
+}
+
+var (
+	some = []int{20, 21, 22}
+	one  = []int{21}
+)
+
+// writes are a key that is over by its writes, beside a calm one.
+func writes(w *insightsWorld) {
+	w.count("PKC", 198_000, some, "acme")
+	w.count("PKC", 6000, some, "calm")
+	w.count("SKC", 190_000, some, "acme", "invoice")
+	w.count("PKT", 4000, one, "acme")
+	w.consumed(corroboration.ConsumedWrite, 70_000, some)
+	w.consumed(corroboration.WriteKeyRangeThrottles, 4100, one)
+}
+
+func refused(operation, code string) func(*insightsWorld) {
+	return func(w *insightsWorld) {
+		writes(w)
+		w.FailAll(operation, cloudwatchtest.Failure{Status: 400, Code: code, Message: "no"})
+	}
+}
+
+const ofOrders = "--contributor-insights orders"
+
+var insightsStories = []insightsStory{
+	{"a key that is over the limit", ofOrders, writes, [2]string{}, 0},
+	{"in a pipeline", ofOrders + " --fail-on critical", writes, [2]string{}, 2},
+	{"reads and writes that nothing tells apart", ofOrders, func(w *insightsWorld) {
+		w.count("PKC", 198_000, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 66_000, some)
+		w.consumed(corroboration.ConsumedRead, 198_000, some)
+	}, [2]string{}, 0},
+	{"keys below the limits in every minute's mean", ofOrders + " --last 45m", func(w *insightsWorld) {
+		w.count("PKC", 60_000, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+	}, [2]string{}, 0},
+	{"an index", ofOrders + " --index by-status", func(w *insightsWorld) {
+		w.enable("by-status", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "PKT")
+		w.count("PKC", 198_000, some, "OPEN")
+		for _, ago := range some {
+			w.Put(cloudwatchtest.Metric{Table: "orders", Index: "by-status", Name: string(corroboration.ConsumedWrite)}, w.ago(ago), 70_000)
+		}
+	}, [2]string{}, 0},
+	{"throttled keys only", ofOrders, func(w *insightsWorld) {
+		w.enable("", "THROTTLED_KEYS", "PKT", "SKT")
+		w.count("PKT", 700, some, "acme")
+		w.count("SKT", 700, some, "acme", "invoice")
+	}, [2]string{}, 0},
+	{"throttled keys only, and none was: nothing is known", ofOrders, func(w *insightsWorld) { w.enable("", "THROTTLED_KEYS", "PKT") }, [2]string{}, 1},
+	{"enabled and empty", ofOrders, func(*insightsWorld) {}, [2]string{}, 1},
+	{"a rule that is disabled", ofOrders, func(w *insightsWorld) { writes(w); w.Disable(ruleName("PKC")); w.Disable(ruleName("PKT")) }, [2]string{}, 1},
+	{"one of two rules is disabled", ofOrders, func(w *insightsWorld) { writes(w); w.Disable(ruleName("PKC")) }, [2]string{}, 0},
+	{"a rule that is missing", ofOrders, func(w *insightsWorld) { w.Remove(ruleName("PKC")) }, [2]string{}, 1},
+	{"not enabled", ofOrders, func(w *insightsWorld) { w.Describe("orders", "", cloudwatchtest.Insights{Status: "DISABLED"}) }, [2]string{}, 1},
+	{"enabled a moment ago", ofOrders, func(w *insightsWorld) { w.Describe("orders", "", cloudwatchtest.Insights{Status: "ENABLING"}) }, [2]string{}, 1},
+	{"could not be enabled", ofOrders, func(w *insightsWorld) {
+		w.Describe("orders", "", cloudwatchtest.Insights{Status: "FAILED", Failure: [2]string{"AccessDeniedException", "Failed to create service-linked role"}})
+	}, [2]string{}, 1},
+	{"the table's consumption may not be read", ofOrders, refused("GetMetricData", "AccessDenied"), [2]string{}, 0},
+	{"a pipeline that relies on it", ofOrders + " --fail-on critical", func(w *insightsWorld) {
+		w.count("PKC", 198_000, some, "acme")
+		w.FailAll("GetMetricData", cloudwatchtest.Failure{Status: 403, Code: "AccessDenied", Message: "no"})
+	}, [2]string{}, 1},
+	{"reports may not be read", ofOrders, refused("GetInsightRuleReport", "AccessDeniedException"), [2]string{}, 1},
+	{"whether it is enabled may not be asked", ofOrders, refused("DescribeContributorInsights", "AccessDeniedException"), [2]string{}, 1},
+	{"an expired token", ofOrders, refused("DescribeContributorInsights", "ExpiredTokenException"), [2]string{}, 1},
+	{"no such table, or the wrong Region", "--contributor-insights order", nil, [2]string{}, 1},
+	{"nothing answers", ofOrders, nil, [2]string{"AWS_ENDPOINT_URL", "http://127.0.0.1:1"}, 1},
+	{"no credentials", ofOrders, nil, [2]string{"AWS_ACCESS_KEY_ID", ""}, 78},
+	{"no Region", ofOrders, nil, [2]string{"AWS_REGION", ""}, 78},
+	{"files beside it", ofOrders + " requests", nil, [2]string{}, 78},
+	{"an index of no table", "--index by-status", nil, [2]string{}, 78},
+	{"more hours than a report covers", ofOrders + " --last 36h", nil, [2]string{}, 78},
+	{"what needs single requests", ofOrders + " --explain acme", nil, [2]string{}, 78},
+	{"a form that it does not have", ofOrders + " -o html", nil, [2]string{}, 78},
+}
+
+// minute is another one every day.
+var minute = regexp.MustCompile(`[0-9-]{10}T[0-9:]{8}Z`)
+
+// run runs analyze in the world of a story.
+func (s *insightsStory) run(t *testing.T, more ...string) (code int, out, errs string) {
+	t.Helper()
+	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
+	w.enable("", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "SKC", "PKT", "SKT")
+	if s.made != nil {
+		s.made(w)
+	}
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": w.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
+	} {
+		t.Setenv(name, value)
+	}
+	if s.env[0] != "" {
+		t.Setenv(s.env[0], s.env[1])
+	}
+	var o, e bytes.Buffer
+	args := append(append([]string{"analyze"}, strings.Fields(s.args)...), more...)
+	code = cli.Run(t.Context(), command(), args, cli.Streams{Out: &o, Err: &e})
+	return code, minute.ReplaceAllString(o.String(), "…"), minute.ReplaceAllString(e.String(), "…")
+}
+
+// TestContributorInsights runs analyze on every story. What it prints, with the fault and
+// the remedy where something is wrong, is testdata/insights.golden.
+func TestContributorInsights(t *testing.T) {
+	var golden strings.Builder
+	for _, s := range insightsStories {
+		t.Run(s.story, func(t *testing.T) {
+			code, out, errs := s.run(t)
+			fmt.Fprintf(&golden, "## %s\n$ reporter analyze %s\nexits %d\n%s%s\n", s.story, s.args, code, errs, out)
+			if code != s.code {
+				t.Errorf("exit code %d, want %d:\n%s", code, s.code, errs)
+			}
+			if strings.Contains(out, "No hot keys") || code == 0 && !strings.Contains(out, "no key is proven healthy") {
+				t.Errorf("a clean bill of health:\n%s", out)
+			}
+		})
+	}
+	const file = "testdata/insights.golden"
+	if *update {
+		if err := os.WriteFile(file, []byte(golden.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || golden.String() != string(want) {
+		t.Errorf("%s differs (%v): run with -update, and read the difference", file, err)
+	}
+}
+
+// TestContributorInsightsAsJSON: the JSON form has all of it.
+func TestContributorInsightsAsJSON(t *testing.T) {
+	_, out, errs := insightsStories[0].run(t, "-o", "json")
+	var got tableinsights.Result
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, "…", "2026-11-21T12:00:00Z")), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, out, errs)
+	}
+	if len(got.Keys) != 2 || got.Keys[0].Key != "acme" || got.Keys[0].Verdict != "over" || got.Keys[0].WCU.Low != 1100 || got.Keys[0].Throttled != 4000 ||
+		len(got.Items) != 1 || *got.Items[0].SortKey != "invoice" || !got.Judged || got.Reports != 4 || got.Metrics != 4 || got.Table != "orders" {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestContributorInsightsHidesKeys: what a policy hides is not shown.
+func TestContributorInsightsHidesKeys(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"policy.yaml": "policy: {keys: hmac}\n", "secret": strings.Repeat("s", 40)} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := insightsStories[0].run(t, "--tables", dir+"/policy.yaml", "--keys-secret-file", dir+"/secret")
+	if code != 0 || strings.Contains(out, "acme") || strings.Contains(out, "invoice") || !strings.Contains(out, "“~") {
+		t.Errorf("exit code %d: %s%s", code, errs, out)
+	}
+}

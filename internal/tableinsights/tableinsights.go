@@ -1,0 +1,336 @@
+// Package tableinsights judges a table's or index's keys by what CloudWatch Contributor
+// Insights counts of them, beside CloudWatch's metrics of the table: for `analyze`, with
+// credentials and without samples. It says what it read and what that cost, and what such
+// minutes cannot show.
+package tableinsights
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/contributorinsights"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Options say what to read, and how to tell of it.
+type Options struct {
+	// Table is the table's name, Index that of a global index; empty for the table itself.
+	Table, Index string
+	// Last is the time that is judged, up to five minutes ago: younger minutes are not
+	// complete. At most [Longest].
+	Last time.Duration
+	// Policy returns the policy of a table or index.
+	Policy func(detect.Target) detect.Policy
+	// Hide replaces what must not be shown of a record's keys; nil is nothing.
+	Hide func(*sample.Record)
+	// Format is one of [Formats]. Out takes the result, Err what a person is to know before.
+	Format   analyze.Format
+	Out, Err io.Writer
+	// FailOn is the severity from which on keys are an error; empty for none.
+	FailOn detect.Severity
+}
+
+// Longest is the longest time that is judged at once.
+const Longest = contributorinsights.Longest
+
+// Formats lists the formats of a result.
+func Formats() []analyze.Format { return []analyze.Format{analyze.FormatTable, analyze.FormatJSON} }
+
+// metrics are what CloudWatch is asked for of the table or index.
+var metrics = []detect.Metric{
+	corroboration.ConsumedWrite, corroboration.ConsumedRead,
+	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
+}
+
+// Result is what was found. It is the JSON form.
+type Result struct {
+	detect.Target
+	// From and To are the first minute that was judged, and the end of the last.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Judged reports whether there is a verdict: false where Contributor Insights told
+	// of no key at all.
+	Judged bool `json:"judged"`
+	// Unjudged says why there is no verdict; empty where there is one.
+	Unjudged string `json:"unjudged"`
+	// Keys are the partition keys, the worst first. Items are single ones, which are asked
+	// for where a key is not just not over.
+	Keys  []contributors.Key `json:"keys"`
+	Items []contributors.Key `json:"items"`
+	// Unlisted is the most that a partition key can have had in a minute in which it was
+	// not reported, 3W + R, and OpenMinutes in how many that may be over a limit.
+	Unlisted    float64 `json:"unlisted"`
+	OpenMinutes int     `json:"open_minutes"`
+	// Reports and Metrics are what was asked of CloudWatch, for about CostUSD.
+	Reports int64   `json:"reports"`
+	Metrics int     `json:"metrics"`
+	CostUSD float64 `json:"cost_usd"`
+	// Notes are sentences about what was read, and what was not.
+	Notes []string `json:"notes"`
+
+	// incomplete says what the verdict lacks, for who relies on there being no finding.
+	incomplete string
+}
+
+// Run reads, judges, and writes what was found. Errors are those of [analyze.Run]:
+// [analyze.ErrNothingJudged] and [analyze.ErrFound] among them.
+func Run(ctx context.Context, settings aws.Config, o Options) error {
+	target := sample.Target{Region: settings.Region, Table: o.Table, Index: o.Index}
+	named := sample.Target{Table: o.Table, Index: o.Index}
+	setup, err := contributorinsights.Describe(ctx, dynamodb.NewFromConfig(settings), named)
+	if err == nil {
+		err = setup.Disabled()
+	}
+	if err != nil {
+		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
+	}
+	to := time.Now().UTC().Truncate(time.Minute).Add(-corroboration.Delay)
+	r := reading{
+		Options: o, setup: setup, named: named, policy: o.Policy(target),
+		client: awscloudwatch.NewFromConfig(settings),
+		result: Result{Target: target, From: to.Add(-o.Last).Truncate(time.Minute), To: to, Keys: []contributors.Key{}, Items: []contributors.Key{}, Notes: []string{}},
+	}
+	r.reports.API = r.client
+	paragraph(o.Err, 0, r.before())
+	if err := r.read(ctx); err != nil {
+		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
+	}
+	if err := r.result.write(o.Out, o.Format); err != nil {
+		return err
+	}
+	return r.result.fail(o.FailOn)
+}
+
+// reading is one that is under way.
+type reading struct {
+	Options
+	setup   contributorinsights.Setup
+	named   sample.Target // without the Region
+	policy  detect.Policy
+	client  *awscloudwatch.Client
+	reports contributorinsights.Reader
+	result  Result
+}
+
+// before says what is going to be read, and what that takes at most.
+func (r *reading) before() string {
+	minutes := int(r.result.To.Sub(r.result.From) / time.Minute)
+	return fmt.Sprintf("Reading Contributor Insights of %s, %d minutes up to %s. It takes one report a rule where few keys have much load, and %s a rule at most, at $%.2f for 1,000.",
+		r.named.Name(), minutes, r.result.To.Format(time.RFC3339), wording.Count(int64(2*minutes-1)), 1000*contributorinsights.Price)
+}
+
+// read reads and judges.
+func (r *reading) read(ctx context.Context) error {
+	keys, err := r.rules(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys)
+	if err != nil {
+		return err
+	}
+	out := &r.result
+	out.Unlisted, out.OpenMinutes = keys.accessed.Unlisted, keys.accessed.Open
+	if out.Judged = len(keys.accessed.Series)+len(keys.throttled.Series) > 0; !out.Judged {
+		r.empty(ctx)
+		return nil
+	}
+	table := cloudwatch.ReadTarget(ctx, r.client, r.named, metrics, out.From, out.To)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out.Metrics = len(metrics)
+	if table.State != corroboration.Read {
+		table.Minutes = nil // what is read in part would prove what it does not
+	}
+	out.Keys = r.judge(keys, table.Minutes)
+	if worthItems(out.Keys) {
+		items, err := r.rules(ctx, contributorinsights.AccessedItems, contributorinsights.ThrottledItems)
+		if err != nil {
+			return err
+		}
+		out.Items = r.judge(items, table.Minutes)
+	}
+	r.notes(ctx, keys, &table)
+	return nil
+}
+
+// pair is what two rules reported.
+type pair struct{ accessed, throttled contributorinsights.Report }
+
+// rules reads two rules, as far as they exist.
+func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsights.Rule) (p pair, err error) {
+	if name, is := r.setup.Rules[accessed]; is {
+		if p.accessed, err = r.reports.Read(ctx, name, r.result.From, r.result.To, r.policy.Warning*contributors.Decisive); err != nil {
+			return p, err
+		}
+	}
+	if name, is := r.setup.Rules[throttled]; is {
+		// Those that are not listed were throttled less than the others: they need no search.
+		p.throttled, err = r.reports.Read(ctx, name, r.result.From, r.result.To, math.Inf(1))
+	}
+	return p, err
+}
+
+// judge returns the verdicts, as the policy wants them.
+func (r *reading) judge(p pair, minutes []corroboration.Minute) []contributors.Key {
+	reports := contributors.Reports{Accessed: p.accessed.Series, Throttled: p.throttled.Series, Minutes: minutes, Warning: r.policy.Warning}
+	all := []contributors.Key{}
+	for _, k := range reports.Judge() {
+		if r.policy.Excludes(k.Key) {
+			continue
+		}
+		k.Severity = r.policy.Cap(k.Severity)
+		r.hide(&k)
+		all = append(all, k)
+	}
+	return all
+}
+
+// hide replaces what a policy hides of a key.
+func (r *reading) hide(k *contributors.Key) {
+	if r.Hide == nil {
+		return
+	}
+	record := sample.Record{Region: r.result.Region, Table: r.Table, Index: r.Index, PK: sample.Key{Type: "S", Text: k.Key}}
+	if k.SortKey != nil {
+		record.SK = sample.Key{Type: "S", Text: *k.SortKey}
+	}
+	r.Hide(&record)
+	k.Key = record.PK.Text
+	if k.SortKey != nil {
+		k.SortKey = new(record.SK.Text)
+	}
+}
+
+// worthItems reports whether some key is such that it matters how its items are.
+func worthItems(keys []contributors.Key) bool {
+	for i := range keys {
+		if keys[i].Verdict != contributors.NotOver || keys[i].Throttled > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// empty says that there is nothing to judge, and what may be why.
+func (r *reading) empty(ctx context.Context) {
+	why := "no key is reported for these minutes. Contributor Insights is enabled and empty, which is neither zero load nor health: it counts only from when it was enabled, and no PartiQL statements; or nothing used the table then"
+	if _, all := r.setup.Rules[contributorinsights.AccessedKeys]; !all {
+		why = "no throttled key is reported for these minutes. Only throttled keys are counted, so that nothing tells whether that is calm or a table that nobody used. For all keys: " + r.setup.EnableAll()
+	}
+	if rule := r.disabled(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+		why = "no key is reported: " + rule
+	}
+	r.result.Unjudged = why
+	r.costs()
+}
+
+// disabled says that one of these rules does not count, and what to do; nothing where
+// they do, or CloudWatch does not say.
+func (r *reading) disabled(ctx context.Context, rules ...contributorinsights.Rule) string {
+	states, err := r.reports.States(ctx)
+	if err != nil {
+		return "" // a report that is empty is said to be so
+	}
+	for _, rule := range rules {
+		if name := r.setup.Rules[rule]; states[name] == "DISABLED" {
+			return "the rule " + name + " is disabled in CloudWatch: aws cloudwatch enable-insight-rules --rule-names " + name
+		}
+	}
+	return ""
+}
+
+// costs says what was read.
+func (r *reading) costs() {
+	out := &r.result
+	out.Reports = r.reports.Calls - r.reports.Throttled
+	out.CostUSD = float64(out.Reports)*contributorinsights.Price + float64(out.Metrics)*cloudwatch.Price
+	throttled := ""
+	if r.reports.Throttled > 0 {
+		throttled = fmt.Sprintf(" %s were throttled, and asked for again.", wording.Count(r.reports.Throttled))
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("Read %s to %s with GetInsightRuleReport (%s) and GetMetricData (%s metrics), for about $%.5f at the usual price.%s",
+		out.From.Format(time.RFC3339), out.To.Format(time.RFC3339), plural(out.Reports, "report"), wording.Count(int64(out.Metrics)), out.CostUSD, throttled))
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return wording.Count(n) + " " + noun + "s"
+}
+
+// notes says what the verdict covers.
+func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result) {
+	out := &r.result
+	r.costs()
+	if len(keys.accessed.Series) == 0 || len(keys.throttled.Series) == 0 {
+		if rule := r.disabled(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+			out.incomplete = rule
+			out.Notes = append(out.Notes, "Not all is counted: "+rule+".")
+		}
+	}
+	if keys.throttled.Unlisted > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("A report lists %d throttled keys: others may have been throttled, too.", contributorinsights.MostContributors))
+	}
+	_, all := r.setup.Rules[contributorinsights.AccessedKeys]
+	switch {
+	case !all:
+		out.incomplete = "only throttled keys are counted"
+		out.Notes = append(out.Notes, "Only throttled keys are counted: how much load keys have is not known. For accessed keys, which are paid by every request: "+r.setup.EnableAll()+".")
+	case out.OpenMinutes > 0:
+		out.incomplete = "more keys than a report lists may be over"
+		out.Notes = append(out.Notes, fmt.Sprintf("In %s more keys had much load than the %d that a report lists: others may be over a limit, too.", plural(int64(out.OpenMinutes), "minute"), contributorinsights.MostContributors))
+	case out.Unlisted > 0:
+		out.Notes = append(out.Notes, fmt.Sprintf("A report lists %d keys. No other one had more than %s ConsumedThroughputUnits in a minute, %s of what a partition serves.",
+			contributorinsights.MostContributors, wording.About(out.Unlisted), wording.Percent(out.Unlisted/contributors.Decisive)))
+	}
+	if table.State != corroboration.Read {
+		why := table.Message
+		if table.State == corroboration.NoData {
+			why = "CloudWatch has no data of them"
+		}
+		out.incomplete = "the table's own consumption is not known"
+		out.Notes = append(out.Notes, "The consumption of the table or index, without which reads and writes of a key cannot be told apart, is not known: "+strings.TrimSuffix(why, ".")+". No key is proven over.")
+	}
+	if r.Hide != nil {
+		out.Notes = append(out.Notes, "Keys that a policy hashes are hashed as strings: the type of a key is not reported.")
+	}
+	out.Notes = append(out.Notes, contributors.Blind, "Contributor Insights calls its values approximate, and counts neither PartiQL statements nor writes that an index without capacity holds back.")
+}
+
+// fail returns the error that the result is.
+func (r *Result) fail(on detect.Severity) error {
+	if !r.Judged {
+		return fmt.Errorf("%w: %s", analyze.ErrNothingJudged, r.Unjudged)
+	}
+	if on == "" {
+		return nil
+	}
+	n := 0
+	for _, k := range slices.Concat(r.Keys, r.Items) {
+		if detect.Rank(k.Severity) >= detect.Rank(on) {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+		return fmt.Errorf("%w: keys and items of severity %s or worse: %d", analyze.ErrFound, on, n)
+	case r.incomplete != "":
+		return errors.New("no key of " + string(on) + " or worse, but " + r.incomplete)
+	}
+	return nil
+}
