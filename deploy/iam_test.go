@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/contributorinsights"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
@@ -18,6 +19,8 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 	t.Parallel()
 	for file, calls := range map[string][]string{
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
+		"iam/reporter-analyze-contributor-insights.json": slices.Concat(actions("cloudwatch", reflect.TypeFor[contributorinsights.API]()),
+			actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()), actions("dynamodb", reflect.TypeFor[contributorinsights.Tables]())),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 		"iam/reporter-analyze-stream.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),

@@ -3,14 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cloudwatch"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/contributorinsights"
+	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // CloudWatch is what is read of DynamoDB's own metrics.
@@ -75,4 +80,35 @@ func (c *CloudWatch) probe() cli.Probe {
 		return fmt.Sprintf("CloudWatch can be read in %s: about $%.2f a month for each table and index, $%.2f a day more for a table while it has an open incident, $%.0f a month at most",
 			settings.Region, c.reader().CostOf(), c.reader().CostOpen(), c.MonthlyCost), nil
 	}}
+}
+
+// maxInsightsProbes bounds the tables that are asked about.
+const maxInsightsProbes = 50
+
+// insightsProbes say of each table that is named what Contributor Insights counts of it,
+// and how to have it name throttled keys, which costs little. It is no need of a reporter,
+// so that nothing about it fails a check.
+func (c *CloudWatch) insightsProbes(known tables.Tables) (probes []cli.Probe) {
+	names := slices.Clone(c.Tables)
+	for name := range known {
+		if of, err := tables.ParseName(name); err == nil {
+			names = append(names, of.Table)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names[:min(len(names), maxInsightsProbes)] {
+		probes = append(probes, cli.Probe{Name: "insights", Run: func(ctx context.Context) (string, error) {
+			settings, err := cli.AWS(ctx)
+			if err != nil {
+				return "", err
+			}
+			setup, err := contributorinsights.Describe(ctx, dynamodb.NewFromConfig(settings), sample.Target{Table: name})
+			if err != nil {
+				return fmt.Sprintf("%s in %s: what its Contributor Insights counts is not known: %v", name, settings.Region, err), nil
+			}
+			return fmt.Sprintf("%s in %s: %s", name, settings.Region, setup.Says()), nil
+		}})
+	}
+	return probes
 }

@@ -137,6 +137,7 @@ func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe()}
 	if c.CloudWatch.Enabled {
 		probes = append(probes, c.CloudWatch.probe())
+		probes = append(probes, c.CloudWatch.insightsProbes(c.Tables)...)
 	}
 	return probes
 }

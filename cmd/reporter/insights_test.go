@@ -145,6 +145,18 @@ var insightsStories = []insightsStory{
 // minute is another one every day.
 var minute = regexp.MustCompile(`[0-9-]{10}T[0-9:]{8}Z`)
 
+// environment has the SDK ask this CloudWatch.
+func (w *insightsWorld) environment(t *testing.T) {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": w.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
 // run runs analyze in the world of a story.
 func (s *insightsStory) run(t *testing.T, more ...string) (code int, out, errs string) {
 	t.Helper()
@@ -153,13 +165,7 @@ func (s *insightsStory) run(t *testing.T, more ...string) (code int, out, errs s
 	if s.made != nil {
 		s.made(w)
 	}
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": w.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-		"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
-	} {
-		t.Setenv(name, value)
-	}
+	w.environment(t)
 	if s.env[0] != "" {
 		t.Setenv(s.env[0], s.env[1])
 	}
@@ -208,6 +214,47 @@ func TestContributorInsightsAsJSON(t *testing.T) {
 	if len(got.Keys) != 2 || got.Keys[0].Key != "acme" || got.Keys[0].Verdict != "over" || got.Keys[0].WCU.Low != 1100 || got.Keys[0].Throttled != 4000 ||
 		len(got.Items) != 1 || *got.Items[0].SortKey != "invoice" || !got.Judged || got.Reports != 4 || got.Metrics != 4 || got.Table != "orders" {
 		t.Errorf("%s", out)
+	}
+}
+
+// TestCheckSaysWhatContributorInsightsCounts: of each table that is named, and how to have
+// it count throttled keys only; that it may not be asked fails no check.
+func TestCheckSaysWhatContributorInsightsCounts(t *testing.T) {
+	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
+	w.enable("", "THROTTLED_KEYS", "PKT")
+	w.Describe("carts", "", cloudwatchtest.Insights{Status: "DISABLED"})
+	w.environment(t)
+	dir := t.TempDir()
+	settings := "store: {url: 'sqlite:" + dir + "/k.db'}\ncloudwatch: {enabled: true, tables: [orders]}\ntables: {carts: {sort_key: []}, orders: {sort_key: []}}\n"
+	if err := os.WriteFile(dir+"/reporter.yaml", []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check := func() string {
+		var out, errs bytes.Buffer
+		if code := cli.Run(t.Context(), command(), []string{"migrate", "--config", dir + "/reporter.yaml"}, cli.Streams{Out: &out, Err: &errs}); code != 0 {
+			t.Fatalf("migrate exits with %d: %s", code, errs.String())
+		}
+		out.Reset()
+		if code := cli.Run(t.Context(), command(), []string{"check", "--config", dir + "/reporter.yaml"}, cli.Streams{Out: &out, Err: &errs}); code != 0 {
+			t.Errorf("check exits with %d: %s%s", code, out.String(), errs.String())
+		}
+		return out.String()
+	}
+	text := check()
+	for _, want := range []string{
+		"orders in eu-west-1: its Contributor Insights counts throttled keys only, which costs little (" + ruleName("PKT") + ")",
+		"carts in eu-west-1: its Contributor Insights is not enabled", "--table-name carts --contributor-insights-action ENABLE --contributor-insights-mode THROTTLED_KEYS",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "insights"); strings.Count(text, "orders in") != 1 || n < 2 {
+		t.Errorf("a table is asked about twice:\n%s", text)
+	}
+	w.FailAll("DescribeContributorInsights", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
+	if text := check(); !strings.Contains(text, "is not known: DescribeContributorInsights is denied") {
+		t.Error(text)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -114,15 +116,20 @@ func (s *Setup) EnableAll() string {
 	return s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys)
 }
 
-// Says tells in a sentence what is counted.
+// Says tells in a sentence what is counted, and how to change that.
 func (s *Setup) Says() string {
 	if err := s.Disabled(); err != nil {
 		return err.Error()
 	}
 	if _, all := s.Rules[AccessedKeys]; all {
-		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request; throttled keys only, which costs little: " + s.EnableThrottled()
+		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + s.listed() + "); throttled keys only, which costs little: " + s.EnableThrottled()
 	}
-	return "its Contributor Insights counts throttled keys only, which costs little; for accessed keys too, which is paid by every request: " + s.EnableAll()
+	return "its Contributor Insights counts throttled keys only, which costs little (" + s.listed() + "); accessed keys too, which is paid by every request: " + s.EnableAll()
+}
+
+// listed names the rules.
+func (s *Setup) listed() string {
+	return strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
 }
 
 // meaning returns a sentence for an error of the SDK's: what is wrong, and what to do.
