@@ -132,7 +132,7 @@ func missingRemedy(reason sample.Reason, line []byte, named bool, of Fields) str
 	case names.has("Item") && len(names) == 1:
 		return "it is an item of a table's export, which tells of no requests"
 	case names.has("KeyLabels") || names.has("Contributors"):
-		return "it is a report of Contributor Insights, which has no single requests"
+		return "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"
 	case names.has("Datapoints") || names.has("MetricDataResults"):
 		return "these are CloudWatch's figures, which know no keys"
 	case reason == sample.ReasonNoTable && (names.has(of.Called("pk")) || !named):
