@@ -3,6 +3,7 @@ package contributorinsights
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ var ErrReportDenied = errors.New("GetInsightRuleReport is denied: allow cloudwat
 
 // ErrRulesDenied means that this role may not ask for the state of rules.
 var ErrRulesDenied = errors.New("DescribeInsightRules is denied: allow cloudwatch:DescribeInsightRules to this role")
+
+// ErrThrottled means that CloudWatch refused a report again and again.
+var ErrThrottled = errors.New("CloudWatch takes no more reports of this account and region at the moment: try again later, or with a shorter time")
 
 // ErrNoRule means that a rule is gone since it was asked for.
 var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insights was disabled, or its mode was changed, at this moment: try again")
@@ -112,7 +116,7 @@ func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*clo
 		RuleName: aws.String(rule), StartTime: aws.Time(from), EndTime: aws.Time(to),
 		Period: aws.Int32(60), MaxContributorCount: aws.Int32(MostContributors), OrderBy: aws.String(orderBy),
 	}
-	return backoff.Retry(ctx, func() (*cloudwatch.GetInsightRuleReportOutput, error) {
+	out, err := backoff.Retry(ctx, func() (*cloudwatch.GetInsightRuleReportOutput, error) {
 		r.Calls++
 		out, err := r.API.GetInsightRuleReport(ctx, in)
 		if err == nil {
@@ -123,8 +127,9 @@ func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*clo
 			return nil, backoff.Permanent(told)
 		}
 		r.Throttled++
-		return nil, told
+		return nil, fmt.Errorf("%w (%w)", ErrThrottled, told)
 	}, backoff.WithBackOff(retry.NewBackOff(throttledFirst, throttledMost)), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0))
+	return out, retry.Cause(err)
 }
 
 // throttled reports whether CloudWatch takes no more calls at the moment.

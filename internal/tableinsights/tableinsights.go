@@ -108,7 +108,11 @@ func Run(ctx context.Context, settings aws.Config, o Options) error {
 	}
 	r.reports.API = r.client
 	paragraph(o.Err, 0, r.before())
-	if err := r.read(ctx); err != nil {
+	err = r.read(ctx)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: the reading was interrupted", analyze.ErrNothingJudged)
+	}
+	if err != nil {
 		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
 	}
 	if err := r.result.write(o.Out, o.Format); err != nil {
@@ -148,9 +152,6 @@ func (r *reading) read(ctx context.Context) error {
 		return nil
 	}
 	table := cloudwatch.ReadTarget(ctx, r.client, r.named, metrics, out.From, out.To)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	out.Metrics = len(metrics)
 	if table.State != corroboration.Read {
 		table.Minutes = nil // what is read in part would prove what it does not
@@ -306,10 +307,22 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 		out.incomplete = "the table's own consumption is not known"
 		out.Notes = append(out.Notes, "The consumption of the table or index, without which reads and writes of a key cannot be told apart, is not known: "+strings.TrimSuffix(why, ".")+". No key is proven over.")
 	}
+	if oneSided(table.Minutes) {
+		out.Notes = append(out.Notes, "In minutes for which CloudWatch has consumption of one kind only, reads or writes, the other kind counts as none: DynamoDB publishes no data point of it then.")
+	}
 	if r.Hide != nil {
 		out.Notes = append(out.Notes, "Keys that a policy hashes are hashed as strings: the type of a key is not reported.")
 	}
 	out.Notes = append(out.Notes, contributors.Blind, "Contributor Insights calls its values approximate, and counts neither PartiQL statements nor writes that an index without capacity holds back.")
+}
+
+// oneSided reports whether some minute has consumption of one kind only.
+func oneSided(minutes []corroboration.Minute) bool {
+	return slices.ContainsFunc(minutes, func(m corroboration.Minute) bool {
+		_, writes := m.Metrics[corroboration.ConsumedWrite]
+		_, reads := m.Metrics[corroboration.ConsumedRead]
+		return writes != reads
+	})
 }
 
 // fail returns the error that the result is.
