@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
@@ -68,4 +73,37 @@ cloudwatch: {enabled: true, tables: [orders]}
 		}
 		return nil
 	})
+}
+
+// TestContributorInsightsOfMinistack has analyze ask a DynamoDB that others wrote whether
+// Contributor Insights is enabled for a table, and for its index. That one has no rules,
+// nor reports, so that there is never a verdict.
+func TestContributorInsightsOfMinistack(t *testing.T) {
+	endpoint := startMinistack(t)
+	client := dynamodb.NewFromConfig(awsConfig(endpoint))
+	newOrders(t, client)
+	dir, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "reporter"), append([]string{"analyze", "--contributor-insights"}, args...)...) //nolint:gosec // our own program
+		cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %v, without %q: %s", args, err, want, out)
+		}
+	}
+	says("no such table or index", "order")
+	says("no such table or index", "orders", "--index", "by-nothing")
+	says("is not enabled: enable it", "orders")
+	if _, err := client.UpdateContributorInsights(t.Context(), &dynamodb.UpdateContributorInsightsInput{
+		TableName: aws.String("orders"), ContributorInsightsAction: dynamodbtypes.ContributorInsightsActionEnable,
+		ContributorInsightsMode: dynamodbtypes.ContributorInsightsModeThrottledKeys,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	says("is enabled, and has no rules", "orders")
 }

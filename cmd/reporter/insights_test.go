@@ -101,6 +101,19 @@ var insightsStories = []insightsStory{
 		w.count("PKC", 60_000, some, "acme")
 		w.consumed(corroboration.ConsumedWrite, 70_000, some)
 	}, [2]string{}, 0},
+	{"a full partition, which serves no more", ofOrders, func(w *insightsWorld) {
+		w.count("PKC", 177_600, some, "acme")
+		w.count("PKT", 9000, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 61_000, some)
+		w.consumed(corroboration.WriteKeyRangeThrottles, 9000, some)
+	}, [2]string{}, 0},
+	{"more hot keys in a minute than a report lists, which a pipeline is told", ofOrders + " --fail-on warning", func(w *insightsWorld) {
+		for i := range 30 {
+			w.count("PKC", 150_000, one, fmt.Sprintf("k%02d", i))
+		}
+		w.consumed(corroboration.ConsumedWrite, 750_000, one)
+		w.consumed(corroboration.ConsumedRead, 2_250_000, one)
+	}, [2]string{}, 1},
 	{"an index", ofOrders + " --index by-status", func(w *insightsWorld) {
 		w.enable("by-status", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "PKT")
 		w.count("PKC", 198_000, some, "OPEN")

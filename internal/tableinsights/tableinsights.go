@@ -74,7 +74,7 @@ type Result struct {
 	Keys  []contributors.Key `json:"keys"`
 	Items []contributors.Key `json:"items"`
 	// Unlisted is the most that a partition key can have had in a minute in which it was
-	// not reported, 3W + R, and OpenMinutes in how many that may be over a limit.
+	// not reported, 3W + R, and OpenMinutes in how many that may be near a limit.
 	Unlisted    float64 `json:"unlisted"`
 	OpenMinutes int     `json:"open_minutes"`
 	// Reports and Metrics are what was asked of CloudWatch, for about CostUSD.
@@ -293,8 +293,12 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 		out.incomplete = "only throttled keys are counted"
 		out.Notes = append(out.Notes, "Only throttled keys are counted: how much load keys have is not known. For accessed keys, which are paid by every request: "+r.setup.EnableAll()+".")
 	case out.OpenMinutes > 0:
-		out.incomplete = "more keys than a report lists may be over"
-		out.Notes = append(out.Notes, fmt.Sprintf("In %s more keys had much load than the %d that a report lists: others may be over a limit, too.", plural(int64(out.OpenMinutes), "minute"), contributorinsights.MostContributors))
+		others := "near a limit, though not over it in a minute's mean"
+		if out.Unlisted > contributors.Decisive {
+			others = "over a limit, too"
+		}
+		out.incomplete = "keys that no report lists may be " + others
+		out.Notes = append(out.Notes, fmt.Sprintf("In %s more keys had much load than the %d that a report lists: others may be %s.", plural(int64(out.OpenMinutes), "minute"), contributorinsights.MostContributors, others))
 	case out.Unlisted > 0:
 		out.Notes = append(out.Notes, fmt.Sprintf("A report lists %d keys. No other one had more than %s ConsumedThroughputUnits in a minute, %s of what a partition serves.",
 			contributorinsights.MostContributors, wording.About(out.Unlisted), wording.Percent(out.Unlisted/contributors.Decisive)))

@@ -2,7 +2,9 @@ package tableinsights_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -150,8 +152,7 @@ func decided(value float64, table load) bool {
 func insights(t *testing.T, s *cloudwatchtest.Server) (r tableinsights.Result) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	settings := aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	err := tableinsights.Run(t.Context(), settings, tableinsights.Options{
+	err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
 		Table: "orders", Last: time.Hour, Format: analyze.FormatJSON, Out: &out, Err: &errs,
 		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 	})
@@ -255,4 +256,29 @@ func holds(t *testing.T, minutes [span]load, from time.Time, k contributors.Key)
 			t.Errorf("%s had %g %s in %s, outside of %v", k.Key, b.truth, what, k.Minute, b.in)
 		}
 	}
+}
+
+// TestInterrupted: a reading that is interrupted is no verdict.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	w, s := newWorld(1, 3, true), cloudwatchtest.New(t)
+	w.put(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	err := tableinsights.Run(ctx, settings(s), tableinsights.Options{
+		Table: "orders", Last: time.Hour, Out: &out, Err: interrupt(cancel), // what is said before the first report
+		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
+	})
+	if !errors.Is(err, analyze.ErrNothingJudged) || out.Len() > 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// interrupt is a writer that ends a context.
+type interrupt func()
+
+func (i interrupt) Write(p []byte) (int, error) { i(); return len(p), nil }
+
+func settings(s *cloudwatchtest.Server) aws.Config {
+	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 }
