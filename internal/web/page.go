@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html/template"
 	"net/http"
 	"strings"
 	"time"
@@ -18,7 +19,9 @@ import (
 // frame is what every page has.
 type frame struct {
 	Title, Page string
-	Now         time.Time
+	// Added are the links to pages of the program's own.
+	Added []link
+	Now   time.Time
 	// Live pages refresh themselves where there is a script.
 	Live bool
 	// Gaps were noticed in the last day; Lagging partitions are far behind.
@@ -37,7 +40,7 @@ const (
 )
 
 func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
-	f := frame{Title: title, Page: page, Now: time.Now(), Live: true}
+	f := frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
 	gaps, err := s.store.Gaps(ctx, store.GapQuery{Limit: 100})
 	if err != nil {
 		return f, err
@@ -268,7 +271,7 @@ func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	code, message := status(err)
 	s.log(r, code, err)
 	s.render(w, r, code, "error", errorPage{
-		frame{Title: http.StatusText(code), Now: time.Now()}, strings.ToUpper(message[:1]) + message[1:] + ".",
+		frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, strings.ToUpper(message[:1]) + message[1:] + ".",
 	})
 }
 
@@ -284,3 +287,48 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	w.WriteHeader(code)
 	_, _ = page.WriteTo(w) // the client is gone
 }
+
+// Page is a page that a program adds to the site.
+type Page struct {
+	// Path is its address, such as "/status", and Title what its link says.
+	Path, Title string
+	// Content defines the template main, what stands below the site's header, and may
+	// define head, what else the page's head has. Their data is what Load returns, as .Data.
+	Content string
+	Load    func(ctx context.Context, r *http.Request) (any, error)
+}
+
+// added is what a page of the program's own is rendered of.
+type added struct {
+	frame
+	Data any
+}
+
+// link is a link to a page.
+type link struct{ Path, Title string }
+
+// Add adds a page, followed as all are, with a link to it in the header of every page. It
+// is called before the site serves.
+func (s *Site) Add(p Page) error {
+	page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html")
+	if err == nil {
+		page, err = page.Parse(p.Content)
+	}
+	if err != nil {
+		return err
+	}
+	s.pages[p.Path] = page
+	s.added = append(s.added, link{p.Path, p.Title})
+	s.mux.HandleFunc("GET "+p.Path, s.page(p.Path, func(ctx context.Context, r *http.Request) (any, error) {
+		f, err := s.frame(ctx, p.Title, p.Path)
+		if err != nil {
+			return nil, err
+		}
+		data, err := p.Load(ctx, r)
+		return added{f, data}, err
+	}))
+	return nil
+}
+
+// Handle adds a handler behind what guards all of the site. The pattern is ServeMux's.
+func (s *Site) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }

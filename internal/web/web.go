@@ -67,6 +67,9 @@ type Site struct {
 	logger  *slog.Logger
 	pages   map[string]*template.Template
 	streams *live.Streams
+	mux     *http.ServeMux
+	// added are the links to pages of the program's own.
+	added []link
 }
 
 // Close ends the streams of pages that are followed: a server that shuts down waits for
@@ -106,7 +109,7 @@ var functions = template.FuncMap{
 
 // New returns the site over a store.
 func New(st *store.Store, logger *slog.Logger) (*Site, error) {
-	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New()}
+	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
@@ -118,7 +121,7 @@ func New(st *store.Store, logger *slog.Logger) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
+	mux := s.mux
 	mux.HandleFunc("GET /{$}", s.page("findings", s.overview))
 	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
 	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
