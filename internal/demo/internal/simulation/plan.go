@@ -1,0 +1,56 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+// The keys of the story, and their tables.
+const (
+	OrdersTable  = "orders"
+	CatalogTable = "catalog"
+	CartsTable   = "carts"
+
+	// Merchant is the key of all orders of one merchant, Product that of one item, the
+	// page of a product, and Feed that of a bulk import.
+	Merchant = "merchant#4711"
+	Product  = "product#1138"
+	Feed     = "feed#12"
+)
+
+// ImportLasts is how long the bulk import takes.
+const ImportLasts = 45 * time.Second
+
+// Plan is what has been decided for the traffic so far. A zero time is for what was not
+// decided yet. It counts by whole seconds.
+type Plan struct {
+	// Import is when the bulk import began.
+	Import time.Time `json:"import"`
+	// Campaign is when the merchant's campaign begins; it never ends.
+	Campaign time.Time `json:"campaign"`
+	// Sharded is from when on the merchant's orders have the names of Shards.
+	Sharded time.Time          `json:"sharded"`
+	Shards  *detect.ShardNames `json:"shards"`
+	// Views is when everybody begins to look at the product, ViewsEnd when that is over.
+	Views    time.Time `json:"views"`
+	ViewsEnd time.Time `json:"views_end"`
+}
+
+// within reports whether a second is in a span; one that ends at the zero time does not
+// end.
+func within(second int64, from, to time.Time) bool {
+	return !from.IsZero() && second >= from.Unix() && (to.IsZero() || second < to.Unix())
+}
+
+// sharding returns how the merchant's orders are named in a second; false while they are
+// all of one key.
+func (p *Plan) sharding(second int64) (shardkey.Sharding, bool) {
+	if p.Shards == nil || !within(second, p.Sharded, time.Time{}) {
+		return shardkey.Sharding{}, false
+	}
+	n := p.Shards
+	s, err := shardkey.New(n.Shards, shardkey.Form{Before: n.Before, After: n.After, Prefix: n.Prefix, Alone: n.Alone})
+	return s, err == nil
+}

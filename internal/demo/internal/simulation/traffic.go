@@ -1,0 +1,200 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// request is what a caller asks for, with the units that it costs.
+type request struct {
+	// at is the time, in Unix milliseconds.
+	at int64
+	// key is the partition key that the application thinks of; a sharded one is stored
+	// under other names.
+	key string
+	sample.Record
+}
+
+// asking makes the requests of one second.
+type asking struct {
+	draw *rand.Rand
+	// popular draws numbers of which few come often.
+	popular *rand.Zipf
+	second  int64
+	all     []request
+}
+
+func newAsking(seed uint64, second int64) *asking {
+	draw := rand.New(rand.NewPCG(seed, uint64(second)))
+	return &asking{draw: draw, popular: popularity(draw), second: second}
+}
+
+// popularity draws one of 20,000 keys, the most popular of them once in 18 times.
+func popularity(draw *rand.Rand) *rand.Zipf { return rand.NewZipf(draw, 1.1, 3, 20_000) }
+
+// requests returns what is asked for in a second.
+func (s *Simulation) requests(second int64, p *Plan) []request {
+	a := newAsking(s.seed, second)
+	a.calm()
+	a.burst(s.seed + 1)
+	if within(second, p.Import, p.Import.Add(ImportLasts)) {
+		a.some(a.about(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
+	}
+	if within(second, p.Campaign, time.Time{}) {
+		a.campaign(p)
+	} else {
+		a.some(a.about(usual), func(r *request) { a.write(r, OrdersTable, Merchant, a.order(), 400+a.draw.Int64N(600)) })
+	}
+	if within(second, p.Views, p.ViewsEnd) {
+		a.some(a.about(views*ramp(second-p.Views.Unix(), 4)), func(r *request) {
+			a.read(r, CatalogTable, Product, page, productBytes, sample.Strong)
+		})
+	}
+	return a.all
+}
+
+// How much is asked for in a second.
+const (
+	// The calm requests of each table, when the day is busiest.
+	orders, catalog, carts = 260, 380, 220
+	// imported is how many rows the bulk import writes, of a unit each.
+	imported = 1450
+	// usual is how many orders the merchant has before the campaign.
+	usual = 40
+	// campaign is how many orders come then, of a unit each: 1.6 times what a partition
+	// serves.
+	campaign = 1600
+	// views is how often the product is read, and productBytes how large it is: a read
+	// that is strongly consistent costs 5 units, so that 600 of them fill a partition.
+	views, productBytes = 900, 20_000
+	// page is the sort key of a product's item.
+	page = "page"
+	// burstEvery is how many seconds lie between two bursts.
+	burstEvery = 15
+)
+
+// wave is the share of the busiest hour's requests in a second: most in the afternoon,
+// least at night.
+func wave(second int64) float64 {
+	const day = 24 * 60 * 60
+	return 0.7 - 0.3*math.Cos(2*math.Pi*float64(second%day-3*60*60)/day)
+}
+
+// ramp goes from 0 to 1 in so many seconds.
+func ramp(age, seconds int64) float64 { return min(1, float64(age+1)/float64(seconds)) }
+
+// calm adds the ordinary traffic: some keys are asked for more than others.
+func (a *asking) calm() {
+	level := wave(a.second)
+	a.some(a.about(orders*level), func(r *request) {
+		merchant := "merchant#" + strconv.FormatUint(100+a.popular.Uint64(), 10)
+		if a.draw.IntN(10) < 7 {
+			a.write(r, OrdersTable, merchant, a.order(), 300+a.draw.Int64N(2200))
+			return
+		}
+		a.read(r, OrdersTable, merchant, "", 2000+a.draw.Int64N(20_000), sample.Eventual)
+	})
+	a.some(a.about(catalog*level), func(r *request) {
+		product := "product#" + strconv.FormatUint(2000+a.popular.Uint64(), 10)
+		if a.draw.IntN(50) == 0 {
+			a.write(r, CatalogTable, product, page, 1000+a.draw.Int64N(6000))
+			return
+		}
+		a.read(r, CatalogTable, product, page, 1000+a.draw.Int64N(9000), sample.Eventual)
+	})
+	a.some(a.about(carts*level), func(r *request) {
+		cart := "cart#" + strconv.FormatInt(a.draw.Int64N(50_000), 36)
+		if a.draw.IntN(2) == 0 {
+			a.write(r, CartsTable, cart, "line#"+strconv.Itoa(a.draw.IntN(9)), 200+a.draw.Int64N(900))
+			return
+		}
+		a.read(r, CartsTable, cart, "", 500+a.draw.Int64N(5000), sample.Eventual)
+	})
+}
+
+// burst adds one key that is busy for some seconds: a mailing, a batch job.
+func (a *asking) burst(seed uint64) {
+	draw := rand.New(rand.NewPCG(seed, uint64(a.second/burstEvery)))
+	from, lasts := draw.Int64N(burstEvery-8), 3+draw.Int64N(5)
+	high, key := 0.12+0.38*draw.Float64(), 100+popularity(draw).Uint64()
+	age := a.second%burstEvery - from
+	if age < 0 || age >= lasts {
+		return
+	}
+	size := high * (1 - math.Abs(2*float64(age)+1-float64(lasts))/float64(lasts+1))
+	if draw.IntN(3) == 0 {
+		a.some(a.about(3000*size/5), func(r *request) {
+			a.read(r, OrdersTable, fmt.Sprint("merchant#", key), "", 39_000, sample.Eventual)
+		})
+		return
+	}
+	a.some(a.about(1000*size), func(r *request) { a.write(r, OrdersTable, fmt.Sprint("merchant#", key), a.order(), 800) })
+}
+
+// campaign adds the orders of a merchant whom everybody buys from, some of whom look at
+// what they have ordered.
+func (a *asking) campaign(p *Plan) {
+	age := a.second - p.Campaign.Unix()
+	size := ramp(age, 4) * (1 + 0.05*math.Sin(2*math.Pi*float64(age)/23))
+	shards, sharded := p.sharding(a.second)
+	a.some(a.about(campaign*size), func(r *request) {
+		name, order := Merchant, a.order()
+		if sharded {
+			name, _ = shards.For(p.Shards.Base, order) // of a base that is a key, and so never too long
+		}
+		a.write(r, OrdersTable, name, order, 400+a.draw.Int64N(600))
+		r.key = Merchant
+	})
+}
+
+// about returns a number of requests near an expected one.
+func (a *asking) about(expected float64) int {
+	return max(0, int(math.Round(expected*(1+0.03*a.draw.NormFloat64()))))
+}
+
+// some adds so many requests, at any time of the second.
+func (a *asking) some(n int, fill func(*request)) {
+	for range n {
+		r := request{at: 1000*a.second + a.draw.Int64N(1000)}
+		r.Rate, r.N, r.Caller = 1, 1, callers[a.draw.IntN(len(callers))]
+		fill(&r)
+		a.all = append(a.all, r)
+	}
+}
+
+// callers are the services that ask, as often as they are listed.
+var callers = []string{"web", "web", "web", "web", "web", "app", "app", "app", "partners", "partners"}
+
+// id returns a random ID.
+func (a *asking) id() string { return strconv.FormatUint(a.draw.Uint64()>>20, 36) }
+
+// order returns the sort key of an order: orders are listed by time.
+func (a *asking) order() string {
+	return time.Unix(a.second, 0).UTC().Format(time.RFC3339) + "#" + a.id()
+}
+
+func (a *asking) write(r *request, table, pk, sk string, bytes int64) {
+	r.Op = sample.PutItem
+	a.name(r, table, pk, sk, bytes)
+}
+
+// read makes a request read an item, or, without a sort key, all items of a key.
+func (a *asking) read(r *request, table, pk, sk string, bytes int64, c sample.Consistency) {
+	if r.Op, r.Read = sample.GetItem, c; sk == "" {
+		r.Op = sample.Query
+	}
+	a.name(r, table, pk, sk, bytes)
+}
+
+func (a *asking) name(r *request, table, pk, sk string, bytes int64) {
+	r.key, r.Table, r.PK, r.Bytes = pk, table, sample.KeyString(pk), bytes
+	if sk != "" {
+		r.SK = sample.KeyString(sk)
+	}
+	r.RCU, r.WCU, _ = sample.EstimateUnits(r.Op, bytes, r.Read)
+}
