@@ -21,7 +21,7 @@ help: ## List every target
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Run everything in one process with generated traffic, and print the page's address
+demo: ## Run everything in one process, as a story on simulated traffic, and print its address
 	go run ./cmd/reporter demo
 
 .PHONY: build

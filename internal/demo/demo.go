@@ -1,7 +1,9 @@
-// Package demo runs all of Keyheat in one process: traffic is made here, a
-// collector counts it, a reporter judges it and shows what it finds. The parts
-// are those of the daemons; only the log between the traffic and the collector
-// is missing, and the store is SQLite.
+// Package demo runs all of Keyheat in one process, and tells a story with it: traffic of
+// a simulated application is calm, a key gets too hot, partitions refuse requests,
+// on-call is paged, and the reader mends it. The parts are those of the daemons; only the
+// log between the traffic and the collector is missing, and the store is SQLite. The
+// story's page follows what happens in these parts, and makes nothing happen by itself
+// but the traffic.
 package demo
 
 import (
@@ -18,9 +20,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
 )
@@ -28,7 +33,9 @@ import (
 // Defaults of Options.
 const (
 	DefaultListen  = "127.0.0.1:9412"
-	DefaultBacklog = 45 * time.Second
+	DefaultBacklog = 8 * time.Minute
+	DefaultCalm    = 20 * time.Second
+	DefaultViews   = 25 * time.Second
 )
 
 // Options are what a user may choose.
@@ -40,6 +47,12 @@ type Options struct {
 	// Backlog is how much past traffic is there at the start, so that there is
 	// something to see at once; DefaultBacklog when 0.
 	Backlog time.Duration
+	// Calm is how long it is calm before the campaign starts, and Views how long everybody
+	// goes on to look at one product after the page of it; their defaults when 0.
+	Calm, Views time.Duration
+	// Behind returns how far the traffic's time is behind now: a test that lets it shrink
+	// need not wait for what takes a minute. Nil for not at all.
+	Behind func() time.Duration
 	// Out receives the address.
 	Out io.Writer
 	// Logger takes the parts' logs.
@@ -48,6 +61,9 @@ type Options struct {
 
 // commitInterval is shorter than a real collector's, so that findings show sooner.
 const commitInterval = time.Second
+
+// pageWithin is shorter than a real reporter's, so that nobody is paged of the backlog.
+const pageWithin = time.Minute
 
 // Run shows the demo until ctx ends.
 func Run(ctx context.Context, o Options) (err error) {
@@ -65,11 +81,16 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	parts, err := assemble(ctx, st, server, o)
+	address := "http://" + server.Addr()
+	in, err := openInbox(ctx, st, address)
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	fmt.Fprintf(o.Out, "Keyheat shows generated traffic at http://%s (stop with Ctrl-C)\n", server.Addr())
+	parts, err := assemble(ctx, st, server, in, o)
+	if err != nil {
+		return errors.Join(err, server.Close(), in.Close())
+	}
+	fmt.Fprintf(o.Out, "Keyheat shows a story of three minutes on simulated traffic: follow it at %s%s (stop with Ctrl-C)\n", address, storyPath)
 	return runInTurn(ctx, parts)
 }
 
@@ -90,7 +111,7 @@ type part func(ctx context.Context) error
 
 // assemble returns the parts, in the order in which they are to stop: what
 // writes before what reads.
-func assemble(ctx context.Context, st *store.Store, server *admin.Server, o Options) ([]part, error) {
+func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *inbox, o Options) ([]part, error) {
 	seed, err := st.HashSeed(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +122,22 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, o Opti
 	if err != nil {
 		return nil, err
 	}
-	judge, err := report.New(report.Config{}, st, rand.Text(), o.Logger)
+	holder := rand.Text()
+	route, err := in.route(st, holder, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	policy, within := tables.Default(), pageWithin
+	if o.Behind != nil {
+		within += o.Behind()
+	}
+	everything := routing.Everything(inboxRoute)
+	judge, err := report.New(report.Config{
+		Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Notified: route.Wake,
+		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
+			return everything.Destinations(i, root)
+		},
+	}, st, holder, o.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +145,22 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, o Opti
 	if err != nil {
 		return nil, err
 	}
+	tale := &story{
+		store: st, inbox: in, views: cmp.Or(o.Views, DefaultViews), log: o.Logger,
+		traffic: &traffic{behind: o.Behind, backlog: cmp.Or(o.Backlog, DefaultBacklog), calm: cmp.Or(o.Calm, DefaultCalm)},
+	}
+	if err := tale.show(site); err != nil {
+		return nil, err
+	}
 	server.Handle("/", site)
 	server.OnShutdown(site.Close)
 	server.Registry().MustRegister(collector, judge)
 	server.Ready("collector", collector.Ready)
 	server.Ready("judge", judge.Ready)
-	traffic := &traffic{backlog: cmp.Or(o.Backlog, DefaultBacklog)}
 	return []part{
-		func(ctx context.Context) error { return traffic.Run(ctx, collector) },
-		collector.Run, judge.Run, server.Run,
+		tale.Run,
+		func(ctx context.Context) error { return tale.traffic.Run(ctx, collector) },
+		collector.Run, judge.Run, route.Run, in.Run, server.Run,
 	}, nil
 }
 

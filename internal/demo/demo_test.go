@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 	"github.com/keyheat/keyheat/internal/demo"
 	"github.com/keyheat/keyheat/store"
 )
+
+// patience is for how long a test waits for something on a busy machine.
+const patience = time.Minute
 
 // show runs a demo until stop is called, and returns its address.
 func show(t *testing.T, o demo.Options) (address string, stop func()) {
@@ -55,64 +59,174 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
-// findings waits until there are some on the API.
-func findings(t *testing.T, address string) []detect.Finding {
+// press sends the form of the button from a site, and returns the status.
+func press(t *testing.T, address, site string) int {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		var answer struct{ Findings []detect.Finding }
-		if err := json.Unmarshal([]byte(get(t, address+"/api/v1/findings?state=firing")), &answer); err != nil {
-			t.Fatal(err)
-		}
-		if len(answer.Findings) >= 3 {
-			return answer.Findings
-		}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/demo/shards", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no three findings within 20 s")
-	return nil
+	r.Header.Set("Sec-Fetch-Site", site)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
 }
 
-func TestFindingsAreOnThePageWithinTwentySeconds(t *testing.T) {
-	t.Parallel()
+// await asks until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
 	began := time.Now()
-	address, _ := show(t, demo.Options{})
-	found := findings(t, address)
-	t.Logf("findings after %s", time.Since(began))
-	page := get(t, address+"/")
-	for _, f := range found {
-		if !strings.Contains(page, f.Fingerprint) {
-			t.Errorf("%s is not on the page", f.Key)
+	for !holds() {
+		if time.Since(began) > patience {
+			t.Fatalf("%s: not within %s", what, patience)
 		}
-		if !strings.Contains(get(t, address+"/findings/"+f.Fingerprint), `class="over"`) {
-			t.Errorf("%s has no chart", f.Key)
+		time.Sleep(250 * time.Millisecond)
+	}
+	t.Logf("%s: after %.1f s", what, time.Since(began).Seconds())
+}
+
+// scene returns the title of what goes on now on the story's page.
+func scene(t *testing.T, address string) string {
+	t.Helper()
+	now := regexp.MustCompile(`aria-current="step"><span class="name">([^<]*)<`).FindStringSubmatch(get(t, address+"/demo"))
+	if now == nil {
+		t.Fatal("nothing goes on")
+	}
+	return now[1]
+}
+
+// finding returns the finding of a key, and whether there is one.
+func finding(t *testing.T, address, key string, kind detect.Kind) (detect.Finding, bool) {
+	t.Helper()
+	var answer struct{ Findings []detect.Finding }
+	if err := json.Unmarshal([]byte(get(t, address+"/api/v1/findings")), &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range answer.Findings {
+		if f.Key == key && f.Kind == kind {
+			return f, true
 		}
 	}
-	if tables := get(t, address+"/tables"); !strings.Contains(tables, found[0].Table) {
-		t.Error("the page of tables lacks the finding's table")
+	return detect.Finding{}, false
+}
+
+// inbox returns the events that on-call was told of, the newest first.
+func inbox(t *testing.T, address string) []string {
+	t.Helper()
+	var events []string
+	for _, found := range regexp.MustCompile(`<article class="notice ([a-z]+)"`).FindAllStringSubmatch(get(t, address+"/demo"), -1) {
+		events = append(events, found[1])
 	}
-	if metrics := get(t, address+"/metrics"); !strings.Contains(metrics, "keyheat_report_leader 1") {
-		t.Error("the judge's metrics are missing")
+	return events
+}
+
+// TestTheStory on its real parts, on time that is hastened: a hot spot of the backlog has
+// healed and paged nobody, a page arrives, shards end what it is of, another one is of an
+// item that shards do not help, and then it is quiet.
+func TestTheStory(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("minutes of traffic are too much for the race detector")
 	}
-	get(t, address+"/-/ready")
+	var behind atomic.Int64
+	behind.Store(int64(5 * time.Minute))
+	hasten := func(by time.Duration) { behind.Add(-int64(by)) }
+	address, _ := show(t, demo.Options{
+		Backlog: 150 * time.Second, Calm: 3 * time.Second, Views: 3 * time.Second,
+		Behind: func() time.Duration { return time.Duration(behind.Load()) },
+	})
+	if code := press(t, address, "same-origin"); code != http.StatusConflict {
+		t.Errorf("shards before any are recommended: %d", code)
+	}
+	hasten(8 * time.Second)
+	await(t, "a page", func() bool { return scene(t, address) == "Paged" })
+	if f, ok := finding(t, address, "feed#12", detect.HotKeyWrite); !ok || f.State != detect.Resolved {
+		t.Errorf("the import of the backlog is %t, %s", ok, f.State)
+	}
+	if events := inbox(t, address); len(events) != 1 || events[0] != "firing" {
+		t.Fatalf("the inbox has %q", events)
+	}
+	hot, _ := finding(t, address, "merchant#4711", detect.HotKeyWrite)
+	page := get(t, address+"/demo")
+	for _, want := range []string{"First fix:</strong> Spread the key over", "/findings/" + hot.Fingerprint, "Apply "} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if hot.State != detect.Firing || hot.Utilization < 1.2 || hot.Consumed.WCU > 1052 {
+		t.Errorf("the campaign's finding is %+v", hot)
+	}
+	if code := press(t, address, "cross-site"); code != http.StatusForbidden || scene(t, address) != "Paged" {
+		t.Errorf("another site presses the button: %d", code)
+	}
+	await(t, "three shards are recommended", func() bool { return strings.Contains(get(t, address+"/demo"), "Apply 3 shards") })
+	for range 2 { // twice is once
+		if code := press(t, address, "same-origin"); code != http.StatusOK || scene(t, address) != "Shards" {
+			t.Errorf("the button is pressed: %d", code)
+		}
+	}
+	hasten(65 * time.Second)
+	await(t, "the first is resolved", func() bool { return len(inbox(t, address)) >= 2 })
+	if f, _ := finding(t, address, "merchant#4711", detect.HotKeyWrite); f.State != detect.Resolved {
+		t.Errorf("the campaign's finding is %s", f.State)
+	}
+	await(t, "the item is next", func() bool { return strings.Contains(get(t, address+"/demo"), "Next:</strong> At ") })
+	hasten(12 * time.Second)
+	await(t, "the next page", func() bool { return len(inbox(t, address)) >= 3 })
+	await(t, "the end of the rush is near", func() bool { return strings.Contains(get(t, address+"/demo"), "The rush ends at ") })
+	hasten(70 * time.Second)
+	await(t, "quiet", func() bool { return scene(t, address) == "Quiet" })
+	if events := inbox(t, address); strings.Join(events, " ") != "resolved firing resolved firing" {
+		t.Errorf("the inbox has %q", events)
+	}
+	item, ok := finding(t, address, "product#1138", detect.HotKeyRead)
+	if !ok || item.State != detect.Resolved || item.Reason != detect.HotItem || len(item.Advice) == 0 || item.Advice[0].Action != detect.ActionRead {
+		t.Errorf("the finding of the item is %t, %+v", ok, item)
+	}
+	for _, step := range item.Advice {
+		if step.Action == detect.ActionShard || step.Names != nil {
+			t.Errorf("shards are advised for one item: %s", step.Text)
+		}
+	}
 }
 
 func TestAKeptDatabaseIsReadOn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo.db")
-	for range 2 {
-		address, stop := show(t, demo.Options{Database: path, Backlog: 10 * time.Second})
-		findings(t, address)
-		for !strings.Contains(get(t, address+"/metrics"), "keyheat_collect_partitions 1") {
-			time.Sleep(10 * time.Millisecond) // a kept database shows findings before the claim
-		}
-		stop()
+	began := time.Now()
+	options := demo.Options{Database: path, Backlog: 10 * time.Second, Calm: time.Second}
+	address, stop := show(t, options)
+	await(t, "the button", func() bool { return strings.Contains(get(t, address+"/demo"), "Apply ") })
+	t.Logf("paged %.1f s after the start, with a second of calm", time.Since(began).Seconds())
+	if code := press(t, address, "same-origin"); code != http.StatusOK {
+		t.Fatalf("the button is pressed: %d", code)
 	}
+	get(t, address+"/-/ready")
+	await(t, "orders go to shards", func() bool { return strings.Contains(get(t, address+"/demo"), "Fullest shard") })
+	stop()
+	address, stop = show(t, options)
+	await(t, "the story goes on", func() bool { return scene(t, address) == "Shards" })
+	if events := inbox(t, address); len(events) != 1 {
+		t.Errorf("the inbox has %q", events)
+	}
+	for _, path := range []string{"/", "/tables", "/demo/story.css"} {
+		get(t, address+path)
+	}
+	if metrics := get(t, address+"/metrics"); !strings.Contains(metrics, "keyheat_report_leader 1") {
+		t.Error("the judge's metrics are missing")
+	}
+	await(t, "the claim", func() bool { return strings.Contains(get(t, address+"/metrics"), "keyheat_collect_partitions 1") })
+	stop()
 	s, err := store.Open(t.Context(), "sqlite:"+path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	positions, err := s.Positions(t.Context(), "")
-	if err != nil || len(positions) != 1 || positions[0].Epoch != 2 {
-		t.Errorf("positions %+v, %v; want one, claimed twice", positions, err)
+	if err != nil || len(positions) != 1 || positions[0].Epoch != 2 || !strings.Contains(positions[0].Mark, `"base":"merchant#4711"`) {
+		t.Errorf("positions %+v, %v; want one, claimed twice, with the plan", positions, err)
 	}
 }

@@ -2,39 +2,68 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"strconv"
+	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
 
 // The demo's only partition. Its positions are event times in Unix
-// milliseconds, so that a kept database is read on from where it ended.
+// milliseconds, and its mark is the plan, so that a kept database is read on from where
+// it ended.
 const (
 	sourceName = "demo"
 	partition  = "0"
 )
 
-// tick is how often generated traffic is folded.
-const tick = 200 * time.Millisecond
+const (
+	// tick is how often the traffic looks whether a second is over.
+	tick = 100 * time.Millisecond
+	// step is how much event time is folded at once.
+	step = time.Second
+	// releaseTimeout bounds the last commit.
+	releaseTimeout = 5 * time.Second
+	// seed is that of all traffic.
+	seed = 1
+	// importAfter is when the bulk import begins, after the backlog does, and healing how
+	// long it takes from then until Keyheat calls it over, and a little more.
+	importAfter = 30 * time.Second
+	healing     = simulation.ImportLasts + detect.ResolveSeconds*time.Second + 10*time.Second
+)
 
-// releaseTimeout bounds the last commit.
-const releaseTimeout = 5 * time.Second
+// traffic is a source of the simulated application's samples, in real time.
+type traffic struct {
+	backlog time.Duration
+	calm    time.Duration
+	// behind is how far the traffic's time is behind now; nil for not at all.
+	behind func() time.Duration
 
-// day is how much traffic is made with one configuration.
-const day = 24 * time.Hour
+	mu   sync.Mutex
+	sim  *simulation.Simulation
+	plan simulation.Plan
+	// told is up to when the calls were folded.
+	told time.Time
+}
 
-// traffic is a source of generated samples, in real time.
-type traffic struct{ backlog time.Duration }
+// now returns the traffic's time.
+func (t *traffic) now() time.Time {
+	if t.behind == nil {
+		return time.Now()
+	}
+	return time.Now().Add(-t.behind())
+}
 
-// Run generates traffic until ctx ends.
+// Run makes traffic until ctx ends.
 func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
-	start := time.Now().Add(-t.backlog).Truncate(time.Second)
+	began := t.now()
+	start := began.Add(-t.backlog).Truncate(time.Second)
 	for ctx.Err() == nil {
 		p, err := sink.Claim(ctx, source.Claim{Partition: partition, First: strconv.FormatInt(start.UnixMilli(), 10)})
 		if err != nil {
@@ -46,6 +75,9 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 		}
 		if stored := time.UnixMilli(at); stored.After(start) {
 			start = stored
+		}
+		if err := t.begin(start, began, p.Mark()); err != nil {
+			return err
 		}
 		err = t.feed(ctx, p, start)
 		if ctx.Err() != nil {
@@ -69,38 +101,41 @@ func unlessEnded(ctx context.Context, err error) error {
 	return nil
 }
 
-// feed generates one day after the other.
-func (t *traffic) feed(ctx context.Context, p source.Partition, start time.Time) error {
-	for ; ; start = start.Add(day) {
-		records, err := generate.Records(generate.Default(start, day))
-		if err != nil {
-			return err
-		}
-		if err := t.pace(ctx, p, records); err != nil {
-			return err
+// begin makes the application anew, with the plan that is stored with its position, and
+// leaves out what was counted.
+func (t *traffic) begin(at, now time.Time, mark string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.plan = simulation.Plan{Campaign: now.Add(t.calm).Truncate(time.Second)}
+	if t.backlog >= importAfter+healing {
+		t.plan.Import = at.Add(importAfter)
+	}
+	if mark != "" {
+		if err := json.Unmarshal([]byte(mark), &t.plan); err != nil {
+			return fmt.Errorf("the database was not written by this demo: its plan: %w", err)
 		}
 	}
+	t.sim, t.told = simulation.New(seed, at, simulation.Merchant, simulation.Product), at
+	t.sim.Until(at, &t.plan)
+	return nil
 }
 
-// pace folds records when their time has come.
-func (t *traffic) pace(ctx context.Context, p source.Partition, records iter.Seq[sample.Record]) error {
-	next, stop := iter.Pull(records)
-	defer stop()
+// feed folds each second when all calls that were made in it are over: what a producer
+// writes late, a judge has to judge again.
+func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	r, more := next()
-	for more {
-		now := time.Now().UnixMilli()
-		var b batch
-		for ; more && r.Time <= now && b.bytes < maxBatch; r, more = next() {
-			b.add(&r)
-		}
-		behind := more && r.Time <= now
-		if err := p.Fold(ctx, b.folded(p.Position(), !behind)); err != nil {
-			return err
-		}
-		if behind {
-			continue
+	for {
+		for over := t.now().Add(-simulation.Longest); over.Sub(at) >= step; {
+			at = at.Add(step).Truncate(step)
+			b, err := t.batch(at)
+			if err != nil {
+				return err
+			}
+			b.End = over.Sub(at) < step && t.behind == nil
+			if err := p.Fold(ctx, b); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -108,39 +143,63 @@ func (t *traffic) pace(ctx context.Context, p source.Partition, records iter.Seq
 		case <-ticker.C:
 		}
 	}
-	return nil
 }
 
-// maxBatch is how many bytes are folded at once.
-const maxBatch = 1 << 20
-
-// batch is some records as messages.
-type batch struct {
-	messages []source.Message
-	bytes    int
+// batch returns the calls that were made before a time.
+func (t *traffic) batch(to time.Time) (source.Batch, error) {
+	t.mu.Lock()
+	records := t.sim.Until(to, &t.plan)
+	t.told = to
+	mark, err := json.Marshal(t.plan)
+	t.mu.Unlock()
+	b := source.Batch{Next: strconv.FormatInt(to.UnixMilli(), 10), Mark: string(mark), Messages: messages(records, to.UnixMilli()-1)}
+	b.Time, b.Read = to.UnixMilli()-1, to.UnixMilli()
+	return b, err
 }
 
-func (b *batch) add(r *sample.Record) {
-	text := r.AppendJSON(nil)
-	b.messages = append(b.messages, source.Message{Value: text, Time: r.Time})
-	b.bytes += len(text)
-}
-
-// folded returns the batch in the source's form. Records of the same millisecond may
-// fall into two batches; a restart then leaves the second out, which does not
-// matter in a demo.
-func (b *batch) folded(position string, end bool) source.Batch {
-	f := source.Batch{Next: position, End: end, Bytes: b.bytes}
-	if n := len(b.messages); n > 0 {
-		f.Time = b.messages[n-1].Time
-		f.Next = strconv.FormatInt(f.Time+1, 10)
-		f.Messages = func(yield func(source.Message) bool) {
-			for _, m := range b.messages {
-				if !yield(m) {
-					return
-				}
+// messages are records in Keyheat JSON, written to the log at a time.
+func messages(records []sample.Record, at int64) func(yield func(source.Message) bool) {
+	return func(yield func(source.Message) bool) {
+		var text []byte
+		for i := range records {
+			text = records[i].AppendJSON(text[:0])
+			if !yield(source.Message{Value: text, Time: at}) {
+				return
 			}
 		}
 	}
-	return f
+}
+
+// decide changes the plan. Seconds that have begun stay as they are.
+func (t *traffic) decide(change func(p *simulation.Plan, next time.Time)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change(&t.plan, t.now().Truncate(time.Second).Add(time.Second))
+}
+
+// planned returns the plan; false before the traffic has begun.
+func (t *traffic) planned() (simulation.Plan, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.plan, t.sim != nil
+}
+
+// seconds returns the last seconds of a key; nil before the traffic has begun.
+func (t *traffic) seconds(key string) []simulation.Second {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sim == nil {
+		return nil
+	}
+	return t.sim.Seconds(key, t.told)
+}
+
+// refused returns when the first attempt for a key was refused; zero before.
+func (t *traffic) refused(key string) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sim == nil {
+		return time.Time{}
+	}
+	return t.sim.Refused(key)
 }

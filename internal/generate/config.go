@@ -1,7 +1,7 @@
 // Package generate makes synthetic DynamoDB traffic as samples, in the order
 // of event time: many keys under a Zipf law, and in them, planted, the
-// hot keys that Keyheat is to find. It serves the demo, load tests, and users who
-// want to see a finding before they connect real traffic.
+// hot keys that Keyheat is to find. It serves load tests, and users who want to
+// see a finding before they connect real traffic.
 //
 // All of it follows from a Config: the same Config gives the same records,
 // byte for byte. (Between processor architectures the Zipf law may round
@@ -83,7 +83,7 @@ const maxKeys = 10_000_000
 // maxPerSecond bounds each kind of request, so that event time stays exact.
 const maxPerSecond = 1_000_000_000
 
-// Default is traffic worth a demo: about 2,000 requests a second on three
+// Default is traffic with something to find: about 2,000 requests a second on three
 // tables without a hot key among them, a key hot by writes, one hot by reads,
 // a hot key of an index, and today's date.
 func Default(start time.Time, d time.Duration) Config {

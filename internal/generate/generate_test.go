@@ -144,7 +144,7 @@ func TestBackgroundFollowsZipf(t *testing.T) {
 	}
 }
 
-// TestDefaultHasNoOtherHotKey holds that what the demo finds is what it planted.
+// TestDefaultHasNoOtherHotKey holds that what is found is what was planted.
 func TestDefaultHasNoOtherHotKey(t *testing.T) {
 	t.Parallel()
 	for at, l := range run(t, generate.Default(start, 10*time.Second)) {

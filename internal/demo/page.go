@@ -1,0 +1,191 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/admin"
+	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
+	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+//go:embed page/story.html
+var storyHTML string
+
+//go:embed page/story.css
+var storyCSS string
+
+const (
+	storyPath  = "/demo"
+	shardsPath = storyPath + "/shards"
+	stylePath  = storyPath + "/story.css"
+)
+
+// show adds the story's page to a site.
+func (s *story) show(site *web.Site) error {
+	site.Handle("GET "+stylePath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = w.Write([]byte(storyCSS)) // the client is gone
+	}))
+	site.Handle("POST "+shardsPath, http.HandlerFunc(s.applyShards))
+	return site.Add(web.Page{Path: storyPath, Title: "Demo", Content: storyHTML, Load: s.page})
+}
+
+// applyShards does what the button asks for. Who may is the server's to say, and that no
+// other site asks is the site's.
+func (s *story) applyShards(w http.ResponseWriter, r *http.Request) {
+	switch err := s.shard(r.Context()); {
+	case errors.Is(err, errNoShards):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case err != nil:
+		s.log.Error("request failed", "path", r.URL.Path, "error", err)
+		http.Error(w, "the finding cannot be read: see the log", http.StatusInternalServerError)
+	default:
+		http.Redirect(w, r, storyPath, http.StatusSeeOther)
+	}
+}
+
+// view is what the page shows.
+type view struct {
+	Scenes []scene
+	Scene  scene
+	// Number is the scene's, from 1.
+	Number int
+	// Shards are those to apply with the button; nil where there is nothing to apply.
+	// Operates reports that the reader may.
+	Shards   *detect.ShardNames
+	Operates bool
+	// Links are pages to look at meanwhile.
+	Links []link
+	Load  load
+	Inbox []arrived
+	// Healed is the finding of the backlog; empty while it is not over.
+	Healed string
+}
+
+type link struct{ Path, Text string }
+
+func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
+	h, err := s.happened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := view{Scenes: h.scenes(), Operates: admin.Operates(ctx), Inbox: s.inbox.notices()}
+	for i := range v.Scenes {
+		if v.Scenes[i].Now {
+			v.Scene, v.Number = v.Scenes[i], i+1
+		}
+	}
+	if h.page != nil && h.plan.Sharded.IsZero() {
+		v.Shards = recommended(h.campaign)
+	}
+	key, write := simulation.Merchant, true
+	if h.ofProduct() {
+		key, write = simulation.Product, false
+	}
+	v.Load = newLoad(key, write, s.traffic.seconds(key))
+	v.Links = h.links()
+	if h.imported != nil && h.imported.State == detect.Resolved {
+		v.Healed = importFinding
+	}
+	return v, nil
+}
+
+// ofProduct reports that the story is of the product now, and not of the merchant.
+func (h *happened) ofProduct() bool {
+	return h.planned("", h.plan.Views).Begun && h.secondResolved == nil
+}
+
+// links are the pages that show what goes on.
+func (h *happened) links() []link {
+	of, table := h.campaign, simulation.OrdersTable
+	if h.ofProduct() && h.product != nil {
+		of, table = h.product, simulation.CatalogTable
+	}
+	all := []link{{"/", "The findings"}, {"/heat?table=" + table + "&span=15m", "The heatmap of " + table}}
+	if of != nil {
+		all = append([]link{{"/findings/" + of.Fingerprint, "The page of " + of.Key}}, all...)
+	}
+	return all
+}
+
+// shardName returns the name of one of a step's shards.
+func shardName(n *detect.ShardNames, shard int) string {
+	s, err := shardkey.New(n.Shards, shardkey.Form{Before: n.Before, After: n.After, Prefix: n.Prefix, Alone: n.Alone})
+	if err != nil {
+		return n.Base
+	}
+	name, err := s.Name(n.Base, shard)
+	if err != nil {
+		return n.Base
+	}
+	return name
+}
+
+// load is what a key's partitions have to do, as a picture.
+type load struct {
+	Key, Unit string
+	// Limit is what one partition serves, in units a second.
+	Limit string
+	// Asked, Served and Fullest are units of the last whole second, Refused attempts and
+	// Failed calls.
+	Asked, Served, Fullest, Refused, Failed string
+	// Sharded reports that the key has been stored under several names.
+	Sharded bool
+	Bars    []bar
+	// LimitAt is where the limit is in the picture.
+	LimitAt int
+	Width   int
+	Height  int
+}
+
+// bar is one second: what was asked for, what was served of it, and what the fullest
+// partition served of that; heights, and where they begin.
+type bar struct{ X, Asked, AskedAt, Served, ServedAt, Fullest, FullestAt int }
+
+const (
+	barWidth     = 10
+	loadHeight   = 120
+	loadLimit    = 60 // the height of what one partition serves
+	unitsWritten = "WCU"
+	unitsRead    = "RCU"
+)
+
+func newLoad(key string, write bool, seconds []simulation.Second) load {
+	limit, unit := detect.PartitionRead, unitsRead
+	if write {
+		limit, unit = detect.PartitionWrite, unitsWritten
+	}
+	l := load{Key: key, Unit: unit, Limit: units(limit), LimitAt: loadHeight - loadLimit, Width: barWidth * simulation.SecondsKept, Height: loadHeight}
+	for i, s := range seconds {
+		height := func(of sample.Milli) int { return min(loadHeight, int(of*loadLimit/limit)) }
+		asked, served, fullest := height(s.Asked), height(s.Served), height(s.Fullest)
+		l.Bars = append(l.Bars, bar{
+			X: i * barWidth, Asked: asked, AskedAt: loadHeight - asked, Served: served, ServedAt: loadHeight - served,
+			Fullest: fullest, FullestAt: loadHeight - fullest,
+		})
+		l.Sharded = l.Sharded || s.Fullest < s.Served
+	}
+	if len(seconds) > 0 {
+		last := seconds[len(seconds)-1]
+		l.Asked, l.Served, l.Fullest = units(last.Asked), units(last.Served), units(last.Fullest)
+		l.Refused, l.Failed = wording.Count(int64(last.Refused)), wording.Count(int64(last.Failed))
+	}
+	return l
+}
+
+func units(of sample.Milli) string { return wording.About(detect.Units(of)) }
+
+// Description says in words what the picture shows.
+func (l load) Description() string {
+	return fmt.Sprintf("%s in the last minute: %s %s asked for in the last second, %s served; one partition serves %s.",
+		l.Key, cmp.Or(l.Asked, "0"), l.Unit, cmp.Or(l.Served, "0"), l.Limit)
+}

@@ -1,0 +1,285 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
+	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// story follows what happens in the demo's parts. It decides two things of the traffic by
+// itself: when everybody looks at one product, which is once the first incident is over,
+// and when that ends, which is some time after on-call was paged of it.
+type story struct {
+	store   *store.Store
+	traffic *traffic
+	inbox   *inbox
+	views   time.Duration
+	log     *slog.Logger
+}
+
+const (
+	// lookEvery is the pause between two looks at what has happened.
+	lookEvery = 500 * time.Millisecond
+	// breath is how long the first end is told before the next hot spot begins.
+	breath = 4 * time.Second
+)
+
+// factsOf returns what is known of the application's tables: all have a sort key.
+func factsOf(detect.Target) *detect.TableFacts {
+	return &detect.TableFacts{Billing: detect.BillingOnDemand, LSIs: []string{}, KeySchema: sample.Keys("pk", "sk")}
+}
+
+// The fingerprints of the findings that the story is about.
+var (
+	campaignFinding = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: simulation.OrdersTable}, sample.KeyString(simulation.Merchant)).Fingerprint
+	productFinding  = detect.NewFinding(detect.HotKeyRead, detect.Target{Table: simulation.CatalogTable}, sample.KeyString(simulation.Product)).Fingerprint
+	importFinding   = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: simulation.CatalogTable}, sample.KeyString(simulation.Feed)).Fingerprint
+)
+
+// Run goes on with the story as things happen, until ctx ends.
+func (s *story) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := s.advance(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("the demo's story waits", "error", err)
+		}
+		retry.Wait(ctx, lookEvery, nil)
+	}
+	return nil
+}
+
+// advance goes on with the traffic where what it waits for has happened.
+func (s *story) advance(ctx context.Context) error {
+	h, err := s.happened(ctx)
+	if err != nil {
+		return err
+	}
+	s.traffic.decide(func(p *simulation.Plan, next time.Time) {
+		if h.resolved != nil && p.Views.IsZero() {
+			p.Views = next.Add(breath)
+		}
+		if h.secondPage != nil && p.ViewsEnd.IsZero() {
+			p.ViewsEnd = next.Add(s.views)
+		}
+	})
+	return nil
+}
+
+// happened is what has happened so far, as the parts know it. Times are zero of what has
+// not.
+type happened struct {
+	now  time.Time
+	plan simulation.Plan
+	// campaign and product are the findings, imported that of the backlog; nil without one.
+	campaign, product, imported *detect.Finding
+	// refused is when the campaign's first request was refused; zero also where that was
+	// before the demo was started again.
+	refused time.Time
+	// page and secondPage are what on-call got, resolved and secondResolved what it got at
+	// their ends; nil before.
+	page, secondPage, resolved, secondResolved *arrived
+}
+
+// happened asks the parts.
+func (s *story) happened(ctx context.Context) (h happened, err error) {
+	h.now = s.traffic.now()
+	var begun bool
+	if h.plan, begun = s.traffic.planned(); !begun {
+		return h, nil
+	}
+	for of, into := range map[string]**detect.Finding{campaignFinding: &h.campaign, productFinding: &h.product, importFinding: &h.imported} {
+		if *into, err = s.finding(ctx, of); err != nil {
+			return h, err
+		}
+	}
+	h.refused = s.traffic.refused(simulation.Merchant)
+	h.page = s.inbox.first(campaignFinding, detect.EventFiring, h.plan.Campaign)
+	h.resolved = s.inbox.first(campaignFinding, detect.EventResolved, h.plan.Sharded)
+	h.secondPage = s.inbox.first(productFinding, detect.EventFiring, h.plan.Views)
+	h.secondResolved = s.inbox.first(productFinding, detect.EventResolved, h.plan.ViewsEnd)
+	return h, nil
+}
+
+// finding returns a finding; nil while there is none.
+func (s *story) finding(ctx context.Context, fingerprint string) (*detect.Finding, error) {
+	row, err := s.store.Finding(ctx, fingerprint)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := detect.ReadFinding(row.Document)
+	return &f, err
+}
+
+// errNoShards is returned while nothing says that shards would help.
+var errNoShards = errors.New("no shards are recommended yet: wait for the page in the inbox")
+
+// recommended returns the shards that a finding's advice names; nil where it names none.
+func recommended(f *detect.Finding) *detect.ShardNames {
+	if f == nil {
+		return nil
+	}
+	for i := range f.Advice {
+		if f.Advice[i].Action == detect.ActionShard && f.Advice[i].Names != nil {
+			return f.Advice[i].Names
+		}
+	}
+	return nil
+}
+
+// shard has the application write the campaign's orders to the recommended shards from
+// the next second on. Where it does already, nothing changes.
+func (s *story) shard(ctx context.Context) error {
+	f, err := s.finding(ctx, campaignFinding)
+	if err != nil {
+		return err
+	}
+	names := recommended(f)
+	if names == nil {
+		return errNoShards
+	}
+	s.traffic.decide(func(p *simulation.Plan, next time.Time) {
+		if p.Sharded.IsZero() {
+			p.Sharded, p.Shards = next, names
+		}
+	})
+	return nil
+}
+
+// scene is one part of the story. What it says is of now while it goes on.
+type scene struct {
+	Title string
+	// Begun reports that it has begun, At when; zero where that is not known any more.
+	Begun bool
+	At    time.Time
+	// Text says what happens, Next what comes then and when.
+	Text, Next string
+	// Now reports that it goes on.
+	Now bool
+}
+
+// scenes returns the story, the scene that goes on among them.
+func (h *happened) scenes() []scene {
+	all := []scene{h.calm(), h.campaignBegins(), h.refuses(), h.paged(), h.sharded(), h.over(), h.oneItem(), h.pagedAgain(), h.quiet()}
+	last := 0
+	for i := range all {
+		if all[i].Begun {
+			last = i
+		}
+	}
+	for i := range all { // one that is forgotten over a restart has been all the same
+		all[i].Begun = i <= last
+	}
+	all[last].Now = true
+	return all
+}
+
+// planned returns a scene that begins at a time of the plan.
+func (h *happened) planned(title string, at time.Time) scene {
+	return scene{Title: title, At: at, Begun: !at.IsZero() && !at.After(h.now)}
+}
+
+// told returns a scene that begins with a notification.
+func told(title string, by *arrived) scene {
+	if by == nil {
+		return scene{Title: title}
+	}
+	return scene{Title: title, At: by.At, Begun: true}
+}
+
+// timeOfDay returns the time of day, as the page shows it.
+func timeOfDay(at time.Time) string { return at.UTC().Format(time.TimeOnly) + " UTC" }
+
+// resolves says when an incident is over whose key was last hot at a time.
+func resolves(cooled time.Time) string {
+	over := cooled.Add(detect.ResolveSeconds * time.Second)
+	return fmt.Sprintf("The incident is resolved when the key was below %.0f%% of the limit for %d seconds: at about %s.",
+		100*detect.DefaultWarning, detect.ResolveSeconds, timeOfDay(over))
+}
+
+func (h *happened) calm() scene {
+	return scene{
+		Title: "Calm", Begun: true,
+		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic: it follows the hour of the day, with a short burst now and then. No key is near what one partition serves.",
+		Next: "At " + timeOfDay(h.plan.Campaign) + " the merchant with the key " + simulation.Merchant + " starts a campaign.",
+	}
+}
+
+func (h *happened) campaignBegins() scene {
+	s := h.planned("Campaign", h.plan.Campaign)
+	s.Text = "The campaign of " + simulation.Merchant + " has begun, and orders come in. All have one partition key, and so all are written to one partition, which serves 1,000 write units a second, whatever the table has."
+	s.Next = "Orders grow to about 1,600 a second. What the partition cannot serve it refuses."
+	return s
+}
+
+func (h *happened) refuses() scene {
+	return scene{
+		Title: "Refused", At: h.refused, Begun: !h.refused.IsZero(),
+		Text: "The partition serves 1,000 write units a second and refuses the rest. Callers send each refused order again, up to four times in all with growing pauses; then the order is lost.",
+		Next: "Keyheat pages on-call when a key's requests were refused in 2 of 3 seconds.",
+	}
+}
+
+func (h *happened) paged() scene {
+	s := told("Paged", h.page)
+	s.Text = "On-call is paged. The page is in the inbox below, as a telephone shows it: which key, how much, since when, and what to do first."
+	s.Next = "Nothing, until you apply the shards: the campaign goes on, and so do the refusals."
+	return s
+}
+
+func (h *happened) sharded() scene {
+	s := scene{Title: "Shards", At: h.plan.Sharded, Begun: !h.plan.Sharded.IsZero()}
+	if n := h.plan.Shards; n != nil {
+		s.Text = fmt.Sprintf("From %s on each order is written under one of %d keys, %s to %s. Each of them is in a partition of its own, which serves all of it: nothing is refused any more.",
+			timeOfDay(h.plan.Sharded), n.Shards, shardName(n, 0), shardName(n, n.Shards-1))
+		s.Next = resolves(h.plan.Sharded)
+	}
+	return s
+}
+
+func (h *happened) over() scene {
+	s := told("Resolved", h.resolved)
+	s.Text = "The first incident is resolved, and on-call was told so. The campaign goes on, over its shards."
+	s.Next = "Everybody opens the page of one product."
+	if !h.plan.Views.IsZero() {
+		s.Next = "At " + timeOfDay(h.plan.Views) + " everybody opens the page of one product."
+	}
+	return s
+}
+
+func (h *happened) oneItem() scene {
+	s := h.planned("One item", h.plan.Views)
+	s.Text = "Everybody opens the page of " + simulation.Product + ": one item of 20 KB, read strongly consistent 900 times a second. That is 4,500 read units; a partition serves 3,000."
+	s.Next = "Another page. This time shards cannot help."
+	return s
+}
+
+func (h *happened) pagedAgain() scene {
+	s := told("Paged again", h.secondPage)
+	s.Text = "One item is in one partition, whatever its key is called, and no split helps it. The page names what does instead."
+	s.Next = "The rush ends soon."
+	if end := h.plan.ViewsEnd; !end.IsZero() {
+		s.Next = "The rush ends at " + timeOfDay(end) + "."
+	}
+	if over := h.planned("", h.plan.ViewsEnd); over.Begun {
+		s.Text = "The rush ended at " + timeOfDay(h.plan.ViewsEnd) + ", by itself. In an application of yours it would come again until the item is read in another way: the page names the ways."
+		s.Next = resolves(h.plan.ViewsEnd)
+	}
+	return s
+}
+
+func (h *happened) quiet() scene {
+	s := told("Quiet", h.secondResolved)
+	s.Text = "Both incidents are resolved. The traffic goes on quietly, with the campaign over its shards: look around in the heatmap, in the findings and in the tables."
+	s.Next = "Nothing more. Ctrl-C stops the demo."
+	return s
+}
