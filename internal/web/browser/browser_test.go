@@ -158,7 +158,7 @@ func (b *tab) until(expression string) {
 	var err error
 	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); {
 		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Until(deadline))))
-		if err == nil || !strings.Contains(err.Error(), "context") { // that of the page before
+		if err == nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated") { // of the page before
 			break
 		}
 	}
