@@ -48,8 +48,17 @@ type Transition struct {
 // chooses any.
 type FindingQuery struct {
 	State, Severity, Account, Region, Table, Kind string
+	// After chooses the findings behind this one in the order of the list; the zero
+	// value, from the first on.
+	After FindingPlace
 	// Limit is the most findings to return, 0 for DefaultLimit.
 	Limit int
+}
+
+// FindingPlace is a finding's place in the order of a list; see [IncidentPlace].
+type FindingPlace struct {
+	Utilization float64
+	Fingerprint string
 }
 
 // findingColumns are those that a finding has beside its target.
@@ -68,8 +77,10 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
 			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR kind = $4)
 			AND ($5 = '' OR t.account = $5) AND ($6 = '' OR t.region = $6)
-		ORDER BY utilization DESC, fingerprint LIMIT $7`,
-		q.State, q.Severity, clean(q.Table), q.Kind, clean(q.Account), clean(q.Region), limit(q.Limit))
+			AND ($7 = '' OR utilization < $8 OR utilization = $8 AND fingerprint > $7)
+		ORDER BY utilization DESC, fingerprint LIMIT $9`,
+		q.State, q.Severity, clean(q.Table), q.Kind, clean(q.Account), clean(q.Region),
+		q.After.Fingerprint, q.After.Utilization, limit(q.Limit))
 }
 
 // Finding returns one finding, or ErrNotFound.

@@ -59,6 +59,43 @@ func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead,
 		q.State, q.Severity, clean(q.Table), clean(q.Account), clean(q.Region), holding(q.Search), limit(q.Limit), !q.Since.IsZero(), utc(since))
 }
 
+// OpenIncidents is how many incidents of a table or index are not over.
+type OpenIncidents struct {
+	sample.Target
+	Firing, Pending int64
+}
+
+// OpenIncidents counts the incidents that are not over, by table and index; those that
+// are about none have the zero target.
+func (s *Store) OpenIncidents(ctx context.Context) ([]OpenIncidents, error) {
+	return list(ctx, s, "count open incidents", func(o *OpenIncidents) []any {
+		return append(targetFields(&o.Target), &o.Firing, &o.Pending)
+	}, `
+		SELECT `+targetColumns+`, count(CASE i.state WHEN 'firing' THEN 1 END), count(CASE i.state WHEN 'pending' THEN 1 END)
+		FROM incidents AS i JOIN targets AS t ON t.id = i.target
+		WHERE i.state IN ('firing', 'pending')
+		GROUP BY `+targetColumns+` ORDER BY t.table_name, t.index_name, t.account, t.region`)
+}
+
+// FindingHead is as much of a finding as links to it need.
+type FindingHead struct {
+	Fingerprint string
+	sample.Target
+	Kind, Key, State string
+}
+
+// OpenFindings returns the heads of the findings that are not over, at most so many, 0
+// for DefaultLimit: those that fire first, then the most utilised.
+func (s *Store) OpenFindings(ctx context.Context, most int) ([]FindingHead, error) {
+	return list(ctx, s, "read the heads of open findings", func(f *FindingHead) []any {
+		return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.State)
+	}, `
+		SELECT `+targetColumns+`, f.fingerprint, f.kind, f.key_text, f.state
+		FROM findings AS f JOIN targets AS t ON t.id = f.target
+		WHERE f.state IN ('firing', 'pending')
+		ORDER BY f.state, f.utilization DESC, f.fingerprint LIMIT $1`, limit(most))
+}
+
 // holding returns a pattern of texts that hold a text; empty for the empty text.
 func holding(text string) string {
 	if text == "" {

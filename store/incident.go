@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -39,41 +41,52 @@ type IncidentQuery struct {
 	State, Severity, Account, Region, Table, Cause string
 	// Finding is the fingerprint of one of the incident's findings.
 	Finding string
+	// After chooses the incidents behind this one in the order of the list; the zero
+	// value, from the first on.
+	After IncidentPlace
 	// Limit is the most incidents to return, 0 for DefaultLimit.
 	Limit int
+}
+
+// IncidentPlace is an incident's place in the order of a list. It holds what the order
+// looks at, and not a number, so that a list goes on there though others came or went.
+type IncidentPlace struct {
+	LastSeen time.Time
+	ID       string
 }
 
 // incidentColumns are those that an incident has beside its target.
 const incidentColumns = `id, cause, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
 
-// incidentSelect is what every query of incidents begins with.
+// incidentSelect is what every query of incidents begins with. The fingerprints of an
+// incident's findings are one text, in order, so that a list is one query.
 const incidentSelect = `
-	SELECT ` + targetColumns + `, i.` + incidentColumns + `
+	SELECT ` + targetColumns + `, i.` + incidentColumns + `, (
+		SELECT string_agg(f.fingerprint, '` + separator + `' ORDER BY f.fingerprint)
+		FROM incident_findings AS f WHERE f.incident = i.id)
 	FROM incidents AS i JOIN targets AS t ON t.id = i.target`
 
+// separator stands between fingerprints: no name holds a line break.
+const separator = "\n"
+
 // Incidents returns the incidents that a query chooses, the newest first.
-func (s *Store) Incidents(ctx context.Context, q IncidentQuery) (all []Incident, err error) {
-	err = s.snapshot(ctx, "read incidents", func(t *tx) error {
-		all, err = t.incidents(ctx, incidentSelect+`
-			WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
-				AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR cause = $4)
-				AND ($5 = '' OR EXISTS (
-					SELECT 1 FROM incident_findings AS f WHERE f.incident = i.id AND f.fingerprint = $5))
-				AND ($6 = '' OR t.account = $6) AND ($7 = '' OR t.region = $7)
-			ORDER BY last_seen DESC, i.id LIMIT $8`,
-			q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, clean(q.Account), clean(q.Region), limit(q.Limit))
-		return err
-	})
-	return all, err
+func (s *Store) Incidents(ctx context.Context, q IncidentQuery) ([]Incident, error) {
+	return list(ctx, s, "read incidents", (*Incident).fields, incidentSelect+`
+		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
+			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR cause = $4)
+			AND ($5 = '' OR EXISTS (
+				SELECT 1 FROM incident_findings AS f WHERE f.incident = i.id AND f.fingerprint = $5))
+			AND ($6 = '' OR t.account = $6) AND ($7 = '' OR t.region = $7)
+			AND ($8 = '' OR last_seen < $9 OR last_seen = $9 AND i.id > $8)
+		ORDER BY last_seen DESC, i.id LIMIT $10`,
+		q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, clean(q.Account), clean(q.Region),
+		q.After.ID, utc(q.After.LastSeen), limit(q.Limit))
 }
 
 // Incident returns one incident, or ErrNotFound.
-func (s *Store) Incident(ctx context.Context, id string) (found Incident, err error) {
-	err = s.snapshot(ctx, "read incident "+id, func(t *tx) (err error) {
-		found, err = first(t.incidents(ctx, incidentSelect+` WHERE i.id = $1`, id))
-		return err
-	})
-	return found, err
+func (s *Store) Incident(ctx context.Context, id string) (Incident, error) {
+	found, err := first(selectAll(ctx, s.read, (*Incident).fields, incidentSelect+` WHERE i.id = $1`, id))
+	return found, wrap(ctx, "read incident "+id, err)
 }
 
 // IncidentHistory returns an incident's transitions in the order they were
@@ -84,19 +97,22 @@ func (s *Store) IncidentHistory(ctx context.Context, id string) ([]Transition, e
 		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
 }
 
-// incidents reads incidents with their findings.
-func (t *tx) incidents(ctx context.Context, query string, args ...any) ([]Incident, error) {
-	all, err := selectAll(ctx, t, func(i *Incident) []any {
-		return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
-			(*orZero)(&i.ResolvedAt), &i.LastSeen, &i.Revision, &i.Root, &i.Document)
-	}, query, args...)
-	for i := range all {
-		if err == nil {
-			all[i].Findings, err = selectAll(ctx, t, only[string], `
-				SELECT fingerprint FROM incident_findings WHERE incident = $1 ORDER BY fingerprint`, all[i].ID)
-		}
+func (i *Incident) fields() []any {
+	return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
+		(*orZero)(&i.ResolvedAt), &i.LastSeen, &i.Revision, &i.Root, &i.Document, (*separated)(&i.Findings))
+}
+
+// separated reads names that [separator] stands between; NULL is none.
+type separated []string
+
+// Scan implements sql.Scanner.
+func (n *separated) Scan(v any) error {
+	var text sql.NullString
+	if err := text.Scan(v); err != nil || !text.Valid {
+		return err
 	}
-	return all, err
+	*n = strings.Split(text.String, separator)
+	return nil
 }
 
 func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) error {

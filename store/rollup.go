@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -36,6 +37,36 @@ func (s *Store) Rollups(ctx context.Context, q RollupQuery) ([]Rollup, error) {
 		WHERE `+isTarget+` AND level = $5 AND begins >= $6 AND begins < $7
 		ORDER BY begins LIMIT $8`,
 		targetArgs(q.Target, q.Level, utc(q.From), until(q.To), limit(q.Limit))...)
+}
+
+// HeatQuery chooses the roll-ups of one level of several tables and indexes.
+type HeatQuery struct {
+	// Of are the tables and indexes, a page of a list at most; all where it is empty.
+	Of    []sample.Target
+	Level int64
+	// From and To bound the beginning, From inclusive, To exclusive; zero is open. They
+	// alone bound how much is returned.
+	From, To time.Time
+}
+
+// Heat returns the roll-ups that a query chooses in the order of time, with one query for
+// all tables.
+func (s *Store) Heat(ctx context.Context, q HeatQuery) ([]Rollup, error) {
+	var args []any
+	for _, at := range q.Of {
+		at = cleanTarget(at)
+		args = append(args, at.Account, at.Region, at.Table, at.Index)
+	}
+	chosen := "TRUE"
+	if len(q.Of) > 0 {
+		chosen = `(` + targetColumns + `) IN (VALUES ` + placeholders(len(q.Of), 4) + `)`
+	}
+	return list(ctx, s, "read the roll-ups of tables", func(r *Rollup) []any {
+		return append(targetFields(&r.Target), &r.Level, &r.Begins, &r.Body)
+	}, fmt.Sprintf(`
+		SELECT `+targetColumns+`, level, begins, body FROM targets AS t JOIN rollups AS r ON r.target = t.id
+		WHERE %s AND level = $%d AND begins >= $%d AND begins < $%d
+		ORDER BY begins`, chosen, len(args)+1, len(args)+2, len(args)+3), append(args, q.Level, utc(q.From), until(q.To))...)
 }
 
 // RollupSpan is from when to when roll-ups of a level are stored of a table or index.

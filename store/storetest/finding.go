@@ -57,6 +57,8 @@ func findingsChosen(t *testing.T, s *store.Store) {
 		{"Region", store.FindingQuery{Region: "eu-west-1"}, []string{"warm", "cool"}},
 		{"another Region", store.FindingQuery{Account: "1", Region: "us-west-2"}, nil},
 		{"both", store.FindingQuery{Table: "orders", State: "firing"}, []string{"hot", "warm"}},
+		{"behind one", store.FindingQuery{After: store.FindingPlace{Utilization: 2, Fingerprint: "hot"}}, []string{"warm", "cool"}},
+		{"behind one that is gone", store.FindingQuery{After: store.FindingPlace{Utilization: 2, Fingerprint: "a"}}, []string{"hot", "warm", "cool"}},
 	} {
 		var got []string
 		for _, f := range value[[]store.Finding](t)(s.Findings(t.Context(), c.query)) {

@@ -35,6 +35,18 @@ func rollups(t *testing.T, s *store.Store) {
 	equal(t, "from", get(store.RollupQuery{Level: 10, From: later.Begins}), []store.Rollup{later})
 	equal(t, "to", get(store.RollupQuery{Level: 10, To: later.Begins}), []store.Rollup{rollup(10, atNoon, "second")})
 	equal(t, "limited", len(get(store.RollupQuery{Level: 10, Limit: 1})), 1)
+	last := other
+	last.Begins = later.Begins
+	judge(t, s, store.Judgement{Rollups: []store.Rollup{last}})
+	of := func(q store.HeatQuery) []store.Rollup {
+		q.Level = 10
+		return value[[]store.Rollup](t)(s.Heat(t.Context(), q))
+	}
+	equal(t, "of all tables", len(of(store.HeatQuery{})), 4)
+	equal(t, "of two tables", len(of(store.HeatQuery{Of: []sample.Target{byStatus, other.Target}})), 4)
+	equal(t, "of one", of(store.HeatQuery{Of: []sample.Target{other.Target}}), []store.Rollup{other, last})
+	equal(t, "from", of(store.HeatQuery{Of: []sample.Target{other.Target}, From: last.Begins}), []store.Rollup{last})
+	equal(t, "to", of(store.HeatQuery{Of: []sample.Target{other.Target}, To: last.Begins}), []store.Rollup{other})
 	want := []store.RollupSpan{
 		{Target: byStatus, Level: 10, First: atNoon, Newest: later.Begins}, {Target: byStatus, Level: 60, First: atNoon, Newest: atNoon},
 	}

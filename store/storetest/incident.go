@@ -13,6 +13,7 @@ var incidents = []obligation{
 	{"an incident is stored and replaced whole", incidentReplaced},
 	{"incidents are chosen by what a query names", incidentsChosen},
 	{"heads of incidents are in the order of a list, and searched by table and key", incidentHeads},
+	{"open incidents and findings are counted and named by table", openHeads},
 	{"an incident's history is in the order of writing", incidentHistory},
 	{"an incident is written under the judge's lease", incidentGuarded},
 	{"a notification names its incident", incidentNotified},
@@ -64,6 +65,9 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 		{"another Region", store.IncidentQuery{Account: "1", Region: "us-west-2"}, nil},
 		{"both", store.IncidentQuery{Table: "carts", State: "firing"}, nil},
 		{"the newest", store.IncidentQuery{Limit: 1}, []string{"pending"}},
+		{"behind it", store.IncidentQuery{After: store.IncidentPlace{LastSeen: pending.LastSeen, ID: "pending"}}, []string{"firing", "resolved"}},
+		{"at one time, by name", store.IncidentQuery{After: store.IncidentPlace{LastSeen: incident("").LastSeen, ID: "fire"}}, []string{"firing", "resolved"}},
+		{"behind the last", store.IncidentQuery{After: store.IncidentPlace{LastSeen: noon, ID: "resolved"}}, nil},
 	} {
 		var got []string
 		for _, i := range value[[]store.Incident](t)(s.Incidents(t.Context(), c.query)) {
@@ -71,6 +75,11 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 		}
 		equal(t, c.name, got, c.want)
 	}
+	// A list has the findings of each of its incidents, in order, and none of another's.
+	bare := store.Incident{ID: "bare", OpenedAt: noon, LastSeen: noon.Add(-time.Hour), Document: []byte(`{}`)}
+	judge(t, s, store.Judgement{Incidents: []store.Incident{bare}})
+	equal(t, "with findings", value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{})),
+		[]store.Incident{pending, incident("firing"), resolved, bare})
 	equal(t, "one that did not fire", value[store.Incident](t)(s.Incident(t.Context(), "pending")), pending)
 }
 
@@ -115,6 +124,24 @@ func incidentHeads(t *testing.T, s *store.Store) {
 		ID: "worst", Target: worst.Target, Severity: "critical", State: "firing", OpenedAt: worst.OpenedAt, LastSeen: worst.LastSeen,
 		Root: "worst-1", Kind: "hot_key_write", Key: "Key worst-1", Utilization: 3,
 	})
+}
+
+func openHeads(t *testing.T, s *store.Store) {
+	carts := sample.Target{Table: "carts"}
+	first, second, elsewhere, over := incident("first"), incident("second"), incident("elsewhere"), incident("over")
+	second.State, elsewhere.Target, over.State = "pending", carts, "resolved"
+	hot, hotter, warm, cool := finding("hot", 2), finding("hotter", 3), finding("warm", 4), finding("cool", 5)
+	warm.State, cool.State, hotter.Target = "pending", "resolved", carts
+	judge(t, s, store.Judgement{
+		Incidents: []store.Incident{first, second, elsewhere, over}, Findings: []store.Finding{cool, warm, hot, hotter},
+	})
+	equal(t, "open incidents", value[[]store.OpenIncidents](t)(s.OpenIncidents(t.Context())),
+		[]store.OpenIncidents{{Target: carts, Firing: 1}, {Target: byStatus, Firing: 1, Pending: 1}})
+	head := func(f store.Finding) store.FindingHead {
+		return store.FindingHead{Fingerprint: f.Fingerprint, Target: f.Target, Kind: f.Kind, Key: f.Key, State: f.State}
+	}
+	equal(t, "open findings", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 0)), []store.FindingHead{head(hotter), head(hot), head(warm)})
+	equal(t, "the first", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 1)), []store.FindingHead{head(hotter)})
 }
 
 func incidentHistory(t *testing.T, s *store.Store) {
