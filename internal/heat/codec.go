@@ -97,38 +97,76 @@ func (k *Key) append(b []byte, before string) []byte {
 // UnmarshalBinary reads the binary form. It fails with ErrCorrupt, and leaves r as it
 // is, on anything else.
 func (r *Rollup) UnmarshalBinary(b []byte) error {
-	if len(b) < headerSize || string(b[:len(header)]) != header || xxh3.Hash(b[headerSize:]) != binary.LittleEndian.Uint64(b[len(header):]) {
-		return ErrCorrupt
-	}
-	contents, err := decoder().DecodeAll(b[headerSize:], nil)
+	in, read, n, err := open(b)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return err
 	}
-	in := reader{rest: contents}
-	read := Rollup{Seconds: in.number(), Incomplete: in.number()}
-	read.Unlisted = sketch.Load{Write: in.amount(), Read: in.amount()}
-	n := in.length(keyLeast)
 	read.Keys = make([]Key, 0, n)
-	before := ""
 	for range n {
-		k := in.key(before)
+		k := in.key()
+		k.Key.Text = string(in.text)
 		if in.failed || len(read.Keys) > 0 && byIdentity(read.Keys[len(read.Keys)-1], k) >= 0 {
-			return fmt.Errorf("%w: impossible contents", ErrCorrupt)
+			return errImpossible
 		}
-		before = k.Key.Text
 		read.Keys = append(read.Keys, k)
 	}
 	if in.failed || len(in.rest) > 0 {
-		return fmt.Errorf("%w: impossible contents", ErrCorrupt)
+		return errImpossible
 	}
 	*r = read
 	return nil
+}
+
+// Peek reads a binary form without its keys but for the hottest; without that one, too,
+// where none is listed. It fails with ErrCorrupt.
+func Peek(b []byte) (r Rollup, err error) {
+	in, r, n, err := open(b)
+	if err != nil {
+		return r, err
+	}
+	var hottest Key
+	var text []byte
+	for i := range n {
+		k := in.key()
+		if i == 0 || k.heat() > hottest.heat() {
+			hottest, text = k, append(text[:0], in.text...)
+		}
+	}
+	if in.failed || len(in.rest) > 0 {
+		return Rollup{}, errImpossible
+	}
+	if n > 0 {
+		hottest.Key.Text = string(text)
+		r.Keys = []Key{hottest}
+	}
+	return r, nil
+}
+
+// errImpossible is the error for what no writer writes.
+var errImpossible = fmt.Errorf("%w: impossible contents", ErrCorrupt)
+
+// open begins to read a binary form: it returns the roll-up without keys, and how many
+// follow.
+func open(b []byte) (in *reader, r Rollup, keys int, err error) {
+	if len(b) < headerSize || string(b[:len(header)]) != header || xxh3.Hash(b[headerSize:]) != binary.LittleEndian.Uint64(b[len(header):]) {
+		return nil, r, 0, ErrCorrupt
+	}
+	contents, err := decoder().DecodeAll(b[headerSize:], nil)
+	if err != nil {
+		return nil, r, 0, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	in = &reader{rest: contents}
+	r = Rollup{Seconds: in.number(), Incomplete: in.number()}
+	r.Unlisted = sketch.Load{Write: in.amount(), Read: in.amount()}
+	return in, r, in.length(keyLeast), nil
 }
 
 // reader reads the contents. After the first fault it returns zeros.
 type reader struct {
 	rest   []byte
 	failed bool
+	// text is that of the last key.
+	text []byte
 }
 
 func (r *reader) number() int64 {
@@ -163,16 +201,17 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-func (r *reader) key(before string) Key {
+// key reads a key but for its text.
+func (r *reader) key() Key {
 	flags := r.number()
 	k := Key{Cut: flags&1 != 0}
 	k.Key.Type = string(r.take(int(min(flags>>2, math.MaxInt32))))
 	shared := r.number()
-	if shared > int64(len(before)) {
+	if shared > int64(len(r.text)) {
 		r.failed, r.rest = true, nil
 		return k
 	}
-	k.Key.Text = before[:shared] + string(r.take(r.length(1)))
+	r.text = append(r.text[:shared], r.take(r.length(1))...)
 	if flags&2 != 0 {
 		if hash := r.take(8); hash != nil {
 			k.Hash = binary.LittleEndian.Uint64(hash)

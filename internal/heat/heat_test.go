@@ -170,6 +170,7 @@ func TestCodec(t *testing.T) {
 		if !reflect.DeepEqual(*r, read) {
 			t.Errorf("written %+v\nread %+v", *r, read)
 		}
+		holdPeek(t, body, read)
 		for i := range body {
 			damaged := slices.Clone(body)
 			damaged[i] ^= 0x55
@@ -178,7 +179,28 @@ func TestCodec(t *testing.T) {
 			} else if !errors.Is(err, heat.ErrCorrupt) {
 				t.Fatalf("byte %d: %v, want ErrCorrupt", i, err)
 			}
+			if _, err := heat.Peek(damaged); !errors.Is(err, heat.ErrCorrupt) {
+				t.Fatalf("byte %d is damaged, and a peek returns %v", i, err)
+			}
 		}
+	}
+}
+
+// holdPeek holds a peek to what the whole has: one of its hottest keys.
+func holdPeek(t *testing.T, body []byte, whole heat.Rollup) {
+	t.Helper()
+	peek, err := heat.Peek(body)
+	must(t, err)
+	keys, highest := whole.Keys, 0.0
+	for i := range keys {
+		highest = max(highest, keys[i].Utilization())
+	}
+	one := slices.IndexFunc(keys, func(k heat.Key) bool { return k.Utilization() == highest })
+	if len(keys) == 0 && len(peek.Keys) == 0 {
+		return
+	}
+	if len(peek.Keys) != 1 || peek.Keys[0] != keys[one] || peek.Unlisted != whole.Unlisted || peek.Seconds != whole.Seconds {
+		t.Errorf("a peek returns %+v, want %+v of %+v", peek, keys[one], whole)
 	}
 }
 
@@ -200,6 +222,7 @@ func FuzzUnmarshalBinary(f *testing.F) {
 		if !reflect.DeepEqual(r, again) {
 			t.Errorf("%+v is read as %+v", r, again)
 		}
+		holdPeek(t, body, r)
 	})
 }
 

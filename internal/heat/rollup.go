@@ -189,6 +189,14 @@ func (r *Rollup) Drop(k Key) {
 	r.Unlisted = detect.MaxLoad(r.Unlisted, sketch.Load{Write: k.Write.Max.High, Read: k.Read.Max.High})
 }
 
+// Utilization returns the key's highest second as a share of what a partition serves.
+func (k *Key) Utilization() float64 {
+	return detect.Ratio(float64(k.heat()), float64(detect.PartitionRead))
+}
+
+// Writes reports whether the key's writes are nearer to their limit than its reads.
+func (k *Key) Writes() bool { return detect.WritesInReads*k.Write.Max.Value >= k.Read.Max.Value }
+
 // heat is the highest utilization in a second, in thousandths of read units: both
 // limits are the same in it.
 func (k *Key) heat() sample.Milli {

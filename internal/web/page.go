@@ -207,37 +207,6 @@ func todo(f detect.Finding) string {
 	return ""
 }
 
-type tablesPage struct {
-	frame
-	Tables []tableRow
-}
-
-// tableRow is a table in the list.
-type tableRow struct {
-	tableTotals
-	// Where is the table's account and Region.
-	Where string
-}
-
-func (s *Site) tablesPage(ctx context.Context, _ *http.Request) (any, error) {
-	f, err := s.frame(ctx, "Tables", "tables")
-	if err != nil {
-		return nil, err
-	}
-	tables, err := s.tables(ctx)
-	if err != nil {
-		return nil, err
-	}
-	page, targets := tablesPage{frame: f}, make([]detect.Target, len(tables))
-	for i := range tables {
-		targets[i] = tables[i].Target
-	}
-	for i, where := range places(targets) {
-		page.Tables = append(page.Tables, tableRow{tables[i], where})
-	}
-	return page, nil
-}
-
 type errorPage struct {
 	frame
 	Message string

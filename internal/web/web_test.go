@@ -471,9 +471,12 @@ func TestTablesOfOneNameStandApart(t *testing.T) {
 		}
 	}
 	for _, link := range open(t, address+"/tables").all("tbody", "")[0].all("a", "") {
-		page := open(t, address+link.attr("href")).text()
 		leads, err := url.Parse(link.attr("href"))
 		must(t, err)
+		if leads.Path == "/" { // incidents: what is not known of a table chooses any
+			continue
+		}
+		page := open(t, address+link.attr("href")).text()
 		for _, owner := range owners[1:] {
 			here := leads.Query().Get("account") == owner.Account && leads.Query().Get("region") == owner.Region
 			if here != strings.Contains(page, owner.Account+" "+owner.Region) {
@@ -493,8 +496,17 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
 	rows := open(t, serve(t, s)+"/tables").all("tbody", "")[0].all("tr", "")
-	if len(rows) != 2 || rows[0].text() != "orders heat 20 35,000 0 0 10 2 mixed poor" || !strings.HasPrefix(rows[1].text(), "orders index by-status heat 10 0 40,000") {
-		t.Errorf("%d rows: %s", len(rows), rows[0].text())
+	// No roll-up is stored, so that nothing tells how hot they are.
+	want := []string{
+		"orders heat none not known Last hour: not counted none seen 1 firing not known poor",
+		"orders index by-status heat none not known Last hour: not counted none seen 1 firing not known catastrophic",
+	}
+	var got []string
+	for _, row := range rows {
+		got = append(got, row.text())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the rows are\n%s, want\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

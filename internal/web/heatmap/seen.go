@@ -12,37 +12,77 @@ import (
 // maxGaps bounds the gaps that are looked at, the newest of the time of a map.
 const maxGaps = 1000
 
-// seen returns how many seconds of each column were counted whole.
-func (l loader) seen(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
-	from := m.From.Truncate(time.Minute)
-	rows, err := l.SeenMinutes(ctx, from, m.To, int(m.To.Sub(from)/time.Minute)+1)
+// Counted is which seconds were counted whole.
+type Counted struct {
+	minutes map[int64]uint64
+	// first and last are the first stored minute and the last one of the time that was
+	// asked for; zero for none.
+	first, last time.Time
+}
+
+// SeenStore is what [LoadCounted] asks; *store.Store has it.
+type SeenStore interface {
+	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+}
+
+// LoadCounted returns which seconds from one time to another were counted whole. Gaps that
+// were noticed later are taken out.
+func LoadCounted(ctx context.Context, st SeenStore, from, to time.Time) (c Counted, err error) {
+	begin := from.Truncate(time.Minute)
+	rows, err := st.SeenMinutes(ctx, begin, to, int(to.Sub(begin)/time.Minute)+1)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	first, err := l.SeenMinutes(ctx, time.Time{}, time.Time{}, 1)
+	first, err := st.SeenMinutes(ctx, time.Time{}, time.Time{}, 1)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	gaps, err := l.Gaps(ctx, store.GapQuery{From: m.From, To: m.To, Limit: maxGaps})
+	gaps, err := st.Gaps(ctx, store.GapQuery{From: from, To: to, Limit: maxGaps})
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	minutes := make(map[int64]uint64, len(rows))
+	c.minutes = make(map[int64]uint64, len(rows))
 	for _, row := range rows {
-		minutes[row.Minute.Unix()] = row.Seconds
+		c.minutes[row.Minute.Unix()], c.last = row.Seconds, row.Minute
 	}
 	for _, g := range gaps {
-		clearGap(minutes, g, m.From.Unix(), m.To.Unix())
+		clearGap(c.minutes, g, from.Unix(), to.Unix())
+	}
+	if len(first) > 0 {
+		c.first = first[0].Minute
+	}
+	return c, nil
+}
+
+// Seconds counts the seconds of a step that were counted whole. Steps are a part of a
+// minute, or whole ones.
+func (c Counted) Seconds(from time.Time, step int64) int64 {
+	return count(c.minutes, from.Unix(), step)
+}
+
+// Before reports whether a time lies before the first minute of which this is known.
+func (c Counted) Before(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
+
+// Decided reports whether it is known by now which seconds of a minute were counted: that
+// is written when a minute is over.
+func (c Counted) Decided(minute time.Time) bool { return !minute.After(c.last) }
+
+// seen returns how many seconds of each column were counted whole.
+func (l loader) seen(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
+	counted, err := LoadCounted(ctx, l, m.From, m.To)
+	if err != nil {
+		return nil, err
 	}
 	all := make([]int64, m.To.Sub(m.From)/(time.Duration(m.Step)*time.Second))
 	for i := range all {
 		at := m.At(i)
-		all[i] = count(minutes, at.Unix(), m.Step)
+		all[i] = counted.Seconds(at, m.Step)
 		r := columns[at.Unix()]
 		if r == nil {
 			continue
 		}
-		if len(first) == 0 || at.Before(first[0].Minute) { // of before this was kept
+		if counted.Before(at) {
 			all[i] = max(all[i], r.Seconds)
 		}
 		all[i] = max(0, all[i]-r.Incomplete)
@@ -60,7 +100,7 @@ func clearGap(minutes map[int64]uint64, g store.Gap, from, to int64) {
 	}
 }
 
-// count counts the seconds from one on. Steps are a part of a minute, or whole ones.
+// count counts the seconds from one on.
 func count(minutes map[int64]uint64, from, step int64) (n int64) {
 	if step < 60 {
 		return int64(bits.OnesCount64(minutes[from-from%60] >> (from % 60) & (1<<step - 1)))

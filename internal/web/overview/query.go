@@ -2,8 +2,6 @@ package overview
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -66,12 +65,9 @@ func ParseQuery(values url.Values) (Query, error) {
 	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, Sorts)); err != nil {
 		return q, err
 	}
-	if text := values.Get("after"); text != "" {
-		body, err := base64.RawURLEncoding.DecodeString(text)
+	if text := values.Get(cursor.Parameter); text != "" {
 		q.after = new(position)
-		if err != nil || json.Unmarshal(body, q.after) != nil {
-			return q, errors.New("after: follow the links of the pages")
-		}
+		return q, cursor.Read(text, q.after)
 	}
 	return q, nil
 }
@@ -109,9 +105,7 @@ func (q Query) Link(name, value string) string {
 	return "/?" + values.Encode()
 }
 
-// position is a place in the order of a list. It holds what the order looks at, and not a
-// number, so that the next page goes on where the last one ended though others came
-// or went.
+// position is a place in the order of a list.
 type position struct {
 	State, Severity int
 	Number          float64
@@ -140,6 +134,6 @@ func (p position) compare(o position) int {
 
 // next returns the address of the page behind a position.
 func (q Query) next(p position) (string, error) {
-	body, err := json.Marshal(p)
-	return q.Link("after", base64.RawURLEncoding.EncodeToString(body)), err
+	text, err := cursor.Text(p)
+	return q.Link(cursor.Parameter, text), err
 }

@@ -1,0 +1,32 @@
+// Package cursor writes places in the order of a list as text, for addresses. A place
+// holds what the order looks at, and not a number, so that the next page goes on where the
+// last one ended though others came or went.
+package cursor
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+)
+
+// Parameter is the name that a cursor has in addresses.
+const Parameter = "after"
+
+// ErrForeign is the error for text that is no place of a list.
+var ErrForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
+
+// Text writes a place.
+func Text(place any) (string, error) {
+	body, err := json.Marshal(place)
+	return base64.RawURLEncoding.EncodeToString(body), err
+}
+
+// Read reads a place into what a pointer points to. Of text that [Text] did not write it
+// returns [ErrForeign].
+func Read(text string, place any) error {
+	body, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(body, place) != nil {
+		return ErrForeign
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+// Package fleet is the list of all tables and indexes as a value: how hot each is now, by
+// which key, what it refuses, what is open about it, and how its last hour went. However
+// many tables there are, it takes the same number of queries.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/heat"
+	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+const (
+	// PageSize is how many rows a page has at most.
+	PageSize = 25
+	// lately is what is called now: so much before the end of the newest roll-up of any
+	// table. Seconds are closed for all tables at once.
+	lately = 30 * time.Second
+	// stale is after how long that roll-up says nothing of now.
+	stale = 2 * time.Minute
+	// throttling is over how long it is added up what was throttled.
+	throttling = 5 * time.Minute
+	// maxFindings is in how many open findings keys are looked for, the most utilised.
+	maxFindings = 5000
+)
+
+// Store is what the list is made of; *store.Store has it.
+type Store interface {
+	heatmap.SeenStore
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
+	TotalsBetween(ctx context.Context, from, to time.Time) ([]store.Total, error)
+	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
+	OpenFindings(ctx context.Context, most int) ([]store.FindingHead, error)
+}
+
+// Page is a page of the list.
+type Page struct {
+	Query
+	Rows []Row
+	// Of is how many rows the search finds, and All how many there are.
+	Of, All int
+	// Begins reports that this is the first page, and Next is the address of the next one;
+	// empty for the last.
+	Begins bool
+	Next   string
+}
+
+// Row is a table or an index.
+type Row struct {
+	sample.Target
+	// View is what its keys look like; nil before that is known.
+	View *detect.View
+	// Coverage is what CloudWatch says of how much of the real load the samples show; nil
+	// where nothing tells.
+	Coverage *detect.TableCloudWatch
+	// Now is nil where the last seconds were not counted.
+	Now *Now
+	// Hot is the key with that second; without one now, the key with the highest of the
+	// last hour; nil where there is none.
+	Hot *Hot
+	// Throttled is what was throttled in the last minutes; nil where nothing was counted
+	// in them.
+	Throttled *Refused
+	// Firing and Pending are how many incidents are open.
+	Firing, Pending int64
+	Trend           Trend
+}
+
+// Now is what is known of the last counted seconds.
+type Now struct {
+	// Utilization is the highest second of a key, as a share of what a partition serves.
+	Utilization float64
+	// Below reports that no key was hot enough to be listed: none had more than that.
+	// Quiet reports that there was no load.
+	Below, Quiet bool
+}
+
+// Hot is a hot key.
+type Hot struct {
+	Key string
+	// Cut reports that the key is longer than what is kept of it.
+	Cut bool
+	// Utilization is its highest second's share of what a partition serves, in the bucket
+	// from At on that is Seconds long.
+	Utilization float64
+	At          time.Time
+	Seconds     int64
+	// Writes reports that this is of writes, not of reads.
+	Writes bool
+	// Finding is the fingerprint of the key's open finding; empty without one.
+	Finding string
+	// Now reports that this is of the last counted seconds.
+	Now bool
+}
+
+// Refused is what was throttled.
+type Refused struct {
+	// Requests counts attempts, and Share is their part of all.
+	Requests int64
+	Share    float64
+}
+
+// Load returns the page that a query asks for.
+func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) {
+	rows, end, err := loadRows(ctx, st, now)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Query: q, Begins: q.after == nil, All: len(rows)}
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return !q.finds(&r) })
+	p.Of = len(rows)
+	at := func(r *Row) place { return placeOf(r, q.Sort) }
+	slices.SortFunc(rows, func(a, b Row) int { return at(&a).compare(at(&b)) })
+	if q.after != nil {
+		rows = slices.DeleteFunc(rows, func(r Row) bool { return at(&r).compare(*q.after) <= 0 })
+	}
+	if p.Rows = rows; len(rows) > PageSize {
+		p.Rows = rows[:PageSize]
+		next, err := cursor.Text(at(&rows[PageSize-1]))
+		if err != nil {
+			return nil, err
+		}
+		p.Next = q.Link(next)
+	}
+	if err := addTrends(ctx, st, p.Rows, end); err != nil {
+		return nil, err
+	}
+	return p, nameFindings(ctx, st, p.Rows)
+}
+
+// loadRows returns the rows of all tables without their trends, and the end of what was
+// counted; now where nothing was.
+func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
+	views, err := st.TableViews(ctx)
+	if err != nil {
+		return nil, end, err
+	}
+	of := make(map[sample.Target]*Row)
+	row := func(at sample.Target) *Row {
+		if of[at] == nil {
+			of[at] = &Row{Target: at}
+		}
+		return of[at]
+	}
+	for _, v := range views {
+		var t detect.Table
+		if err := json.Unmarshal(v.Document, &t); err != nil {
+			return nil, end, fmt.Errorf("stored view of %s: %w", v.Name(), err)
+		}
+		r := row(v.Target)
+		r.View, r.Coverage = t.View, t.CloudWatch
+	}
+	totals, err := st.TotalsBetween(ctx, now.Add(-throttling), time.Time{})
+	if err != nil {
+		return nil, end, err
+	}
+	for _, t := range totals {
+		row(t.Target).Throttled = &Refused{t.ThrottledRequests, detect.Ratio(float64(t.ThrottledRequests), float64(t.Requests+t.ThrottledRequests))}
+	}
+	open, err := st.OpenIncidents(ctx)
+	if err != nil {
+		return nil, end, err
+	}
+	for _, o := range open {
+		if o.Table != "" { // what is about the pipeline has none
+			r := row(o.Target)
+			r.Firing, r.Pending = o.Firing, o.Pending
+		}
+	}
+	if end, err = addNow(ctx, st, row, now); err != nil {
+		return nil, end, err
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(of), sample.Target.Compare) {
+		rows = append(rows, *of[at])
+	}
+	return rows, end, nil
+}
+
+// addNow adds the hottest keys of the last counted seconds, and returns the end of these.
+func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now time.Time) (end time.Time, err error) {
+	spans, err := st.RollupSpans(ctx, nil, []int64{int64(heat.TenSeconds)})
+	if err != nil {
+		return end, err
+	}
+	for _, s := range spans {
+		if until := s.Newest.Add(heat.TenSeconds.Duration()); until.After(end) {
+			end = until
+		}
+	}
+	if now.Sub(end) > stale {
+		return now, nil
+	}
+	rollups, err := st.Heat(ctx, store.HeatQuery{Level: int64(heat.TenSeconds), From: end.Add(-lately)})
+	if err != nil {
+		return end, err
+	}
+	for _, stored := range rollups {
+		hot, unlisted, err := hottest(stored)
+		if err != nil {
+			return end, err
+		}
+		r := row(stored.Target)
+		if r.Now == nil {
+			r.Now = &Now{Below: true}
+		}
+		switch {
+		case hot == nil && r.Now.Below:
+			r.Now.Utilization = max(r.Now.Utilization, unlisted)
+		case hot != nil && (r.Hot == nil || hot.Utilization >= r.Hot.Utilization):
+			hot.Now = true
+			r.Hot, r.Now = hot, &Now{Utilization: hot.Utilization}
+		}
+	}
+	for _, s := range spans {
+		if r := row(s.Target); r.Now == nil {
+			r.Now = &Now{Quiet: true}
+		}
+	}
+	return end, nil
+}
+
+// hottest returns the hottest key of a stored roll-up, nil where none is listed, and the
+// most that one which is not listed can have had, as a share of what a partition serves.
+func hottest(stored store.Rollup) (*Hot, float64, error) {
+	r, err := heat.Peek(stored.Body)
+	if err != nil {
+		return nil, 0, fmt.Errorf("stored roll-up of %s at %s: %w", stored.Name(), stored.Begins, err)
+	}
+	unlisted := max(
+		detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
+	if len(r.Keys) == 0 {
+		return nil, unlisted, nil
+	}
+	k := &r.Keys[0]
+	return &Hot{
+		Key: k.Key.Text, Cut: k.Cut, Utilization: k.Utilization(), At: stored.Begins, Seconds: stored.Level, Writes: k.Writes(),
+	}, unlisted, nil
+}
+
+// nameFindings links hot keys to their open findings.
+func nameFindings(ctx context.Context, st Store, rows []Row) error {
+	open, err := st.OpenFindings(ctx, maxFindings)
+	if err != nil {
+		return err
+	}
+	type of struct {
+		at  sample.Target
+		key string
+	}
+	named := make(map[of]string, len(open))
+	for _, f := range open {
+		if _, known := named[of{f.Target, f.Key}]; !known {
+			named[of{f.Target, f.Key}] = f.Fingerprint
+		}
+	}
+	for i := range rows {
+		if h := rows[i].Hot; h != nil {
+			h.Finding = named[of{rows[i].Target, h.Key}]
+		}
+	}
+	return nil
+}

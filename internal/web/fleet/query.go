@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/web/cursor"
+)
+
+// The orders of the list.
+const (
+	Hottest   = "hottest"
+	Incidents = "incidents"
+	Throttled = "throttled"
+	Table     = "table"
+)
+
+// Sorts are all of them, the default first.
+var Sorts = []string{Hottest, Incidents, Throttled, Table}
+
+// longestSearch bounds the text that is searched for, in bytes: more than a name has.
+const longestSearch = 2048
+
+// Query is what an address asks for.
+type Query struct {
+	// Search is text that a table's name, or that of the index, the account or the
+	// Region, holds; letters match in either case.
+	Search string
+	// Sort is one of Sorts.
+	Sort string
+
+	after *place
+}
+
+// ParseQuery reads the parameters of an address. An error is for who wrote it.
+func ParseQuery(values url.Values) (Query, error) {
+	q := Query{Search: strings.TrimSpace(values.Get("q")), Sort: cmp.Or(values.Get("sort"), Hottest)}
+	if len(q.Search) > longestSearch {
+		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
+	}
+	if !slices.Contains(Sorts, q.Sort) {
+		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(Sorts, ", "))
+	}
+	if text := values.Get(cursor.Parameter); text != "" {
+		q.after = new(place)
+		return q, cursor.Read(text, q.after)
+	}
+	return q, nil
+}
+
+// Link returns the address of the list from a place on; of the first page for the empty
+// text.
+func (q Query) Link(after string) string {
+	values := make(url.Values)
+	for name, value := range map[string]string{"q": q.Search, "sort": q.Sort, cursor.Parameter: after} {
+		if value != "" && (name != "sort" || value != Hottest) {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return "/tables"
+	}
+	return "/tables?" + values.Encode()
+}
+
+// finds reports whether the search finds a row.
+func (q Query) finds(r *Row) bool {
+	text := strings.ToLower(q.Search)
+	return slices.ContainsFunc([]string{r.Table, r.Index, r.Account, r.Region}, func(name string) bool {
+		return strings.Contains(strings.ToLower(name), text)
+	})
+}
+
+// place is a row's in the order of the list: the smaller first.
+type place struct {
+	First, Second float64
+	Name          [4]string
+}
+
+func placeOf(r *Row, sort string) place {
+	p := place{Name: [4]string{r.Table, r.Index, r.Account, r.Region}}
+	incidents := -float64(r.Firing) - float64(r.Pending)/1e6
+	switch sort {
+	case Incidents:
+		p.First = incidents
+	case Throttled:
+		// What is not known stands behind what has none.
+		if p.First = 1; r.Throttled != nil {
+			p.First = -r.Throttled.Share
+		}
+	case Hottest:
+		if p.First, p.Second = 1, incidents; r.Now != nil {
+			p.First = -r.Now.Utilization
+		}
+	}
+	return p
+}
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.First, o.First), cmp.Compare(p.Second, o.Second), slices.Compare(p.Name[:], o.Name[:]))
+}
