@@ -47,7 +47,7 @@ func site(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.New(st, slog.New(slog.DiscardHandler))
+	pages, err := web.New(st, slog.New(slog.DiscardHandler), web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,10 @@ func serveCommand() *cobra.Command {
 // serve reports until ctx ends: the pages, the judge, and what is configured beside it.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
-		site, err := web.New(d.Store, d.Log)
+		var current atomic.Pointer[Config]
+		current.Store(config)
+		settings := config.judge(current.Load)
+		site, err := web.New(d.Store, d.Log, web.Options{Policy: settings.Policy})
 		if err != nil {
 			return fmt.Errorf("load the pages: %w", err)
 		}
@@ -45,10 +48,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 		d.Ops.OnShutdown(site.Close)
 		g, ctx := errgroup.WithContext(ctx)
 		parts := cli.NewParts(ctx, g, d)
-		var current atomic.Pointer[Config]
-		current.Store(config)
 		holder := rand.Text()
-		settings := config.judge(current.Load)
 		settings.Notified = func() {
 			parts.Each(func(c cli.Component) {
 				if route, ok := c.(*alert.Route); ok {

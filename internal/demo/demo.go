@@ -141,7 +141,7 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 	if err != nil {
 		return nil, err
 	}
-	site, err := web.New(st, o.Logger)
+	site, err := web.New(st, o.Logger, web.Options{})
 	if err != nil {
 		return nil, err
 	}

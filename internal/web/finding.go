@@ -127,7 +127,7 @@ func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	return keychart.Ask(ctx, s.store, f, q)
+	return keychart.Ask(ctx, s.store, f, q, s.options.Policy(f.Target))
 }
 
 func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {

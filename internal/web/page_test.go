@@ -23,7 +23,7 @@ func TestAddedPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	site, err := web.New(st, slog.New(slog.DiscardHandler))
+	site, err := web.New(st, slog.New(slog.DiscardHandler), web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

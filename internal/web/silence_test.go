@@ -24,7 +24,7 @@ import (
 // guarded serves a store behind a proxy that names the user, of whom ada is an operator.
 func guarded(t *testing.T, s *store.Store) string {
 	t.Helper()
-	site, err := web.New(s, slog.New(slog.DiscardHandler))
+	site, err := web.New(s, slog.New(slog.DiscardHandler), web.Options{})
 	must(t, err)
 	server, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0", Access: admin.Access{
 		Operators: []string{"ada"}, UserHeader: "X-User", Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},

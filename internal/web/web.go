@@ -63,6 +63,7 @@ var static embed.FS
 // Site is the dashboard and its API, an http.Handler for the root of a server.
 type Site struct {
 	http.Handler
+	options Options
 	store   *store.Store
 	logger  *slog.Logger
 	pages   map[string]*template.Template
@@ -70,6 +71,12 @@ type Site struct {
 	mux     *http.ServeMux
 	// added are the links to pages of the program's own.
 	added []link
+}
+
+// Options is what a site is told beside what is stored.
+type Options struct {
+	// Policy returns the policy of a table or index; detect's default for all when nil.
+	Policy func(detect.Target) detect.Policy
 }
 
 // Close ends the streams of pages that are followed: a server that shuts down waits for
@@ -108,8 +115,11 @@ var functions = template.FuncMap{
 }
 
 // New returns the site over a store.
-func New(st *store.Store, logger *slog.Logger) (*Site, error) {
-	s := &Site{store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
+func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
+	if o.Policy == nil {
+		o.Policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
+	}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {

@@ -142,7 +142,12 @@ func stored(t *testing.T, found []detect.Finding) (all []store.Incident) {
 
 func serve(t *testing.T, s *store.Store) string {
 	t.Helper()
-	site, err := web.New(s, slog.New(slog.DiscardHandler))
+	return serveWith(t, s, web.Options{})
+}
+
+func serveWith(t *testing.T, s *store.Store, o web.Options) string {
+	t.Helper()
+	site, err := web.New(s, slog.New(slog.DiscardHandler), o)
 	must(t, err)
 	server := httptest.NewServer(site)
 	t.Cleanup(server.Close)
@@ -498,8 +503,8 @@ func TestTables(t *testing.T) {
 	rows := open(t, serve(t, s)+"/tables").all("tbody", "")[0].all("tr", "")
 	// No roll-up is stored, so that nothing tells how hot they are.
 	want := []string{
-		"orders heat none not known Last hour: not counted none seen 1 firing not known poor",
-		"orders index by-status heat none not known Last hour: not counted none seen 1 firing not known catastrophic",
+		"orders heat key design poor none not known Last hour: not counted none seen 1 firing not known",
+		"orders index by-status heat key design catastrophic none not known Last hour: not counted none seen 1 firing not known",
 	}
 	var got []string
 	for _, row := range rows {
@@ -673,6 +678,39 @@ func TestOtherSitesCannotPost(t *testing.T) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("it returns %s", answer.Status)
+	}
+}
+
+// TestWhatIfTakesTheTablesPolicy: the load of 2,600 WCU takes three shards that are full,
+// and four with the default's headroom of half as much again.
+func TestWhatIfTakesTheTablesPolicy(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Kind == detect.HotKeyWrite })
+	full := func(of detect.Target) detect.Policy {
+		p := detect.DefaultPolicy()
+		if of == found[i].Target {
+			p.Headroom = 1
+		}
+		return p
+	}
+	for _, c := range []struct {
+		options web.Options
+		needed  int
+		says    string
+	}{{web.Options{}, 4, "Barely"}, {web.Options{Policy: full}, 3, "Yes"}} {
+		address := serveWith(t, s, c.options)
+		text, _ := get(t, address+"/api/v1/findings/"+found[i].Fingerprint+"/what-if?shards=3", http.StatusOK)
+		var answer struct {
+			WhatIf struct{ Needed int } `json:"what_if"`
+		}
+		must(t, json.Unmarshal([]byte(text), &answer))
+		if answer.WhatIf.Needed != c.needed {
+			t.Errorf("%d shards are needed, want %d", answer.WhatIf.Needed, c.needed)
+		}
+		if page := open(t, address+"/findings/"+found[i].Fingerprint+"?shards=3").text(); !strings.Contains(page, c.says) {
+			t.Errorf("the page does not say %q: %s", c.says, page)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func newWorld(t *testing.T, hot int) *world {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
-	site, err := web.New(s, slog.New(slog.DiscardHandler))
+	site, err := web.New(s, slog.New(slog.DiscardHandler), web.Options{})
 	must(t, err)
 	server := httptest.NewServer(site)
 	t.Cleanup(server.Close)
@@ -125,7 +125,8 @@ func (w *world) tell(t *testing.T, seconds, hot int) {
 		must(t, err)
 		j.Windows = append(j.Windows, store.Window{
 			Target: win.Target, Second: time.Unix(win.Second, 0), Complete: true, Body: body,
-			Requests: win.Total.Requests, WriteMilli: int64(win.Total.Write), ReadMilli: int64(win.Total.Read),
+			Requests: win.Total.Requests - win.Total.ThrottledRequests, WriteMilli: int64(win.Total.Write), ReadMilli: int64(win.Total.Read),
+			ThrottledRequests: win.Total.ThrottledRequests,
 		})
 		minutes[win.Second/60*60] |= 1 << (win.Second % 60)
 		w.roll(win)

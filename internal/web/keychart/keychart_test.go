@@ -67,7 +67,7 @@ func TestNothingIsStored(t *testing.T) {
 		if err != nil || q.Shards != 8 || q.Factor != 2.5 {
 			t.Errorf("the question is %+v, %v", q, err)
 		}
-		if a, err := keychart.Ask(t.Context(), s, &f, q); !errors.Is(err, keychart.ErrNoSeconds) {
+		if a, err := keychart.Ask(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, keychart.ErrNoSeconds) {
 			t.Errorf("the answer is %+v, %v", a, err)
 		}
 	}

@@ -63,8 +63,9 @@ func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err
 	return q, nil
 }
 
-// Ask returns the answer to a question, from the stored seconds of a finding's episode.
-func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question) (*whatif.Answer, error) {
+// Ask returns the answer to a question, from the stored seconds of a finding's episode; the
+// policy of its table says what headroom shards are to leave.
+func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question, policy detect.Policy) (*whatif.Answer, error) {
 	from := f.FirstSeen
 	if earliest := f.LastSeen.Add(-episode); from.Before(earliest) {
 		from = earliest
@@ -86,7 +87,7 @@ func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Quest
 			}
 		}
 	}
-	answer := whatif.Ask(q, f.Target, seconds, detect.DefaultPolicy())
+	answer := whatif.Ask(q, f.Target, seconds, policy)
 	if answer == nil {
 		return nil, ErrNoSeconds
 	}
