@@ -2,14 +2,18 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/openapi"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -19,15 +23,23 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := afterPlace(r.URL.Query(), &q.After); err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	q.Limit++
 	rows, err := s.store.Findings(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	rows, next, err := cut(rows, limit, func(f *store.Finding) any {
+		return store.FindingPlace{Utilization: f.Utilization, Fingerprint: f.Fingerprint}
+	})
 	documents := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	return map[string]any{"findings": documents}, nil
+	return map[string]any{"findings": documents, "next": next}, err
 }
 
 // change is one transition in the API's form.
@@ -61,18 +73,23 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var after store.IncidentPlace
+	if err := afterPlace(parameters, &after); err != nil {
+		return nil, err
+	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
 		State: q.State, Severity: q.Severity, Account: q.Account, Region: q.Region, Table: q.Table,
-		Cause: parameters.Get("cause"), Limit: q.Limit,
+		Cause: parameters.Get("cause"), After: after, Limit: q.Limit + 1,
 	})
 	if err != nil {
 		return nil, err
 	}
+	rows, next, err := cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
 	documents := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
 		documents[i] = row.Document
 	}
-	return map[string]any{"incidents": documents}, nil
+	return map[string]any{"incidents": documents, "next": next}, err
 }
 
 func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) {
@@ -80,7 +97,8 @@ func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"collectors": collectors}, nil
+	page, next, err := listed(r.URL.Query(), collectors, func(c *detect.Collector) listPlace { return listPlace{c.Seen, []string{c.ID}} })
+	return map[string]any{"collectors": page, "next": next}, err
 }
 
 // collectors returns the known collectors, the newest first. What one does not
@@ -150,7 +168,52 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"tables": tables, "gaps": gaps(lost)}, nil
+	page, next, err := listed(r.URL.Query(), tables, func(t *tableTotals) listPlace {
+		return listPlace{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	})
+	return map[string]any{"tables": page, "gaps": gaps(lost), "next": next}, err
+}
+
+func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
+	lost, err := s.store.Gaps(ctx, store.GapQuery{Source: r.URL.Query().Get("source")})
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := listed(r.URL.Query(), gaps(lost), func(g *gap) listPlace {
+		return listPlace{g.Noticed, []string{g.Source, g.Partition, g.From, g.To}}
+	})
+	return map[string]any{"gaps": page, "next": next}, err
+}
+
+// badSamples are what was rejected of a source in an hour for one reason, in the API's form.
+type badSamples struct {
+	Hour      time.Time `json:"hour"`
+	Collector string    `json:"collector"`
+	Source    string    `json:"source"`
+	Reason    string    `json:"reason"`
+	Count     int64     `json:"count"`
+	// Excerpts are redacted.
+	Excerpts []string `json:"excerpts"`
+}
+
+func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) {
+	rows, err := s.store.BadSamples(ctx, store.BadQuery{Source: r.URL.Query().Get("source")})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]badSamples, len(rows))
+	for i, b := range rows {
+		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]string{}, b.Excerpts...)}
+	}
+	page, next, err := listed(r.URL.Query(), all, func(b *badSamples) listPlace {
+		return listPlace{b.Hour, []string{b.Collector, b.Source, b.Reason}}
+	})
+	return map[string]any{"bad_samples": page, "next": next}, err
+}
+
+// apiDocument is the OpenAPI document of the API.
+func (s *Site) apiDocument(context.Context, *http.Request) (any, error) {
+	return json.RawMessage(openapi.Document()), nil
 }
 
 // loader loads what a page or an answer of the API shows.
@@ -188,9 +251,18 @@ func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any
 		http.Error(w, `{"error":"the stored finding is not valid JSON: see the reporter's log"}`, http.StatusInternalServerError)
 		return
 	}
+	text := wording.InertJSON(string(body)) + "\n"
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if code == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		// Weak, since the answer is compressed or not. A client that asks with If-None-Match
+		// is told when nothing has changed.
+		sum := sha256.Sum256([]byte(text))
+		w.Header().Set("ETag", `W/"`+hex.EncodeToString(sum[:16])+`"`)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+		return
+	}
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, wording.InertJSON(string(body))+"\n") // the client is gone
+	_, _ = io.WriteString(w, text) // the client is gone
 }
 
 // log logs an error that the client did not cause.

@@ -1,26 +1,12 @@
 package web
 
 import (
-	"context"
-	"net/http"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
-
-// tablesPage is the list of tables and indexes.
-type tablesPage struct {
-	frame
-	P      *fleet.Page
-	Tables []tableRow
-	Orders []order
-}
-
-var tableOrders = []order{
-	{fleet.Hottest, "hottest now"}, {fleet.Incidents, "open incidents"}, {fleet.Throttled, "throttled"}, {fleet.Table, "table"},
-}
 
 // tableRow is a table in the list.
 type tableRow struct {
@@ -35,29 +21,16 @@ type tableRow struct {
 	Coverage string
 }
 
-func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
-	q, err := fleet.ParseQuery(r.URL.Query())
-	if err != nil {
-		return nil, badRequest{err}
-	}
-	page := &tablesPage{Orders: tableOrders}
-	if page.frame, err = s.frame(ctx, "Tables", "tables"); err != nil {
-		return nil, err
-	}
-	if page.P, err = fleet.Load(ctx, s.store, q, page.Now); err != nil {
-		return nil, err
-	}
-	targets := make([]detect.Target, len(page.P.Rows))
-	for i, row := range page.P.Rows {
+func tableRows(of []fleet.Row) []tableRow {
+	all, targets := make([]tableRow, len(of)), make([]detect.Target, len(of))
+	for i, row := range of {
 		targets[i] = row.Target
-		page.Tables = append(page.Tables, tableRow{
-			Row: row, ID: "t-" + indexValues(row.Target).Encode(), Leads: hotLink(row), Coverage: coverage(row.Coverage),
-		})
+		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Leads: hotLink(row), Coverage: coverage(row.Coverage)}
 	}
 	for i, where := range places(targets) {
-		page.Tables[i].Where = where
+		all[i].Where = where
 	}
-	return page, nil
+	return all
 }
 
 // hotLink returns where a table's hottest key is: its finding, or the heat around it.

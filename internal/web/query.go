@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/web/keychart"
@@ -18,9 +17,6 @@ var (
 	states     = []string{"pending", "firing", "resolved"}
 	severities = []string{"critical", "warning", "info"}
 )
-
-// maxFindings is the most that one response holds.
-const maxFindings = 1000
 
 // errNoTable is the error for a table without a stored view.
 var errNoTable = errors.New("no view of this table is stored")
@@ -41,7 +37,7 @@ type badRequest struct{ error }
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
 		State: q.Get("state"), Severity: q.Get("severity"),
-		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Kind: q.Get("kind"), Limit: maxFindings,
+		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Kind: q.Get("kind"),
 	}
 	if err := oneOf("state", f.State, states); err != nil {
 		return f, err
@@ -49,14 +45,9 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 	if err := oneOf("severity", f.Severity, severities); err != nil {
 		return f, err
 	}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxFindings {
-			return f, badRequest{fmt.Errorf("limit %q: give a number from 1 to %d", text, maxFindings)}
-		}
-		f.Limit = n
-	}
-	return f, nil
+	var err error
+	f.Limit, err = listLimit(q)
+	return f, err
 }
 
 func oneOf(name, word string, known []string) error {

@@ -32,7 +32,8 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"silences": append([]silence.Silence{}, all...)}, nil
+	page, next, err := listed(r.URL.Query(), all, func(n *silence.Silence) listPlace { return listPlace{n.EndsAt, []string{n.ID}} })
+	return map[string]any{"silences": page, "next": next}, err
 }
 
 // apiAddSilence adds the silence that a request's body asks for.

@@ -98,7 +98,7 @@ func TestSilencesByTheAPI(t *testing.T) {
 	for query, want := range map[string]int{"": 1, "?state=active": 1, "?state=expired": 0} {
 		_, body = sent{user: "bob", method: "GET", path: apiAt + query}.to(t, at)
 		must(t, json.Unmarshal([]byte(body), &listed))
-		if len(listed.Silences) != want || !strings.HasPrefix(body, `{"silences":[`) {
+		if len(listed.Silences) != want || !strings.Contains(body, `"silences":[`) {
 			t.Errorf("%s: %s", query, body)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/contributors"
+	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -23,17 +24,12 @@ type tableTotals struct {
 	// Throttled is what was throttled, beside what Requests and units count.
 	Throttled detect.Throttled `json:"throttled"`
 	Seconds   int64            `json:"seconds"`
-	// DistinctKeys is about how many keys were seen in the last hour that is
-	// stored; 0 when unknown.
-	DistinctKeys int64 `json:"distinct_keys"`
+	// DistinctKeys is about how many keys the view has; null before there is one.
+	DistinctKeys *int64 `json:"distinct_keys"`
 	// View is what the keys of the last hour look like; null before there is
 	// one.
 	View *detect.View `json:"view"`
 }
-
-// maxCounted is how many tables have their distinct keys counted for one page:
-// each is a query of its own.
-const maxCounted = 200
 
 func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	rows, err := s.store.Totals(ctx)
@@ -51,45 +47,59 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
-		all[i].View = views[r.Target].View
-		if i >= maxCounted {
-			continue
-		}
-		if all[i].DistinctKeys, err = s.distinct(ctx, r.Target); err != nil {
-			return nil, err
+		if all[i].View = views[r.Target].View; all[i].View != nil {
+			all[i].DistinctKeys = new(int64(all[i].View.DistinctKeys.Value))
 		}
 	}
 	return all, nil
 }
 
-// distinct estimates the keys of the last hour.
-func (s *Site) distinct(ctx context.Context, at sample.Target) (int64, error) {
-	rows, err := s.store.Cardinalities(ctx, store.CardinalityQuery{
-		Target: at, From: time.Now().Add(-time.Hour),
-	})
-	if err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	var hour sketch.Cardinality
-	for _, row := range rows {
-		minute, err := sketch.CardinalityFromBytes(row.Registers)
-		if err != nil {
-			return 0, err
-		}
-		hour.Join(minute)
-	}
-	return int64(hour.Estimate()), nil
+// tablesPage is the list of tables and indexes.
+type tablesPage struct {
+	frame
+	P      *fleet.Page
+	Tables []tableRow
+	Orders []order
 }
 
-// heat loads the heatmap of an address: of the first table in order where the account or
-// the Region is not given.
+var tableOrders = []order{
+	{fleet.Hottest, "hottest now"}, {fleet.Incidents, "open incidents"}, {fleet.Throttled, "throttled"}, {fleet.Table, "table"},
+}
+
+func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
+	q, err := fleet.ParseQuery(r.URL.Query())
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	page := &tablesPage{Orders: tableOrders}
+	if page.frame, err = s.frame(ctx, "Tables", "tables"); err != nil {
+		return nil, err
+	}
+	if page.P, err = fleet.Load(ctx, s.store, q, page.Now); err != nil {
+		return nil, err
+	}
+	page.Tables = tableRows(page.P.Rows)
+	return page, nil
+}
+
+// heat loads the heatmap of an address.
 func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, live bool, m *heatmap.Map, err error) {
+	if q, live, err = s.heatQuery(ctx, values); err != nil {
+		return q, live, nil, err
+	}
+	m, err = heatmap.Load(ctx, s.store, q)
+	return q, live, m, err
+}
+
+// heatQuery reads what heat an address asks for: that of the first table in order where the
+// account or the Region is not given.
+func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, live bool, err error) {
 	if q, live, err = heatmap.ParseQuery(values, time.Now()); err != nil {
-		return q, live, nil, badRequest{err}
+		return q, live, badRequest{err}
 	}
 	views, err := s.store.TableViews(ctx)
 	if err != nil {
-		return q, live, nil, err
+		return q, live, err
 	}
 	i := slices.IndexFunc(views, func(v store.TableView) bool {
 		return v.Table == q.Table && v.Index == q.Index &&
@@ -98,8 +108,19 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, li
 	if i >= 0 {
 		q.Target = views[i].Target
 	}
-	m, err = heatmap.Load(ctx, s.store, q)
-	return q, live, m, err
+	return q, live, nil
+}
+
+func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
+	most, err := contributors.ParseCount(r.URL.Query())
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	q, _, err := s.heatQuery(ctx, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return contributors.Load(ctx, s.store, q, most)
 }
 
 func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {

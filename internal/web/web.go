@@ -6,30 +6,8 @@
 // one draws the heatmap, whose keys are also in a table, and one moves the sliders of a
 // finding's page. Only silences can be changed here, by operators: see package admin.
 //
-// The JSON API:
-//
-//	/api/v1/findings                 {"findings":[…]}, the most utilised first;
-//	                                 filters state, severity, table, kind, limit
-//	/api/v1/findings/{fingerprint}   {"finding":{…},"history":[…]}
-//	/api/v1/findings/{fingerprint}/what-if
-//	                                 {"what_if":{…}}, see [whatif.Answer]: the key's
-//	                                 load over so many shards, growth times
-//	/api/v1/incidents                {"incidents":[…]}, the newest first; filters
-//	                                 state, severity, table, cause, limit
-//	/api/v1/collectors               {"collectors":[…]}, the newest first
-//	/api/v1/tables                   {"tables":[…],"gaps":[…]}; each table with
-//	                                 its view, the keys of the last hour
-//	/api/v1/heat                     a table's heatmap, see [heatmap.Map]: of table,
-//	                                 index, account and region; what is write,
-//	                                 read or throttled, from and to are times in
-//	                                 RFC 3339, or span, such as 1h, is how long
-//	                                 until to or now; rows, of how many keys
-//	/api/v1/silences                 {"silences":[…]}, those that end last first;
-//	                                 filter state. POST adds one, of matchers,
-//	                                 starts_at, ends_at or for, and reason
-//	/api/v1/silences/{id}            DELETE ends one now
-//
-// Findings are in the one form that analyze and webhooks use too; see
+// The JSON API is described by the OpenAPI document of package openapi, which is served at
+// /api/v1/openapi.json. Findings are in the one form that analyze and webhooks use too; see
 // docs/findings.schema.json.
 package web
 
@@ -131,30 +109,43 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := s.mux
-	mux.HandleFunc("GET /{$}", s.page("findings", s.overview))
-	mux.HandleFunc("GET /findings/{fingerprint}", s.page("finding", s.finding))
-	mux.HandleFunc("GET /tables", s.page("tables", s.tablesPage))
-	mux.HandleFunc("GET /table", s.page("table", s.table))
-	mux.HandleFunc("GET /heat", s.page("heat", s.heatPage))
-	mux.HandleFunc("GET /api/v1/heat", s.api(s.apiHeat))
-	mux.HandleFunc("GET /reports", s.page("reports", s.reports))
-	mux.HandleFunc("GET /reports/{id}", s.showReport)
-	mux.HandleFunc("GET /api/v1/findings", s.api(s.apiFindings))
-	mux.HandleFunc("GET /api/v1/findings/{fingerprint}", s.api(s.apiFinding))
-	mux.HandleFunc("GET /api/v1/findings/{fingerprint}/what-if", s.api(s.apiWhatIf))
-	mux.HandleFunc("GET /api/v1/incidents", s.api(s.apiIncidents))
-	mux.HandleFunc("GET /api/v1/collectors", s.api(s.apiCollectors))
-	mux.HandleFunc("GET /api/v1/tables", s.api(s.apiTables))
-	mux.HandleFunc("GET /silences", s.page("silences", s.silences))
-	mux.HandleFunc("POST /silences", s.addSilence)
-	mux.HandleFunc("POST /silences/{id}/expire", s.expireSilence)
-	mux.HandleFunc("GET /api/v1/silences", s.api(s.apiSilences))
-	mux.HandleFunc("POST /api/v1/silences", s.api(s.apiAddSilence))
-	mux.HandleFunc("DELETE /api/v1/silences/{id}", s.api(s.apiExpireSilence))
-	mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
-	s.Handler = guarded(gzhttp.GzipHandler(legible(mux)))
+	for pattern, handler := range s.routes() {
+		s.mux.Handle(pattern, handler)
+	}
+	s.mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
+	s.Handler = guarded(gzhttp.GzipHandler(legible(s.mux)))
 	return s, nil
+}
+
+// routes are all pages and the API.
+func (s *Site) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET /{$}":                    s.page("findings", s.overview),
+		"GET /findings/{fingerprint}": s.page("finding", s.finding),
+		"GET /tables":                 s.page("tables", s.tablesPage),
+		"GET /table":                  s.page("table", s.table),
+		"GET /heat":                   s.page("heat", s.heatPage),
+		"GET /reports":                s.page("reports", s.reports),
+		"GET /reports/{id}":           s.showReport,
+		"GET /silences":               s.page("silences", s.silences),
+		"POST /silences":              s.addSilence,
+		"POST /silences/{id}/expire":  s.expireSilence,
+
+		"GET /api/v1/openapi.json":                   s.api(s.apiDocument),
+		"GET /api/v1/findings":                       s.api(s.apiFindings),
+		"GET /api/v1/findings/{fingerprint}":         s.api(s.apiFinding),
+		"GET /api/v1/findings/{fingerprint}/what-if": s.api(s.apiWhatIf),
+		"GET /api/v1/incidents":                      s.api(s.apiIncidents),
+		"GET /api/v1/collectors":                     s.api(s.apiCollectors),
+		"GET /api/v1/tables":                         s.api(s.apiTables),
+		"GET /api/v1/gaps":                           s.api(s.apiGaps),
+		"GET /api/v1/bad-samples":                    s.api(s.apiBadSamples),
+		"GET /api/v1/heat":                           s.api(s.apiHeat),
+		"GET /api/v1/contributors":                   s.api(s.apiContributors),
+		"GET /api/v1/silences":                       s.api(s.apiSilences),
+		"POST /api/v1/silences":                      s.api(s.apiAddSilence),
+		"DELETE /api/v1/silences/{id}":               s.api(s.apiExpireSilence),
+	}
 }
 
 // policy lets a page load its own style sheet, script and nothing else.

@@ -72,6 +72,10 @@ var declared = []edge{
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},
 	{"internal/web", "internal/admin", "who adds a silence on a page is who was let in there"},
 	{"internal/web/keychart", "internal/web/heatmap", "a key's chart is the row of a heatmap"},
+	{"internal/web/fleet", "internal/web/heatmap", "what was not counted is known there"},
+	{"internal/web/contributors", "internal/web/heatmap", "contributors are the rows of a heatmap"},
+	{"internal/web/overview", "internal/web/cursor", "a list's places are written alike everywhere"},
+	{"internal/web/fleet", "internal/web/cursor", "a list's places are written alike everywhere"},
 	{"internal/web", "internal/digest", "a stored report is rendered when somebody asks for it"},
 	{"internal/report/verdict", "internal/report/fold", "a verdict is over folded seconds"},
 }
