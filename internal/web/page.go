@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -210,7 +211,12 @@ func todo(f detect.Finding) string {
 type errorPage struct {
 	frame
 	Message string
+	// Again reports that the browser loads the page again.
+	Again bool
 }
+
+// again is after how many seconds a page is loaded again that the database did not answer.
+const again = 10
 
 // page serves what is loaded as the page of a name, or the page of its error; to who
 // follows the page, its stream.
@@ -239,9 +245,14 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	code, message := status(err)
 	s.log(r, code, err)
-	s.render(w, r, code, "error", errorPage{
-		frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, strings.ToUpper(message[:1]) + message[1:] + ".",
-	})
+	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+	if code == http.StatusServiceUnavailable && r.Method == http.MethodGet {
+		// The page comes back by itself, also where there is no script.
+		page.Again = true
+		w.Header().Set("Refresh", strconv.Itoa(again))
+		w.Header().Set("Retry-After", strconv.Itoa(again))
+	}
+	s.render(w, r, code, "error", page)
 }
 
 // render writes a page whole or not at all.

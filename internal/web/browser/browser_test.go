@@ -57,6 +57,9 @@ type tab struct {
 	ctx  context.Context
 	home string
 
+	// expected is in what the console may say; empty for nothing.
+	expected string
+
 	mu     sync.Mutex
 	faults []string
 }
@@ -110,9 +113,13 @@ func (b *tab) listen(event any) {
 }
 
 func (b *tab) fault(format string, args ...any) {
+	fault := fmt.Sprintf(format, args...)
+	if b.expected != "" && strings.Contains(fault, b.expected) {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.faults = append(b.faults, fmt.Sprintf(format, args...))
+	b.faults = append(b.faults, fault)
 }
 
 // call sends a command of the protocol.
@@ -158,7 +165,7 @@ func (b *tab) until(expression string) {
 	var err error
 	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); {
 		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Until(deadline))))
-		if err == nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated") { // of the page before
+		if err == nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated") { // that of the page before
 			break
 		}
 	}

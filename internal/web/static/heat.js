@@ -10,11 +10,12 @@
   const told = document.getElementById("heat-cell");
   const invitation = told.textContent;
   const rowHeight = 20, axis = 24;
-  // Cells that a finger can tell apart, or as many as fit a wide screen.
-  const narrowest = matchMedia("(max-width: 700px)").matches ? 4 : 2;
+  // Cells that a finger can tell apart, or as many as fit a wide screen; on paper all do.
+  const narrow = matchMedia("screen and (max-width: 700px)").matches ? 4 : 2;
+  const narrowest = () => (matchMedia("print").matches ? 0.5 : narrow);
   // The upper ends of the colours, as shares of the limit.
   const steps = { load: [0.1, 0.25, 0.5, 0.8, 1, 2], throttled: [0.01, 0.05, 0.2, 0.5] };
-  let map, at = null, width = narrowest, picture = null, drag = null;
+  let map, at = null, width = narrow, picture = null, drag = null;
 
   const amount = (v) => v.toLocaleString("en", { maximumFractionDigits: v < 10 ? 1 : 0 });
   const two = (n) => String(n).padStart(2, "0");
@@ -124,7 +125,7 @@
   const draw = () => {
     const columns = map.seen.length, ratio = window.devicePixelRatio || 1;
     const room = scroll.clientWidth - keys.offsetWidth - 1;
-    width = Math.max(narrowest, room / columns);
+    width = Math.max(narrowest(), room / columns);
     const across = columns * width, down = axis + map.rows.length * rowHeight + 1;
     picture = document.createElement("canvas");
     for (const each of [canvas, picture]) {
@@ -328,7 +329,8 @@
     show();
   });
   new ResizeObserver(() => { if (map && map.rows.length) draw(); }).observe(scroll);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (map) draw(); });
+  // Paper has colours of its own.
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { if (map) draw(); });
   // The page says when it goes on; a reader of a cell, or one who drags, is not disturbed.
   document.addEventListener("keyheat:changed", () => {
     if (at === null && !keys.contains(document.activeElement) && !drag) load();

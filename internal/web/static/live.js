@@ -6,9 +6,10 @@
   const main = document.querySelector("main[data-live]");
   const button = document.getElementById("live");
   const time = document.querySelector(".asof time");
+  const stale = document.getElementById("stale");
   if (!main || !button) return;
   let wanted = sessionStorage.getItem("live") !== "off";
-  let stream = null, again = 0, lines = [], waiting = false;
+  let stream = null, again = 0, lines = [], waiting = false, failures = 0;
 
   // Rows do not come, go or move under a reader's hand.
   const held = (rows) => rows.matches(":hover") || rows.contains(document.activeElement);
@@ -70,6 +71,8 @@
     if (!wanted || document.hidden) return;
     stream = new EventSource(location.pathname + location.search);
     stream.onmessage = ({ data }) => {
+      failures = 0;
+      stale.textContent = "";
       const { at, lines: changes } = JSON.parse(data);
       time.dateTime = at;
       time.textContent = at.slice(11, 19);
@@ -78,7 +81,10 @@
       apply();
     };
     // A browser connects again by itself, but not to a server that has no room.
+    // It says so when it connected again in vain: the page then shows what was.
     stream.onerror = () => {
+      failures++;
+      if (failures > 1 || stream && stream.readyState === EventSource.CLOSED) stale.textContent = "No answer since: this is old. Trying again.";
       if (stream && stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 30000);
     };
   };
@@ -89,6 +95,8 @@
   };
   button.addEventListener("click", () => {
     wanted = !wanted;
+    failures = 0;
+    stale.textContent = "";
     sessionStorage.setItem("live", wanted ? "on" : "off");
     show();
     connect();
