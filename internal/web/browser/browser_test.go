@@ -236,22 +236,29 @@ func TestPages(t *testing.T) {
 	for name, path := range paths(t, w) {
 		t.Run(name, func(t *testing.T) {
 			w.attend(t)
-			b := newTab(t, w.address)
-			for _, width := range []int64{390, 1024, 1440} {
-				for _, scheme := range []string{"light", "dark"} {
-					b.look(width, scheme)
-					b.open(path)
-					if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > width {
-						t.Errorf("at %d pixels the page is %d wide", width, wide)
-					}
-					if width == 390 && scheme == "light" || width == 1440 && scheme == "dark" {
-						for _, v := range b.axe() {
-							t.Errorf("axe at %d pixels, %s: %s", width, scheme, v)
-						}
-					}
-					b.shoot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			newTab(t, w.address).looks(name, path)
+		})
+	}
+}
+
+// looks opens a page at each width, looks at it in both schemes, and holds it to what every
+// page is held to.
+func (b *tab) looks(name, path string) {
+	b.Helper()
+	for _, width := range []int64{390, 1024, 1440} {
+		b.look(width, "light")
+		b.open(path)
+		if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > width {
+			b.Errorf("%s: at %d pixels the page is %d wide", name, width, wide)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			b.look(width, scheme)
+			if width == 390 && scheme == "light" || width == 1440 && scheme == "dark" {
+				for _, v := range b.axe() {
+					b.Errorf("%s: axe at %d pixels, %s: %s", name, width, scheme, v)
 				}
 			}
-		})
+			b.shoot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+		}
 	}
 }

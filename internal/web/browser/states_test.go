@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -30,31 +29,6 @@ func bare(t *testing.T, rawURL string) (*store.Store, string) {
 }
 
 func file(t *testing.T) string { t.Helper(); return "sqlite:" + t.TempDir() + "/keyheat.db" }
-
-// looks opens a page at the widths and in the schemes of people, and holds it to what every
-// page is held to. Without pictures a phone's and a screen's do.
-func (b *tab) looks(name, path string) {
-	b.Helper()
-	for _, width := range []int64{390, 1024, 1440} {
-		for _, scheme := range []string{"light", "dark"} {
-			ends := width == 390 && scheme == "light" || width == 1440 && scheme == "dark"
-			if !ends && *shots == "" {
-				continue
-			}
-			b.look(width, scheme)
-			b.open(path)
-			if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > width {
-				b.Errorf("%s: at %d pixels the page is %d wide", name, width, wide)
-			}
-			if ends {
-				for _, v := range b.axe() {
-					b.Errorf("%s: axe at %d pixels, %s: %s", name, width, scheme, v)
-				}
-			}
-			b.shoot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
-		}
-	}
-}
 
 // says fails unless the page says some text.
 func (b *tab) says(text string) {
@@ -94,6 +68,9 @@ func TestCollectionStopped(t *testing.T) {
 	for name, path := range map[string]string{"first": "/", "tables": "/tables", "finding": "/findings/" + w.finding(t, hostile).Fingerprint} {
 		b.looks("stopped-"+name, path)
 		b.says("Collection has stopped")
+		if now := eval[bool](b, `[...document.querySelectorAll("th")].some((e) => e.textContent === "Now")`); now {
+			t.Errorf("%s speaks of now", name)
+		}
 	}
 }
 
