@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -23,24 +24,42 @@ type Total struct {
 // Totals returns the stored totals by table and index, from the view
 // keyheat_totals, which an operator may query too.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
-	return list(ctx, s, "read totals", (*Total).fields, `
+	return list(ctx, s, "read totals", func(o *Total) []any {
+		return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,
+			&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds)
+	}, `
 		SELECT account, region, table_name, index_name, requests, read_milli, write_milli,
 			throttled_requests, throttled_read_milli, throttled_write_milli, seconds
 		FROM keyheat_totals ORDER BY table_name, index_name, account, region`)
 }
 
-// TotalsBetween returns the sums over the seconds of event time from one to another,
-// exclusive, of each table and index that has one; zero times are open.
-func (s *Store) TotalsBetween(ctx context.Context, from, to time.Time) ([]Total, error) {
-	return list(ctx, s, "read the totals of a time", (*Total).fields, `
-		SELECT `+targetColumns+`, CAST(sum(w.requests) AS BIGINT), CAST(sum(w.read_milli) AS BIGINT), CAST(sum(w.write_milli) AS BIGINT),
-			CAST(sum(w.throttled_requests) AS BIGINT), CAST(sum(w.throttled_read_milli) AS BIGINT),
-			CAST(sum(w.throttled_write_milli) AS BIGINT), count(*)
-		FROM `+windowTables+` WHERE w.second >= $1 AND w.second < $2
-		GROUP BY `+targetColumns+` ORDER BY t.table_name, t.index_name, t.account, t.region`, utc(from), until(to))
+// Served is how many requests of a table or index were served, and how many throttled.
+type Served struct {
+	sample.Target
+	Requests, ThrottledRequests int64
 }
 
-func (o *Total) fields() []any {
-	return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,
-		&o.ThrottledRequests, &o.ThrottledReadMilli, &o.ThrottledWriteMilli, &o.Seconds)
+// ServedSince returns the sums over the seconds of event time from one on, of each table
+// and index that has one.
+func (s *Store) ServedSince(ctx context.Context, from time.Time) ([]Served, error) {
+	type sums struct {
+		Served
+		requests, throttled sql.NullInt64
+	}
+	// A sum for each target by itself, since windows are found by target: a join may read
+	// all of them.
+	rows, err := list(ctx, s, "read what was served", func(o *sums) []any {
+		return append(targetFields(&o.Target), &o.requests, &o.throttled)
+	}, `
+		SELECT `+targetColumns+`,
+			(SELECT CAST(sum(w.requests) AS BIGINT) FROM windows AS w WHERE w.target = t.id AND w.second >= $1),
+			(SELECT CAST(sum(w.throttled_requests) AS BIGINT) FROM windows AS w WHERE w.target = t.id AND w.second >= $1)
+		FROM targets AS t ORDER BY t.table_name, t.index_name, t.account, t.region`, utc(from))
+	var all []Served
+	for _, row := range rows {
+		if row.requests.Valid {
+			all = append(all, Served{row.Target, row.requests.Int64, row.throttled.Int64})
+		}
+	}
+	return all, err
 }

@@ -119,17 +119,13 @@ func totals(t *testing.T, s *store.Store) {
 		{Target: byStatus, Requests: 1<<60 + 10, ReadMilli: 3000, WriteMilli: 4000,
 			ThrottledRequests: 2, ThrottledReadMilli: 1000, ThrottledWriteMilli: 2000, Seconds: 2},
 	})
-	between := func(from, to time.Time) []store.Total {
-		return value[[]store.Total](t)(s.TotalsBetween(t.Context(), from, to))
-	}
-	equal(t, "of all seconds", between(time.Time{}, time.Time{}), value[[]store.Total](t)(s.Totals(t.Context())))
-	equal(t, "of the first second", between(window(0).Second, big.Second), []store.Total{
-		{Target: sample.Target{Table: "carts"}, Requests: 3, WriteMilli: 4000, Seconds: 1},
-		{Target: byStatus, Requests: 10, ReadMilli: window(0).ReadMilli, WriteMilli: window(0).WriteMilli,
-			ThrottledRequests: window(0).ThrottledRequests, ThrottledReadMilli: window(0).ThrottledReadMilli,
-			ThrottledWriteMilli: window(0).ThrottledWriteMilli, Seconds: 1},
+	since := func(from time.Time) []store.Served { return value[[]store.Served](t)(s.ServedSince(t.Context(), from)) }
+	one := window(0)
+	equal(t, "served in all seconds", since(time.Time{}), []store.Served{
+		{Target: sample.Target{Table: "carts"}, Requests: 3}, {Target: byStatus, Requests: 1<<60 + one.Requests, ThrottledRequests: 2 * one.ThrottledRequests},
 	})
-	equal(t, "of no second", between(big.Second.Add(time.Second), time.Time{}), nil)
+	equal(t, "served since the second", since(big.Second), []store.Served{{Target: byStatus, Requests: 1 << 60, ThrottledRequests: big.ThrottledRequests}})
+	equal(t, "served since", since(big.Second.Add(time.Second)), nil)
 }
 
 func cursorsAdvance(t *testing.T, s *store.Store) {

@@ -39,7 +39,7 @@ type Store interface {
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
-	TotalsBetween(ctx context.Context, from, to time.Time) ([]store.Total, error)
+	ServedSince(ctx context.Context, from time.Time) ([]store.Served, error)
 	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
 	OpenFindings(ctx context.Context, most int) ([]store.FindingHead, error)
 }
@@ -161,11 +161,11 @@ func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end tim
 		r := row(v.Target)
 		r.View, r.Coverage = t.View, t.CloudWatch
 	}
-	totals, err := st.TotalsBetween(ctx, now.Add(-throttling), time.Time{})
+	served, err := st.ServedSince(ctx, now.Add(-throttling))
 	if err != nil {
 		return nil, end, err
 	}
-	for _, t := range totals {
+	for _, t := range served {
 		row(t.Target).Throttled = &Refused{t.ThrottledRequests, detect.Ratio(float64(t.ThrottledRequests), float64(t.Requests+t.ThrottledRequests))}
 	}
 	open, err := st.OpenIncidents(ctx)

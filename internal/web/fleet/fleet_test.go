@@ -195,9 +195,9 @@ func (c *counting) Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup,
 	return c.Store.Heat(ctx, q)
 }
 
-func (c *counting) TotalsBetween(ctx context.Context, from, to time.Time) ([]store.Total, error) {
+func (c *counting) ServedSince(ctx context.Context, from time.Time) ([]store.Served, error) {
 	c.queries++
-	return c.Store.TotalsBetween(ctx, from, to)
+	return c.Store.ServedSince(ctx, from)
 }
 
 func (c *counting) OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error) {
