@@ -41,6 +41,7 @@ func (b *tab) says(text string) {
 // TestEmpty has a site that nobody has written to, and one with a collector that has
 // nothing yet: every page says what is missing, and none that all is well.
 func TestEmpty(t *testing.T) {
+	t.Parallel()
 	s, address := bare(t, file(t))
 	pages := []struct{ name, path, says string }{
 		{"first", "/", "No samples have arrived yet"}, {"tables", "/tables", "No data yet: no collector has reported"},
@@ -62,6 +63,7 @@ func TestEmpty(t *testing.T) {
 // TestCollectionStopped: when no collector writes any more, pages say so before anything
 // else, and that what they show is of then.
 func TestCollectionStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	must(t, w.store.StopWriter(t.Context(), "collector-1"))
 	b := newTab(t, w.address)
@@ -77,6 +79,7 @@ func TestCollectionStopped(t *testing.T) {
 // TestDatabaseAway: a page that is followed says that it is old once the database does not
 // answer, one that is opened then says why it is empty, and comes back by itself.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	pg := pgtest.Run(t)
 	s, address := bare(t, pg.URL("postgres"))
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
