@@ -105,6 +105,7 @@ const paper = 688
 // TestPrint: on paper every page is black on white whatever the scheme, without what only
 // a screen can use, and nothing is cut off.
 func TestPrint(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 30)
 	of := paths(t, w)
 	for _, name := range []string{"first", "tables", "table", "heat", "hostile", "long", "silences"} {
