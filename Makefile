@@ -100,6 +100,11 @@ faults: ## Run one fault after another on a real Kafka and Postgres, and print w
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled' -count=1 -v -timeout 40m -args -faults.rounds=3 | grep -v '"level"'
 
+.PHONY: failover
+failover: ## Kill brokers of a real three-node Kafka, and print how long partitions were silent, beside a franz-go group; KILLS=30
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test -tags e2e ./e2e -run 'TestFailover$$' -count=1 -v -timeout 90m -args -failover.kills=$(or $(KILLS),30) | grep -v '"level"'
+
 .PHONY: latency
 latency: ## Measure how long a hot key takes to reach a receiver, on a real Kafka and Postgres, and print the parts
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
@@ -111,7 +116,7 @@ month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print 
 	go test ./internal/web -run 'TestMonth$$' -count=1 -v -timeout 5h -args -month.tables=100 -month.days=30 -month.requests=200
 
 .PHONY: night
-night: faults latency eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults failover latency eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

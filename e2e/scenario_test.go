@@ -34,15 +34,22 @@ func newScenario(t *testing.T, topic string, settings ...string) *scenario {
 	t.Helper()
 	w := &scenario{kafka: kafkatest.Start(t)}
 	w.kafka.CreateTopic(t, topic, partitions)
-	url := w.startReporter(t, settings...)
+	w.addDaemons(t, topic, []string{w.kafka.Addr}, "", settings...)
+	return w
+}
+
+// addDaemons starts the store and the reporter, and prepares two collectors of a topic.
+// The collectors' own settings are lines of YAML.
+func (w *scenario) addDaemons(t *testing.T, topic string, brokers []string, collectors string, reporter ...string) {
+	t.Helper()
+	url := w.startReporter(t, reporter...)
 	for i := range 2 {
 		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
-kafka: {brokers: [%q], topics: [%q], group: keyheat}
+kafka: {brokers: ["%s"], topics: [%q], group: keyheat}
 store: {url: %q}
 admin: {listen: "%%listen%%"}
-`, w.kafka.Addr, topic, url)))
+%s`, strings.Join(brokers, `", "`), topic, url, collectors)))
 	}
-	return w
 }
 
 // startReporter starts a Postgres and the reporter on it, and returns the store's

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Server is a real Apache Kafka of one node on loopback.
+// Server is a real Apache Kafka on loopback: one node, or one of a cluster.
 type Server struct {
 	// Addr is its host:port; it stays the same when it is started again.
 	Addr string
@@ -36,6 +37,20 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// StartCluster is Start of a cluster of some nodes, whose topics have up to three
+// replicas; those of two have to have a record before it is acknowledged. The node at i
+// has the id i+1.
+func StartCluster(t testing.TB, nodes int) []*Server {
+	t.Helper()
+	whole := &Server{dir: t.TempDir()}
+	t.Cleanup(func() { whole.script(t, "kill") })
+	var cluster []*Server
+	for i, address := range strings.Fields(whole.script(t, "cluster", strconv.Itoa(nodes))) {
+		cluster = append(cluster, &Server{Addr: address, dir: filepath.Join(whole.dir, strconv.Itoa(i+1))})
+	}
+	return cluster
+}
+
 // Restart starts the server again after Kill or Stop, with its data.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
@@ -51,7 +66,7 @@ func (s *Server) Kill(t testing.TB) {
 // Data is where the logs of its partitions are.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// CreateTopic makes a topic and waits until it has its leaders.
+// CreateTopic makes a topic, with as many replicas as is the server's default, and waits until it has its leaders.
 func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -60,7 +75,7 @@ func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(s.Addr), Transport: transport}
 	res, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
-		Topics: []kafka.TopicConfig{{Topic: name, NumPartitions: partitions, ReplicationFactor: 1}},
+		Topics: []kafka.TopicConfig{{Topic: name, NumPartitions: partitions, ReplicationFactor: -1}},
 	})
 	if err == nil {
 		err = res.Errors[name]
@@ -70,13 +85,13 @@ func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	}
 }
 
-func (s *Server) script(t testing.TB, command string) string {
+func (s *Server) script(t testing.TB, command string, arguments ...string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	path := filepath.Join(filepath.Dir(file), "..", "..", "..", "scripts", "kafka")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, command, s.dir)
+	cmd := exec.CommandContext(ctx, path, append([]string{command, s.dir}, arguments...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
