@@ -29,3 +29,19 @@ func ParsePartition(buf []byte, version int16) (Partition, error) {
 	p, err := (&fetchRequest{topic: "samples", id: TestTopicID}).parse(body, version)
 	return Partition{p.highWatermark, p.lastStable, p.logStart, p.diverged, p.err != nil, p.aborted, p.records}, err
 }
+
+// Topic is what a metadata response says of its topic.
+type Topic struct {
+	Cluster    string
+	ID         [16]byte
+	Partitions int
+	Failed     bool
+}
+
+// ParseTopic lets tests reach the decoder of metadata responses.
+func ParseTopic(body []byte, version int16) (Topic, error) {
+	var r topicResponse
+	r.SetVersion(version)
+	err := r.ReadFrom(body)
+	return Topic{r.is.cluster, r.is.topic, r.is.partitions, r.code != 0}, err
+}

@@ -118,3 +118,73 @@ func TestFetchResponseOfEveryVersionIsUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// topicBody is a metadata response of one topic.
+func topicBody(version int16, change func(*kmsg.MetadataResponse)) []byte {
+	res := kmsg.NewPtrMetadataResponse()
+	res.SetVersion(version)
+	res.ClusterID = kmsg.StringPtr("the-cluster")
+	broker := kmsg.NewMetadataResponseBroker()
+	broker.Host, broker.Port = "broker", 9092
+	res.Brokers = append(res.Brokers, broker, broker)
+	rt := kmsg.NewMetadataResponseTopic()
+	rt.Topic, rt.TopicID = kmsg.StringPtr(topic), kafka.TestTopicID
+	rp := kmsg.NewMetadataResponseTopicPartition()
+	rp.Replicas, rp.ISR, rp.OfflineReplicas = []int32{1, 2, 3}, []int32{1, 2}, []int32{3}
+	rt.Partitions = append(rt.Partitions, rp, rp)
+	res.Topics = append(res.Topics, rt)
+	if change != nil {
+		change(res)
+	}
+	return res.AppendTo(nil)
+}
+
+// FuzzTopicResponse feeds the decoder of metadata any bytes: it must end soon, and find no
+// more partitions than there are bytes.
+func FuzzTopicResponse(f *testing.F) {
+	for version := int16(0); version <= 12; version++ {
+		f.Add(version, topicBody(version, nil))
+	}
+	f.Fuzz(func(t *testing.T, version int16, body []byte) {
+		if got, err := kafka.ParseTopic(body, version); err == nil && got.Partitions > len(body) {
+			t.Fatal("partitions from nowhere")
+		}
+	})
+}
+
+// Whatever a response says of the topic is what kmsg, which is made from Kafka's own
+// definitions, reads in it; and a part of it is refused.
+func TestTopicResponsesAreReadAsKmsgReadsThem(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		version := rapid.Int16Range(0, 12).Draw(t, "version")
+		body := topicBody(version, func(res *kmsg.MetadataResponse) {
+			rt := &res.Topics[0]
+			rt.ErrorCode = rapid.SampledFrom([]int16{0, 3, 5}).Draw(t, "error")
+			copy(rt.TopicID[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
+			rt.Partitions = slices.Repeat(rt.Partitions[:1], rapid.IntRange(0, 5).Draw(t, "partitions"))
+			rt.UnknownTags.Set(3, rapid.SliceOf(rapid.Byte()).Draw(t, "tag"))
+			res.Brokers[0].UnknownTags.Set(1, []byte("later"))
+			if rapid.Bool().Draw(t, "without a cluster") {
+				res.ClusterID = nil
+			}
+		})
+		want := kmsg.NewPtrMetadataResponse()
+		want.SetVersion(version)
+		if err := want.ReadFrom(body); err != nil {
+			t.Fatal(err)
+		}
+		wt := want.Topics[0]
+		cluster := ""
+		if want.ClusterID != nil {
+			cluster = *want.ClusterID
+		}
+		got, err := kafka.ParseTopic(body, version)
+		if err != nil || got != (kafka.Topic{Cluster: cluster, ID: wt.TopicID, Partitions: len(wt.Partitions), Failed: wt.ErrorCode != 0}) {
+			t.Fatalf("version %d: read as %+v, %v, kmsg as %+v", version, got, err, want)
+		}
+		if _, err := kafka.ParseTopic(body[:rapid.IntRange(0, len(body)-1).Draw(t, "cut")], version); err == nil {
+			t.Fatal("a part of it is not refused")
+		}
+	})
+}

@@ -56,7 +56,7 @@ func (i identity) differs(other identity) bool {
 
 // identity asks a broker what the topic of a name is now.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
-	q := kmsg.NewPtrMetadataRequest()
+	q := &topicRequest{kmsg.NewMetadataRequest()}
 	asked := kmsg.NewMetadataRequestTopic()
 	asked.Topic = kmsg.StringPtr(topic)
 	q.Topics = []kmsg.MetadataRequestTopic{asked}
@@ -64,17 +64,91 @@ func (l *connection) identity(ctx context.Context, topic string) (identity, erro
 	if err != nil {
 		return identity{}, fmt.Errorf("look up the topic's id: %w", err)
 	}
-	m := response.(*kmsg.MetadataResponse)
-	if len(m.Topics) != 1 {
-		return identity{}, fmt.Errorf("look up the topic's id: the response holds %d topics, asked for 1", len(m.Topics))
+	m := response.(*topicResponse)
+	if m.code != 0 {
+		return identity{}, fmt.Errorf("look up the topic's id: %w", kafka.Error(m.code))
 	}
-	t := m.Topics[0]
-	if t.ErrorCode != 0 {
-		return identity{}, fmt.Errorf("look up the topic's id: %w", kafka.Error(t.ErrorCode))
+	return m.is, nil
+}
+
+// topicRequest is a metadata request for one topic.
+type topicRequest struct{ kmsg.MetadataRequest }
+
+// ResponseKind implements kmsg.Request.
+func (q *topicRequest) ResponseKind() kmsg.Response {
+	r := new(topicResponse)
+	r.SetVersion(q.Version)
+	return r
+}
+
+// topicResponse is what is needed of the response to a topicRequest.
+type topicResponse struct {
+	kmsg.MetadataResponse // for its version only
+	is                    identity
+	code                  int16 // of the topic's error; 0 for none
+}
+
+// ReadFrom implements kmsg.Response.
+func (r *topicResponse) ReadFrom(body []byte) error {
+	w := wire{rest: body, flexible: r.IsFlexible()}
+	version := r.Version
+	if version >= 3 {
+		w.int32() // how long the broker throttled the client
 	}
-	is := identity{topic: t.TopicID, partitions: len(t.Partitions)}
-	if m.ClusterID != nil {
-		is.cluster = *m.ClusterID
+	w.each(func() { // brokers
+		w.int32()
+		w.text()
+		w.int32()
+		if version >= 1 {
+			w.text() // the rack
+		}
+		w.tags(nil)
+	})
+	if version >= 2 {
+		r.is.cluster = w.text()
 	}
-	return is, nil
+	if version >= 1 {
+		w.int32() // the controller
+	}
+	if n := w.length(); n != 1 {
+		return w.or(fmt.Errorf("it holds %d topics, asked for 1", n))
+	}
+	r.topic(&w)
+	if version >= 8 && version <= 10 {
+		w.int32() // what the client may do in the cluster
+	}
+	w.tags(nil)
+	return w.end()
+}
+
+// topic reads the one topic.
+func (r *topicResponse) topic(w *wire) {
+	r.code = w.int16()
+	w.text() // its name
+	if r.Version >= 10 {
+		copy(r.is.topic[:], w.bytes(len(r.is.topic)))
+	}
+	if r.Version >= 1 {
+		w.bytes(1) // whether it is internal
+	}
+	number := func() { w.int32() }
+	w.each(func() {
+		r.is.partitions++
+		w.int16()
+		w.int32()
+		w.int32()
+		if r.Version >= 7 {
+			w.int32() // the leader's epoch
+		}
+		w.each(number) // replicas
+		w.each(number) // those in sync
+		if r.Version >= 5 {
+			w.each(number) // those that are away
+		}
+		w.tags(nil)
+	})
+	if r.Version >= 8 {
+		w.int32() // what the client may do with it
+	}
+	w.tags(nil)
 }
