@@ -23,6 +23,11 @@ import (
 // after it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
+// fetchPause is the longest pause after a failed fetch, which is how much longer than
+// need be a partition is silent that has a new leader. Kafka's own consumers wait a second
+// at most, too (retry.backoff.max.ms).
+const fetchPause = time.Second
+
 // reader reads one partition during one generation. One goroutine.
 type reader struct {
 	source     *Source
@@ -190,7 +195,7 @@ func (r *reader) read(ctx context.Context) error {
 				kind = failureCorrupt
 			}
 			r.reportUnlessEnded(ctx, kind, err)
-			retry.Pause(ctx, r.backoff.NextBackOff())
+			retry.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
 		default:
 			r.succeeded()
 		}
