@@ -212,7 +212,7 @@ func (l *liveTraffic) produce(t *testing.T, partition int32) {
 // quantiles are those of some times.
 type quantiles struct{ median, high, most time.Duration }
 
-func quantilesOf(trials []latency, of func(latency) time.Duration) quantiles {
+func quantilesOf[T any](trials []T, of func(T) time.Duration) quantiles {
 	var all []time.Duration
 	for _, l := range trials {
 		all = append(all, of(l))
