@@ -64,6 +64,7 @@ func TestFailover(t *testing.T) {
 	t.Logf("%d samples; for how long nothing of a partition was read, the longest in each of %d kills:", want.requests, *failoverKills)
 	t.Logf("%-8s %s", "ours", ours)
 	t.Logf("%-8s %s", "control", control)
+	t.Logf("%-8s %s", "log", quantilesOf(f.silences, func(s silences) time.Duration { return s.log }))
 	t.Logf("%-8s %.2f", "ratio", ratio)
 	if ratio > failoverGoal {
 		t.Errorf("want at most %.1f times the control's worst silence", failoverGoal)
@@ -75,17 +76,19 @@ type failover struct {
 	*scenario
 	nodes    []*kafkatest.Server
 	admin    *kadm.Client
-	watch    map[string]*progress // by group: ours and control
+	watch    map[string]*progress // ours, the control's and the log's own
 	silences []silences
 }
 
-// silences are how long one kill left a partition unread for longest, by group.
-type silences struct{ ours, control time.Duration }
+// silences are for how long one kill left a partition unread at most, by group, and for how
+// long the log took no message for one, which nobody can read before.
+type silences struct{ ours, control, log time.Duration }
 
 func newFailover(t *testing.T) *failover {
-	f := &failover{scenario: &scenario{}, nodes: kafkatest.StartCluster(t, 3), watch: map[string]*progress{
-		"ours": {at: map[int32]int64{}, moved: map[int32]time.Time{}}, "control": {at: map[int32]int64{}, moved: map[int32]time.Time{}},
-	}}
+	f := &failover{scenario: &scenario{}, nodes: kafkatest.StartCluster(t, 3), watch: map[string]*progress{}}
+	for _, name := range []string{"ours", "control", "log"} {
+		f.watch[name] = &progress{at: map[int32]int64{}, moved: map[int32]time.Time{}}
+	}
 	f.nodes[0].CreateTopic(t, failoverTopic, partitions)
 	// Positions in the store show what was counted: with few commits a second they would
 	// show the pauses between those.
@@ -130,10 +133,11 @@ func (f *failover) produce(t *testing.T) (stop func() int64) {
 				n++
 				client.Produce(t.Context(), &kgo.Record{Partition: partition, Timestamp: now, Value: fmt.Appendf(nil,
 					`{"ts":%d,"table":"orm","pk":"k%d","op":"UpdateItem","wcu":1}`, now.UnixMilli(), n%1000)},
-					func(_ *kgo.Record, err error) {
+					func(r *kgo.Record, err error) {
 						switch {
 						case err == nil:
 							acknowledged.Add(1)
+							f.watch["log"].reached(r.Partition, r.Offset+1, time.Now())
 						case t.Context().Err() == nil:
 							t.Errorf("produce: %v", err)
 						}
@@ -241,9 +245,10 @@ func (f *failover) kill(t *testing.T, i int, random *rand.Rand) {
 	f.goOn(t, killed)
 	f.nodes[node].Restart(t)
 	f.settled(t)
-	silent := silences{f.watch["ours"].worst(), f.watch["control"].worst()}
+	silent := silences{f.watch["ours"].worst(), f.watch["control"].worst(), f.watch["log"].worst()}
 	f.silences = append(f.silences, silent)
-	t.Logf("kill %2d, broker %d, %s: silent for %s, the control for %s", i+1, node+1, is, rounded(silent.ours), rounded(silent.control))
+	t.Logf("kill %2d, broker %d, %s: silent for %s, the control for %s, the log for %s", i+1, node+1, is,
+		rounded(silent.ours), rounded(silent.control), rounded(silent.log))
 }
 
 // coordinator returns which node coordinates the collectors' group.
@@ -302,7 +307,8 @@ func (f *failover) noGaps(t *testing.T) {
 	}
 }
 
-// progress is how far a group has read, and when each partition stood still for longest.
+// progress is how far a group has read or the log has grown, and for how long a partition
+// stood still at most.
 type progress struct {
 	mu      sync.Mutex
 	at      map[int32]int64
