@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
@@ -21,6 +22,7 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
 		"iam/reporter-analyze-contributor-insights.json": slices.Concat(actions("cloudwatch", reflect.TypeFor[contributorinsights.API]()),
 			actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()), actions("dynamodb", reflect.TypeFor[contributorinsights.Tables]())),
+		"iam/reporter-cloudwatch-publish.json": actions("cloudwatch", reflect.TypeFor[publish.API]()),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 		"iam/reporter-analyze-stream.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),

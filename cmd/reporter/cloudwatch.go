@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cloudwatch"
+	"github.com/keyheat/keyheat/internal/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
 	"github.com/keyheat/keyheat/internal/tables"
@@ -25,17 +26,60 @@ type CloudWatch struct {
 	Every       time.Duration `yaml:"every" help:"pause between two readings of a table, six metrics each"`
 	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, fourteen metrics each"`
 	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData in a month, in US dollars; readings are left out beyond it"`
+	Publish     Publish       `yaml:"publish"`
+}
+
+// Publish is what is written to CloudWatch.
+type Publish struct {
+	Enabled     bool    `yaml:"enabled" help:"write hot keys, the highest utilization, open incidents and coverage of each table to CloudWatch every minute, which is paid, for alarms there: see [CLOUDWATCH.md](CLOUDWATCH.md#metrics-of-its-own)"`
+	Namespace   string  `yaml:"namespace" help:"the namespace of these metrics"`
+	MonthlyCost float64 `yaml:"monthly_cost" help:"most that these metrics may cost in a month, in US dollars; the calmest tables have none beyond it"`
 }
 
 func defaultCloudWatch() CloudWatch {
-	c := cloudwatch.Default()
-	return CloudWatch{Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost}
+	c, p := cloudwatch.Default(), publish.Default()
+	return CloudWatch{Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost, Publish: Publish{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}}
 }
 
 func (c *CloudWatch) check(f *config.Faults) {
 	if err := c.reader().Validate(); err != nil {
 		f.Addf("cloudwatch", "%w", err)
 	}
+	if err := c.Publish.config().Validate(); err != nil {
+		f.Addf("cloudwatch.publish", "%w", err)
+	}
+}
+
+// config is the configuration of internal/cloudwatch/publish.
+func (p *Publish) config() publish.Config {
+	return publish.Config{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}
+}
+
+// newPublisher returns what writes metrics to CloudWatch.
+func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) (*publish.Publisher, error) {
+	settings, err := cli.AWS(ctx)
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	clients := regionClients(settings)
+	publisher, err := publish.New(p.config(), func(region string) publish.API { return clients(region) }, d.Store, holder, d.Log)
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	return publisher, nil
+}
+
+// probe says what the metrics will cost. Whether they may be written is seen only by
+// writing one, which a check does not do.
+func (p *Publish) probe() cli.Probe {
+	return cli.Probe{Name: "cloudwatch metrics", Run: func(ctx context.Context) (string, error) {
+		settings, err := cli.AWS(ctx)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("metrics will be written to %s in CloudWatch (%s where samples tell no Region): $%.2f a month for each table and index at most, %d of them for $%.0f; whether the role may cloudwatch:PutMetricData was not tried",
+			p.Namespace, settings.Region, publish.CostOf(), p.config().Tables(), p.MonthlyCost), nil
+	}}
 }
 
 // reader is the configuration of internal/cloudwatch.
@@ -44,8 +88,8 @@ func (c *CloudWatch) reader() cloudwatch.Config {
 }
 
 // regionClients returns CloudWatch's client of each Region, with the SDK's settings.
-func regionClients(settings aws.Config) func(region string) cloudwatch.API {
-	return func(region string) cloudwatch.API {
+func regionClients(settings aws.Config) func(region string) *awscloudwatch.Client {
+	return func(region string) *awscloudwatch.Client {
 		return awscloudwatch.NewFromConfig(settings, func(o *awscloudwatch.Options) {
 			if region != "" {
 				o.Region = region
@@ -60,7 +104,8 @@ func newCloudWatch(ctx context.Context, c *CloudWatch, d cli.Daemon, holder stri
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	reader, err := cloudwatch.New(c.reader(), regionClients(settings), d.Store, holder, d.Log)
+	clients := regionClients(settings)
+	reader, err := cloudwatch.New(c.reader(), func(region string) cloudwatch.API { return clients(region) }, d.Store, holder, d.Log)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}

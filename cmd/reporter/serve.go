@@ -100,8 +100,13 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *report.Judge) []cli.P
 		})
 	}
 	if c.CloudWatch.Enabled {
-		add("cloudwatch", c.CloudWatch, func(ctx context.Context) (cli.Component, error) {
+		add("cloudwatch", c.CloudWatch.reader(), func(ctx context.Context) (cli.Component, error) {
 			return newCloudWatch(ctx, &c.CloudWatch, d, holder)
+		})
+	}
+	if c.CloudWatch.Publish.Enabled {
+		add("cloudwatch metrics", c.CloudWatch.Publish, func(ctx context.Context) (cli.Component, error) {
+			return newPublisher(ctx, &c.CloudWatch.Publish, d, holder)
 		})
 	}
 	if len(c.Reports) > 0 {

@@ -8,7 +8,6 @@ package cloudwatchtest
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
 )
@@ -44,6 +41,7 @@ type Server struct {
 	URL string
 
 	insights
+	puts
 	mu     sync.Mutex
 	points map[Metric]map[int64][]float64 // by minute
 	status map[Metric]string              // other than Complete
@@ -64,10 +62,7 @@ func New(t testing.TB) *Server {
 
 // Client returns the SDK's client of the server.
 func (s *Server) Client() *cloudwatch.Client {
-	return cloudwatch.New(cloudwatch.Options{
-		Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
-		Retryer: aws.NopRetryer{},
-	})
+	return s.ClientIn("eu-west-1")
 }
 
 // Put reports a value of a metric in a minute, as DynamoDB does: several add up by the
@@ -132,17 +127,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	operation := map[string]func(cbor.Map) (cbor.Map, *Failure){
 		"GetMetricData": s.getMetricData, "GetInsightRuleReport": s.getInsightRuleReport, "DescribeInsightRules": s.describeInsightRules,
+		"PutMetricData": func(in cbor.Map) (cbor.Map, *Failure) { return s.putMetricData(r, in) },
 	}[strings.TrimPrefix(r.URL.Path, service)]
 	if r.Method != http.MethodPost || operation == nil || r.Header.Get("Smithy-Protocol") != protocol {
 		refuse(w, Failure{http.StatusNotFound, "UnknownOperationException", "this server does not know " + r.URL.Path + " in " + protocol})
 		return
 	}
-	body, err := io.ReadAll(r.Body)
+	text, err := body(r)
 	if err != nil {
 		refuse(w, Failure{http.StatusBadRequest, "SerializationException", err.Error()})
 		return
 	}
-	in, err := cbor.Decode(body)
+	in, err := cbor.Decode(text)
 	request, isMap := in.(cbor.Map)
 	if err != nil || !isMap {
 		refuse(w, Failure{http.StatusBadRequest, "SerializationException", fmt.Sprint(err)})
