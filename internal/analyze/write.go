@@ -30,7 +30,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 	case FormatHTML:
 		err = r.report().Write(out, digest.HTML)
 	case FormatTable:
-		_, err = io.WriteString(out, r.text(screen{terminal.Width(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
+		_, err = io.WriteString(out, r.text(screen{terminal.WidthOf(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
 	}
 	if err != nil {
 		return fmt.Errorf("write the findings: %w", err)

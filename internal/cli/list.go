@@ -30,6 +30,6 @@ func WriteList[T any](out io.Writer, rows []T, f Format, what string, columns []
 	for _, row := range rows {
 		t.Add(cells(row)...)
 	}
-	_, err := fmt.Fprintln(out, t.Render(terminal.Width(out)))
+	_, err := fmt.Fprintln(out, t.Render(terminal.WidthOf(out)))
 	return err
 }

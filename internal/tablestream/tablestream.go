@@ -8,21 +8,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/shards/history"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
@@ -57,7 +54,7 @@ const MostRequests = 4
 type Source struct {
 	Options
 	source *history.Source
-	out    progress
+	out    terminal.Progress
 	notes  []string
 	cut    bool // the reading was interrupted
 }
@@ -65,7 +62,7 @@ type Source struct {
 // Open describes the table, lets analyze read its stream, and says what is going to be
 // read.
 func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.Options) error {
-	s := &Source{Options: options, out: progress{out: options.Out}}
+	s := &Source{Options: options, out: terminal.Progress{Out: options.Out}}
 	described, err := catalog.Describe(ctx, dynamodb.NewFromConfig(settings), s.Table)
 	_, written := s.Tables.Schemas(settings.Region)[s.Table]
 	switch {
@@ -83,7 +80,7 @@ func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.
 		PageEvery: time.Duration(float64(time.Second) / s.Rate),
 	}, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
 	o.Source = s
-	s.out.paragraph(s.warning(len(described.Facts.Replicas) > 0))
+	s.out.Paragraph(s.warning(len(described.Facts.Replicas) > 0))
 	return nil
 }
 
@@ -157,7 +154,7 @@ func (s *Source) Following() time.Duration {
 }
 
 // Tell implements analyze.Source.
-func (s *Source) Tell(line string) { s.out.paragraph(line) }
+func (s *Source) Tell(line string) { s.out.Paragraph(line) }
 
 // Notes implements analyze.Source.
 func (s *Source) Notes() []string { return s.notes }
@@ -215,36 +212,20 @@ func (s *Source) account(a *history.Status) string {
 		price, wording.Count(history.FreeRequests), wording.Count(a.Others), throttled)
 }
 
-// How often progress is drawn on a terminal, and told elsewhere.
-const (
-	drawEvery   = time.Second
-	tellEvery   = 30 * time.Second
-	followEvery = 10 * time.Minute
-)
+// followEvery is how often a log of lines is told how a reading goes that does not end.
+const followEvery = 10 * time.Minute
 
 // draw shows how far the reading is until the returned function is called.
 func (s *Source) draw(ctx context.Context) (stop func()) {
-	every := tellEvery
-	switch {
-	case s.out.live():
-		every = drawEvery
-	case s.Follow:
-		every = followEvery
+	elsewhere := terminal.TellEvery
+	if s.Follow {
+		elsewhere = followEvery
 	}
-	drawing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var drawn sync.WaitGroup
-	drawn.Go(func() {
-		for retry.Pause(drawing, every); drawing.Err() == nil; retry.Pause(drawing, every) {
-			status := s.source.Status()
-			s.out.show(s.line(&status))
-		}
-		s.out.clear()
+	return s.out.Draw(ctx, elsewhere, func() string {
+		status := s.source.Status()
+		return s.line(&status)
 	})
-	return func() { cancel(); drawn.Wait() }
 }
-
-// width is what a terminal of 80 columns shows in one line.
-const width = 79
 
 // line says how far the reading is, in as many words as a line has room for.
 func (s *Source) line(a *history.Status) string {
@@ -268,58 +249,9 @@ func (s *Source) line(a *history.Status) string {
 		more = append(more, wording.Count(a.Throttled)+" throttled")
 	}
 	for _, part := range more {
-		if next := line + ", " + part; utf8.RuneCountInString(next) <= width {
+		if next := line + ", " + part; utf8.RuneCountInString(next) <= terminal.Width {
 			line = next
 		}
 	}
 	return line
-}
-
-// progress is where a person reads what is going on: a terminal, in which the last line
-// changes, or a log of lines.
-type progress struct {
-	out io.Writer
-
-	mu    sync.Mutex
-	shown bool // the last line is to be replaced
-}
-
-func (p *progress) live() bool { return terminal.Is(p.out) }
-
-// show shows a line in the place of the one that it showed before.
-func (p *progress) show(line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.live() {
-		fmt.Fprintln(p.out, line)
-		return
-	}
-	p.erase()
-	fmt.Fprint(p.out, line)
-	p.shown = true
-}
-
-// paragraph writes sentences that stay.
-func (p *progress) paragraph(sentences string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	for line := range strings.Lines(text.WrapSoft(sentences, width) + "\n") {
-		fmt.Fprintln(p.out, strings.TrimRight(line, " \n"))
-	}
-}
-
-// clear takes the shown line away.
-func (p *progress) clear() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-}
-
-// erase empties the last line, if it is to be replaced. The lock is held.
-func (p *progress) erase() {
-	if p.shown {
-		fmt.Fprint(p.out, "\r\x1b[K")
-		p.shown = false
-	}
 }

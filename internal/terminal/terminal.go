@@ -33,9 +33,9 @@ func Severity(name string) string {
 	return text.FgYellow.Sprint(name)
 }
 
-// Width returns how many characters a line of w has, or 0 where w is no terminal, or one
+// WidthOf returns how many characters a line of w has, or 0 where w is no terminal, or one
 // that does not say.
-func Width(w io.Writer) int {
+func WidthOf(w io.Writer) int {
 	if !Is(w) {
 		return 0
 	}

@@ -60,6 +60,7 @@ var declared = []edge{
 	{"internal/alert/grouping", "internal/alert/routing", "routes say what is grouped by what"},
 	{"internal/silence", "internal/alert/routing", "a silence chooses incidents by what routes do"},
 	{"internal/intake", "internal/redact", "where keys are hidden, what is wrong with a line is shown without them"},
+	{"internal/terminal", "internal/retry", "a line is drawn again after a pause"},
 	{"store", "migrations", "Migrate applies them"},
 	{"internal/analyze", "internal/form", "files hold samples of any form"},
 	{"internal/analyze", "internal/source", "analyze reads files without a collector"},
