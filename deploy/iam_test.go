@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cloudwatch"
 	"github.com/keyheat/keyheat/internal/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
+	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
@@ -25,6 +26,7 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 		"iam/reporter-cloudwatch-publish.json": actions("cloudwatch", reflect.TypeFor[publish.API]()),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
+		"iam/reporter-analyze-s3.json": actions("s3", reflect.TypeFor[bucket.API]()),
 		"iam/reporter-analyze-stream.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 	} {
@@ -58,10 +60,17 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 	}
 }
 
+// renamed are the operations that IAM calls otherwise.
+var renamed = map[string]string{"s3:ListObjectsV2": "s3:ListBucket"}
+
 // actions are the operations of an interface, as IAM names them.
 func actions(service string, of reflect.Type) (all []string) {
 	for m := range of.NumMethod() {
-		all = append(all, service+":"+of.Method(m).Name)
+		name := service + ":" + of.Method(m).Name
+		if other := renamed[name]; other != "" {
+			name = other
+		}
+		all = append(all, name)
 	}
 	return all
 }

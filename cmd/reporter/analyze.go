@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/tableinsights"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/tablestream"
@@ -37,7 +39,8 @@ func analyzeCommand() *cobra.Command {
 		Short: "Find hot keys in files of samples, a table's stream or Contributor Insights, without any server",
 		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
 			"the number of shards that each needs. Nothing is stored. FILE - is standard input, a\n" +
-			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches.\n" +
+			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches, and\n" +
+			"s3://BUCKET/PREFIX the objects under it, which --last bounds by when they were written.\n" +
 			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
 			"recognized; the last two need --tables for the keys and indexes of tables.\n\n" +
 			"Your own JSON, logs with JSON in their lines, and CSV or TSV under a line of names are\n" +
@@ -65,6 +68,7 @@ func analyzeCommand() *cobra.Command {
 			"  reporter analyze --fail-on critical samples.ndjson\n" +
 			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
 			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'\n" +
+			"  reporter analyze --tables tables.yaml --last 3h s3://trails/AWSLogs/123456789012/\n" +
 			"  reporter analyze --stream orders --last 3h\n" +
 			"  reporter analyze --contributor-insights orders --last 3h",
 		Args: func(c *cobra.Command, args []string) error {
@@ -282,22 +286,17 @@ type streamFlags struct {
 func newStreamFlags(c *cobra.Command) *streamFlags {
 	f := &streamFlags{
 		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` in the place of files"),
-		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged; with --contributor-insights 3h unless given"),
+		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged; with --contributor-insights 3h unless given; with s3://: objects written in it, all by default"),
 		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and tell of hot keys as they begin"),
 		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` and shard, up to 4"),
 	}
 	return f
 }
 
-// open lets analyze read the stream, if one is named.
+// open lets analyze read the stream, or objects of S3, if such are named.
 func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Tables) error {
 	if *f.table == "" {
-		for _, of := range []string{"stream", "last", "follow", "requests"} {
-			if c.Flags().Changed(of) {
-				return cli.Wrong(fmt.Errorf("--%s: name a table with --stream", of))
-			}
-		}
-		return nil
+		return f.openFiles(c, o)
 	}
 	for _, of := range []string{"map", "map-file", "time-unit", "table"} {
 		if c.Flags().Changed(of) {
@@ -312,10 +311,9 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
 		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, tablestream.MostRequests))
 	}
-	context.AfterFunc(c.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // the second ends the process
-	settings, err := cli.AWSWithCredentials(c.Context())
+	settings, err := awsUntilInterrupted(c.Context())
 	if err != nil {
-		return cli.Wrong(err)
+		return err
 	}
 	return tablestream.Open(c.Context(), settings, tablestream.Options{
 		Table: *f.table, Last: *f.last, Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
@@ -367,4 +365,51 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 		return cli.Wrong(err)
 	}
 	return tableinsights.Run(c.Context(), settings, o)
+}
+
+// openFiles lets analyze read objects of S3, if some are named.
+func (f *streamFlags) openFiles(c *cobra.Command, o *analyze.Options) error {
+	remote := 0
+	for _, path := range o.Paths {
+		if !strings.HasPrefix(path, bucket.Scheme) {
+			continue
+		}
+		if remote++; bucket.CheckPath(path) != nil {
+			return cli.Wrong(bucket.CheckPath(path))
+		}
+	}
+	for _, of := range []string{"stream", "follow", "requests"} {
+		if c.Flags().Changed(of) {
+			return cli.Wrong(fmt.Errorf("--%s: name a table with --stream", of))
+		}
+	}
+	options := bucket.Options{Out: c.ErrOrStderr()}
+	if c.Flags().Changed("last") {
+		switch options.Last = *f.last; {
+		case remote == 0 || remote < len(o.Paths):
+			return cli.Wrong(errors.New("--last is for --stream TABLE and s3://BUCKET/PREFIX: files are read whole"))
+		case options.Last < time.Second:
+			return cli.Wrong(fmt.Errorf("--last %s: give 1s or more, such as 72h", options.Last))
+		}
+	}
+	if remote == 0 {
+		return nil
+	}
+	settings, err := awsUntilInterrupted(c.Context())
+	if err != nil {
+		return err
+	}
+	o.Remote = bucket.New(bucket.NewClient(settings), settings.Region, options)
+	return nil
+}
+
+// awsUntilInterrupted returns the SDK's settings for a reading that an interrupt ends with
+// a verdict: the second one ends the process.
+func awsUntilInterrupted(ctx context.Context) (aws.Config, error) {
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	settings, err := cli.AWSWithCredentials(ctx)
+	if err != nil {
+		return settings, cli.Wrong(err)
+	}
+	return settings, nil
 }

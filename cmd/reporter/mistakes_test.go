@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -195,6 +196,7 @@ func TestMistakes(t *testing.T) {
 		checkFormats(t, m)
 	}
 	golden.WriteString(mistakesWithStreams(t))
+	golden.WriteString(mistakesWithBuckets(t))
 	if *update {
 		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -351,29 +353,93 @@ func mistakesWithStreams(t *testing.T) string {
 			}
 			server := httptest.NewServer(fake)
 			defer server.Close()
-			for name, value := range map[string]string{
-				"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
-				"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-				"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
-			} {
-				t.Setenv(name, value)
+			golden.WriteString(analyzedFromAWS(t, server.URL, m.story, m.args, m.env, m.judged))
+		})
+	}
+	return golden.String()
+}
+
+// analyzedFromAWS runs analyze beside a server, and returns what the golden file holds of
+// that.
+func analyzedFromAWS(t *testing.T, url, story, args string, env [2]string, judged bool) string {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_PROFILE": "", "AWS_DEFAULT_REGION": "",
+	} {
+		t.Setenv(name, value)
+	}
+	if env[0] != "" {
+		t.Setenv(env[0], env[1])
+	}
+	var out, errs bytes.Buffer
+	code := cli.Run(t.Context(), command(), append([]string{"analyze"}, strings.Fields(args)...), cli.Streams{Out: &out, Err: &errs})
+	golden := fmt.Sprintf("## %s\n$ reporter analyze %s\nexits %d\n%s", story, args, code, varying.ReplaceAllString(errs.String(), "…"))
+	if judged {
+		golden += varying.ReplaceAllString(firstAndLast(out.String()), "…")
+	}
+	if judged != (code == cli.OK) {
+		t.Errorf("exit code %d", code)
+	}
+	if !judged && strings.Contains(out.String(), "No hot keys") {
+		t.Errorf("a clean bill of health:\n%s", out.String())
+	}
+	return golden + "\n"
+}
+
+// bucketMistake is a bucket that is not what somebody believes, or that they may not read.
+type bucketMistake struct {
+	story  string
+	args   string // beside analyze
+	wrong  func(*buckettest.Server)
+	env    [2]string
+	judged bool
+}
+
+func refusing(operation string, f buckettest.Fault) func(*buckettest.Server) {
+	return func(s *buckettest.Server) { s.Fail(operation, slices.Repeat([]buckettest.Fault{f}, 20)...) }
+}
+
+func holding(key, body string) func(*buckettest.Server) {
+	return func(s *buckettest.Server) { s.Put(buckettest.Object{Key: key, Body: []byte(body)}) }
+}
+
+var forbidden = buckettest.Fault{Status: 403, Code: "AccessDenied", Message: "Access Denied"}
+
+var bucketMistakes = []bucketMistake{
+	{"objects, some of them cut off", "s3://logs/day/", holding("day/z.gz", gzipped(requests(2000))[:60_000]), [2]string{}, true},
+	{"objects in another form", "s3://logs/parquet/", holding("parquet/a", "PAR1\x15\x04"), [2]string{}, false},
+	{"objects, and the first begins with a broken line", "s3://logs/day/", holding("day/0", "[{\"ts\": broken\n, and more\n"+requests(50)), [2]string{}, true},
+	{"objects that were written before", "--last 3h s3://logs/day/", nil, [2]string{}, false},
+	{"no such bucket", "s3://log/day/", nil, [2]string{}, false},
+	{"no such prefix", "s3://logs/night/", nil, [2]string{}, false},
+	{"no name of a bucket", "s3:///day/", nil, [2]string{}, false},
+	{"a bucket in another Region", "s3://logs/day/", refusing("ListObjectsV2", buckettest.Fault{Status: 301, Code: "PermanentRedirect", Region: "eu-central-1"}), [2]string{}, false},
+	{"may not list objects", "s3://logs/day/", refusing("ListObjectsV2", forbidden), [2]string{}, false},
+	{"may not read objects", "s3://logs/day/", refusing("GetObject", forbidden), [2]string{}, false},
+	{"an expired token, for objects", "s3://logs/day/", refusing("ListObjectsV2", buckettest.Fault{Status: 400, Code: "ExpiredToken"}), [2]string{}, false},
+	{"no credentials, for objects", "s3://logs/day/", nil, [2]string{"AWS_ACCESS_KEY_ID", ""}, false},
+	{"no Region, for objects", "s3://logs/day/", nil, [2]string{"AWS_REGION", ""}, false},
+	{"hours of files", "--last 3h s3://logs/day/ requests", nil, [2]string{}, false},
+}
+
+// mistakesWithBuckets runs analyze with each.
+func mistakesWithBuckets(t *testing.T) string {
+	t.Helper()
+	var golden strings.Builder
+	for _, m := range bucketMistakes {
+		t.Run(m.story, func(t *testing.T) {
+			fake := &buckettest.Server{Bucket: "logs"}
+			for i := range 3 {
+				fake.Put(buckettest.Object{Key: fmt.Sprint("day/", i+1), Body: []byte(requests(20))})
 			}
-			if m.env[0] != "" {
-				t.Setenv(m.env[0], m.env[1])
+			if m.wrong != nil {
+				m.wrong(fake)
 			}
-			var out, errs bytes.Buffer
-			code := cli.Run(t.Context(), command(), append([]string{"analyze"}, strings.Fields(m.args)...), cli.Streams{Out: &out, Err: &errs})
-			fmt.Fprintf(&golden, "## %s\n$ reporter analyze %s\nexits %d\n%s", m.story, m.args, code, varying.ReplaceAllString(errs.String(), "…"))
-			if m.judged {
-				golden.WriteString(varying.ReplaceAllString(firstAndLast(out.String()), "…"))
-			}
-			golden.WriteString("\n")
-			if m.judged != (code == cli.OK) {
-				t.Errorf("exit code %d", code)
-			}
-			if !m.judged && strings.Contains(out.String(), "No hot keys") {
-				t.Errorf("a clean bill of health:\n%s", out.String())
-			}
+			server := httptest.NewServer(fake)
+			defer server.Close()
+			golden.WriteString(analyzedFromAWS(t, server.URL, m.story, m.args, m.env, m.judged))
 		})
 	}
 	return golden.String()

@@ -52,6 +52,8 @@ type Options struct {
 	Paths []string
 	// Source, when set, is read in the place of Paths.
 	Source Source
+	// Remote, when set, has those of Paths that it names.
+	Remote Remote
 	// In is standard input, Out takes the result, and Err, when it is a
 	// terminal, the progress.
 	In  io.Reader
@@ -196,8 +198,14 @@ func read(ctx context.Context, o Options) (*fold, error) {
 	if terminal.Is(o.Err) {
 		src.Progress = o.Err
 	}
+	if o.Remote != nil {
+		src.Remote = o.Remote
+	}
 	if err := src.Run(ctx, f); err != nil {
 		return nil, err
+	}
+	if o.Remote != nil {
+		f.notes = o.Remote.Notes()
 	}
 	return f, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -30,6 +31,13 @@ type Source interface {
 	Following() time.Duration
 	// Tell is given a line for each incident that begins meanwhile.
 	Tell(line string)
+}
+
+// Remote is where files are that are not this machine's, such as objects of S3.
+type Remote interface {
+	files.Remote
+	// Notes are sentences about what was read, once that is over.
+	Notes() []string
 }
 
 // readSource folds what a source hands out.

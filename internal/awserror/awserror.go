@@ -25,7 +25,7 @@ var codes = []struct {
 	{ErrExpired, []string{"ExpiredTokenException", "ExpiredToken"}},
 	{ErrInvalid, []string{
 		"UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId",
-		"InvalidSignatureException", "SignatureDoesNotMatch", "IncompleteSignatureException", "IncompleteSignature",
+		"InvalidSignatureException", "SignatureDoesNotMatch", "IncompleteSignatureException", "IncompleteSignature", "RequestTimeTooSkewed", "InvalidToken",
 	}},
 	{ErrNone, []string{"MissingAuthenticationTokenException", "MissingAuthenticationToken"}},
 }

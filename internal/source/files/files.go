@@ -37,7 +37,9 @@ type Source struct {
 	Paths []string
 	// In is standard input; nil is the process's own.
 	In io.Reader
-	// Progress, when set, is where bars are drawn; see Terminal.
+	// Remote, when set, has the files of the paths that it names. They are read last.
+	Remote Remote
+	// Progress, when set, is where bars of this machine's files are drawn.
 	Progress io.Writer
 }
 
@@ -45,7 +47,8 @@ type Source struct {
 // read, is an error before anything is counted; one that ends in the middle (a truncated
 // gzip) is a gap. One file is open at a time: a trail has thousands.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
-	paths, err := expand(f.Paths)
+	local, remote := f.split()
+	paths, err := expand(local)
 	if err != nil {
 		return err
 	}
@@ -60,6 +63,22 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 		}
 		sizes[i] = file.size
 		_ = file.Close() // read only: nothing can be lost
+	}
+	if len(remote) > 0 {
+		if err := f.Remote.Find(ctx, remote); err != nil {
+			return err
+		}
+	}
+	if err := f.readAll(ctx, paths, sizes, sink); err != nil || len(remote) == 0 {
+		return err
+	}
+	return f.readRemote(ctx, remote, sink)
+}
+
+// readAll reads files of this machine, under bars.
+func (f *Source) readAll(ctx context.Context, paths []string, sizes []int64, sink source.Sink) error {
+	if len(paths) == 0 {
+		return nil
 	}
 	bars := drawBars(f.Progress, paths, sizes)
 	defer bars.stop()
@@ -93,7 +112,7 @@ func (f *Source) open(path string) (*file, error) {
 	if in == nil {
 		in = os.Stdin
 	}
-	return newFile(path, io.NopCloser(in), 0)
+	return openText(path, io.NopCloser(in), 0)
 }
 
 // file is one opened file.
@@ -117,19 +136,29 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
 	}
-	return newFile(path, raw, info.Size())
+	return openText(path, raw, info.Size())
 }
 
+// openText is newFile with an error that names the file.
+func openText(path string, raw io.ReadCloser, size int64) (*file, error) {
+	f, err := newFile(path, raw, size)
+	if err != nil {
+		return nil, fmt.Errorf("open samples %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// newFile recognises the compression of a file; its error says why it cannot be read.
 func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 	f := &file{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
 	text, err := decompress(f.raw)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
+		return nil, errors.Join(err, raw.Close())
 	}
 	plain := bufio.NewReaderSize(text, 64<<10)
 	head, _ := plain.Peek(magicSize) // an error comes again when it is read
 	if wrong := checkForm(head); wrong != nil {
-		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, wrong), text.Close(), raw.Close())
+		return nil, errors.Join(wrong, text.Close(), raw.Close())
 	}
 	f.text = &textReader{plain, text}
 	return f, nil

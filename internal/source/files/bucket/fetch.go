@@ -1,0 +1,181 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// partSize is how much of an object a request reads.
+	partSize = 4 << 20
+	// atOnce is how many requests are sent at the same time: the SDK keeps as many
+	// connections to a host.
+	atOnce = 10
+	// budget is how many bytes are fetched and not read yet. It has room for a part of
+	// each request, and a little for each small object.
+	budget   = 48 << 20
+	overhead = 64 << 10
+)
+
+// part is a piece of an object, as it is fetched.
+type part struct {
+	ready  chan struct{} // closed when there is data, or an error
+	data   []byte
+	err    error
+	weight int64 // what it takes of the budget
+}
+
+// fetching is the reading ahead of one run.
+type fetching struct {
+	reader       *Reader
+	memory, free *semaphore.Weighted // bytes, and requests at once
+	requests     sync.WaitGroup
+	queue        chan *body
+}
+
+// fetch opens one object after the other for read, and returns how many were read to their
+// end. Its error is read's, or one that concerns every other object too.
+func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadCloser) error) (done int, err error) {
+	f := &fetching{reader: r, memory: semaphore.NewWeighted(budget), free: semaphore.NewWeighted(atOnce), queue: make(chan *body, atOnce)}
+	ahead, stop := context.WithCancel(ctx)
+	var dispatched sync.WaitGroup
+	dispatched.Go(func() { f.dispatch(ahead) })
+	defer func() { stop(); dispatched.Wait(); f.requests.Wait() }()
+	for b := range f.queue {
+		// A bucket of which no object may be read is no gap in each.
+		if begun := b.begin(); errors.Is(begun, errForAll) || done == 0 && errors.Is(begun, errDenied) {
+			return done, begun
+		}
+		if err := read(b.object.path(), b); err != nil {
+			return done, err
+		}
+		_ = b.Close() // has no error
+		switch {
+		case errors.Is(b.err, errForAll):
+			return done, b.err
+		case b.read == b.object.size:
+			done++
+			r.note(func(s *status) { s.objects++ })
+		}
+	}
+	return done, nil
+}
+
+// dispatch starts requests in the order in which parts are read, as far ahead as there is
+// memory: the part that is read next has its memory before any other waits for some.
+func (f *fetching) dispatch(ctx context.Context) {
+	defer close(f.queue)
+	for i := range f.reader.objects {
+		b := &body{of: f, object: &f.reader.objects[i], parts: make(chan *part, budget/partSize+1)}
+		var wanted context.Context
+		wanted, b.stop = context.WithCancel(ctx)
+		select {
+		case f.queue <- b:
+			f.parts(wanted, b)
+		case <-ctx.Done():
+			b.stop()
+			return
+		}
+	}
+}
+
+// parts requests the parts of an object, until ctx ends.
+func (f *fetching) parts(ctx context.Context, b *body) {
+	defer close(b.parts)
+	for from := int64(0); from < b.object.size; from += partSize {
+		n := min(partSize, b.object.size-from)
+		if f.memory.Acquire(ctx, n+overhead) != nil {
+			return
+		}
+		if f.free.Acquire(ctx, 1) != nil {
+			f.memory.Release(n + overhead)
+			return
+		}
+		p := &part{ready: make(chan struct{}), weight: n + overhead}
+		f.requests.Go(func() {
+			defer f.free.Release(1)
+			defer close(p.ready)
+			p.data, p.err = f.reader.get(ctx, b.object, from, n)
+		})
+		b.parts <- p // has room for as many as there is memory for
+	}
+}
+
+// body reads an object from its parts. It is for one goroutine.
+type body struct {
+	of     *fetching
+	object *object
+	parts  chan *part
+	stop   context.CancelFunc // of its requests
+
+	at   *part // nil when there is none
+	rest []byte
+	read int64
+	err  error // io.EOF at the end
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// begin waits for the first part, and returns what is wrong with it.
+func (b *body) begin() error {
+	if b.at == nil && b.err == nil {
+		b.next()
+	}
+	return b.err
+}
+
+// next waits for the next part.
+func (b *body) next() {
+	b.release()
+	p, more := <-b.parts
+	switch {
+	case !more && b.read < b.object.size:
+		b.err = errInterrupted
+		return
+	case !more:
+		b.err = io.EOF
+		return
+	}
+	<-p.ready
+	b.at, b.rest, b.err = p, p.data, p.err
+}
+
+// release gives back the memory of the part at hand.
+func (b *body) release() {
+	if b.at != nil {
+		b.of.memory.Release(b.at.weight)
+		b.at, b.rest = nil, nil
+	}
+}
+
+// Read implements io.Reader.
+func (b *body) Read(to []byte) (int, error) {
+	for len(b.rest) == 0 {
+		if b.err == nil {
+			b.next()
+		}
+		if b.err != nil {
+			return 0, b.err
+		}
+	}
+	n := copy(to, b.rest)
+	b.rest = b.rest[n:]
+	b.read += int64(n)
+	b.of.reader.note(func(s *status) { s.bytes += int64(n) })
+	return n, nil
+}
+
+// Close gives up what is not read.
+func (b *body) Close() error {
+	b.stop()
+	b.release()
+	for p := range b.parts {
+		<-p.ready
+		b.of.memory.Release(p.weight)
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// maxObjects is how many objects are read at most, some 300 bytes of memory each.
+const maxObjects = 500_000
+
+// object is one to read.
+type object struct {
+	bucket, key, etag string
+	size              int64
+}
+
+func (o *object) path() string { return Scheme + o.bucket + "/" + o.key }
+
+// parts is how many requests it takes to read the object.
+func (o *object) parts() int64 { return (o.size + partSize - 1) / partSize }
+
+// query is what a path asks for.
+type query struct {
+	bucket, prefix string
+	pattern        string // of keys; empty for all with the prefix
+}
+
+// bucketName are the names that a bucket may have.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
+
+// parse reads s3://BUCKET/PREFIX, in which a prefix may be a pattern.
+func parse(text string) (q query, err error) {
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(text, Scheme), "/")
+	if !bucketName.MatchString(bucket) {
+		return q, fmt.Errorf("%s: %q is no name of a bucket: write s3://BUCKET/PREFIX", text, bucket)
+	}
+	q = query{bucket: bucket, prefix: prefix}
+	if at := strings.IndexAny(prefix, "*?["); at >= 0 {
+		if _, err := path.Match(prefix, ""); err != nil {
+			return q, fmt.Errorf("%s: %w", text, err)
+		}
+		q.prefix, q.pattern = prefix[:at], prefix
+	}
+	return q, nil
+}
+
+// wants reports whether an object is to be read.
+func (q *query) wants(key string) bool {
+	if strings.Contains(key, "/CloudTrail-Digest/") && !strings.Contains(q.prefix, "/CloudTrail-Digest/") {
+		return false // digests of a trail's files, which hold no events
+	}
+	if q.pattern == "" {
+		return true
+	}
+	// Of a folder that matches, all objects are wanted.
+	parts := strings.SplitAfter(key, "/")
+	parts = parts[:min(len(parts), strings.Count(q.pattern, "/")+1)]
+	matches, _ := path.Match(strings.TrimSuffix(q.pattern, "/"), strings.TrimSuffix(strings.Join(parts, ""), "/")) // parse has read the pattern
+	return matches
+}
+
+// find lists the objects of all paths, in the order of their names.
+func (r *Reader) find(ctx context.Context) error {
+	for _, text := range r.paths {
+		q, err := parse(text)
+		if err != nil {
+			return err
+		}
+		before := len(r.objects) + r.archived
+		if err := r.list(ctx, &q); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		if len(r.objects)+r.archived == before {
+			return fmt.Errorf("%s: %s", text, r.nothing(&q))
+		}
+	}
+	slices.SortFunc(r.objects, func(a, b object) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.key, b.key)) })
+	r.objects = slices.CompactFunc(r.objects, func(a, b object) bool { return a.bucket == b.bucket && a.key == b.key })
+	for i := range r.objects {
+		r.bytes += r.objects[i].size
+	}
+	if len(r.objects) == 0 {
+		return r.errArchived()
+	}
+	return nil
+}
+
+// nothing says that a path stands for no object.
+func (r *Reader) nothing(q *query) string {
+	see := ": see what there is with aws s3 ls " + Scheme + q.bucket + "/"
+	switch {
+	case r.Last > 0:
+		return "no object was written in the last " + wording.Span(r.Last) + see
+	case q.pattern != "":
+		return "no object matches" + see
+	}
+	return "there are no objects under this prefix" + see
+}
+
+// list lists the objects of a query, those of several days at once.
+func (r *Reader) list(ctx context.Context, q *query) error {
+	from, prefixes := time.Time{}, []string{q.prefix}
+	if r.Last > 0 {
+		from = time.Now().Add(-r.Last)
+		days, err := r.days(ctx, q, from)
+		if err != nil {
+			return err
+		}
+		if days != nil {
+			prefixes = days
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for _, prefix := range prefixes {
+		g.Go(func() error { return r.pages(ctx, q, prefix, from) })
+	}
+	return g.Wait()
+}
+
+// pages lists what is under a prefix, and was written from a time on.
+func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.Time) error {
+	in := &s3.ListObjectsV2Input{Bucket: &q.bucket, Prefix: &prefix}
+	for {
+		page, err := r.page(ctx, in)
+		if err != nil {
+			return err
+		}
+		for i := range page.Contents {
+			one := prefix != "" && aws.ToString(page.Contents[i].Key) == prefix && q.pattern == ""
+			if err := r.add(q, &page.Contents[i], from); err != nil || one {
+				return err // the path names this object alone
+			}
+		}
+		if !aws.ToBool(page.IsTruncated) {
+			return nil
+		}
+		in.ContinuationToken = page.NextContinuationToken
+	}
+}
+
+// add takes an object in, if it is to be read.
+func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
+	o := object{q.bucket, aws.ToString(of.Key), aws.ToString(of.ETag), aws.ToInt64(of.Size)}
+	if o.size == 0 || !q.wants(o.key) || of.LastModified != nil && of.LastModified.Before(from) {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case of.StorageClass == types.ObjectStorageClassGlacier, of.StorageClass == types.ObjectStorageClassDeepArchive:
+		r.archived++
+	case len(r.objects) == maxObjects:
+		return fmt.Errorf("there are more than %s objects: give a longer prefix, or --last", wording.Count(maxObjects))
+	default:
+		r.objects = append(r.objects, o)
+	}
+	r.status.listed++
+	return nil
+}
+
+// The folders of a trail, down to those of the days.
+var (
+	trailRegion = regexp.MustCompile(`^(?:.*/)?AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/[a-z0-9-]+/`)
+	trailRoot   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?$`)
+	trailOwner  = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/$`)
+	trailOfOne  = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/$`)
+	organized   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+|[0-9]{12})/$`)
+	ofOrganized = regexp.MustCompile(`(?:^|/)AWSLogs/o-[a-z0-9]+/[0-9]{12}/$`)
+)
+
+// days returns the prefixes of the days from a time on, in every account and Region of
+// CloudTrail's layout; nil where the query is for another.
+func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []string, err error) {
+	if q.pattern != "" {
+		return nil, nil
+	}
+	regions := []string{trailRegion.FindString(q.prefix)}
+	if regions[0] == "" {
+		at := strings.TrimSuffix(q.prefix, "/") + "/"
+		if regions, err = r.regions(ctx, q.bucket, strings.TrimPrefix(at, "/")); err != nil || regions == nil {
+			return nil, err
+		}
+	}
+	all = []string{}
+	for _, region := range regions {
+		for day := from.UTC().Truncate(24 * time.Hour); !day.After(time.Now()); day = day.AddDate(0, 0, 1) {
+			prefix := region + day.Format("2006/01/02/")
+			switch { // the query may be for a year, a month or a day, or for less than one
+			case strings.HasPrefix(prefix, q.prefix):
+				all = append(all, prefix)
+			case strings.HasPrefix(q.prefix, prefix):
+				all = append(all, q.prefix)
+			}
+		}
+	}
+	return all, nil
+}
+
+// regions returns the folders of Regions in and below one.
+func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, err error) {
+	switch {
+	case trailOfOne.MatchString(at):
+		return r.folders(ctx, bucket, at)
+	case trailOwner.MatchString(at):
+		return r.regions(ctx, bucket, at+"CloudTrail/")
+	}
+	below, err := r.folders(ctx, bucket, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range below {
+		var in []string
+		switch {
+		case trailRoot.MatchString(at) && (organized.MatchString(folder) || ofOrganized.MatchString(folder)),
+			folder == at+"AWSLogs/":
+			if in, err = r.regions(ctx, bucket, folder); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, in...)
+	}
+	return all, nil
+}
+
+// folders returns the folders in one.
+func (r *Reader) folders(ctx context.Context, bucket, at string) (all []string, err error) {
+	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &at, Delimiter: aws.String("/")}
+	for {
+		page, err := r.page(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.CommonPrefixes {
+			all = append(all, aws.ToString(p.Prefix))
+		}
+		if !aws.ToBool(page.IsTruncated) {
+			return all, nil
+		}
+		in.ContinuationToken = page.NextContinuationToken
+	}
+}
