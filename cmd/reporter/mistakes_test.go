@@ -57,6 +57,11 @@ func gzipped(text string) string {
 	return b.String()
 }
 
+// rowOfCSV has a time, a key, an operation and a note.
+func rowOfCSV(second int, note string) string {
+	return fmt.Sprintf("%d,k%d,PutItem,%s\n", 1763692032000+1000*second, second, note)
+}
+
 // wide is text in UTF-16 with its byte order mark.
 func wide(text string) string {
 	b := []byte{0xff, 0xfe}
@@ -92,6 +97,10 @@ var mistakes = []mistake{
 	{"CSV in seconds", "--map ts=time,pk=id,op=const:PutItem --table orders", "time,id\n1763692032,a\n", false},
 	{"CSV, mapped to a column that is not there", "--map ts=time,pk=customer,op=const:PutItem --table orders", "time,id\n1763692032185,a\n", false},
 	{"rows that are too short", "--map pk=id,op=const:PutItem --table orders", "ts,id,note\n1763692032185,a\n", false},
+	{"a lost quote", "--table orders", "ts,pk,op,note\n" + rowOfCSV(0, "\"a text\nover lines\"") + rowOfCSV(1, "\"lost") + rowOfCSV(2, "x") + rowOfCSV(3, "\"y\"") + rowOfCSV(4, ""), true},
+	{"a lost quote before many rows", "--table orders", "ts,pk,op,note\n" + rowOfCSV(0, "\"lost") + strings.Repeat(rowOfCSV(1, "x"), 3000), true},
+	{"a text in quotes of which nothing says where it ends", "--table orders", "ts,pk,op,note\n" + rowOfCSV(0, "\"lost") + strings.Repeat("more of it\n", 10_000), false},
+	{"a quote in the midst of a text", "--table orders", "ts,pk,op,note\n" + rowOfCSV(0, "5\" disk"), false},
 	{"a line of names and no rows", "--table orders", "ts,pk,op\n", false},
 	{"decimal commas", "--table orders", "ts;pk;op;wcu\n1763692032185;a;PutItem;1,5\n", false},
 	{"own names", "", `{"timestamp":1763692032185,"customerId":"a","operation":"put","table_name":"orders"}`, false},

@@ -46,6 +46,8 @@ var remedies = map[sample.Reason]string{
 		"which is not its default",
 	cloudtrail.ReasonTransaction: "CloudTrail does not tell the keys of this transaction",
 	cloudtrail.ReasonStatement:   "CloudTrail does not tell the keys of a statement",
+	mapped.ReasonQuote: fmt.Sprintf("a quote begins in this line and is not closed within %d KiB, or not before the next row: "+
+		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
 }
 
 // Remedy says what to do about a line that could not be counted, or what it seems to be.
@@ -79,7 +81,7 @@ func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
 	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
 		return missingRemedy(reason, line, named, of)
 	case mapped.ReasonRow:
-		return fmt.Sprintf("it has not the %d columns of the line of names, or a quote in it does not end", len(of.Columns()))
+		return fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(of.Columns()))
 	}
 	return "it is no sample"
 }

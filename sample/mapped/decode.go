@@ -10,9 +10,15 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// ReasonRow is a row of CSV or TSV with more or fewer columns than the line of names,
-// or with quotes that do not end in its line.
-const ReasonRow sample.Reason = "bad_row"
+// Reasons beside those of [keyheatjson].
+const (
+	// ReasonRow is a row of CSV or TSV with more or fewer columns than the line of names,
+	// or with a quote in the midst of a field.
+	ReasonRow sample.Reason = "bad_row"
+	// ReasonQuote is a line of CSV in which a quote begins that does not end, within
+	// [MaxRow] bytes or before another row.
+	ReasonQuote sample.Reason = "bad_quote"
+)
 
 // layout is how a file holds its samples.
 type layout int
@@ -74,7 +80,7 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 	}
 	switch {
 	case d.layout == rows:
-		d.each(message, d.row)
+		d.rows(message)
 	case json.Valid(message): // one value, which may span lines
 		d.frames(message)
 	default:

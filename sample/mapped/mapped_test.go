@@ -68,7 +68,7 @@ func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
 		{"semicolons", "", "", "ts;pk;op;bytes\n1763692032185;a;PutItem;900", []string{sound}},
 		{"TSV", "", "", "ts\tpk\top\tbytes\tsk\n1763692032185\ta\tPutItem\t900\t\n", []string{sound}},
 		{"rows that are none", "", "", "ts,pk,op\n1763692032185,a\n1763692032185,\"a,PutItem\n1763692032185,,PutItem\n",
-			[]string{"bad_row: 1763692032185,a", "bad_row: 1763692032185,\"a,PutItem", "no_key: 1763692032185,,PutItem"}},
+			[]string{"bad_row: 1763692032185,a", "bad_quote: 1763692032185,\"a,PutItem", "no_key: 1763692032185,,PutItem"}},
 		{"what cannot be", "n=count", "", `{"ts":"yesterday","pk":"a","op":"PutItem"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"mend"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","wcu":"two"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","count":""}`,
 			[]string{`bad_time: {"ts":"yesterday","pk":"a","op":"PutItem"}`, `bad_op: {"ts":1763692032185,"pk":"a","op":"mend"}`,
 				`bad_units: {"ts":1763692032185,"pk":"a","op":"PutItem","wcu":"two"}`, `bad_n: {"ts":1763692032185,"pk":"a","op":"PutItem","count":""}`}},
@@ -86,6 +86,67 @@ func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
 			}
 		})
 	}
+}
+
+// soundSK is sound with a sort key over lines.
+var soundSK = strings.Replace(sound, `"op"`, `"sk":"one\u000a\u000atwo, \"three\"","op"`, 1)
+
+// A row may have line breaks in quotes. A lost quote takes its own line, and no other.
+func TestRowsOverLines(t *testing.T) {
+	t.Parallel()
+	row := func(sk string) string { return `1763692032185,a,` + sk + `,PutItem,900` }
+	const over = "\"one\n\ntwo, \"\"three\"\"\""
+	plain := strings.Replace(sound, `"op"`, `"sk":"x","op"`, 1)
+	far := strings.Repeat(row("x")+"\n", 3000) // some 100 KiB
+	for _, c := range []struct {
+		story, rows string
+		want        []string
+	}{
+		{"one", row(over), []string{soundSK}},
+		{"several, with Windows' line ends", row(over) + "\r\n" + row("x") + "\r\n" + row(strings.ReplaceAll(over, "\n", "\r\n")) + "\r\n", []string{soundSK, plain, soundSK}},
+		{"a line of the text is like a row, but for its begin", row("\"one\nb,b,b,b,b\n\""), []string{strings.Replace(sound, `"op"`, `"sk":"one\u000ab,b,b,b,b\u000a","op"`, 1)}},
+		{"an opening quote is lost", row(`x"`) + "\n" + row("x"), []string{"bad_row: " + row(`x"`), plain}},
+		{"a closing quote is lost", row(`"x`) + "\n" + row("x") + "\n" + row("x"), []string{"bad_quote: " + row(`"x`), plain, plain}},
+		{"a closing quote is lost before a quoted field", row(`"x`) + "\n" + row(`"x"`), []string{"bad_quote: " + row(`"x`), plain}},
+		{"a closing quote is lost, and then an opening one", row(`"x`) + "\n" + row(`x"`) + "\n" + row("x"), []string{"bad_quote: " + row(`"x`), "bad_row: " + row(`x"`), plain}},
+		{"the same, further away", row(`"x`) + "\n" + row("x") + "\n" + row(`x"`) + "\n" + row("x"), []string{"bad_quote: " + row(`"x`), plain, "bad_row: " + row(`x"`), plain}},
+		{"a lost quote in the last line", row("x") + "\n" + row(`"x`), []string{plain, "bad_quote: " + row(`"x`)}},
+		{"a lost quote long before the end", row(`"x`) + "\n" + far, append([]string{"bad_quote: " + row(`"x`)}, slices.Repeat([]string{plain}, 3000)...)},
+		{"a text without an end", row(`"` + strings.Repeat("y\n", mapped.MaxRow/2)) + "\n" + row("x"), append(append([]string{"bad_quote: 1763692032185,a,\"y"}, slices.Repeat([]string{"bad_row: y"}, mapped.MaxRow/2-1)...), "bad_row: ,PutItem,900", plain)},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			got := decode(t, mapped.Mapping{Table: "orders"}, "ts,pk,sk,op,bytes\n"+c.rows)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%d and not %d; got\n%.800s\nwant\n%.800s", len(got), len(c.want), strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// Cut anywhere, the rows of a text are the same: what may go on is waited for.
+func FuzzRows(f *testing.F) {
+	for _, seed := range []string{"1,\"a\nb\",c\n2,b,c\n", "1,\"a\n2,b,c\n3,\"\"\"\n\",d", "\"", "1,\"a\"\"\nb\"x\n"} {
+		f.Add(seed, 3)
+	}
+	columns := &mapped.Columns{Separator: ',', Names: []string{"ts", "pk", "op"}}
+	f.Fuzz(func(t *testing.T, text string, cut int) {
+		if len(text) > 4<<10 {
+			return
+		}
+		for rest := []byte(text); len(rest) > 0; {
+			n, ok := columns.Next(rest, true)
+			if n < 1 || n > len(rest) {
+				t.Fatalf("%q begins with a row of %d bytes", rest, n)
+			}
+			for at := range min(max(cut, 0), len(rest)) {
+				if early, sure := columns.Next(rest[:at], false); early != 0 && (early != n || sure != ok) {
+					t.Fatalf("of %d bytes %q seems to begin with a row of %d, and not %d", at, rest, early, n)
+				}
+			}
+			rest = rest[n:]
+		}
+	})
 }
 
 // A file's rows come in several messages, and the next file may have other columns.

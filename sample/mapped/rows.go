@@ -39,7 +39,7 @@ func ColumnsOf(line []byte) (best Columns, ok bool) {
 	return best, len(best.Names) > 1
 }
 
-// cells returns the cells of one line; false when its quotes do not end.
+// cells returns the cells of one row; false when its quotes do not end.
 func cells(line []byte, separator rune) ([]string, bool) {
 	if bytes.IndexByte(line, '"') < 0 {
 		return strings.Split(string(line), string(separator)), true
@@ -50,10 +50,127 @@ func cells(line []byte, separator rune) ([]string, bool) {
 	return row, err == nil
 }
 
-// row maps a row. An empty cell is a field that is not there.
-func (d *Decoder) row(line []byte) {
+// MaxRow is the largest row that may span lines, in bytes. Behind a quote that does not end
+// within it reading goes on in the next line.
+const MaxRow = 64 << 10
+
+// Next returns the length of the row that begins a text, with its line end: a quoted field
+// may have line breaks in it. It is 0 while the row may go on behind the text; whole says
+// that nothing follows. A quote that has no end, or whose end seems to be that of another
+// row's, is a lost one: ok is then false, and the length that of the line alone, so that no
+// other line is lost with it.
+func (c *Columns) Next(text []byte, whole bool) (n int, ok bool) {
+	line := bytes.IndexByte(text, '\n') + 1
+	switch {
+	case line == 0 && !whole:
+		return 0, true
+	case line == 0:
+		line = len(text)
+	}
+	if bytes.IndexByte(text[:line], '"') < 0 {
+		return line, true
+	}
+	n, at := c.scan(text[:min(len(text), MaxRow)])
+	switch {
+	case at != behindRow && at != brokenQuote && !whole && len(text) < MaxRow:
+		return 0, true
+	case (at == behindRow || at == inRow && n == len(text)) && !c.swallows(text[:n]):
+		return n, true
+	}
+	return line, false
+}
+
+// place is where a scan of a row has ended.
+type place int
+
+const (
+	inRow       place = iota // in its last field, as far as the text tells
+	inQuote                  // in a field whose quote has no end
+	brokenQuote              // behind a quote in the midst of a quoted field
+	behindRow
+)
+
+// scan reads the row that begins a text, and returns where that ended.
+func (c *Columns) scan(text []byte) (n int, at place) {
+	for begins := true; n < len(text); {
+		b := text[n]
+		n++
+		switch {
+		case begins && b == '"':
+			length := quoted(text[n:])
+			if length < 0 {
+				return len(text), inQuote
+			}
+			if n += length; n < len(text) && text[n] != '\n' && text[n] != '\r' && rune(text[n]) != c.Separator {
+				return n, brokenQuote
+			}
+			begins = false
+		case b == '\n':
+			return n, behindRow
+		default:
+			begins = rune(b) == c.Separator
+		}
+	}
+	return n, inRow
+}
+
+// quoted returns how long the rest of a quoted field is, with its last quote; below 0 when
+// it has none.
+func quoted(text []byte) (n int) {
+	for {
+		at := bytes.IndexByte(text[n:], '"')
+		if at < 0 {
+			return -1
+		}
+		if n += at + 1; n == len(text) || text[n] != '"' {
+			return n
+		}
+		n++ // two stand for one
+	}
+}
+
+// swallows reports whether what seems to be a row over lines has others in it: a line that
+// has as many columns as a row and begins as this one does, with a digit or without. A line
+// of a longer text seldom has both.
+func (c *Columns) swallows(row []byte) bool {
+	lines := bytes.SplitAfter(bytes.TrimRight(row, "\r\n"), []byte("\n"))
+	for i, line := range lines[1:] {
+		last := i+2 == len(lines) // of which a sound row has the end of a field
+		if c.count(line) == len(c.Names) && startsWithDigit(line) == startsWithDigit(row) && (!last || c.count(lines[0]) >= len(c.Names)) {
+			return true
+		}
+	}
+	return false
+}
+
+// count returns how many columns a line has, whatever is quoted.
+func (c *Columns) count(line []byte) int { return bytes.Count(line, []byte(string(c.Separator))) + 1 }
+
+func startsWithDigit(line []byte) bool {
+	line = bytes.TrimLeft(line, `"`)
+	return len(line) > 0 && '0' <= line[0] && line[0] <= '9'
+}
+
+// rows reads the rows of a message.
+func (d *Decoder) rows(message []byte) {
+	for len(message) > 0 {
+		n, ok := d.columns.Next(message, true)
+		if row := bytes.Trim(message[:n], " \r\n"); len(row) > 0 {
+			d.row(row, ok)
+		}
+		message = message[n:]
+	}
+}
+
+// row maps a row. An empty cell is a field that is not there. closed reports whether its
+// quotes end.
+func (d *Decoder) row(line []byte, closed bool) {
 	row, ok := cells(line, d.columns.Separator)
-	if !ok || len(row) != len(d.columns.Names) {
+	switch {
+	case !ok && !closed:
+		d.relay.Handler.Bad(ReasonQuote, frame.Excerpt(line))
+		return
+	case !ok || len(row) != len(d.columns.Names):
 		d.relay.Handler.Bad(ReasonRow, frame.Excerpt(line))
 		return
 	}

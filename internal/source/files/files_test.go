@@ -154,6 +154,37 @@ func TestFilesReadEveryLayout(t *testing.T) {
 	}
 }
 
+// Rows of CSV are not cut within a quoted field, wherever a buffer ends; a quote that is
+// lost takes no more with it than its line.
+func TestRowsOverLinesAreNotCut(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []bool{false, true} {
+		var text strings.Builder
+		text.WriteString("n,note,op\n")
+		const rows = 30_000 // some MiB
+		for i := range rows {
+			fmt.Fprintf(&text, "%d,\"%s\n\n, of %d\",PutItem\n", i, strings.Repeat("x\n", i%50), i)
+			if lost && i == rows/2 {
+				text.WriteString("lost,\"x,PutItem\n")
+			}
+		}
+		l := sinktest.New()
+		readFiles(t, l, file(t, []byte(text.String())))
+		found := 0
+		l.With(func() {
+			for m := range l.Counted {
+				if strings.Count(m, "\"")%2 != 0 && !strings.Contains(m, "lost") || m[0] != 'n' && m[0] != 'l' && (m[0] < '0' || m[0] > '9') {
+					t.Errorf("a message is cut: %.60q … %q", m, m[len(m)-min(60, len(m)):])
+				}
+				found += strings.Count(m, "\",PutItem\n")
+			}
+		})
+		if found != rows {
+			t.Errorf("%d rows, want %d", found, rows)
+		}
+	}
+}
+
 func TestFilesRecogniseCompression(t *testing.T) {
 	t.Parallel()
 	text := many(5000, `{"n":%d,"pad":"%s"}`, "\n")

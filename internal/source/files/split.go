@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // MaxSample is the largest sample that a file may hold, in bytes: a line, or an
@@ -43,8 +44,9 @@ type splitter struct {
 	line int64 // number of its line, from 1; below 1 when reading began in the middle
 
 	layout      layout
-	linesFrom   int  // what stands before the lines that isLines found
-	wrapped     bool // the array stands in {"Records":[…]}
+	columns     *mapped.Columns // of lines that seem to be CSV, whose rows may span lines
+	linesFrom   int             // what stands before the lines that isLines found
+	wrapped     bool            // the array stands in {"Records":[…]}
 	scan        scanner
 	scanned     int  // bytes of buf that the scanner has seen
 	inOversized bool // in the rest of a sample that is too large
@@ -125,6 +127,9 @@ func (s *splitter) recognise() bool {
 		s.layout = objects
 	default:
 		s.layout = lines
+		if columns, ok := mapped.ColumnsOf(line); ok && s.line == 1 {
+			s.columns = &columns
+		}
 	}
 	return true
 }
@@ -201,8 +206,8 @@ var wrapper = regexp.MustCompile(`^\{\s*"Records"\s*:\s*\[`)
 // cut returns as many whole samples as the buffer holds.
 func (s *splitter) cut() ([]byte, bool) {
 	if s.layout == lines {
-		i := bytes.LastIndexByte(s.buf, '\n')
-		return s.take(i + 1), i >= 0
+		n := s.wholeLines()
+		return s.take(n), n > 0
 	}
 	end := s.scanEnd()
 	if end < 0 {
@@ -224,6 +229,20 @@ func (s *splitter) cut() ([]byte, bool) {
 		s.take(end) // its comma opens the next message
 	}
 	return m, true
+}
+
+// wholeLines returns how many bytes of the buffer are whole lines, or rows of CSV.
+func (s *splitter) wholeLines() (n int) {
+	if s.columns == nil {
+		return bytes.LastIndexByte(s.buf, '\n') + 1
+	}
+	for {
+		row, _ := s.columns.Next(s.buf[n:], false)
+		if row == 0 {
+			return n
+		}
+		n += row
+	}
 }
 
 // scanEnd returns the index of the last byte at which the buffer can be cut: the

@@ -35,7 +35,7 @@ func OfCloudTrail() []sample.Reason {
 }
 
 // OfMapped are those of other people's fields beside the first.
-func OfMapped() []sample.Reason { return []sample.Reason{mapped.ReasonRow} }
+func OfMapped() []sample.Reason { return []sample.Reason{mapped.ReasonRow, mapped.ReasonQuote} }
 
 // All are those of every form.
 func All() []sample.Reason { return slices.Concat(OfSample(), OfChange(), OfCloudTrail(), OfMapped()) }
