@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
@@ -38,7 +40,7 @@ type Commit struct {
 // Collect is how samples are summarised.
 type Collect struct {
 	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 8MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
-	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
+	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions, in equal parts for Kafka and streams where both are read: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
 	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
 	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's counts as bad"`
 }
@@ -67,11 +69,14 @@ func defaults() *Config {
 
 // Check implements config.Checker.
 func (c *Config) Check(f *config.Faults) {
-	c.checkInput(f)
+	inputs := c.inputs()
+	for _, i := range inputs {
+		i.check(f)
+	}
 	c.FileSection.Check(f)
 	c.CheckHiding(c.Keys, f)
 	c.Store.Check(f)
-	c.Collect.check(f)
+	c.Collect.check(len(inputs), f)
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {
 		f.Addf("commit.interval", "%s: give 100ms to 1m", c.Commit.Interval)
 	}
@@ -82,14 +87,16 @@ func (c *Config) Check(f *config.Faults) {
 	c.Log.Check(f)
 }
 
-func (c *Collect) check(f *config.Faults) {
+// check checks the section for so many inputs.
+func (c *Collect) check(inputs int, f *config.Faults) {
 	if c.Shards < 0 || c.Shards > 1024 {
 		f.Addf("collect.shards", "%d: give 1 to 1024, or 0 for one a core", c.Shards)
 	}
-	if c.Memory < 16<<20 {
-		f.Addf("collect.memory", "less than one second of samples needs: give at least 16MiB")
+	least := inputs * 16
+	if int(c.Memory) < least<<20 {
+		f.Addf("collect.memory", "less than one second of samples needs: give at least %dMiB", least)
 	}
-	if needed := c.Shards * 2 * sketchBytes; needed > int(c.Memory) && c.Memory >= 16<<20 {
+	if needed := c.Shards * 2 * sketchBytes; needed > int(c.Memory) && int(c.Memory) >= least<<20 {
 		f.Addf("collect.shards", "%d sketches take half of %dMiB, collect.memory is %dMiB: give fewer, or more memory", c.Shards, needed>>20, c.Memory>>20)
 	}
 	if c.TooOld < time.Second {
@@ -102,6 +109,16 @@ func (c *Collect) check(f *config.Faults) {
 
 // sketchBytes is about what the live seconds of one sketch take: see sketch.NewShard.
 const sketchBytes = sketch.SecondsInRing * (sketch.DefaultCounterBytes + sketch.DefaultSets<<10)
+
+// share returns what one of so many inputs has of the memory and the sketches. Shares are
+// fixed, so that an input whose source or partitions hang holds nothing of the others.
+func (c Collect) share(inputs int) Collect {
+	c.Memory /= config.Bytes(inputs)
+	if c.Shards > 0 {
+		c.Shards = max(1, c.Shards/inputs)
+	}
+	return c
+}
 
 // memory divides Collect.Memory: the sketches take what they take, and half of the rest
 // each is for what was read and is not counted yet, and for what waits to be stored. So
@@ -116,18 +133,17 @@ func (c *Collect) memory() (shards int, reading, pending int64) {
 	return shards, rest / 2, min(rest/2, collect.MaxPendingBytes)
 }
 
-// inputs are what a collector may read.
-func (c *Config) inputs() []input { return []input{&c.Kafka, &c.Streams} }
-
 // input is a section of the configuration that says what to read.
 type input interface {
+	// name is that of the section.
+	name() string
 	// wanted reports whether it is to be read.
 	wanted() bool
 	check(f *config.Faults)
 	// probes check what reading it needs.
 	probes(c *Config) []cli.Probe
-	// run reads it until ctx ends; again reads the configuration once more.
-	run(ctx context.Context, c *Config, again func() (*Config, error), d cli.Daemon) error
+	// open makes what reads it. Nothing is requested yet.
+	open(ctx context.Context, c *Config, d cli.Daemon) (*reading, error)
 	// live reports whether a setting of next takes effect without a restart, beside
 	// those of every input.
 	live(path string, next *Config) bool
@@ -135,30 +151,36 @@ type input interface {
 	files() map[string]string
 }
 
-// input is the one to read: Kafka, where none is wanted.
-func (c *Config) input() input {
-	for _, i := range c.inputs() {
+// inputs are what is read: Kafka, where nothing is wanted.
+func (c *Config) inputs() (all []input) {
+	for _, i := range []input{&c.Kafka, &c.Streams} {
 		if i.wanted() {
-			return i
+			all = append(all, i)
 		}
 	}
-	return &c.Kafka
+	if len(all) == 0 {
+		return []input{&c.Kafka}
+	}
+	return all
 }
 
-// checkInput checks that one input is wanted, and that one.
-func (c *Config) checkInput(f *config.Faults) {
-	n := 0
-	for _, i := range c.inputs() {
-		if i.wanted() {
-			n++
+// live reports whether a setting takes effect in every input that it concerns: a section of
+// one input concerns that one alone.
+func (c *Config) live(path string, next *Config) bool {
+	section, _, _ := strings.Cut(path, ".")
+	inputs := c.inputs()
+	for _, i := range inputs {
+		if i.name() == section {
+			return i.live(path, next)
 		}
 	}
-	if n > 1 {
-		f.Addf("streams.tables", "a collector reads Kafka or streams, not both: start one for each, with the same store")
-		return
-	}
-	c.input().check(f)
+	return !slices.ContainsFunc(inputs, func(i input) bool { return !i.live(path, next) })
 }
 
 // probes check the servers that a collector needs.
-func (c *Config) probes() []cli.Probe { return append(c.input().probes(c), c.Store.Probe()) }
+func (c *Config) probes() (all []cli.Probe) {
+	for _, i := range c.inputs() {
+		all = append(all, i.probes(c)...)
+	}
+	return append(all, c.Store.Probe())
+}

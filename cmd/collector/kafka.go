@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/kafka"
@@ -46,6 +44,9 @@ type SASL struct {
 	Password     config.Secret `yaml:"password" help:"the user's password"`
 	PasswordFile string        `yaml:"password_file" help:"a file that holds the password"`
 }
+
+// name implements input.
+func (k *Kafka) name() string { return "kafka" }
 
 // wanted implements input.
 func (k *Kafka) wanted() bool { return len(k.Brokers)+len(k.Topics) > 0 }
@@ -170,31 +171,30 @@ func (k *Kafka) probes(*Config) []cli.Probe {
 	}}}
 }
 
-// run implements input.
-func (k *Kafka) run(ctx context.Context, config *Config, again func() (*Config, error), d cli.Daemon) error {
+// open implements input.
+func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	forms, err := k.forms()
 	if err != nil {
-		return cli.Wrong(err)
+		return nil, cli.Wrong(err)
 	}
-	collector, err := newCollector(ctx, config, "kafka:"+k.Group, forms.decoders(config.Tables.Decoding()), d)
+	collector, err := newCollector(ctx, config, k, "kafka:"+k.Group, forms.decoders(config.Tables.Decoding()), d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	settings, credentials, err := k.source()
 	if err != nil {
-		return cli.Wrong(err)
+		return nil, cli.Wrong(err)
 	}
-	_, settings.MemoryBytes, _ = config.Collect.memory()
+	share := config.share()
+	_, settings.MemoryBytes, _ = share.memory()
 	if exposed := k.exposed(); exposed != "" {
 		d.Log.Warn(exposed)
 	}
 	source, err := kafka.New(settings, d.Log)
 	if err != nil {
-		return cli.Wrong(err)
+		return nil, cli.Wrong(err)
 	}
-	d.Ops.Registry().MustRegister(collector, source)
 	d.Ops.Ready("kafka", source.Ready)
-	d.Ops.Ready("collect", collector.Ready)
 	apply := func(next *Config) error {
 		as, err := next.Kafka.credential()
 		if err != nil {
@@ -206,7 +206,5 @@ func (k *Kafka) run(ctx context.Context, config *Config, again func() (*Config, 
 		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.hiders())
 		return nil
 	}
-	return collectFrom(ctx, collector, source, func(g *errgroup.Group, ctx context.Context) {
-		g.Go(func() error { return config.reload(k, again, d, apply).Run(ctx, d) })
-	})
+	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
 }

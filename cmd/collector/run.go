@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -23,8 +24,8 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Collect until stopped",
-		Long: "Reads Kafka topics as a member of the consumer group, or the DynamoDB Streams of\n" +
-			"tables, summarises what it reads, and stores summaries and positions together.\n" +
+		Long: "Reads Kafka topics as a member of the consumer group, the DynamoDB Streams of tables,\n" +
+			"or both, summarises what it reads, and stores summaries and positions together.\n" +
 			"Start as many as you like: they share the partitions, or shards. SIGTERM stops it\n" +
 			"within 10 seconds, with everything committed.",
 		Example: "  collector run --config collector.yaml\n" +
@@ -37,14 +38,35 @@ func runCommand() *cobra.Command {
 	})
 }
 
-// run collects until ctx ends. What started last stops first: the source releases
-// its partitions, then the last commit is written, then the operations server
+// run collects until ctx ends. What started last stops first: the sources release
+// their partitions, then the last commits are written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	boundHeap(int64(config.Collect.Memory))
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
-		return config.input().run(ctx, config, again, d)
+		return config.collect(ctx, again, d)
 	})
+}
+
+// collect reads every input, each into a collector of its own: none waits for another, and
+// what is wrong with one is in its readiness alone.
+func (c *Config) collect(ctx context.Context, again func() (*Config, error), d cli.Daemon) error {
+	var all []*reading
+	for _, i := range c.inputs() {
+		r, err := i.open(ctx, c, d)
+		if err != nil {
+			return err
+		}
+		prometheus.WrapRegistererWith(prometheus.Labels{"input": i.name()}, d.Ops.Registry()).MustRegister(r.collector, r.metrics)
+		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
+		all = append(all, r)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, r := range all {
+		g.Go(func() error { return r.run(ctx) })
+	}
+	g.Go(func() error { return c.reload(all, again, d).Run(ctx, d) })
+	return g.Wait()
 }
 
 // heapBytes is what the process needs beside Collect.Memory: connections, buffers of
@@ -66,24 +88,36 @@ type reader interface {
 	Run(ctx context.Context, sink source.Sink) error
 }
 
-// collectFrom runs a source into a collector, which commits once more when the
-// source has ended. beside starts what else has to run.
-func collectFrom(ctx context.Context, collector *collect.Collector, from reader, beside func(*errgroup.Group, context.Context)) error {
+// reading is an input that is read.
+type reading struct {
+	collector *collect.Collector
+	from      reader
+	metrics   prometheus.Collector
+	// beside, when set, runs as long as the source does.
+	beside func(context.Context) error
+	// apply takes on new settings.
+	apply func(next *Config) error
+}
+
+// run runs the source into the collector, which commits once more when the source has
+// ended.
+func (r *reading) run(ctx context.Context) error {
 	commitCtx, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return collector.Run(commitCtx) })
-	if beside != nil {
-		beside(g, gctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.collector.Run(commitCtx) })
+	if r.beside != nil {
+		g.Go(func() error { return r.beside(ctx) })
 	}
 	g.Go(func() error {
 		defer lastCommit()
-		return from.Run(gctx, collector)
+		return r.from.Run(ctx, r.collector)
 	})
 	return g.Wait()
 }
 
-// newCollector returns the collector of a source, by its name in the store.
-func newCollector(ctx context.Context, config *Config, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
+// newCollector returns the collector of an input, whose partitions have that source in the
+// store.
+func newCollector(ctx context.Context, config *Config, from input, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
 	seed, err := d.Store.HashSeed(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the hash seed: %w", err)
@@ -92,14 +126,21 @@ func newCollector(ctx context.Context, config *Config, source string, decoder fu
 	if err != nil {
 		return nil, fmt.Errorf("read the host name: %w", err)
 	}
+	if len(config.inputs()) > 1 {
+		host += " (" + from.name() + ")" // in the list of collectors they are two
+	}
 	c := config.collector(host)
 	c.Source, c.Decoder = source, decoder
 	return collect.New(c, d.Store, seed, d.Log)
 }
 
+// share is what each input has of the section collect.
+func (c *Config) share() Collect { return c.Collect.share(len(c.inputs())) }
+
 // collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
-	shards, _, pending := c.Collect.memory()
+	share := c.share()
+	shards, _, pending := share.memory()
 	settings := collect.Config{
 		Host: host, Version: buildinfo.Read().Version, Shards: shards,
 		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: pending,
@@ -118,8 +159,8 @@ func (c *Config) hiders() func() collect.Hider {
 	return func() collect.Hider { return hider() }
 }
 
-// reload is how a collector takes on new settings; apply is its input's part of it.
-func (c *Config) reload(from input, again func() (*Config, error), d cli.Daemon, apply func(next *Config) error) cli.Reload[Config] {
+// reload is how a process takes on new settings, in all that it reads.
+func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Daemon) cli.Reload[Config] {
 	return cli.Reload[Config]{
 		Started: c, Again: again,
 		Live: func(path string, next *Config) bool {
@@ -130,18 +171,20 @@ func (c *Config) reload(from input, again func() (*Config, error), d cli.Daemon,
 			case "store":
 				return c.Store.SameBut(next.Store)
 			}
-			return from.live(path, next)
+			return c.live(path, next)
 		},
 		Apply: func(_ context.Context, next *Config) error {
-			if err := apply(next); err != nil {
-				return err
+			for _, r := range all {
+				if err := r.apply(next); err != nil {
+					return err
+				}
 			}
 			return c.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 		},
 		Files: func(c *Config) map[string]string {
 			files := map[string]string{"web.config_file": c.Web.ConfigFile}
-			if next := c.input(); next.wanted() {
-				maps.Copy(files, next.files())
+			for _, i := range c.inputs() {
+				maps.Copy(files, i.files())
 			}
 			return files
 		},

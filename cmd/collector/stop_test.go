@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +30,7 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 	table.EnableStream(streamstest.NewAndOldImages)
 	dynamo := httptest.NewServer(fake)
 	t.Cleanup(dynamo.Close)
-	for name, input := range map[string]struct {
+	for name, of := range map[string]struct {
 		args   []string
 		sample func()
 	}{
@@ -46,12 +48,13 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			freezer, through := pgtest.NewFreezer(t, url)
 			d := daemontest.StartWith(t, []string{
 				"AWS_ENDPOINT_URL=" + dynamo.URL, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
-			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, input.args...)...)
-			for d.Metric("keyheat_collect_partitions") == 0 {
+			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, of.args...)...)
+			input := fmt.Sprintf("{input=%q}", strings.ToLower(name))
+			for d.Metric("keyheat_collect_partitions"+input) == 0 {
 			}
 			freezer.Freeze()
-			input.sample()
-			for d.Metric("keyheat_collect_pending_bytes") == 0 {
+			of.sample()
+			for d.Metric("keyheat_collect_pending_bytes"+input) == 0 {
 			}
 			took, err := d.Stop()
 			if took > 10*time.Second || err != nil {

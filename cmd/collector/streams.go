@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
@@ -25,7 +24,7 @@ import (
 
 // Streams is which tables' DynamoDB Streams are read.
 type Streams struct {
-	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, instead of Kafka, from the oldest record"`
+	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, beside Kafka or alone, from the oldest record"`
 	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new name reads everything again"`
 	Lease    time.Duration `yaml:"lease" help:"how long a silent collector keeps its shards"`
 }
@@ -52,14 +51,17 @@ func (s *Streams) check(f *config.Faults) {
 	}
 }
 
+// name implements input.
+func (s *Streams) name() string { return "streams" }
+
 // wanted implements input.
 func (s *Streams) wanted() bool { return len(s.Tables) > 0 }
 
-// run implements input.
-func (s *Streams) run(ctx context.Context, config *Config, again func() (*Config, error), d cli.Daemon) error {
+// open implements input.
+func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	settings, err := cli.AWS(ctx)
 	if err != nil {
-		return cli.Wrong(err)
+		return nil, cli.Wrong(err)
 	}
 	keep := func(ctx context.Context, of sample.Target, facts []byte) error {
 		return d.Store.PutTableFacts(ctx, of, facts)
@@ -67,28 +69,23 @@ func (s *Streams) run(ctx context.Context, config *Config, again func() (*Config
 	tables := catalog.New(dynamodb.NewFromConfig(settings), s.Tables, config.Tables.Schemas(settings.Region), keep, d.Log)
 	decoder := func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	name := "dynamodb-streams:" + s.Consumer
-	collector, err := newCollector(ctx, config, name, decoder, d)
+	collector, err := newCollector(ctx, config, s, name, decoder, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from := s.source()
 	from.Known = tables.Known
 	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry.New(d.Store, name, collector.Writer()), d.Log)
 	if err != nil {
-		return cli.Wrong(err)
+		return nil, cli.Wrong(err)
 	}
-	d.Ops.Registry().MustRegister(collector, source)
 	d.Ops.Ready("streams", source.Ready)
 	d.Ops.Ready("tables", tables.Ready)
-	d.Ops.Ready("collect", collector.Ready)
 	apply := func(next *Config) error {
 		collector.Reconfigure(decoder, next.hiders())
 		return nil
 	}
-	return collectFrom(ctx, collector, source, func(g *errgroup.Group, ctx context.Context) {
-		g.Go(func() error { return tables.Run(ctx) })
-		g.Go(func() error { return config.reload(s, again, d, apply).Run(ctx, d) })
-	})
+	return &reading{collector: collector, from: source, metrics: source, beside: tables.Run, apply: apply}, nil
 }
 
 // live implements input. Of tables only what hides keys is: the keys that the catalog
