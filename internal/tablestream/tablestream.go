@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -75,10 +76,14 @@ func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.
 	default:
 		s.learn(o, &described)
 	}
-	s.source = history.New(history.Config{
+	config := history.Config{
 		Table: s.Table, Since: time.Now().Add(-s.Last).Truncate(time.Second), Follow: s.Follow,
 		PageEvery: time.Duration(float64(time.Second) / s.Rate),
-	}, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
+	}
+	if s.Follow {
+		config.Listed = func(open int) { s.out.Paragraph(s.running(open)) }
+	}
+	s.source = history.New(config, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
 	o.Source = s
 	s.out.Paragraph(s.warning(len(described.Facts.Replicas) > 0))
 	return nil
@@ -111,13 +116,33 @@ func (s *Source) warning(replicated bool) string {
 	if replicated {
 		readers = "one reader of a shard of a global table at a time: this is one, so beside a Lambda trigger or another consumer both may be throttled"
 	}
-	end := "Ctrl-C ends it with the verdict on what was read"
-	if !s.Follow {
-		end += ", and it ends by itself when everything is read"
+	end := "Ctrl-C ends it with the verdict on what was read, a second one at once"
+	if s.Follow {
+		end = fmt.Sprintf("It goes on, at %s requests an hour for each open shard, until Ctrl-C, which ends it with the verdict on "+
+			"what was read; a second one ends it at once", wording.Count(s.hourly(1)))
+	} else {
+		end += "; it ends by itself when everything is read"
 	}
 	return fmt.Sprintf("Reading the stream of %s, the last %s, with %s a second and shard. "+
 		"DynamoDB serves %s. %s.",
 		s.Table, span(s.Last), perSecond(s.Rate), readers, end)
+}
+
+// hourly returns how many requests for records an hour it takes to follow so many shards.
+func (s *Source) hourly(open int) int64 {
+	return int64(math.Round(float64(open) * s.Rate * float64(time.Hour/time.Second)))
+}
+
+// running says what following costs, once that is known.
+func (s *Source) running(open int) string {
+	requests, shards := s.hourly(open), wording.Count(int64(open))+" shards are open"
+	if open == 1 {
+		shards = "1 shard is open"
+	}
+	const hours = 24 * 30
+	return fmt.Sprintf("%s: to follow them takes %s requests for records an hour, $%.3f in US East, or $%.2f in 30 days. "+
+		"%s a month are free in an account and Region. A lower --requests costs less, and is as much later.",
+		shards, wording.Count(requests), history.Dollars(requests), hours*history.Dollars(requests), wording.Count(history.FreeRequests))
 }
 
 // span writes a time without its zeros: 3h, and not 3h0m0s.

@@ -256,6 +256,18 @@ func TestAFollowedStream(t *testing.T) {
 		cancel()
 		r := <-done
 		compare(t, r, table, time.Time{}, time.Now())
+		said := strings.Join(strings.Fields(errs.String()), " ")
+		for _, cost := range []string{ // 4 shards, one request a second: 4 × 3,600 × $0.0000002
+			"It goes on, at 3,600 requests an hour for each open shard, until Ctrl-C",
+			"4 shards are open: to follow them takes 14,400 requests for records an hour, $0.003 in US East, or $2.07 in 30 days.",
+		} {
+			if strings.Count(said, cost) != 1 {
+				t.Errorf("it does not say once %q: %s", cost, said)
+			}
+		}
+		if told := strings.Index(said, "4 shards are open"); told > strings.Index(said, "critical") {
+			t.Errorf("what it costs is told after the first incident: %s", said)
+		}
 		for _, told := range []string{"/orders: key “big0”", "/orders: key “big2”", "key “open”"} {
 			if n := strings.Count(strings.Join(strings.Fields(errs.String()), " "), strings.Join(strings.Fields(told), " ")); n != 1 {
 				t.Errorf("%q is told %d times in\n%s", told, n, errs.String())

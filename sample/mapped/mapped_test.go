@@ -112,7 +112,7 @@ func TestRowsOverLines(t *testing.T) {
 		{"the same, further away", row(`"x`) + "\n" + row("x") + "\n" + row(`x"`) + "\n" + row("x"), []string{"bad_quote: " + row(`"x`), plain, "bad_row: " + row(`x"`), plain}},
 		{"a lost quote in the last line", row("x") + "\n" + row(`"x`), []string{plain, "bad_quote: " + row(`"x`)}},
 		{"a lost quote long before the end", row(`"x`) + "\n" + far, append([]string{"bad_quote: " + row(`"x`)}, slices.Repeat([]string{plain}, 3000)...)},
-		{"a text without an end", row(`"` + strings.Repeat("y\n", mapped.MaxRow/2)) + "\n" + row("x"), append(append([]string{"bad_quote: 1763692032185,a,\"y"}, slices.Repeat([]string{"bad_row: y"}, mapped.MaxRow/2-1)...), "bad_row: ,PutItem,900", plain)},
+		{"a text without an end", row(`"`+strings.Repeat("y\n", mapped.MaxRow/2)) + "\n" + row("x"), append(append([]string{"bad_quote: 1763692032185,a,\"y"}, slices.Repeat([]string{"bad_row: y"}, mapped.MaxRow/2-1)...), "bad_row: ,PutItem,900", plain)},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()

@@ -160,7 +160,7 @@ func (r *Reader) announcement() string {
 	}
 	return fmt.Sprintf("Reading %s: %s, %s. It takes %s GET requests after %s LIST requests: %s in US East "+
 		"for S3 Standard. The transfer costs nothing within the bucket's Region, %s to another Region and %s to the "+
-		"internet. Ctrl-C ends it with the verdict on what was read.",
+		"internet. Ctrl-C ends it with the verdict on what was read, a second one at once.",
 		wording.List(r.paths), objects(len(r.objects)), size(r.bytes), wording.Count(gets), wording.Count(r.now().lists),
 		dollars(requestCost(gets, r.now().lists)), dollars(gigabytes(r.bytes)*dollarsPerGBBetweenRegions), dollars(gigabytes(r.bytes)*dollarsPerGBToInternet))
 }

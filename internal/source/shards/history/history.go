@@ -47,6 +47,9 @@ type Config struct {
 	Since time.Time
 	// Follow reads on after everything that was there was read, until ctx ends.
 	Follow bool
+	// Listed, when set, is told once how many shards take records: each is asked for more
+	// every PageEvery as long as it is followed.
+	Listed func(open int)
 	// PageEvery is the least time between two requests for records of a shard.
 	PageEvery time.Duration
 	// RequestTimeout bounds a request.
@@ -159,10 +162,13 @@ func (s *Source) fail(err error) {
 // missing; with Follow, until ctx ends.
 func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 	tries := 0
-	for {
+	for first := true; ; first = false {
 		found, err := s.list(ctx)
 		if err != nil {
 			return err
+		}
+		if first && s.config.Listed != nil {
+			s.config.Listed(s.open())
 		}
 		for _, r := range found {
 			start(r)
@@ -192,6 +198,18 @@ func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 			retry.Wait(ctx, pause, s.ended)
 		}
 	}
+}
+
+// open returns how many shards take records.
+func (s *Source) open() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.order {
+		if r.open {
+			n++
+		}
+	}
+	return n
 }
 
 // progress returns how many shards are still read, and of how many that have ended no
