@@ -1,11 +1,14 @@
 // Package analyze finds the hot keys in files of samples, or in what another source such
-// as a table's stream hands out: one process, no server, nothing stored. It uses the daemons' decoders, sketch and judge. The form of a file
-// is recognised from its content: Keyheat JSON, DynamoDB stream records, CloudTrail; or
-// a mapping says which fields are which.
+// as a table's stream hands out: one process, no server, nothing stored. It uses the
+// daemons' decoders, sketch and judge. The form of a file is recognised from its content:
+// Keyheat JSON, DynamoDB stream records, CloudTrail; or a mapping says which fields are
+// which.
 //
-// Files need not be in the order of time, and memory is bounded: seconds that nothing
-// was added to for the longest time are trimmed to their hottest keys first. Bounds
-// stay true whatever is trimmed.
+// Files need not be in the order of time, so that every second is kept until all is read.
+// Keys have a bound: seconds that nothing was added to for the longest time are trimmed to
+// their hottest keys first, and what is proven stays true whatever is trimmed. Seconds
+// have none: each of a table or index takes some 600 bytes beside its keys, and up to
+// twice that between two garbage collections; docs/START.md says what that comes to.
 package analyze
 
 import (
@@ -89,12 +92,12 @@ type Options struct {
 	// verdict must then be over all that was read: a gap, or half of the lines, that is
 	// missing from it is an error too.
 	FailOn detect.Severity
-	// MaxKeys bounds the keys held in memory, about 150 bytes each;
+	// MaxKeys bounds the keys held in memory, about 200 bytes each;
 	// defaultMaxKeys when 0.
 	MaxKeys int
 }
 
-// defaultMaxKeys takes some 300 MB.
+// defaultMaxKeys takes some 400 MB.
 const defaultMaxKeys = 2 << 20
 
 // ErrNothingJudged is the error of [Run] when nothing, or too little, could be read for a
