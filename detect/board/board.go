@@ -227,7 +227,7 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 				values = append(values, &found[j])
 			}
 		}
-		keydesign.AddSplits(f, values)
+		keydesign.AddSplits(f, values, b.views[f.Target])
 		if f.OverSeconds != nil || !b.options.OneEpisode {
 			continue
 		}

@@ -202,13 +202,14 @@ func fewValues(t traits) (detect.Design, bool) {
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + inOnePartition + "."}, true
 }
 
-// fewIDs judges keys that could become many, and are few.
+// fewIDs judges keys that could become many, and are few. What some dozens carry if evenly used
+// is no answer where one of them is known to have more than all others.
 func fewIDs(t traits) (detect.Design, bool) {
 	switch {
 	case t.distinct <= veryFewKeys:
 		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s%s.",
 			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
-	case t.distinct <= fewKeys:
+	case t.distinct <= fewKeys && (t.share < majorityShare || t.whole >= unknownShares):
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s, evenly used%s.",
 			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
 	}

@@ -89,33 +89,53 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 		named := shardNames(v.Hottest.Key, shards, p)
 		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, each), Basis: fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards), Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, named)}, capacity}
 	}
-	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. Ask `reporter analyze --candidate` how a key would do."}, capacity}
+	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. " +
+		fmt.Sprintf("Where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +
+		"Ask `reporter analyze --candidate` how a key would do."}, capacity}
 }
 
 // AddSplits adds that DynamoDB may split the items of the values that are hot, to the advice
 // on a key of few values: where their own findings say so of all that are still hot. It comes
-// behind more values, since splits make none.
-func AddSplits(f *detect.Finding, values []*detect.Finding) {
+// behind more values, since splits make none. The load that it leaves is that of the fullest
+// part of the table: of a value that is split, or of another one, as the view shows it.
+func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 	var waits *detect.Step
 	var of *detect.Finding
-	for _, v := range values {
-		if v.State == detect.Resolved || detect.Rank(v.Severity) < detect.Rank(detect.Warning) {
+	split := map[sample.Key]bool{}
+	for _, value := range values {
+		if value.State == detect.Resolved || detect.Rank(value.Severity) < detect.Rank(detect.Warning) {
 			continue
 		}
-		at := slices.IndexFunc(v.Advice, func(s detect.Step) bool { return s.Action == detect.ActionWait && s.Effort == detect.EffortNone })
+		at := slices.IndexFunc(value.Advice, func(s detect.Step) bool { return s.Action == detect.ActionWait && s.Effort == detect.EffortNone })
 		if at < 0 {
 			return
 		}
-		if s := &v.Advice[at]; waits == nil || s.After != nil && (waits.After == nil || s.After.High > waits.After.High) {
-			waits, of = s, v
+		split[sample.Key{Text: value.Key, Type: value.KeyType}] = true
+		if s := &value.Advice[at]; waits == nil || s.After != nil && (waits.After == nil || s.After.High > waits.After.High) {
+			waits, of = s, value
 		}
 	}
 	if waits == nil || len(f.Advice) == 0 {
 		return
 	}
-	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: waits.After, Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
+	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: besideOthers(waits.After, of.Kind, v, split), Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
 		"Meanwhile adaptive capacity can split the items of the values that are hot, after some minutes and under the conditions that the finding about %s states. That makes no more values: do not wait for it.", wording.Quote(of.Key))}
 	f.Advice = slices.Insert(f.Advice, 1, step)
+}
+
+// besideOthers returns the load on the fullest part of a table or index of which some values are
+// split: that of their parts, or more, where a value that is not split has more on average.
+func besideOthers(parts *detect.After, k detect.Kind, v *detect.View, split map[sample.Key]bool) *detect.After {
+	if parts == nil || v == nil {
+		return parts
+	}
+	most, seconds := 0.0, v.To.Sub(v.From).Seconds()
+	for _, t := range v.Top {
+		if !split[sample.Key{Text: t.Key, Type: t.KeyType}] {
+			most = max(most, detect.Side(k, t.WCU, t.RCU)/seconds)
+		}
+	}
+	return detect.NewAfter(k, max(parts.Low, most), max(parts.High, most))
 }
 
 // shardNames writes the first and the last name of a value's shards, in the policy's form
