@@ -72,6 +72,15 @@ func (c *Case) ofNewItems(e detect.Effort) detect.Effort {
 	return e
 }
 
+// asWritten returns what a fix takes that changes how a value is stored: of writes only that
+// of the items that are written, since the load itself writes them anew; else empty.
+func (c *Case) asWritten(e detect.Effort) detect.Effort {
+	if c.reads() {
+		return c.ofNewItems(e)
+	}
+	return e
+}
+
 // LargeItem returns what to do about large items of which writes change little.
 func LargeItem(f *detect.Finding) detect.Step {
 	peak := f.Peak.WCU.Value
@@ -112,7 +121,7 @@ func compression(_ *Adviser, c *Case) (fix, bool) {
 	return fix{
 		text: fmt.Sprintf("Make items smaller: compress large attributes before they are stored. Items are of %s, so that a %s of one costs %s times the smallest.%s",
 			wording.MeanSize(c.Evidence), what, wording.Roughly(c.blocks(c.Evidence.ItemBytes)), c.toSave()),
-		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(c.ofSmallItems(), 1),
+		basis: "the size of the items; how far they shrink depends on what is in them", after: c.after(c.ofSmallItems(), 1), takes: c.asWritten(detect.EffortCode),
 	}, true
 }
 
@@ -168,11 +177,14 @@ func objectStore(_ *Adviser, c *Case) (fix, bool) {
 	if !c.hasLargeItems() || c.Evidence.ItemBytes < largeValueBytes || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
-	left := c.ofSmallItems()
+	left, until := c.ofSmallItems(), ""
+	if !c.reads() {
+		until = " An item moves with its next write, and until then readers take both forms."
+	}
 	return fix{
 		text: fmt.Sprintf("Store the large value in S3 and its address in the item: it is the size of %s that makes the key hot, not the number of requests. The peak is then about %s a second.",
-			wording.Size(c.Evidence.ItemBytes), wording.PerSecond(detect.Milli(left*c.peak()), c.Kind)),
-		basis: "the size of the items", after: c.after(left, left), takes: c.ofNewItems(detect.EffortComponent),
+			wording.Size(c.Evidence.ItemBytes), wording.PerSecond(detect.Milli(left*c.peak()), c.Kind)) + until,
+		basis: "the size of the items", after: c.after(left, left), takes: c.asWritten(detect.EffortComponent),
 	}, true
 }
 

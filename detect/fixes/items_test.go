@@ -28,7 +28,7 @@ func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
 	}{
 		{
 			"six writes a second of 261 KB", detect.HotKeyWrite, 1501, 0.8, nil,
-			[]string{"of about 260 KB on average of 1,000 sampled requests", "a write of one costs about 260 times", "at least 34% of the bytes have to be saved to reach the limit, and 47% for 80% of it."},
+			[]string{"of about 260 KB on average of 1,000 records", "a write of one costs about 260 times", "at least 34% of the bytes have to be saved to reach the limit, and 47% for 80% of it."},
 			[]string{"261"}, "6 to 1,501 WCU",
 		},
 		{"all of them is known to change", detect.HotKeyWrite, 1501, 0.8, changed(1), []string{"at least 34%"}, nil, "6 to 1,501 WCU"},
@@ -67,6 +67,9 @@ func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
 				if s.Action == detect.ActionVertical && c.kind == detect.HotKeyWrite && (c.changed != nil || s.After != nil || !strings.HasSuffix(wording.Leaves(&s), "how much of an item a write changes is not in them")) {
 					t.Errorf("of a small item: %s It leaves %s", s.Text, wording.Leaves(&s))
 				}
+				if c.units > 1000 && c.kind == detect.HotKeyWrite && steps[0].Action != detect.ActionObject {
+					t.Errorf("before S3, of which it is known what it leaves, comes %s", steps[0].Text)
+				}
 				if s.Action == detect.ActionObject && c.units == 1501 && (!strings.Contains(s.Text, "is then about 6 write units") || s.After.Low != 6 || s.After.High != 6) {
 					t.Errorf("in S3: %s It leaves %+v", s.Text, s.After)
 				}
@@ -90,6 +93,36 @@ func TestSmallerItemsSaveWholeBlocks(t *testing.T) {
 		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionCompress })
 		if i < 0 || !strings.HasSuffix(steps[i].Text, says) {
 			t.Errorf("of %v RCU it is not said %q: %+v", units, says, steps)
+		}
+	}
+}
+
+// TestReadsOfLargeItemsWantProof: what is stored has to be made anew for either, so that S3, of
+// which it is known what it leaves, comes first.
+func TestReadsOfLargeItemsWantProof(t *testing.T) {
+	t.Parallel()
+	c := hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 61, 66))
+	c.Evidence.ItemBytes = 261 << 10
+	at := map[string]int{}
+	for i, s := range fixes.New().Steps(c) {
+		at[s.Action] = i
+		if (s.Action == detect.ActionObject || s.Action == detect.ActionCompress) && s.Effort != detect.EffortItems {
+			t.Errorf("it takes %s: %s", s.Effort, s.Text)
+		}
+	}
+	if at[detect.ActionObject] >= at[detect.ActionCompress] {
+		t.Errorf("the order is %v", at)
+	}
+}
+
+// TestWhetherASplitIsPossible: of a key that may be one item it is not said that DynamoDB will
+// split it.
+func TestWhetherASplitIsPossible(t *testing.T) {
+	t.Parallel()
+	for reason, says := range map[detect.Reason]string{detect.Undetermined: "are in one unless DynamoDB splits them.", detect.Splittable: "are in one until DynamoDB splits them."} {
+		steps := fixes.New().Steps(with(hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1)), func(c *fixes.Case) { c.Reason = reason }))
+		if last := steps[len(steps)-1].Text; !strings.Contains(last, says) {
+			t.Errorf("%s: %s", reason, last)
 		}
 	}
 }

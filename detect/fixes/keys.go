@@ -68,7 +68,7 @@ func (c *Case) notToWait() string {
 	return ""
 }
 
-// overdue reports whether the key has been hot for longer than splits take.
+// overdue reports whether the key has been hot for longer than splits are seen to take.
 func (c *Case) overdue() bool { return c.hotSeconds() >= detect.HealSeconds && c.Utilization > 1 }
 
 // hotSeconds returns for how long the key has been hot: since the first second that shows
@@ -91,10 +91,18 @@ func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
 	if c.Index == "" && (c.Facts == nil || c.Facts.LSIs == nil) {
 		index = " See, too, whether the table has a local secondary index: DynamoDB never splits a key of such a table."
 	}
+	text := func(next string) string {
+		return fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but %s: the key has been hot for %s, longer than splits are seen to take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. Then DynamoDB did not heal it.",
+			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), next, c.hotFor()) + index
+	}
 	return fix{
-		text: fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles, and do not wait any longer: the key has been hot for %s, longer than splits take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. Then DynamoDB did not heal it: go on with the next steps.",
-			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), c.hotFor()) + index,
-		basis: "no throttled request is in the samples", place: ahead,
+		text: text("go on with the next steps"), basis: "no throttled request is in the samples", place: ahead,
+		then: func(action string) string {
+			if action == detect.ActionShard {
+				return text(fmt.Sprintf("spread the key over %d shards", c.Shards))
+			}
+			return text("go on with the next step")
+		},
 	}, true
 }
 
@@ -307,7 +315,7 @@ func waitedEnough(c *Case) string {
 	if c.Reason != detect.Splittable || !c.overdue() || !c.stillThrottled() {
 		return ""
 	}
-	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits are seen to take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())
 }
 
 // capacityRemark says what the table's own capacity has to do with the key: one
@@ -318,6 +326,8 @@ func capacityRemark(c *Case) string {
 	of := c.tableOrIndex()
 	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in one until DynamoDB splits them.", limit)
 	switch c.Reason {
+	case detect.Undetermined: // of one item there is nothing to split
+		text = strings.Replace(text, "until", "unless", 1)
 	case detect.HotItem:
 		text = fmt.Sprintf("Raising the table's capacity will not help: one item is held to %s a second whatever the table is provisioned for.", limit)
 	case detect.LSIBlocked:

@@ -33,6 +33,8 @@ type fix struct {
 	// takes is the effort where it is not the ledger's.
 	takes detect.Effort
 	with  []detect.Step // what belongs to the fix
+	// then is the text of a fix that names the action of the next one, where it comes first.
+	then func(action string) string
 }
 
 // place is where a fix stands whatever its effect.
@@ -68,12 +70,12 @@ var ledger = []entry{
 	{detect.ActionTransaction, detect.EffortCode, "conditional-writes", conditionalWrite},
 	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
 	{detect.ActionQuery, detect.EffortCode, "queries", smallerQuery},
-	{detect.ActionCompress, detect.EffortCode, "large-items", compression},
 	{detect.ActionSplit, detect.EffortCode, "counters", dividedCounter},
 	{detect.ActionCache, detect.EffortComponent, "caches", cache},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfChanges},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfReads},
 	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfWrites},
+	{detect.ActionCompress, detect.EffortItems, "large-items", compression},
 	{detect.ActionObject, detect.EffortItems, "large-items", objectStore},
 	{detect.ActionSparse, detect.EffortItems, "indexes", sparseIndex},
 	{detect.ActionProject, detect.EffortItems, "indexes", smallerProjection},
@@ -113,6 +115,9 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 	}
 	all = withoutNeedless(all, c)
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
+	if len(all) > 1 && all[0].then != nil {
+		all[0].text = all[0].then(all[1].action)
+	}
 	steps := []detect.Step{}
 	for _, f := range all {
 		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide, Names: f.names, Capacity: c.needs(f.entry, &f.fix)})

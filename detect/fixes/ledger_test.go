@@ -80,10 +80,10 @@ func TestLedger(t *testing.T) {
 		}), "vertical capacity", 90, 90},
 		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
-		}), "compress object capacity", 5, 1500},
+		}), "object compress capacity", 5, 5},
 		{"large items of which nothing tells how they change", with(hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes = 300 * 1024
-		}), "compress object vertical capacity", 5, 1500},
+		}), "object compress vertical capacity", 5, 5},
 		{"a key of an hour, with new large items: old ones stay", with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 10, 120)), func(c *fixes.Case) {
 			c.Reason, c.Rolling, c.Evidence.ItemBytes = detect.RollingKey, &detect.Rolling{Period: "hour", Template: "<hour>"}, 120*1024
 		}), "rename object compress capacity", 600, 600},
