@@ -3,6 +3,7 @@ package wording
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -103,7 +104,8 @@ func about(f *detect.Finding) string {
 }
 
 // needs says how much of what one partition serves a key needs: at most, or on average
-// where the samples do not prove that any second had more than the mean. What lasts is that
+// where the samples do not prove that any second had more than the mean, and then with the
+// peak that they make likely beside it, which the other figures are about. What lasts is that
 // it is hot, and not its highest second.
 func needs(f *detect.Finding) string {
 	figure, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(f.Kind, "WCU", "RCU")
@@ -111,11 +113,16 @@ func needs(f *detect.Finding) string {
 	if figure.Low != figure.High {
 		most = "about" // as samples tell
 	}
+	beside, limit := "", detect.Units(detect.Limit(f.Kind))
 	if mean := detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU); f.Quality.IsSampled() && mean.Value > 0 && figure.Low <= mean.High {
+		if Rounded(peak) > Rounded(mean.Value) {
+			beside = fmt.Sprintf(", with a peak of about %s", Times(detect.Ratio(peak, limit)))
+			beside = strings.TrimSuffix(beside, " of")
+		}
 		peak, most, average = Rounded(mean.Value), "about", " on average"
 	}
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" needs %s %s %s/s%s, %s what one partition %s", most, About(peak), unit, average, Times(detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))), serves)
+	return fmt.Sprintf(" needs %s %s %s/s%s, %s what one partition %s%s", most, About(peak), unit, average, Times(detect.Ratio(peak, limit)), serves, beside)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and

@@ -37,22 +37,22 @@ func TestTitle(t *testing.T) {
 	few := of(detect.TooFewShards, "a*", 9000, 0, 20)
 	few.Sharding = &detect.Sharded{Base: "a", Shards: 4, Needed: 14}
 	for want, f := range map[string]*detect.Finding{
-		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                                   of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
-		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                               of(detect.HotKeyWrite, "warm", 960, 0, 90),
-		"eu-west-1/orders: key “settings” needs up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, over since 12:00:44 UTC": over,
-		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                    rolling,
-		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                            pattern,
-		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                          of(detect.HotKeyWrite, "near", 1024, 0, 2),
-		"eu-west-1/orders: key “over” needs up to 1,150 WCU/s, 1.15 times what one partition serves, hot for 2 s":                                          of(detect.HotKeyWrite, "over", 1150, 0, 2),
-		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                                                    few,
-		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                                                   of(detect.HotPartition, "", 0, 0, 3*3600),
-		"eu-west-1/orders: so few key values that they bound the table":                                                                                    of(detect.LowCardinalityKey, "", 0, 0, 3600),
-		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                          of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
-		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":                 of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
-		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                                of(detect.MovingHotSpot, "", 1500, 0, 60),
-		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                        sampled,
-		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, hot for 15 min":                          steady,
-		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                     bursts,
+		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                                           of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
+		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                                       of(detect.HotKeyWrite, "warm", 960, 0, 90),
+		"eu-west-1/orders: key “settings” needs up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, over since 12:00:44 UTC":         over,
+		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                            rolling,
+		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                                    pattern,
+		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "near", 1024, 0, 2),
+		"eu-west-1/orders: key “over” needs up to 1,150 WCU/s, 1.15 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "over", 1150, 0, 2),
+		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                                                            few,
+		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                                                           of(detect.HotPartition, "", 0, 0, 3*3600),
+		"eu-west-1/orders: so few key values that they bound the table":                                                                                            of(detect.LowCardinalityKey, "", 0, 0, 3600),
+		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                                  of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
+		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":                         of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
+		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                                        of(detect.MovingHotSpot, "", 1500, 0, 60),
+		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                                sampled,
+		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, with a peak of about 2.09 times, hot for 15 min": steady,
+		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                             bursts,
 	} {
 		if got := wording.Title(f); got != want {
 			t.Errorf("the title is\n%s, want\n%s", got, want)

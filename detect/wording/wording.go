@@ -61,12 +61,22 @@ var efforts = map[detect.Effort]string{
 	detect.EffortSetting:   "a setting of the table, of clients or of a job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",
-	detect.EffortItems:     "items or an index made anew",
+	detect.EffortItems:     "items made anew",
 	detect.EffortKeys:      "new keys, and a migration",
 }
 
-// Effort says what a step takes; empty of none.
-func Effort(e detect.Effort) string { return efforts[e] }
+// Takes says what a step takes; empty of a remark.
+func Takes(s *detect.Step) string {
+	if s.Effort == detect.EffortItems {
+		switch s.Action {
+		case detect.ActionProject:
+			return "an index made anew"
+		case detect.ActionIndex:
+			return "items and an index made anew"
+		}
+	}
+	return efforts[s.Effort]
+}
 
 // Leaves says what load a step leaves, or that it cannot be proven; empty of a remark, and
 // of what is done to Keyheat itself.
@@ -144,10 +154,11 @@ func Between(p detect.Part) string {
 	return fmt.Sprintf("%.0f to %.0f%%", low, high)
 }
 
-// Shares writes the three largest of some parts that are worth naming. Where there are more
-// than are told apart the bounds of each may say nothing of it: then it is said that all are
-// small, and nothing where not even that is known.
-func Shares(parts []detect.Part) string {
+// Shares writes the three largest of some parts that are worth naming, and how many more there
+// are at least. Where there are more than are told apart the bounds of each may say nothing of it: then
+// it is said that all are small, in the words for one of them, and nothing where not even that
+// is known.
+func Shares(one string, parts []detect.Part) string {
 	var words []string
 	most := 0.0
 	for _, p := range parts {
@@ -158,7 +169,10 @@ func Shares(parts []detect.Part) string {
 		}
 	}
 	if len(words) == 0 && len(parts) > 0 && most < 0.5 {
-		return fmt.Sprintf("none with more than %.0f%%", math.Ceil(100*most))
+		return fmt.Sprintf("no %s has more than %.0f%%", one, math.Ceil(100*most))
+	}
+	if more := len(parts) - len(words); len(words) > 0 && more > 0 {
+		words = append(words, fmt.Sprintf("and at least %s more", Count(int64(more))))
 	}
 	return strings.Join(words, "; ")
 }
@@ -191,6 +205,18 @@ func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }
 // Rounded returns v with three significant digits.
 func Rounded(v float64) float64 { return toDigits(v, 3) }
 
+// Part writes a part of a whole in percent without a fraction: all, or nothing, is only said of
+// what is just that.
+func Part(share float64) string {
+	switch {
+	case share >= 0.995 && share < 1:
+		return "over 99%"
+	case share > 0 && share <= 0.005:
+		return "under 1%"
+	}
+	return fmt.Sprintf("%.0f%%", 100*share)
+}
+
 // Roughly writes a number with two significant digits, as is good enough for a mean of the
 // requests that were looked at: about 260.
 func Roughly(v float64) string { return "about " + About(toDigits(v, 2)) }
@@ -204,9 +230,10 @@ func Size(bytes float64) string {
 }
 
 // MeanSize writes the mean size of the items of the requests that were looked at, which are
-// a part of all: about 260 KB on average of 92 sampled requests.
+// a part of all, by their records, of which each may stand for several: about 260 KB on
+// average of 92 records.
 func MeanSize(e *detect.Evidence) string {
-	return fmt.Sprintf("%s on average of %s sampled requests", Size(e.ItemBytes), Count(e.Records))
+	return fmt.Sprintf("%s on average of %s records", Size(e.ItemBytes), Count(e.Records))
 }
 
 // toDigits returns v with so many significant digits.

@@ -47,21 +47,44 @@ func TestLeaves(t *testing.T) {
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][]detect.Part{
-		"a with 62 to 71%":                 {{Text: "a", Low: 0.62, High: 0.71}, {Text: "b", Low: 0.04, High: 0.3}},
-		"a with 25 to 44%; b with 1 to 4%": {{Text: "a", Low: 0.25, High: 0.44}, {Text: "b", Low: 0.01, High: 0.04}},
-		"a with 62%":                       {{Text: "a", Low: 0.62, High: 0.625}},
-		"a with 30 to 32%; b with 20 to 22%; c with 15 to 17%": {
+		"a with 62 to 71%; and at least 1 more": {{Text: "a", Low: 0.62, High: 0.71}, {Text: "b", Low: 0.04, High: 0.3}},
+		"a with 25 to 44%; b with 1 to 4%":      {{Text: "a", Low: 0.25, High: 0.44}, {Text: "b", Low: 0.01, High: 0.04}},
+		"a with 62%":                            {{Text: "a", Low: 0.62, High: 0.625}},
+		"a with 30 to 32%; b with 20 to 22%; c with 15 to 17%; and at least 1 more": {
 			{Text: "a", Low: 0.3, High: 0.32}, {Text: "b", Low: 0.2, High: 0.22}, {Text: "c", Low: 0.15, High: 0.17}, {Text: "d", Low: 0.1, High: 0.12},
 		},
-		"none with more than 23%": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
-		"":                        {{Text: "a", Low: 0.1, High: 0.9}},
+		"no caller has more than 23%": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
+		"":                            {{Text: "a", Low: 0.1, High: 0.9}},
 	} {
-		if got := wording.Shares(parts); got != want {
+		if got := wording.Shares("caller", parts); got != want {
 			t.Errorf("%+v are written as %q, want %q", parts, got, want)
 		}
 	}
-	if got := wording.Shares(nil); got != "" {
+	if got := wording.Shares("caller", nil); got != "" {
 		t.Errorf("of no parts it is said %q", got)
+	}
+}
+
+// TestPartsAreAllOrNothingOnlyWhereTheyAre: what is nearly all of a load is not all of it.
+func TestPartsAreAllOrNothingOnlyWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{0: "0%", 0.0004: "under 1%", 0.005: "under 1%", 0.0051: "1%", 0.5: "50%", 0.994: "99%", 0.9996: "over 99%", 1: "100%"} {
+		if got := wording.Part(share); got != want {
+			t.Errorf("%v is written as %q, want %q", share, got, want)
+		}
+	}
+}
+
+// TestWhatAStepMakesAnew: only what is about an index makes one anew.
+func TestWhatAStepMakesAnew(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]string{detect.ActionObject: "items made anew", detect.ActionProject: "an index made anew", detect.ActionIndex: "items and an index made anew"} {
+		if got := wording.Takes(&detect.Step{Action: action, Effort: detect.EffortItems}); got != want {
+			t.Errorf("%s takes %q, want %q", action, got, want)
+		}
+	}
+	if got := wording.Takes(&detect.Step{Action: detect.ActionIndex}); got != "" {
+		t.Errorf("a remark takes %q", got)
 	}
 }
 

@@ -293,7 +293,7 @@ func figures(p *page, f *detect.Finding, m measure) {
 	}
 	p.fact("peak", "%s %s%s %s%s", wording.Figure(m.peak), m.unit, of, at, against)
 	if m.mean.Value > 0 {
-		p.fact("mean", "%s %s%s over %s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)))
+		p.fact("mean", "%s %s%s over %s%s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)), meanAgainst(f, m))
 	}
 	if m.other.Value >= 1 {
 		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
@@ -314,6 +314,15 @@ func figures(p *page, f *detect.Finding, m measure) {
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
 	}
+}
+
+// meanAgainst holds the mean of a sampled key to the limit, beside a peak that is an estimate:
+// the incident's title has the mean. Empty of others.
+func meanAgainst(f *detect.Finding, m measure) string {
+	if !f.Kind.OfKey() || !f.Quality.IsSampled() {
+		return ""
+	}
+	return fmt.Sprintf(": %s the limit", wording.Times(m.mean.Value/m.limit))
 }
 
 // whole names the table or index that a finding is about, or the index that its reasons
@@ -351,7 +360,11 @@ func overText(f *detect.Finding) string {
 		parts = append(parts, wording.Seconds(f.Over())+over)
 	}
 	if f.PossibleSeconds > 0 {
-		parts = append(parts, wording.Seconds(f.PossibleSeconds)+" possibly above it")
+		possible := wording.Seconds(f.PossibleSeconds) + " possibly above it"
+		if m := measureOf(f); f.Kind.OfKey() && m.mean.Value-decided*(m.mean.Value-m.mean.Low) > m.limit {
+			possible += fmt.Sprintf(", and the mean of %s is proven above it", wording.Seconds(int(f.Seconds)))
+		}
+		parts = append(parts, possible)
 	}
 	if f.SaturatedSeconds > 0 {
 		parts = append(parts, wording.Plateau(f.SaturatedSeconds)+" in which what was served levelled off just at it")
@@ -361,6 +374,10 @@ func overText(f *detect.Finding) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// decided is how much further a bound that decides is from a mean than one that is shown: 4.9
+// standard deviations, for 1 - detect.DecideTail, and 1.96.
+const decided = 2.5
 
 // members names what a finding is about several of; empty of others.
 func members(f *detect.Finding) string {
@@ -397,7 +414,7 @@ func step(p *page, n int, s *detect.Step) {
 	if s.Effort == "" {
 		return
 	}
-	text := "Takes: " + wording.Effort(s.Effort) + "."
+	text := "Takes: " + wording.Takes(s) + "."
 	if leaves := wording.Leaves(s); leaves != "" {
 		text += " Leaves: " + leaves + "."
 	}
@@ -512,7 +529,7 @@ func requests(p *page, f *detect.Finding) {
 	p.heading(fmt.Sprintf("Requests%s (%s of the samples from %s)", of, wording.Count(e.Records), from))
 	var ops []string
 	for _, o := range e.Operations {
-		ops = append(ops, fmt.Sprintf("%s %.0f%%", o.Op, 100*o.Share))
+		ops = append(ops, o.Op+" "+wording.Part(o.Share))
 	}
 	if len(ops) > 0 {
 		p.fact("operations", "%s of the load", strings.Join(ops, ", "))
@@ -524,15 +541,15 @@ func requests(p *page, f *detect.Finding) {
 		}
 		p.fact("sort keys", "at least %s in %s%s", wording.About(s.Distinct), hottest, order)
 	}
-	shares(p, "items", e.Items)
-	shares(p, "callers", e.Callers)
+	shares(p, "item", e.Items)
+	shares(p, "caller", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
 		p.fact("item size", "%s", wording.MeanSize(e))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
-		shares(p, "attributes", e.Attributes)
+		shares(p, "attribute", e.Attributes)
 	}
 	for _, cause := range []sample.Cause{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.CauseUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
@@ -564,9 +581,9 @@ func attempts(p *page, r *detect.Retries) {
 }
 
 // shares writes the largest parts, where anything is known of them.
-func shares(p *page, name string, parts []detect.Part) {
-	if words := wording.Shares(parts); words != "" {
-		p.fact(name, "%s", words)
+func shares(p *page, one string, parts []detect.Part) {
+	if words := wording.Shares(one, parts); words != "" {
+		p.fact(one+"s", "%s", words)
 	}
 }
 
@@ -598,11 +615,19 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
+// notClose is the share of what one partition serves up to which a load is called not close to
+// it; above, the figure is said.
+const notClose = 0.5
+
 // noFinding returns why there is none, given a key's highest seconds: with few
 // samples a key may look hot without being so.
 func noFinding(write, read sample.Milli) string {
+	highest := max(detect.Ratio(detect.Units(write), detect.Units(detect.PartitionWrite)), detect.Ratio(detect.Units(read), detect.Units(detect.PartitionRead)))
 	if write > detect.ShareOf(detect.PartitionWrite, detect.DefaultWarning) || read > detect.ShareOf(detect.PartitionRead, detect.DefaultWarning) {
 		return "No finding: the load may have been close to what one partition serves, but nothing proves it, or the policy excludes the key."
+	}
+	if highest > notClose {
+		return fmt.Sprintf("No finding: a second has up to %s of what one partition serves, and a warning is of more than %s, unless a policy says otherwise.", wording.Percent(highest), wording.Percent(detect.DefaultWarning))
 	}
 	return "No finding: the load is not close to what one partition serves."
 }

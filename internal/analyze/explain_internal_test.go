@@ -86,6 +86,13 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row)") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)
 	}
+	mean := detect.Finding{Kind: detect.HotKeyWrite, OverSeconds: new(int), PossibleSeconds: 899, Seconds: 900, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1908, Low: 1488, High: 4159}}}}
+	for low, want := range map[float64]string{1300: "899 seconds possibly above it", 1488: "899 seconds possibly above it, and the mean of 900 seconds is proven above it"} {
+		mean.Mean.WCU = detect.Figure{Value: 1513, Low: low, High: 1539}
+		if got := overText(&mean); got != want {
+			t.Errorf("with a mean of at least %v it says %q, want %q", low, got, want)
+		}
+	}
 	batches := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, Evidence: &detect.Evidence{Records: 30, Seconds: 9, SortKeys: &detect.SortKeys{Distinct: 20}}, Quality: detect.Quality{CannotSee: []string{detect.BlindSeconds}}}
 	p = &page{}
 	(&explanation{}).finding(p, &batches)
@@ -103,6 +110,9 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	}
 	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)
+	}
+	if got := noFinding(800_000, 0); !strings.Contains(got, "up to 80% of what one partition serves, and a warning is of more than 80%") {
+		t.Errorf("a key with just what a warning begins above: %s", got)
 	}
 	if got := noFinding(300_000, 0); !strings.Contains(got, "is not close") {
 		t.Errorf("a key with 300 WCU: %s", got)

@@ -47,7 +47,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		"/table?index=&table=quiet":   {"Requests seen 20, none of them marked as throttled"},
 		"/table?index=&table=refused": {"Requests seen 20 that were served", "9 attempts seen, which asked for 6 WCU and 0 RCU"},
 		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
-		"/findings/" + f.Fingerprint:  {"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers none with more than 22%", "about 260 KB on average of 755 sampled requests"},
+		"/findings/" + f.Fingerprint:  {"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers no caller has more than 22%", "about 260 KB on average of 755 records"},
 	} {
 		text := open(t, address+path).text()
 		for _, want := range says {

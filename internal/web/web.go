@@ -66,6 +66,7 @@ var functions = template.FuncMap{
 	"amount":     wording.About,
 	"whole":      wording.Count,
 	"percent":    percent,
+	"part":       wording.Part,
 	"kind":       kindName,
 	"cloudwatch": func(c detect.Corroborated) string { return cloudWatchWords[c] },
 	"subject":    subject,
@@ -87,9 +88,9 @@ var functions = template.FuncMap{
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatmap.Legend,
-	"clip":   func(text string) string { return wording.Shorten(text, shownKey) },
-	"state":  func(s detect.State) string { return stateWords[s] },
-	"effort": wording.Effort, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
+	"clip":  func(text string) string { return wording.Shorten(text, shownKey) },
+	"state": func(s detect.State) string { return stateWords[s] },
+	"takes": func(s detect.Step) string { return wording.Takes(&s) }, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
 }
 
 // New returns the site over a store.
