@@ -53,3 +53,22 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestLookingNamesTheNextStep only where that is shards, of which a few words say what it is.
+func TestLookingNamesTheNextStep(t *testing.T) {
+	t.Parallel()
+	for kind, says := range map[detect.Kind]string{
+		detect.HotKeyWrite: "do not wait any longer but spread the key over 2 shards:",
+		detect.HotKeyRead:  "do not wait any longer but go on with the next step:",
+	} {
+		c := hot(kind, 1.3*detect.Units(detect.Limit(kind)), op(detect.Side(kind, sample.PutItem, sample.GetItem), 1, 1300, 1))
+		c.Reason, c.LastSeen = detect.Splittable, c.FirstSeen.Add(time.Hour)
+		steps := fixes.New().Steps(c)
+		if first, _, _ := strings.Cut(steps[0].Text, ". "); !strings.Contains(first, says) {
+			t.Errorf("%s: %s", kind, first)
+		}
+		if shards := steps[1].Action == detect.ActionShard; shards != (kind == detect.HotKeyWrite) {
+			t.Errorf("%s: the next step is %s", kind, steps[1].Text)
+		}
+	}
+}
