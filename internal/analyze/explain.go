@@ -356,18 +356,19 @@ func overText(f *detect.Finding) string {
 		}
 		over = " in which any " + of + " was proven above the limit"
 	}
+	limit := "the limit" // where it is named first
 	if f.Over() > 0 {
-		parts = append(parts, wording.Seconds(f.Over())+over)
+		parts, limit = append(parts, wording.Seconds(f.Over())+over), "it"
 	}
 	if f.PossibleSeconds > 0 {
-		possible := wording.Seconds(f.PossibleSeconds) + " possibly above it"
+		possible := wording.Seconds(f.PossibleSeconds) + " possibly above " + limit
 		if m := measureOf(f); f.Kind.OfKey() && m.mean.Value-decided*(m.mean.Value-m.mean.Low) > m.limit {
 			possible += fmt.Sprintf(", and the mean of %s is proven above it", wording.Seconds(int(f.Seconds)))
 		}
-		parts = append(parts, possible)
+		parts, limit = append(parts, possible), "it"
 	}
 	if f.SaturatedSeconds > 0 {
-		parts = append(parts, wording.Plateau(f.SaturatedSeconds)+" in which what was served levelled off just at it")
+		parts = append(parts, wording.Plateau(f.SaturatedSeconds)+" in which what was served levelled off just at "+limit)
 	}
 	if len(parts) == 0 && isLoad(f.Kind) {
 		return "no second above the limit"

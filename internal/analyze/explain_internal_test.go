@@ -83,11 +83,11 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		t.Errorf("a retry storm is headed %q", got)
 	}
 	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
-	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row)") {
+	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row) in which what was served levelled off just at the limit") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)
 	}
 	mean := detect.Finding{Kind: detect.HotKeyWrite, OverSeconds: new(int), PossibleSeconds: 899, Seconds: 900, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1908, Low: 1488, High: 4159}}}}
-	for low, want := range map[float64]string{1300: "899 seconds possibly above it", 1488: "899 seconds possibly above it, and the mean of 900 seconds is proven above it"} {
+	for low, want := range map[float64]string{1300: "899 seconds possibly above the limit", 1488: "899 seconds possibly above the limit, and the mean of 900 seconds is proven above it"} {
 		mean.Mean.WCU = detect.Figure{Value: 1513, Low: low, High: 1539}
 		if got := overText(&mean); got != want {
 			t.Errorf("with a mean of at least %v it says %q, want %q", low, got, want)
