@@ -200,4 +200,39 @@ type CloudWatch struct {
 	// Coverage is the part of the table's or index's real load, in the finding's
 	// dimension, that the samples show; null when nothing tells.
 	Coverage *Figure `json:"coverage"`
+	// ContributorInsights is what Contributor Insights says of the finding's key; null
+	// where it is not read, or was not yet, and of findings that are not of a key's load.
+	ContributorInsights *ContributorInsights `json:"contributor_insights"`
+}
+
+// Counted is what Contributor Insights says of a finding's key.
+type Counted string
+
+// None of these is health: Contributor Insights has means of minutes, and a key may be
+// over a limit in single seconds of them.
+const (
+	// CountedOver means that the mean of a minute is proven above a limit.
+	CountedOver Counted = "over"
+	// CountedThrottled means that requests of the key were throttled.
+	CountedThrottled Counted = "throttled"
+	// CountedListed means that the key is listed, and neither of these follows.
+	CountedListed Counted = "listed"
+	// CountedLess means that the key had less in the same minutes than the samples say.
+	CountedLess Counted = "contradicts"
+	// CountedNotListed means that other keys are listed, and not this one.
+	CountedNotListed Counted = "not_listed"
+	// CountedNotAssessed means that nothing follows: it is not enabled, has no data of
+	// those minutes, may not be read, or the key is hidden.
+	CountedNotAssessed Counted = "not_assessed"
+)
+
+// ContributorInsights is what Contributor Insights, by minute, says of a finding's key.
+type ContributorInsights struct {
+	Verdict Counted `json:"verdict"`
+	// Why says it in sentences.
+	Why string `json:"why"`
+	// From and To are the first minute that was read, and the end of the last; null
+	// where none was.
+	From *time.Time `json:"from"`
+	To   *time.Time `json:"to"`
 }

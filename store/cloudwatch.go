@@ -58,6 +58,18 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 	})
 }
 
+// ChargeCloudWatch adds to what was requested for a target in the present month, beside
+// its readings. Of a target that was never read nothing is kept.
+func (s *Store) ChargeCloudWatch(ctx context.Context, at sample.Target, requested int64) error {
+	return s.change(ctx, "charge CloudWatch of "+at.Name(), func(t *tx) error {
+		return t.run(ctx, `
+			UPDATE cloudwatch_reads
+			SET requested = $5 + CASE WHEN month = $6 THEN requested ELSE 0 END, month = $6
+			WHERE target IN (SELECT id FROM targets AS t WHERE `+isTarget+`)`,
+			targetArgs(at, requested, monthOf(t.now))...)
+	})
+}
+
 // monthOf returns the month that AWS bills a time in.
 func monthOf(at time.Time) string { return at.UTC().Format("2006-01") }
 

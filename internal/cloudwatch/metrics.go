@@ -22,6 +22,6 @@ func newMeasures() measures {
 		reads: s.CounterVec("reads_total", "Readings of a table or index, by what came of it.", "state",
 			string(corroboration.Read), string(corroboration.NoData), string(corroboration.Denied), string(corroboration.Failed)),
 		requested: s.Counter("metrics_requested_total", "Metrics asked for with GetMetricData, which is what is paid."),
-		spent:     s.Gauge("month_cost_usd", "What all reporters of the store have spent on GetMetricData in this month, in US dollars, by its usual price."),
+		spent:     s.Gauge("month_cost_usd", "What all reporters of the store have spent on GetMetricData and GetInsightRuleReport in this month, in US dollars, by its usual price."),
 	}
 }

@@ -118,7 +118,7 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		spent += float64(read.Requested) * Price
 	}
 	r.measures.spent.Set(spent)
-	budget := allowed(r.config.MonthlyCost, now) - spent
+	budget := Allowed(r.config.MonthlyCost, now) - spent
 	var due []turn
 	skipped := 0
 	for _, target := range targets {
@@ -152,9 +152,9 @@ func (r *Reader) sayBudget(skipped int, spent float64) {
 	}
 }
 
-// allowed returns what may be spent by now: the month's share of the budget, and a
+// Allowed returns what may be spent by now: the month's share of the budget, and a
 // day's share in advance, so that an incident can be watched on the first day.
-func allowed(monthly float64, now time.Time) float64 {
+func Allowed(monthly float64, now time.Time) float64 {
 	now = now.UTC()
 	begin := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	elapsed := now.Sub(begin) + 24*time.Hour

@@ -161,6 +161,21 @@ func (r *Reader) States(ctx context.Context) (map[string]string, error) {
 	return states, nil
 }
 
+// Disabled says that one of these rules does not count, and what to do; nothing where
+// they do, or CloudWatch does not say: a report that is empty is said to be so.
+func (r *Reader) Disabled(ctx context.Context, s *Setup, rules ...Rule) string {
+	states, err := r.States(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, rule := range rules {
+		if name := s.Rules[rule]; states[name] == "DISABLED" {
+			return "the rule " + name + " is disabled in CloudWatch: aws cloudwatch enable-insight-rules --rule-names " + name
+		}
+	}
+	return ""
+}
+
 // gathering is what reports told so far.
 type gathering struct {
 	keys     map[string][]string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -51,7 +52,11 @@ func (t *term) loadCloudWatch(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if len(w.readings) > 0 {
-		t.state.SetCloudWatch(maps.Clone(w.readings))
+		var counted map[detect.Target]*contributors.Reading
+		if read := t.judge.config.ContributorInsights; read != nil {
+			counted = read()
+		}
+		t.state.SetCloudWatch(maps.Clone(w.readings), counted)
 	}
 	w.at = now
 	return nil

@@ -232,26 +232,11 @@ func (r *reading) empty(ctx context.Context) {
 	if _, all := r.setup.Rules[contributorinsights.AccessedKeys]; !all {
 		why = "no throttled key is reported for these minutes. Only throttled keys are counted, so that nothing tells whether that is calm or a table that nobody used. For all keys: " + r.setup.EnableAll()
 	}
-	if rule := r.disabled(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+	if rule := r.reports.Disabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 		why = "no key is reported: " + rule
 	}
 	r.result.Unjudged = why
 	r.costs()
-}
-
-// disabled says that one of these rules does not count, and what to do; nothing where
-// they do, or CloudWatch does not say.
-func (r *reading) disabled(ctx context.Context, rules ...contributorinsights.Rule) string {
-	states, err := r.reports.States(ctx)
-	if err != nil {
-		return "" // a report that is empty is said to be so
-	}
-	for _, rule := range rules {
-		if name := r.setup.Rules[rule]; states[name] == "DISABLED" {
-			return "the rule " + name + " is disabled in CloudWatch: aws cloudwatch enable-insight-rules --rule-names " + name
-		}
-	}
-	return ""
 }
 
 // costs says what was read.
@@ -279,7 +264,7 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 	out := &r.result
 	r.costs()
 	if len(keys.accessed.Series) == 0 || len(keys.throttled.Series) == 0 {
-		if rule := r.disabled(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+		if rule := r.reports.Disabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 			out.incomplete = rule
 			out.Notes = append(out.Notes, "Not all is counted: "+rule+".")
 		}

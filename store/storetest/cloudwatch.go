@@ -11,6 +11,7 @@ import (
 var cloudWatch = []obligation{
 	{"what CloudWatch reported is kept by minute", cloudWatchKept},
 	{"an attempt that failed leaves what was read", cloudWatchFailed},
+	{"what else is paid counts in the month", cloudWatchCharged},
 	{"seconds add up to minutes", minuteTotals},
 	{"a target is active that has seconds of late", activeTargets},
 }
@@ -57,6 +58,17 @@ func cloudWatchFailed(t *testing.T, s *store.Store) {
 	got[0].Attempted = time.Time{}
 	read.State, read.Message, read.Requested = "denied", "allow it", 12
 	equal(t, "read", got[0], read)
+}
+
+func cloudWatchCharged(t *testing.T, s *store.Store) {
+	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 2)) // never read
+	read := store.CloudWatchRead{Target: byStatus, Through: minuteOne, State: "read", Requested: 6}
+	must(t, s.PutCloudWatch(t.Context(), read, nil))
+	before := value[[]store.CloudWatchRead](t)(s.CloudWatchReads(t.Context()))
+	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 2))
+	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 1))
+	before[0].Requested = 9
+	equal(t, "reads", value[[]store.CloudWatchRead](t)(s.CloudWatchReads(t.Context())), before)
 }
 
 func activeTargets(t *testing.T, s *store.Store) {

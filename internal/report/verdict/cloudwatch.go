@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -18,14 +19,17 @@ const holdAtMost = corroboration.Delay + 2*time.Minute
 // cloudWatch is what CloudWatch says of tables. A nil one says nothing.
 type cloudWatch struct {
 	readings map[detect.Target]*corroboration.Reading
+	// counted is what Contributor Insights says; nil where it is not read.
+	counted map[detect.Target]*contributors.Reading
 	// alone are the findings that CloudWatch alone makes, by fingerprint.
 	alone map[string]detect.Finding
 }
 
-// SetCloudWatch replaces what CloudWatch says of tables and indexes. What it alone had
-// found, and finds no more, is resolved.
-func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading) {
-	next := &cloudWatch{readings: readings, alone: map[string]detect.Finding{}}
+// SetCloudWatch replaces what CloudWatch says of tables and indexes, and what
+// Contributor Insights counted of their keys. What CloudWatch alone had found, and finds
+// no more, is resolved.
+func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading, counted map[detect.Target]*contributors.Reading) {
+	next := &cloudWatch{readings: readings, counted: counted, alone: map[string]detect.Finding{}}
 	for target, r := range readings {
 		for _, f := range corroboration.Findings(target, r) {
 			f.Severity = s.policy(target).Cap(f.Severity)
@@ -73,7 +77,7 @@ func explains(key, partition *detect.Finding) bool {
 }
 
 // assess adds what CloudWatch says of a finding that the samples have made.
-func (c *cloudWatch) assess(f *detect.Finding) {
+func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 	if c == nil || f.Quality.Source == detect.SourceMinutes {
 		return
 	}
@@ -82,6 +86,9 @@ func (c *cloudWatch) assess(f *detect.Finding) {
 		return
 	}
 	said := corroboration.Assess(f, r)
+	if counted := c.counted[f.Target]; counted != nil && f.Kind.OfKey() {
+		said.ContributorInsights = new(counted.Assess(f, r.Minutes, p.Warning))
+	}
 	f.CloudWatch = &said
 	if said.Coverage != nil {
 		f.Quality.Coverage = new(min(1, said.Coverage.Value))
@@ -104,9 +111,16 @@ func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time
 }
 
 // of returns what CloudWatch says of a table or index; nil where it is not read.
-func (c *cloudWatch) of(target detect.Target) *detect.TableCloudWatch {
+func (c *cloudWatch) of(target detect.Target, p detect.Policy) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}
-	return new(corroboration.Of(target, c.readings[target]))
+	r := c.readings[target]
+	said := corroboration.Of(target, r)
+	if counted := c.counted[target]; counted != nil {
+		if unseen := counted.Unseen(target, r.Minutes, p); unseen != "" {
+			said.Why += " " + unseen
+		}
+	}
+	return &said
 }

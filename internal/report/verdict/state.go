@@ -329,10 +329,11 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 	for i := range moment {
 		f := moment[i].finding
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
-		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), s.policy(f.Target).Headroom)
+		policy := s.policy(f.Target)
+		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
 		before, _ := s.stored(f.Fingerprint)
-		s.cloudWatch.assess(&f)
-		if s.policy(f.Target).HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
+		s.cloudWatch.assess(&f, policy)
+		if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
 			f.State = detect.Pending
 		}
 		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
@@ -378,7 +379,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		}
 	}
 	for i := range tables {
-		tables[i].CloudWatch = s.cloudWatch.of(tables[i].Target)
+		tables[i].CloudWatch = s.cloudWatch.of(tables[i].Target, s.policy(tables[i].Target))
 	}
 	return tables
 }
