@@ -137,6 +137,9 @@ func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe()}
 	if c.CloudWatch.Enabled {
 		probes = append(probes, c.CloudWatch.probe())
+		if c.CloudWatch.ContributorInsights {
+			probes = append(probes, c.CloudWatch.reportsProbe())
+		}
 		probes = append(probes, c.CloudWatch.insightsProbes(c.Tables)...)
 	}
 	if c.CloudWatch.Publish.Enabled {

@@ -11,10 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/digest/schedule"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/web"
 )
 
@@ -55,6 +59,14 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 					route.Wake()
 				}
 			})
+		}
+		settings.ContributorInsights = func() (read map[detect.Target]*contributors.Reading) {
+			parts.Each(func(c cli.Component) {
+				if watcher, ok := c.(*watch.Watcher); ok {
+					read = watcher.Readings()
+				}
+			})
+			return read
 		}
 		judge, err := report.New(settings, d.Store, holder, d.Log)
 		if err != nil {
@@ -107,6 +119,16 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *report.Judge) []cli.P
 	if c.CloudWatch.Publish.Enabled {
 		add("cloudwatch metrics", c.CloudWatch.Publish, func(ctx context.Context) (cli.Component, error) {
 			return newPublisher(ctx, &c.CloudWatch.Publish, d, holder)
+		})
+	}
+	if c.CloudWatch.ContributorInsights {
+		// Which keys are hidden is said of tables.
+		settings := struct {
+			CloudWatch
+			tables.Section
+		}{c.CloudWatch, c.Section}
+		add("contributor insights", settings, func(ctx context.Context) (cli.Component, error) {
+			return newWatcher(ctx, c, d, judge)
 		})
 	}
 	if len(c.Reports) > 0 {

@@ -161,6 +161,17 @@ func (r *Reader) States(ctx context.Context) (map[string]string, error) {
 	return states, nil
 }
 
+// Probe asks for a report of a rule that does not exist, and returns why reports may not be
+// read; nil when they may.
+func (r *Reader) Probe(ctx context.Context) error {
+	to := time.Now().Truncate(time.Minute)
+	_, err := r.ask(ctx, prefix+string(AccessedKeys)+"-keyheat-check", to.Add(-time.Minute), to)
+	if errors.Is(err, ErrNoRule) {
+		return nil
+	}
+	return err
+}
+
 // Disabled says that one of these rules does not count, and what to do; nothing where
 // they do, or CloudWatch does not say: a report that is empty is said to be so.
 func (r *Reader) Disabled(ctx context.Context, s *Setup, rules ...Rule) string {

@@ -17,6 +17,7 @@ import (
 // name gives the series of a reading the names that their keys have in samples, and
 // forgets the keys themselves.
 func (w *Watcher) name(target sample.Target, r *contributors.Reading) {
+	var forms [][]string
 	for _, counts := range []*contributors.Counts{&r.Accessed, &r.Throttled} {
 		named := counts.Series[:0]
 		for _, s := range counts.Series {
@@ -28,13 +29,22 @@ func (w *Watcher) name(target sample.Target, r *contributors.Reading) {
 				continue // a policy keeps nothing of keys: no finding has one
 			}
 			s.Keys = names[:1]
-			for _, name := range names {
-				r.Names[name] = names[0]
-				r.Hashes = r.Hashes || w.Hashes != nil && keyhash.Find(name) >= 0
-			}
 			named = append(named, s)
+			forms = append(forms, names)
 		}
 		counts.Series = named
+	}
+	// A key's first name before the others of other keys: 042 may be a string beside 42.
+	for _, names := range forms {
+		r.Names[names[0]] = names[0]
+	}
+	for _, names := range forms {
+		for _, name := range names {
+			if _, taken := r.Names[name]; !taken {
+				r.Names[name] = names[0]
+			}
+			r.Hashes = r.Hashes || w.Hashes != nil && keyhash.Find(name) >= 0
+		}
 	}
 }
 
