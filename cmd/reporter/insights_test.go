@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/tableinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/store"
 )
 
 // insightsStory is a table with Contributor Insights, or a mistake about it.
@@ -268,6 +269,43 @@ func TestCheckSaysWhatContributorInsightsCounts(t *testing.T) {
 	w.FailAll("DescribeContributorInsights", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
 	if text := check(); !strings.Contains(text, "is not known: DescribeContributorInsights is denied") {
 		t.Error(text)
+	}
+}
+
+// TestCheckTriesReports: where Contributor Insights is read beside incidents, check asks
+// whether it may be, and says what that costs.
+func TestCheckTriesReports(t *testing.T) {
+	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
+	w.enable("", "THROTTLED_KEYS", "PKT")
+	w.environment(t)
+	dir := t.TempDir()
+	check := func(cloudwatch string) (int, string) {
+		settings := "store: {url: 'sqlite:" + dir + "/k.db'}\ncloudwatch: {" + cloudwatch + "}\n"
+		if err := os.WriteFile(dir+"/reporter.yaml", []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		code := cli.Run(t.Context(), command(), []string{"check", "--config", dir + "/reporter.yaml"}, cli.Streams{Out: &out, Err: &errs})
+		return code, out.String() + errs.String()
+	}
+	for _, c := range []struct{ cloudwatch, says string }{
+		{"contributor_insights: true", "set cloudwatch.enabled, too"},
+		{"enabled: true, keys_secret_file: secret", "a secret that nothing needs"},
+	} {
+		if code, text := check(c.cloudwatch); code != cli.Misconfigured || !strings.Contains(text, c.says) {
+			t.Errorf("check of %s exits with %d: %s", c.cloudwatch, code, text)
+		}
+	}
+	if _, err := store.Migrate(t.Context(), "sqlite:"+dir+"/k.db"); err != nil {
+		t.Fatal(err)
+	}
+	const on = "enabled: true, contributor_insights: true"
+	if code, text := check(on); code != cli.OK || !strings.Contains(text, "Contributor Insights can be read in eu-west-1: $0.0058 a day at most") {
+		t.Error(text)
+	}
+	w.FailAll("GetInsightRuleReport", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
+	if code, text := check(on); code != cli.Misconfigured || !strings.Contains(text, "allow cloudwatch:GetInsightRuleReport") {
+		t.Errorf("check exits with %d: %s", code, text)
 	}
 }
 
