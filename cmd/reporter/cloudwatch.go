@@ -157,7 +157,8 @@ func newWatcher(ctx context.Context, c *Config, d cli.Daemon, judge *report.Judg
 		Clients: func(region string) (contributorinsights.API, contributorinsights.Tables) {
 			return metrics(region), dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) { o.Region = cmp.Or(region, o.Region) })
 		},
-		Store: d.Store, MonthlyCost: c.CloudWatch.MonthlyCost, Log: d.Log, Hashes: hashes,
+		Store: d.Store, Log: d.Log, Hashes: hashes,
+		Budget: func(now time.Time) float64 { return cloudwatch.Allowed(c.CloudWatch.MonthlyCost, now) },
 		Judges: func() bool { return judge.Judges(judging) },
 	}), nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/internal/cloudwatch"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/metrics"
@@ -69,8 +68,9 @@ type Clients func(region string) (contributorinsights.API, contributorinsights.T
 type Options struct {
 	Clients Clients
 	Store   Store
-	// MonthlyCost is what all reporters of the store may spend on CloudWatch, in US dollars.
-	MonthlyCost float64
+	// Budget returns what all reporters of the store may have spent on CloudWatch in the
+	// month by a time, in US dollars.
+	Budget func(now time.Time) float64
 	// Judges reports whether this process judges: the others read nothing.
 	Judges func() bool
 	// Hashes returns how a key of a table stands in samples; none or an error where that
@@ -157,9 +157,9 @@ func (w *Watcher) pass(ctx context.Context) error {
 	known, spent := map[sample.Target]bool{}, 0.0
 	for _, read := range reads {
 		known[read.Target] = true
-		spent += float64(read.Requested) * cloudwatch.Price
+		spent += float64(read.Requested) * contributorinsights.Price // a metric and a report cost the same
 	}
-	budget := cloudwatch.Allowed(w.MonthlyCost, now) - spent
+	budget := w.Budget(now) - spent
 	for _, target := range targets {
 		if !known[target] || now.Sub(w.attempted(target)) < every {
 			continue

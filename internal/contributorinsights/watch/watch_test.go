@@ -16,7 +16,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/sampling"
-	"github.com/keyheat/keyheat/internal/cloudwatch"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
 	"github.com/keyheat/keyheat/internal/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/heat"
@@ -86,7 +85,7 @@ func newScenario(t *testing.T) *scenario {
 			s.regions[region] = true
 			return s.server.Client(), tables
 		},
-		Store: clocked{st, s}, MonthlyCost: 50, Judges: func() bool { return s.judges }, Log: slog.New(slog.NewTextHandler(&s.logs, nil)),
+		Store: clocked{st, s}, Budget: func(time.Time) float64 { return 50 }, Judges: func() bool { return s.judges }, Log: slog.New(slog.NewTextHandler(&s.logs, nil)),
 	}
 	s.watcher = watch.New(s.options)
 	s.server.Describe("orders", "", cloudwatchtest.Insights{Status: "ENABLED", Rules: []string{accessed, throttled}})
@@ -234,7 +233,7 @@ func TestUnread(t *testing.T) {
 			s.server.FailAll("DescribeContributorInsights", cloudwatchtest.Failure{Status: 400, Code: "ResourceNotFoundException", Message: "no"})
 		}, "there is no such table or index"},
 		"no budget": {func(s *scenario) {
-			must(s.t, s.store.ChargeCloudWatch(s.t.Context(), orders, int64(50/cloudwatch.Price)))
+			must(s.t, s.store.ChargeCloudWatch(s.t.Context(), orders, int64(50/contributorinsights.Price)))
 		}, "cloudwatch.monthly_cost"},
 	} {
 		t.Run(name, func(t *testing.T) {
