@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/tableinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 	"github.com/keyheat/keyheat/store"
@@ -306,6 +310,66 @@ func TestCheckTriesReports(t *testing.T) {
 	w.FailAll("GetInsightRuleReport", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
 	if code, text := check(on); code != cli.Misconfigured || !strings.Contains(text, "allow cloudwatch:GetInsightRuleReport") {
 		t.Errorf("check exits with %d: %s", code, text)
+	}
+}
+
+// TestTheDaemonReadsContributorInsights: beside an open incident, into the finding that the
+// API has.
+func TestTheDaemonReadsContributorInsights(t *testing.T) {
+	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
+	w.enable("", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "PKT")
+	w.count("PKC", 198_000, some, canary)
+	w.environment(t)
+	url := "sqlite:" + t.TempDir() + "/k.db"
+	if _, err := store.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	collectCanary(t, url, "plain", "", &heard{all: map[string]*bytes.Buffer{}})
+	conf := defaults()
+	conf.Store.URL, conf.Listen = config.Secret(url), freeAddress(t)
+	conf.CloudWatch.Enabled, conf.CloudWatch.ContributorInsights = true, true
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, conf, nil, io.Discard) }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	said := func() *detect.ContributorInsights {
+		answer, err := client.Get("http://" + conf.Listen + "/api/v1/findings")
+		if err != nil {
+			return nil // it does not listen yet
+		}
+		defer answer.Body.Close()
+		var listed struct{ Findings []detect.Finding }
+		if err := json.NewDecoder(answer.Body).Decode(&listed); err != nil {
+			t.Fatal(err)
+		}
+		for i := range listed.Findings {
+			if c := listed.Findings[i].CloudWatch; c != nil && c.ContributorInsights != nil {
+				return c.ContributorInsights
+			}
+		}
+		return nil
+	}
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.After(90 * time.Second); ; {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal("nothing is said on the finding in 90 seconds")
+		}
+		if c := said(); c != nil {
+			// The samples are of this minute, which no report has yet.
+			if c.Verdict != detect.CountedNotAssessed || c.From == nil || !strings.Contains(c.Why, "none of these minutes yet") || w.Reports() != 2 {
+				t.Errorf("after %d reports the finding has %+v", w.Reports(), c)
+			}
+			return
+		}
 	}
 }
 
