@@ -110,11 +110,17 @@ func (s *scenario) judge(j store.Judgement) {
 // incident gives a target an incident; CloudWatch was read for it.
 func (s *scenario) incident(of sample.Target, cause detect.Cause, state detect.State) {
 	s.t.Helper()
+	s.unread(of, cause, state)
+	must(s.t, s.store.PutCloudWatch(s.t.Context(), store.CloudWatchRead{Target: of, State: "read", Through: s.ago(1)}, nil))
+}
+
+// unread gives a target an incident before CloudWatch was read for it.
+func (s *scenario) unread(of sample.Target, cause detect.Cause, state detect.State) {
+	s.t.Helper()
 	s.judge(store.Judgement{Incidents: []store.Incident{{
 		ID: of.Name() + of.Region + string(cause), Cause: string(cause), Target: of, Severity: "critical", State: string(state),
 		OpenedAt: s.now, LastSeen: s.now, Revision: 1, Document: []byte("{}"),
 	}}})
-	must(s.t, s.store.PutCloudWatch(s.t.Context(), store.CloudWatchRead{Target: of, State: "read", Through: s.ago(1)}, nil))
 }
 
 // sampled gives a target the roll-up of a minute, in which a key wrote 66,000 units.
@@ -170,6 +176,7 @@ func TestWhatIsDue(t *testing.T) {
 	ireland := sample.Target{Account: "123456789012", Region: "eu-west-1", Table: "orders"}
 	s.incident(ireland, detect.CauseHotKey, detect.Resolved)
 	s.incident(sample.Target{Table: "starved"}, detect.CauseStarvation, detect.Firing)
+	s.unread(sample.Target{Table: "new"}, detect.CauseHotKey, detect.Firing)
 	s.judges = false
 	s.pass()
 	if s.server.Reports() != 0 {
