@@ -406,10 +406,25 @@ func (f *streamFlags) openFiles(c *cobra.Command, o *analyze.Options) error {
 // awsUntilInterrupted returns the SDK's settings for a reading that an interrupt ends with
 // a verdict: the second one ends the process.
 func awsUntilInterrupted(ctx context.Context) (aws.Config, error) {
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	endAtTheSecondInterrupt()
 	settings, err := cli.AWSWithCredentials(ctx)
 	if err != nil {
 		return settings, cli.Wrong(err)
 	}
 	return settings, nil
+}
+
+// endAtTheSecondInterrupt has a second signal end the process as it ends others. It waits
+// for both from now on: one that comes before anybody has noticed the first is not lost.
+func endAtTheSecondInterrupt() {
+	received := make(chan os.Signal, 2)
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-received
+		again := <-received
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Signal(again) // it ends with this
+		}
+	}()
 }
