@@ -84,7 +84,7 @@ func analyzeCommand() *cobra.Command {
 	defaults := detect.DefaultPolicy()
 	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
 	top := c.Flags().Int("top", 0, "how many findings the table shows, the worst first; 40 when 0")
-	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit at which a key is a warning")
+	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning")
 	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy, as collector and reporter read it")
 	policyFile := c.Flags().String("policy", "", "the same `file`; deprecated")

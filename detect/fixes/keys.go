@@ -57,7 +57,7 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 func (c *Case) notToWait() string {
 	switch {
 	case c.reads():
-		return "a cache answers sooner"
+		return "a cache answers sooner what is read again"
 	case c.Index != "":
 		return "while a key of an index fills its partition, writes to the table itself are held back"
 	case c.FewValues:

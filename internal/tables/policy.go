@@ -15,7 +15,7 @@ import (
 
 // Policy decides from when on a key is hot, and how a finding is reported.
 type Policy struct {
-	Warning         float64       `yaml:"warning" help:"share of a partition's limit from which a key is a warning"`
+	Warning         float64       `yaml:"warning" help:"share of a partition's limit above which a key is a warning"`
 	Headroom        float64       `yaml:"headroom" help:"how many times the peak the advised shards carry"`
 	MinUnits        float64       `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
 	Severity        string        `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
