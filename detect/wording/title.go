@@ -156,7 +156,7 @@ func lasting(f *detect.Finding) string {
 	}
 	text += Span(f.LastSeen.Sub(f.FirstSeen) + time.Second)
 	if f.State == detect.Resolved {
-		text += ", over since " + f.LastSeen.UTC().Format("15:04:05 UTC")
+		text += ", until " + f.LastSeen.UTC().Format("15:04:05 UTC")
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func TestTitle(t *testing.T) {
 	for want, f := range map[string]*detect.Finding{
 		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                                           of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
 		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                                       of(detect.HotKeyWrite, "warm", 960, 0, 90),
-		"eu-west-1/orders: key “settings” needs up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, over since 12:00:44 UTC":         over,
+		"eu-west-1/orders: key “settings” needs up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC":              over,
 		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                            rolling,
 		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                                    pattern,
 		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "near", 1024, 0, 2),
