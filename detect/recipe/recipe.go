@@ -26,14 +26,17 @@ const (
 // Languages lists every language.
 func Languages() []Language { return []Language{Go, Python, Node} }
 
-// CopyPerSecond is how many items a second the code copies of the old key.
+// CopyPerSecond is how many items a second the code gives a shard. One that goes to another
+// key does so in a transaction, which costs twice the write units: these are half as many.
 const CopyPerSecond = 100
 
-// Attributes names those of the key, as far as they are known: the partition key is pk
-// and the sort key sk when they are empty. WithoutSort says that there is no sort key.
+// Attributes names those of the key, as far as they are known: code has examples in
+// place of empty ones, and says so. WithoutSort says that there is no sort key. Table has
+// the attributes of the table's own key where the key is of an index.
 type Attributes struct {
 	Partition, Sort string
 	WithoutSort     bool
+	Table           []string
 }
 
 // AttributesOf returns those of a key schema.
@@ -66,34 +69,68 @@ func For(f *detect.Finding, attributes Attributes, language Language) (string, b
 	return "", false
 }
 
+// example is what code says of a name that was not known.
+const example = "an example: change it"
+
 // write fills the language's template.
 func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Language) string {
+	data := map[string]any{
+		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": n.Base, "Old": f.Key, "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
+		"Before": n.Before, "After": n.After, "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
+		"Reads": f.Kind == detect.HotKeyRead && f.Index == "", "Moves": f.Kind != detect.HotKeyRead && f.Index == "",
+	}
+	prefix, pkNote, skNote, tableNote := "", "", "", ""
+	if f.Index != "" {
+		prefix = "gsi_" // the table's own key is beside it
+	}
 	if a.Partition == "" {
-		a.Partition = "pk"
+		a.Partition, pkNote = prefix+"pk", example
 	}
 	if a.Sort == "" && !a.WithoutSort {
-		a.Sort = "sk"
+		a.Sort, skNote = prefix+"sk", example
 	}
-	added := f.KeyType == "N" || f.KeyType == "B"
-	if added {
-		a.Partition += "_shard"
+	if len(a.Table) == 0 {
+		a.Table, tableNote = []string{"pk", "sk"}, "the table's own key; "+example
+	}
+	data["OldPK"], data["OldPKNote"] = a.Partition, pkNote
+	if added := f.KeyType == "N" || f.KeyType == "B"; added || f.Index != "" {
+		a.Partition, pkNote = a.Partition+"_shard", "a new attribute of type S"
+		if f.Index == "" {
+			data["Table"], data["NewTable"] = f.Table+"_shards", "a new table, since the key has another type: make it"
+			if n.Suffix == detect.SuffixCounter {
+				data["NewTable"] = "a new table, since the key has another type: make it, with what the old item has under its old key"
+			}
+		}
+	}
+	if f.KeyType == "B" {
+		data["OldNote"] = "as Keyheat shows it: give its bytes"
+	}
+	data["PK"], data["PKNote"], data["SK"], data["SKNote"] = a.Partition, pkNote, a.Sort, skNote
+	data["TableKey"], data["TableKeyNote"] = a.Table, tableNote
+	data["PerSecond"] = CopyPerSecond / 2
+	if f.Index != "" {
+		data["PerSecond"] = CopyPerSecond
 	}
 	name := string(language)
 	if n.Suffix == detect.SuffixCounter {
 		name += "-counter"
 	}
-	quote := quoted
-	if language == Node {
+	comment, quote := " // ", quoted
+	switch language {
+	case Node:
 		quote = quotedUTF16
+	case Python:
+		comment = "  # "
 	}
-	t := template.Must(template.New(name+".tmpl").Funcs(template.FuncMap{"quote": quote}).ParseFS(files, "code/"+name+".tmpl"))
+	functions := template.FuncMap{"quote": quote, "note": func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return comment + text
+	}}
+	t := template.Must(template.New(name+".tmpl").Funcs(functions).ParseFS(files, "code/"+name+".tmpl"))
 	var out strings.Builder
-	err := t.Execute(&out, map[string]any{
-		"Table": f.Table, "Index": f.Index, "Base": n.Base, "Old": f.Key, "Shards": n.Shards,
-		"Before": n.Before, "After": n.After, "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
-		"PK": a.Partition, "SK": a.Sort, "Added": added, "PerSecond": CopyPerSecond,
-	})
-	if err != nil {
+	if err := t.Execute(&out, data); err != nil {
 		panic(fmt.Sprintf("recipe: %v", err)) // a template of this package
 	}
 	return out.String()
