@@ -5,9 +5,11 @@ package awserror
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
 )
 
 // What may be wrong with credentials.
@@ -53,4 +55,14 @@ func Unanswered(err error) error {
 		err = inner
 	}
 	return fmt.Errorf("no answer: %w: check the region, the endpoint and the network", err)
+}
+
+// Unreadable returns an error for one of the SDK's that means that a response is not in the
+// service's protocol; nil for any other.
+func Unreadable(err error, service string) error {
+	var malformed *smithy.DeserializationError
+	if !errors.As(err, &malformed) || errors.Is(err, io.ErrUnexpectedEOF) { // or it was cut off
+		return nil
+	}
+	return fmt.Errorf("the endpoint does not speak %s's protocol: does AWS_ENDPOINT_URL name a stand-in that has no %s, or an old one?", service, service)
 }

@@ -138,6 +138,8 @@ func meaning(operation string, err, denied, missing error) error {
 	switch {
 	case awserror.Unanswered(err) != nil:
 		return fmt.Errorf("%s: %w", operation, awserror.Unanswered(err))
+	case awserror.Unreadable(err, service(operation)) != nil:
+		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service(operation)))
 	case !errors.As(err, &failed):
 		return fmt.Errorf("%s: %w", operation, err)
 	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
@@ -149,4 +151,12 @@ func meaning(operation string, err, denied, missing error) error {
 		return fmt.Errorf("%s: %w", operation, wrong)
 	}
 	return fmt.Errorf("%s: %s: %s", operation, failed.ErrorCode(), failed.ErrorMessage())
+}
+
+// service returns the name of the one that has an operation.
+func service(operation string) string {
+	if operation == "DescribeContributorInsights" {
+		return "DynamoDB"
+	}
+	return "CloudWatch"
 }
