@@ -380,7 +380,7 @@ func TestAMigrationRelievesAtOnce(t *testing.T) {
 		says      []string
 	}{
 		{"items that are put and deleted anywhere", detect.Wandering, true,
-			[]string{"delete an item from both;", "has only updates of old items and deletes, which until (d) are those of new items, too."}},
+			[]string{"delete an item from both, the old key first;", "has only updates of old items and deletes, which until (d) are those of new items, too."}},
 		{"a queue", detect.Rising, false,
 			[]string{"delete an item where it was read: from both where both have it;", "has only updates and deletes of old items."}},
 	} {

@@ -235,7 +235,7 @@ func migration(c *Case, base string) string {
 			wording.Quote(base), rate, c.Shards) + c.throttlesMeanwhile()
 	}
 	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated", wording.Quote(base), rate)
-	deletes, then := "delete an item from both", "updates of old items and deletes, which until (d) are those of new items, too"
+	deletes, then := "delete an item from both, the old key first", "updates of old items and deletes, which until (d) are those of new items, too"
 	if c.isQueue() {
 		old = "let the old key drain: nothing is copied, so that no job is there twice"
 		deletes, then = "delete an item where it was read: from both where both have it", "updates and deletes of old items"

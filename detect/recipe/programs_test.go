@@ -49,6 +49,8 @@ for name, happens in stories.items():
     shards.copy(items, lambda item: item["at"])
     shards.copy(items, lambda item: item["at"])
     told[name] = [item["v"] for item in shards.read_all()] + [len(TABLE)]
+    if mode == "index" and name == "put":  # it keeps the shard that it was put in
+        assert TABLE["1", "a"]["status_shard"] == shards.name(shards.shard_of("b"))
 both = []
 if mode == "moves":
     TABLE.clear()
@@ -227,6 +229,7 @@ for (const [name, happens] of Object.entries(stories)) {
   await shards.copy(items, (item) => item.at, 1e6);
   await shards.copy(items, (item) => item.at, 1e6);
   Told[name] = [...(await shards.readAll()).map((item) => item.v), TABLE.size];
+  if (mode === "index" && name === "put" && TABLE.get(of("1", "a")).status_shard !== shards.name(shards.shardOf("b"))) throw new Error("its shard was changed");
 }
 let Both = [];
 if (mode === "moves") {

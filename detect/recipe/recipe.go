@@ -3,6 +3,7 @@ package recipe
 import (
 	"embed"
 	"fmt"
+	"go/format"
 	"strconv"
 	"strings"
 	"text/template"
@@ -133,7 +134,14 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	if err := t.Execute(&out, data); err != nil {
 		panic(fmt.Sprintf("recipe: %v", err)) // a template of this package
 	}
-	return out.String()
+	if language != Go {
+		return out.String()
+	}
+	formatted, err := format.Source([]byte(out.String()))
+	if err != nil {
+		panic(fmt.Sprintf("recipe: %v", err)) // a template of this package
+	}
+	return string(formatted)
 }
 
 // quoted writes text as Go and Python read it, in ASCII.

@@ -170,11 +170,12 @@ func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts)
 	if known == nil {
 		return a
 	}
-	keys := known.KeySchema
-	if f.Index != "" {
-		keys = known.Indexes[f.Index].KeySchema
+	if f.Index == "" {
+		return recipe.AttributesOf(known.KeySchema)
 	}
-	return recipe.AttributesOf(keys)
+	a = recipe.AttributesOf(known.Indexes[f.Index].KeySchema)
+	a.Table = slices.Concat(known.KeySchema.PartitionKey, known.KeySchema.SortKey)
+	return a
 }
 
 func notInSamples(key string) string {
