@@ -83,9 +83,9 @@ const inOnePartition = ", while each key is in one partition"
 // loadWord names what share is of.
 func (t traits) loadWord() string {
 	if t.reads {
-		return "reads"
+		return "read units"
 	}
-	return "writes"
+	return "write units"
 }
 
 // likeTemplate returns the template as a part of a sentence.
@@ -131,7 +131,11 @@ func (t traits) oneOfThem(other string) string {
 	if other == "" {
 		return fmt.Sprintf("One of %s keys%s", t.number(t.distinct), t.likeTemplate())
 	}
-	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), t.likeTemplate())
+	like := t.likeTemplate()
+	if t.haveOneForm() { // of nearly all: there may be more of another form
+		like = ", nearly all like " + t.template
+	}
+	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), like)
 }
 
 // constantKey judges one key for everything.
