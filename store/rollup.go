@@ -61,11 +61,12 @@ func (s *Store) Heat(ctx context.Context, q HeatQuery) ([]Rollup, error) {
 	if len(q.Of) > 0 {
 		chosen = `(` + targetColumns + `) IN (VALUES ` + placeholders(len(q.Of), 4) + `)`
 	}
+	// CROSS JOIN: see RollupSpans.
 	return list(ctx, s, "read the roll-ups of tables", func(r *Rollup) []any {
 		return append(targetFields(&r.Target), &r.Level, &r.Begins, &r.Body)
 	}, fmt.Sprintf(`
-		SELECT `+targetColumns+`, level, begins, body FROM targets AS t JOIN rollups AS r ON r.target = t.id
-		WHERE %s AND level = $%d AND begins >= $%d AND begins < $%d
+		SELECT `+targetColumns+`, level, begins, body FROM targets AS t CROSS JOIN rollups AS r
+		WHERE %s AND r.target = t.id AND level = $%d AND begins >= $%d AND begins < $%d
 		ORDER BY begins`, chosen, len(args)+1, len(args)+2, len(args)+3), append(args, q.Level, utc(q.From), until(q.To))...)
 }
 
@@ -88,16 +89,17 @@ func (s *Store) RollupSpans(ctx context.Context, of *sample.Target, levels []int
 	}
 	for _, level := range levels {
 		args[0] = level
+		// CROSS JOIN has SQLite begin with the targets, and find their roll-ups by the primary
+		// key: it would read all of the level by the index on updated. Postgres takes any order.
 		spans, err := list(ctx, s, "read the spans of roll-ups", func(r *RollupSpan) []any {
 			return append(targetFields(&r.Target), &r.Level, &r.First, &r.Newest)
 		}, `
 			SELECT `+targetColumns+`, f.level, f.begins, n.begins
-			FROM targets AS t
-			JOIN rollups AS f ON f.target = t.id AND f.level = $1
+			FROM targets AS t CROSS JOIN rollups AS f CROSS JOIN rollups AS n
+			WHERE f.target = t.id AND f.level = $1
 				AND f.begins = (SELECT min(r.begins) FROM rollups AS r WHERE r.target = t.id AND r.level = $1)
-			JOIN rollups AS n ON n.target = t.id AND n.level = $1
-				AND n.begins = (SELECT max(r.begins) FROM rollups AS r WHERE r.target = t.id AND r.level = $1)
-			WHERE TRUE`+where, args...)
+				AND n.target = t.id AND n.level = $1
+				AND n.begins = (SELECT max(r.begins) FROM rollups AS r WHERE r.target = t.id AND r.level = $1)`+where, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -97,7 +97,7 @@ func (r *Reading) known() bool {
 	return false
 }
 
-// empty says that there is nothing to compare with.
+// empty returns why there is nothing to compare with.
 func (r *Reading) empty() string {
 	s := "Contributor Insights is enabled and empty: it lists no key for " + span(r.From, r.To) + ". That is no data, neither zero nor health."
 	if !r.Accessed.Exists {
@@ -161,7 +161,7 @@ func (r *Reading) others() string {
 	return fmt.Sprintf("It lists %s, all that it counted.", keys(len(r.Accessed.Series)))
 }
 
-// less says that a key had less than the samples show; nothing where that does not
+// less returns that a key had less than the samples show; empty where that does not
 // follow. Both may put a request at a minute's edge into different minutes: what the
 // samples show in some minutes is compared with those and one more on each side.
 func (r *Reading) less(f *detect.Finding, id string, from, to time.Time, table []corroboration.Minute) string {

@@ -72,7 +72,7 @@ func (k *Key) most() string {
 	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.About(k.WCU.High), wording.About(k.RCU.High))
 }
 
-// maybe says that a key may be over in other minutes, or in the same one.
+// maybe returns that a key may be over in other minutes, or in the same one.
 func (k *Key) maybe() string {
 	if k.PossibleMinutes == 0 {
 		return ""

@@ -172,7 +172,7 @@ func (r *Reader) Probe(ctx context.Context) error {
 	return err
 }
 
-// Disabled says that one of these rules does not count, and what to do; nothing where
+// Disabled returns that one of these rules does not count, and what to do; empty where
 // they do, or CloudWatch does not say: a report that is empty is said to be so.
 func (r *Reader) Disabled(ctx context.Context, s *Setup, rules ...Rule) string {
 	states, err := r.States(ctx)

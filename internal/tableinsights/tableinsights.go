@@ -226,7 +226,7 @@ func worthItems(keys []contributors.Key) bool {
 	return false
 }
 
-// empty says that there is nothing to judge, and what may be why.
+// empty writes into the result that there is nothing to judge, and what may be why.
 func (r *reading) empty(ctx context.Context) {
 	why := "no key is reported for these minutes. Contributor Insights is enabled and empty, which is neither zero load nor health: it counts only from when it was enabled, and no PartiQL statements; or nothing used the table then"
 	if _, all := r.setup.Rules[contributorinsights.AccessedKeys]; !all {

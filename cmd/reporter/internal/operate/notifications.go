@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,28 +31,16 @@ func listNotifications(settings Settings) *cobra.Command {
 		Use: "list", Short: "List notifications, the newest first", Args: cobra.NoArgs,
 		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state pending",
 	}
-	db, load := settings(c)
 	var q store.NotificationQuery
 	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
-	c.Flags().StringVar(&q.State, "state", "", "pending, delivered, dead, cancelled or summarised; all when empty")
-	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
-	format := cli.OutputFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
+	states := []string{store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
+	list(c, settings, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+		all, err := db.RecentNotifications(ctx, q)
+		if err != nil {
 			return err
 		}
-		states := []string{"", store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
-		if !slices.Contains(states, q.State) {
-			return cli.Wrong(fmt.Errorf("--state %q: give one of%s", q.State, strings.Join(states, " ")))
-		}
-		return db.With(c.Context(), func(db *store.Store) error {
-			all, err := db.RecentNotifications(c.Context(), q)
-			if err != nil {
-				return err
-			}
-			return writeNotifications(c.OutOrStdout(), all, *format)
-		})
-	}
+		return writeNotifications(out, all, f)
+	})
 	return c
 }
 

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +25,27 @@ type Settings func(c *cobra.Command) (db *cli.Store, load func() error)
 // Commands returns the commands.
 func Commands(settings Settings) []*cobra.Command {
 	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings)}
+}
+
+// list has a command show what the store has, of one state if that is given, in the format
+// that is asked for.
+func list(c *cobra.Command, settings Settings, states []string, state *string, limit *int,
+	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
+) {
+	db, load := settings(c)
+	among := strings.Join(states, ", ")
+	c.Flags().StringVar(state, "state", "", among+"; all when empty")
+	c.Flags().IntVar(limit, "limit", 50, "how many")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		if *state != "" && !slices.Contains(states, *state) {
+			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", *state, among))
+		}
+		return db.With(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
+	}
 }
 
 // forEachID has a command do something to each of what its arguments name, and say done

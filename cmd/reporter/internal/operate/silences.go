@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 	"time"
 
@@ -83,33 +83,23 @@ func listSilences(settings Settings) *cobra.Command {
 		Use: "list", Short: "List silences, those that end last first", Args: cobra.NoArgs,
 		Example: "  reporter silences list --store-url sqlite:keyheat.db --state active",
 	}
-	db, load := settings(c)
+	columns := []terminal.Column{
+		{Name: "state"}, {Name: "starts", Spare: 2}, {Name: "ends"}, {Name: "author", Spare: 1}, {Name: "id"},
+		{Name: "matchers", Least: 20}, {Name: "reason", Least: 10, Spare: 3},
+	}
 	var q store.SilenceQuery
-	c.Flags().StringVar(&q.State, "state", "", "pending, active or expired; all when empty")
-	c.Flags().IntVar(&q.Limit, "limit", 50, "how many")
-	format := cli.OutputFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
+	list(c, settings, silence.States(), &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+		all, err := db.Silences(ctx, q)
+		if err != nil {
 			return err
 		}
-		if q.State != "" && !slices.Contains(silence.States(), q.State) {
-			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(silence.States(), ", ")))
-		}
-		return db.With(c.Context(), func(db *store.Store) error {
-			all, err := db.Silences(c.Context(), q)
-			if err != nil {
-				return err
+		return cli.WriteList(out, all, f, "silences", columns, func(s silence.Silence) []string {
+			return []string{
+				s.State, s.StartsAt.UTC().Format(cli.InSeconds), s.EndsAt.UTC().Format(cli.InSeconds),
+				wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason),
 			}
-			columns := []terminal.Column{
-				{Name: "state"}, {Name: "starts", Spare: 2}, {Name: "ends"}, {Name: "author", Spare: 1}, {Name: "id"},
-				{Name: "matchers", Least: 20}, {Name: "reason", Least: 10, Spare: 3},
-			}
-			return cli.WriteList(c.OutOrStdout(), all, *format, "silences", columns, func(s silence.Silence) []string {
-				return []string{s.State, s.StartsAt.UTC().Format(cli.InSeconds), s.EndsAt.UTC().Format(cli.InSeconds),
-					wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason)}
-			})
 		})
-	}
+	})
 	return c
 }
 

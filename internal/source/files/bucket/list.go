@@ -98,7 +98,7 @@ func (r *Reader) find(ctx context.Context) error {
 	return nil
 }
 
-// nothing says that a path stands for no object.
+// nothing returns why a path stands for no object, and where to look.
 func (r *Reader) nothing(q *query) string {
 	see := ": see what there is with aws s3 ls " + Scheme + q.bucket + "/"
 	switch {
