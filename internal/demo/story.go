@@ -258,7 +258,7 @@ func (h *happened) over() scene {
 
 func (h *happened) oneItem() scene {
 	s := h.planned("One item", h.plan.Views)
-	s.Text = "Everybody opens the page of " + simulation.Product + ": one item of 20 KB, read strongly consistent 900 times a second. That is 4,500 read units; a partition serves 3,000."
+	s.Text = "Everybody opens the page of " + simulation.Product + ": one item of 20 KB, read strongly consistent 800 times a second. That is 4,000 read units; a partition serves 3,000."
 	s.Next = "Another page. This time shards cannot help."
 	return s
 }

@@ -164,6 +164,25 @@ func TestOneItemIsRefused(t *testing.T) {
 	}
 }
 
+// TestHalfOfTheReadsIsWithinTheLimit in the busiest second of a rush, at any hour: reading
+// eventually consistent is what the story has on-call do first.
+func TestHalfOfTheReadsIsWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("minutes of traffic are too much for the race detector")
+	}
+	for hour := range 24 {
+		from := start.Add(time.Duration(hour) * time.Hour)
+		s := New(uint64(hour), from, Product)
+		s.Until(from.Add(SecondsKept*time.Second), &Plan{Views: from})
+		for _, second := range s.Seconds(Product, from.Add(SecondsKept*time.Second)) {
+			if room := detect.ShareOf(detect.PartitionRead, detect.DefaultWarning); second.Asked/2 > room {
+				t.Errorf("%s: half of %d is above %d", second.At, second.Asked, room)
+			}
+		}
+	}
+}
+
 // TestTheSameSeedIsTheSameTraffic, also of an application that was made anew on the way.
 func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 	t.Parallel()
