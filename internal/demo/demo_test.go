@@ -156,7 +156,9 @@ func TestTheStory(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if hot.State != detect.Firing || hot.Utilization < 1.2 || hot.Consumed.WCU > 1052 {
+	// What is refused at the end of a second and served in the next one counts in the
+	// second in which the call was made, beside what a partition serves in a second.
+	if hot.State != detect.Firing || hot.Utilization < 1.2 || hot.Consumed.WCU > 1200 {
 		t.Errorf("the campaign's finding is %+v", hot)
 	}
 	if code := press(t, address, "cross-site"); code != http.StatusForbidden || scene(t, address) != "Paged" {
