@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,6 +88,55 @@ func (s *Store) Incidents(ctx context.Context, q IncidentQuery) ([]Incident, err
 func (s *Store) Incident(ctx context.Context, id string) (Incident, error) {
 	found, err := first(selectAll(ctx, s.read, (*Incident).fields, incidentSelect+` WHERE i.id = $1`, id))
 	return found, wrap(ctx, "read incident "+id, err)
+}
+
+// IncidentsByID returns those of a page of incidents that are stored, in the order of
+// their IDs, with one query.
+func (s *Store) IncidentsByID(ctx context.Context, ids []string) ([]Incident, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(ctx, s, "read incidents by their IDs", (*Incident).fields,
+		incidentSelect+` WHERE i.id IN (VALUES `+placeholders(len(ids), 1)+`) ORDER BY i.id`, texts(ids)...)
+}
+
+// IncidentFinding is one of an incident's findings.
+type IncidentFinding struct {
+	Incident string
+	// Of is how many findings of the incident are stored.
+	Of int
+	Finding
+}
+
+// IncidentFindings returns findings of each of a page of incidents, at most so many of
+// each: its root, then the most utilised. It takes one query.
+func (s *Store) IncidentFindings(ctx context.Context, ids []string, most int) ([]IncidentFinding, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	// Documents are large: they are read only of what is chosen.
+	return list(ctx, s, "read the findings of incidents", func(f *IncidentFinding) []any {
+		return append([]any{&f.Incident, &f.Of}, f.Finding.fields()...)
+	}, `
+		SELECT m.incident, m.stored, `+targetColumns+`, f.`+findingColumns+`
+		FROM (
+			SELECT m.incident, m.fingerprint, count(*) OVER (PARTITION BY m.incident) AS stored, row_number() OVER (
+				PARTITION BY m.incident
+				ORDER BY CASE m.fingerprint WHEN i.root THEN 0 ELSE 1 END, o.utilization DESC, m.fingerprint) AS place
+			FROM incident_findings AS m JOIN incidents AS i ON i.id = m.incident JOIN findings AS o ON o.fingerprint = m.fingerprint
+			WHERE m.incident IN (VALUES `+placeholders(len(ids), 1)+`)) AS m
+		JOIN findings AS f ON f.fingerprint = m.fingerprint JOIN targets AS t ON t.id = f.target
+		WHERE m.place <= $`+strconv.Itoa(len(ids)+1)+`
+		ORDER BY m.incident, m.place`, append(texts(ids), most)...)
+}
+
+// texts returns texts as the parameters of a query.
+func texts(all []string) []any {
+	args := make([]any, len(all))
+	for i, text := range all {
+		args[i] = text
+	}
+	return args
 }
 
 // IncidentHistory returns an incident's transitions in the order they were

@@ -147,13 +147,7 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 const maxOthers = 100
 
 // findOthers adds the other findings of the incident.
-func (s *Site) findOthers(ctx context.Context, page *findingPage) error {
-	incident, err := s.store.Incident(ctx, page.F.Incident)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err == nil {
-		page.Others, page.More, err = overview.Others(ctx, s.store, incident, page.F.Fingerprint, maxOthers)
-	}
+func (s *Site) findOthers(ctx context.Context, page *findingPage) (err error) {
+	page.Others, page.More, err = overview.Others(ctx, s.store, page.F.Incident, page.F.Fingerprint, maxOthers)
 	return err
 }

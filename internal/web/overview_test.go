@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -80,6 +82,45 @@ func TestPagesOfIncidents(t *testing.T) {
 		if order := strings.Join(states, " "); len(seen) != want || !strings.HasPrefix("firing pending resolved", order) && order != "pending resolved" {
 			t.Errorf("%q has %d incidents, want %d, as %s", query, len(seen), want, order)
 		}
+	}
+}
+
+// counting counts the queries that read incidents and their findings.
+type counting struct {
+	overview.Store
+	queries int
+}
+
+func (c *counting) IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error) {
+	c.queries++
+	return c.Store.IncidentsByID(ctx, ids)
+}
+
+func (c *counting) IncidentFindings(ctx context.Context, ids []string, most int) ([]store.IncidentFinding, error) {
+	c.queries++
+	return c.Store.IncidentFindings(ctx, ids, most)
+}
+
+// TestQueriesOfAPage: a page of twenty incidents takes as many queries as one of two.
+func TestQueriesOfAPage(t *testing.T) {
+	t.Parallel()
+	queries := func(incidents int) int {
+		q, err := overview.ParseQuery(nil)
+		must(t, err)
+		c := &counting{Store: many(t, incidents)}
+		p, err := overview.Load(t.Context(), c, q)
+		must(t, err)
+		rows := 0
+		for _, section := range p.Sections {
+			rows += len(section.Rows)
+		}
+		if want := min(incidents, overview.PageSize); rows != want {
+			t.Errorf("of %d incidents %d are listed, want %d", incidents, rows, want)
+		}
+		return c.queries
+	}
+	if few, twenty := queries(2), queries(90); few != twenty || few == 0 {
+		t.Errorf("2 incidents take %d queries, 20 take %d", few, twenty)
 	}
 }
 

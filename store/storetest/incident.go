@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 var incidents = []obligation{
 	{"an incident is stored and replaced whole", incidentReplaced},
 	{"incidents are chosen by what a query names", incidentsChosen},
+	{"incidents of a page are read with one query, and so are their findings", incidentsOfAPage},
 	{"heads of incidents are in the order of a list, and searched by table and key", incidentHeads},
 	{"open incidents and findings are counted and named by table", openHeads},
 	{"an incident's history is in the order of writing", incidentHistory},
@@ -81,6 +84,34 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 	equal(t, "with findings", value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{})),
 		[]store.Incident{pending, incident("firing"), resolved, bare})
 	equal(t, "one that did not fire", value[store.Incident](t)(s.Incident(t.Context(), "pending")), pending)
+}
+
+func incidentsOfAPage(t *testing.T, s *store.Store) {
+	a, b := incident("a"), incident("b")
+	a.Root, a.Findings = "a-mild", []string{"a-gone", "a-high", "a-higher", "a-mild", "a-same"}
+	var found []store.Finding
+	for fingerprint, utilization := range map[string]float64{"a-mild": 1, "a-high": 2, "a-same": 2, "a-higher": 3, "b-1": 9, "b-2": 8, "other": 7} {
+		found = append(found, store.Finding{
+			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: "key of " + fingerprint, Severity: "critical", State: "firing",
+			Utilization: utilization, FirstSeen: noon, LastSeen: noon, Document: []byte(`{"of":"` + fingerprint + `"}`),
+		})
+	}
+	judge(t, s, store.Judgement{Findings: found, Incidents: []store.Incident{b, a, incident("c")}})
+	equal(t, "incidents", value[[]store.Incident](t)(s.IncidentsByID(t.Context(), []string{"b", "unknown", "a"})), []store.Incident{a, b})
+	equal(t, "none", value[[]store.Incident](t)(s.IncidentsByID(t.Context(), nil)), nil)
+	for most, want := range map[int]string{
+		1: "a-mild of 4, b-1 of 2", 3: "a-mild of 4, a-higher of 4, a-high of 4, b-1 of 2, b-2 of 2",
+		9: "a-mild of 4, a-higher of 4, a-high of 4, a-same of 4, b-1 of 2, b-2 of 2",
+	} {
+		var got []string
+		for _, f := range value[[]store.IncidentFinding](t)(s.IncidentFindings(t.Context(), []string{"b", "unknown", "a", "c"}, most)) {
+			got = append(got, fmt.Sprintf("%s of %d", f.Fingerprint, f.Of))
+			stored := value[store.Finding](t)(s.Finding(t.Context(), f.Fingerprint))
+			equal(t, "the finding of "+f.Incident, f.Finding, stored)
+		}
+		equal(t, fmt.Sprintf("at most %d findings of each", most), strings.Join(got, ", "), want)
+	}
+	equal(t, "of none", value[[]store.IncidentFinding](t)(s.IncidentFindings(t.Context(), nil, 9)), nil)
 }
 
 func incidentHeads(t *testing.T, s *store.Store) {

@@ -5,7 +5,6 @@ package overview
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -28,11 +27,16 @@ const (
 // Store is what the page is made of; *store.Store has it.
 type Store interface {
 	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
-	Incident(ctx context.Context, id string) (store.Incident, error)
-	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
+	FindingStore
 	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
+}
+
+// FindingStore is what findings of incidents are read of; *store.Store has it.
+type FindingStore interface {
+	IncidentFindings(ctx context.Context, ids []string, most int) ([]store.IncidentFinding, error)
 }
 
 // Page is a page of incidents.
@@ -112,71 +116,87 @@ func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) e
 			return err
 		}
 	}
+	rows, err := load(ctx, st, listed)
+	if err != nil {
+		return err
+	}
 	for i := range listed {
-		row, err := load(ctx, st, &listed[i])
-		if errors.Is(err, store.ErrNotFound) {
+		row, ok := rows[listed[i].ID]
+		if !ok {
 			continue // pruned since
-		}
-		if err != nil {
-			return err
 		}
 		state := detect.State(listed[i].State)
 		if n := len(p.Sections); n == 0 || p.Sections[n-1].State != state {
 			p.Sections = append(p.Sections, Section{State: state, Of: p.Counts[state]})
 		}
 		last := &p.Sections[len(p.Sections)-1]
-		last.Rows = append(last.Rows, row)
+		last.Rows = append(last.Rows, *row)
 	}
 	return nil
 }
 
-// load returns an incident with its findings.
-func load(ctx context.Context, st Store, h *store.IncidentHead) (r Row, err error) {
-	stored, err := st.Incident(ctx, h.ID)
+// load returns those of a page of incidents that are stored with their roots, by ID, with
+// their findings.
+func load(ctx context.Context, st Store, listed []store.IncidentHead) (map[string]*Row, error) {
+	ids := make([]string, len(listed))
+	for i := range listed {
+		ids[i] = listed[i].ID
+	}
+	incidents, err := st.IncidentsByID(ctx, ids)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	if err := json.Unmarshal(stored.Document, &r.Incident); err != nil {
-		return r, fmt.Errorf("stored incident %s: %w", h.ID, err)
+	found, err := findings(ctx, st, ids, 1+maxOthers)
+	if err != nil {
+		return nil, err
 	}
-	if r.Root, err = finding(ctx, st, stored.Root); err != nil {
-		return r, err
+	rows := make(map[string]*Row, len(incidents))
+	for _, stored := range incidents {
+		of := found[stored.ID]
+		if len(of.all) == 0 || of.all[0].Fingerprint != stored.Root {
+			continue
+		}
+		r := &Row{Root: of.all[0], Others: of.all[1:], More: of.stored - len(of.all)}
+		if err := json.Unmarshal(stored.Document, &r.Incident); err != nil {
+			return nil, fmt.Errorf("stored incident %s: %w", stored.ID, err)
+		}
+		rows[stored.ID] = r
 	}
-	r.Others, r.More, err = Others(ctx, st, stored, stored.Root, maxOthers)
-	return r, err
+	return rows, nil
 }
 
-// Others returns up to most findings of an incident but one, the most utilised first, and
-// how many more there are.
-func Others(ctx context.Context, st Store, of store.Incident, but string, most int) (all []detect.Finding, more int, err error) {
-	for _, fingerprint := range of.Findings {
-		if fingerprint == but {
-			continue
-		}
-		if len(all) == most {
-			more++
-			continue
-		}
-		f, err := finding(ctx, st, fingerprint)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
+// Others returns up to most findings of an incident but one, its root and then the most
+// utilised, and how many more there are.
+func Others(ctx context.Context, st FindingStore, incident, but string, most int) (all []detect.Finding, more int, err error) {
+	found, err := findings(ctx, st, []string{incident}, 1+most)
+	if err != nil {
+		return nil, 0, err
+	}
+	of := found[incident]
+	all = slices.DeleteFunc(of.all, func(f detect.Finding) bool { return f.Fingerprint == but })
+	all = all[:min(len(all), most)]
+	return all, max(0, of.stored-1-len(all)), nil
+}
+
+// of is findings of one incident, and how many of it are stored.
+type of struct {
+	all    []detect.Finding
+	stored int
+}
+
+// findings returns findings of incidents by ID, at most so many of each.
+func findings(ctx context.Context, st FindingStore, ids []string, most int) (map[string]of, error) {
+	rows, err := st.IncidentFindings(ctx, ids, most)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]of)
+	for _, stored := range rows {
+		f, err := detect.ReadFinding(stored.Document)
 		if err != nil {
-			return nil, 0, err
+			return nil, fmt.Errorf("stored finding %s: %w", stored.Fingerprint, err)
 		}
-		all = append(all, f)
+		found[stored.Incident] = of{append(found[stored.Incident].all, f), stored.Of}
 	}
-	return all, more, nil
-}
-
-func finding(ctx context.Context, st Store, fingerprint string) (detect.Finding, error) {
-	stored, err := st.Finding(ctx, fingerprint)
-	if err != nil {
-		return detect.Finding{}, err
-	}
-	f, err := detect.ReadFinding(stored.Document)
-	if err != nil {
-		err = fmt.Errorf("stored finding %s: %w", fingerprint, err)
-	}
-	return f, err
+	return found, nil
 }
