@@ -419,7 +419,8 @@ type Recent struct {
 	Unit  string  `json:"unit"`
 	Limit float64 `json:"limit"`
 	// Loads are whole units a second; null where it was not seen whether the key had any.
-	// The newest second may still have been going on.
+	// 0 may be up to [TrackShare] of the limit, below which a key is not followed. The
+	// newest second may still have been going on.
 	Loads []*float64 `json:"loads"`
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // TestRecentSeconds: a second in which nothing was seen of the key is not known, unless
-// all of it was seen; a part of one is what was seen.
+// all of it was seen: then the key was calm. A part of one is what was seen.
 func TestRecentSeconds(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
@@ -47,7 +47,7 @@ func TestRecentSeconds(t *testing.T) {
 			got[i] = *l
 		}
 	}
-	want := slices.Concat(slices.Repeat([]float64{-1}, 15), []float64{1200, 0, -1, 700, -1, -1, -1, -1, -1, -1, 1501, -1, 800, -1, 1100})
+	want := slices.Concat(slices.Repeat([]float64{-1}, 15), []float64{1200, 0, 0, 700, 0, 0, 0, 0, 0, 0, 1501, 0, 800, -1, 1100})
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}

@@ -241,20 +241,25 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 	return l, false
 }
 
-// Recent returns the key's load in the seconds up to and including one; nil when none of
-// them was seen. Of a second that was not seen completely it is what was seen, and
-// nothing is not.
+// Recent returns the key's load in the seconds up to and including one; nil when it had
+// none in any that was seen. Of a second that was not seen completely it is what was seen,
+// and nothing is not known. Of one that was, nothing is none that the samples show, or so
+// little that the key was not followed: less than TrackShare of a limit.
 func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
 	r := &detect.Recent{From: detect.At(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
 	known := false
-	for i := range t.points {
-		p := &t.points[i]
-		load := p.of(k).Value
-		if p.second < from || p.second > last || load == 0 && !within.seen(p.second) {
-			continue
+	for n := range r.Loads {
+		second := from + int64(n)
+		load, seen := sample.Milli(0), within.complete(second-1, second) == 1
+		if i, found := t.at(second); found {
+			load = t.points[i].of(k).Value
+			seen = load > 0 || within.seen(second)
+			known = known || seen
 		}
-		r.Loads[p.second-from], known = new(math.Round(detect.Units(load))), true
+		if seen {
+			r.Loads[n] = new(math.Round(detect.Units(load)))
+		}
 	}
 	if !known {
 		return nil

@@ -50,57 +50,67 @@ func SetTitles(incidents []detect.Incident, found []detect.Finding) {
 	}
 }
 
-// about says what a finding is about.
+// about says what a finding is about, or was about when it is over.
 func about(f *detect.Finding) string {
 	key := Quote(Shorten(f.Key, longestKey))
+	of := func(now, then string) string { return tense(f, now, then) }
+	is, are := of("is", "was"), of("are", "were")
 	switch f.Kind {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
 		return "key " + key + needs(f)
 	case detect.HotPartition:
-		return "a partition throttles requests, and no key of it is known to be hot"
+		return "a partition " + of("throttles", "throttled") + " requests, and no key of it " + is + " known to be hot"
 	case detect.TableStarvation:
-		return "requests are throttled for lack of capacity, whatever the key"
+		return "requests " + are + " throttled for lack of capacity, whatever the key"
 	case detect.RollingHotKey:
 		if f.Rolling != nil {
 			if n := len(f.Rolling.Keys); n > 0 {
 				key = Quote(Shorten(f.Rolling.Keys[n-1], longestKey)) // f.Key is the pattern
 			}
-			return fmt.Sprintf("a new key is hot each %s, the last %s", f.Rolling.Period, key)
+			return fmt.Sprintf("a new key %s hot each %s, the last %s", is, f.Rolling.Period, key)
 		}
 	case detect.MovingHotSpot:
-		return "keys are hot one after another, as in a sorted import"
+		return "keys " + are + " hot one after another, as in a sorted import"
 	case detect.LowCardinalityKey:
-		return "so few key values that they bound the table"
+		return "so few key values that they " + of("bound", "bounded") + " the table"
 	case detect.TooFewShards, detect.TooManyShards, detect.UnevenShards:
-		if s := f.Sharding; s != nil {
-			return shards(f.Kind, s)
+		if f.Sharding != nil {
+			return shards(f)
 		}
 	case detect.SingleCaller:
-		return "one caller alone makes key " + key + " hot"
+		return "one caller alone " + of("makes", "made") + " key " + key + " hot"
 	case detect.RetryStorm:
-		return "one caller sends requests of key " + key + " again and again"
+		return "one caller " + of("sends", "sent") + " requests of key " + key + " again and again"
 	case detect.TestKey:
-		return "key " + key + " is hot, and looks like a test's"
+		return "key " + key + " " + is + " hot, and looks like a test's"
 	case detect.LargeItem:
-		return "key " + key + " has large items of which writes change little"
+		return "key " + key + of(" has large items of which writes change little", " had large items of which writes changed little")
 	case detect.LargeCollection:
-		return "the items of key " + key + " grow towards the 10 GB of an item collection"
+		return "the items of key " + key + " " + of("grow", "grew") + " towards the 10 GB of an item collection"
 	case detect.CoverageFell:
-		return "the samples show less of the load than before"
+		return "the samples " + of("show", "showed") + " less of the load than before"
 	case detect.CollectionStopped:
-		return "no new samples are counted"
+		return "no new samples " + are + " counted"
 	case detect.CollectionLags:
-		return "samples are counted late"
+		return "samples " + are + " counted late"
 	case detect.BadSamples:
-		return "a part of the samples is rejected"
+		return "a part of the samples " + is + " rejected"
 	case detect.TablesRefused:
-		return "a collector has no room for tables"
+		return "a collector " + of("has", "had") + " no room for tables"
 	case detect.SamplesLost:
 		return "samples were lost"
 	case detect.TooManyHotKeys:
-		return "more keys are hot than are followed"
+		return "more keys " + are + " hot than " + are + " followed"
 	}
 	return string(f.Kind)
+}
+
+// tense returns the words for a finding as it is: those of the past when it is over.
+func tense(f *detect.Finding, now, then string) string {
+	if f.State == detect.Resolved {
+		return then
+	}
+	return now
 }
 
 // needs says how much of what one partition serves a key needs: at most, or on average
@@ -122,7 +132,7 @@ func needs(f *detect.Finding) string {
 		peak, most, average = Rounded(mean.Value), "about", " on average"
 	}
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" needs %s %s %s/s%s, %s what one partition %s%s", most, About(peak), unit, average, Times(detect.Ratio(peak, limit)), serves, beside)
+	return fmt.Sprintf(" %s %s %s %s/s%s, %s what one partition %s%s", tense(f, "needs", "needed"), most, About(peak), unit, average, Times(detect.Ratio(peak, limit)), serves, beside)
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and
@@ -134,15 +144,16 @@ func Times(ratio float64) string {
 	return strconv.FormatFloat(Rounded(ratio), 'f', -1, 64) + " times"
 }
 
-func shards(k detect.Kind, s *detect.Sharded) string {
+func shards(f *detect.Finding) string {
+	s := f.Sharding
 	of := "key " + Quote(Shorten(s.Base, longestKey))
-	switch k {
+	switch f.Kind {
 	case detect.TooFewShards:
-		return fmt.Sprintf("%s has %d shards and needs %d", of, s.Shards, s.Needed)
+		return fmt.Sprintf(tense(f, "%s has %d shards and needs %d", "%s had %d shards and needed %d"), of, s.Shards, s.Needed)
 	case detect.TooManyShards:
-		return fmt.Sprintf("%s has %d shards, and %d would do", of, s.Shards, s.Needed)
+		return fmt.Sprintf(tense(f, "%s has %d shards, and %d would do", "%s had %d shards, and %d would have done"), of, s.Shards, s.Needed)
 	}
-	return fmt.Sprintf("the %d shards of %s are not used evenly", s.Shards, of)
+	return fmt.Sprintf("the %d shards of %s %s not used evenly", s.Shards, of, tense(f, "are", "were"))
 }
 
 // lasting says for how long, of what began and is not a design.

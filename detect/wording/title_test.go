@@ -1,6 +1,7 @@
 package wording_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestTitle(t *testing.T) {
 	for want, f := range map[string]*detect.Finding{
 		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                                           of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
 		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                                       of(detect.HotKeyWrite, "warm", 960, 0, 90),
-		"eu-west-1/orders: key “settings” needs up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC":              over,
+		"eu-west-1/orders: key “settings” needed up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC":             over,
 		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                            rolling,
 		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                                    pattern,
 		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "near", 1024, 0, 2),
@@ -74,7 +75,11 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasATitle: none is only the word of the kind.
+// present finds words of the present tense; what a partition is certain to serve stays so.
+var present = regexp.MustCompile(` (is [^c]|(are|has|needs|throttles|makes|sends|grow|show|bound|change|do) )`)
+
+// TestEveryKindHasATitle: none is only the word of the kind, and that of what is over does
+// not speak of now.
 func TestEveryKindHasATitle(t *testing.T) {
 	t.Parallel()
 	for _, k := range []detect.Kind{
@@ -87,6 +92,9 @@ func TestEveryKindHasATitle(t *testing.T) {
 		f.Rolling, f.Sharding = &detect.Rolling{Period: "day"}, &detect.Sharded{}
 		if title := wording.Title(&f); strings.Contains(title, string(k)) || utf8.RuneCountInString(title) > 200 {
 			t.Errorf("%s: %q", k, title)
+		}
+		if f.State = detect.Resolved; present.MatchString(wording.Title(&f) + " ") {
+			t.Errorf("%s, when it is over: %q", k, wording.Title(&f))
 		}
 	}
 }
