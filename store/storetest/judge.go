@@ -126,6 +126,22 @@ func totals(t *testing.T, s *store.Store) {
 	})
 	equal(t, "served since the second", since(big.Second), []store.Served{{Target: byStatus, Requests: 1 << 60, ThrottledRequests: big.ThrottledRequests}})
 	equal(t, "served since", since(big.Second.Add(time.Second)), nil)
+
+	// A second that is written again counts once, as it is now; what is in the sums is what
+	// is in the seconds.
+	for n := range 20 {
+		late := carts
+		late.Second, late.Requests, late.ReadMilli, late.ThrottledRequests = carts.Second.Add(time.Duration(n%13)*time.Second), int64(n), 7, 1
+		judge(t, s, store.Judgement{Windows: []store.Window{late}})
+	}
+	want := store.Total{Target: carts.Target}
+	for _, w := range value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: carts.Target})) {
+		want.Requests, want.ReadMilli, want.WriteMilli = want.Requests+w.Requests, want.ReadMilli+w.ReadMilli, want.WriteMilli+w.WriteMilli
+		want.ThrottledRequests, want.Seconds = want.ThrottledRequests+w.ThrottledRequests, want.Seconds+1
+	}
+	equal(t, "seconds", want.Seconds, 13)
+	equal(t, "totals of late seconds", value[[]store.Total](t)(s.Totals(t.Context()))[0], want)
+	equal(t, "served of late seconds", since(time.Time{})[0], store.Served{Target: carts.Target, Requests: want.Requests, ThrottledRequests: want.ThrottledRequests})
 }
 
 func cursorsAdvance(t *testing.T, s *store.Store) {
