@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
@@ -37,6 +39,19 @@ type findingPage struct {
 	MaySilence bool
 	// Groups are the groups in which receivers are told of the incident.
 	Groups []string
+}
+
+// quotedKey is how much of a long key stands in the sentences of its page, in characters:
+// they name it again and again, and the heading has it.
+const quotedKey = 40
+
+// Brief returns a sentence about the finding in which a long key is cut.
+func (p *findingPage) Brief(text string) string {
+	key := wording.Printable(p.F.Key)
+	if utf8.RuneCountInString(key) <= shownKey {
+		return text
+	}
+	return strings.ReplaceAll(text, key, wording.Shorten(key, quotedKey))
 }
 
 // groupName says who is told of a group of incidents, and what these have in common.

@@ -193,14 +193,17 @@ func decode(row store.Finding) (detect.Finding, error) {
 	return f, nil
 }
 
-// todo returns the first sentence of the first step that is something to do. Findings
-// that were stored before steps had an effort begin with what does not help.
+// todo returns the first sentence of the first step that is something to do, without its
+// arithmetic, and what it leaves where that is proven. Findings that were stored before
+// steps had an effort begin with what does not help.
 func todo(f detect.Finding) string {
 	for _, step := range f.Advice {
 		if step.Effort != "" || step.Action != detect.ActionCapacity {
-			sentence, _, cut := strings.Cut(step.Text, ". ")
-			if cut {
-				sentence += "."
+			sentence, _, _ := strings.Cut(step.Text, ". ")
+			sentence, _, _ = strings.Cut(sentence, ": ceil(")
+			sentence = strings.TrimSuffix(sentence, ".") + "."
+			if step.After != nil {
+				sentence += " Leaves " + wording.Leaves(&step) + "."
 			}
 			return sentence
 		}
