@@ -97,7 +97,7 @@ type change struct {
 
 func (p *Report) page() page {
 	v := page{
-		Title: p.title(), Summary: clip(p.Summary, maxLong), Period: p.moment(p.From) + " to " + p.moment(p.To),
+		Title: p.title(), Summary: sentences(p.Summary), Period: p.moment(p.From) + " to " + p.moment(p.To),
 		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
 		Silences: listOf(p.Silences, p.silenceRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
@@ -128,7 +128,7 @@ func (p *Report) page() page {
 // topics returns the worst incidents in sentences.
 func (p *Report) topics(from []Incident, most int) (all []topic) {
 	for _, i := range from[:min(len(from), most)] {
-		all = append(all, topic{p.incidentRow(i), clip(i.Why, maxLong), clip(i.Limits, maxLong)})
+		all = append(all, topic{p.incidentRow(i), sentences(i.Why), sentences(i.Limits)})
 	}
 	return all
 }
@@ -160,7 +160,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: known(i.Utilization, whole), Began: p.moment(i.Began), Until: "still open", Times: known(i.Times, count),
-		Fix: clip(i.FirstFix, maxLong), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.silenced(i.ID),
+		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.silenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:
@@ -215,7 +215,7 @@ func (p *Report) addNotSeen(v *page) {
 		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
 	}
 	v.Problems = listOf(n.Problems, func(c CollectorProblem) problemRow {
-		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), clip(c.What, maxLong)}
+		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), sentences(c.What)}
 	})
 	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
 		return gapRow{
@@ -224,7 +224,7 @@ func (p *Report) addNotSeen(v *page) {
 		}
 	})
 	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
-		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), clip(c.Why, maxLong)}
+		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), sentences(c.Why)}
 	})
 }
 

@@ -95,6 +95,24 @@ func clip(text string, most int) string {
 	return string(runes[:most]) + "… (" + wording.Count(int64(len(text))) + " bytes)"
 }
 
+// sentences returns text of Keyheat's own, which quotes what others wrote so that it can be
+// read; a long one ends behind a sentence.
+func sentences(text string) string {
+	parts := strings.Split(text, `\`) // of the escapes in quotes, which are not escaped again
+	for i, part := range parts {
+		parts[i] = wording.Printable(part)
+	}
+	printable := strings.Join(parts, `\`)
+	if utf8.RuneCountInString(printable) <= maxLong {
+		return printable
+	}
+	kept := string([]rune(printable)[:maxLong])
+	if end := strings.LastIndex(kept, ". "); end > 0 {
+		return kept[:end+1] + " …"
+	}
+	return kept + "…"
+}
+
 func count(n int) string { return wording.Count(int64(n)) }
 
 func plural(n int, one, many string) string {

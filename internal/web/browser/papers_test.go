@@ -42,8 +42,8 @@ func TestOperators(t *testing.T) {
 		_, err := silence.Add(t.Context(), w.store, r, "ada@example.com")
 		must(t, err)
 	}
-	for day := range 3 {
-		to := time.Now().AddDate(0, 0, -day)
+	for day, id := range []string{"oldest", "middle", "newest"} {
+		to := time.Now().AddDate(0, 0, day-2)
 		rows, err := digest.Load(t.Context(), w.store, digest.Request{Name: "daily", Zone: "Europe/Berlin", From: to.AddDate(0, 0, -1), To: to}, nil)
 		must(t, err)
 		report, err := digest.New(rows)
@@ -53,7 +53,7 @@ func TestOperators(t *testing.T) {
 		_, err = w.store.SeeSchedule(t.Context(), "daily", "")
 		must(t, err)
 		_, err = w.store.PutReport(t.Context(), store.Report{
-			ID: []string{"newest", "middle", "oldest"}[day], Schedule: "daily", Due: to, From: report.From, To: report.To, Summary: report.Summary, Document: document,
+			ID: id, Schedule: "daily", Due: to, From: report.From, To: report.To, Summary: report.Summary, Document: document,
 		}, nil)
 		must(t, err)
 	}

@@ -188,9 +188,13 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 	for _, i := range detect.Incidents(found) {
 		document, err := json.Marshal(i)
 		must(t, err)
+		var fired time.Time
+		if i.State == detect.Firing {
+			fired = i.OpenedAt
+		}
 		j.Incidents = append(j.Incidents, store.Incident{
 			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
-			OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Root: i.Root, Findings: i.Findings, Document: document,
+			OpenedAt: i.OpenedAt, FiredAt: fired, LastSeen: i.LastSeen, Root: i.Root, Findings: i.Findings, Document: document,
 		})
 	}
 	must(t, w.store.Judge(t.Context(), w.lease, *j))
