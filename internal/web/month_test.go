@@ -78,7 +78,7 @@ func month(t *testing.T, url string, size func() int64) {
 	address := serve(t, s)
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, page := range []string{
-		"/", "/?q=table-1", "/tables", "/table?table=%s", "/api/v1/findings", "/api/v1/incidents",
+		"/", "/?q=table-1", "/tables", "/table?table=%s", "/api/v1/findings", "/api/v1/incidents", "/api/v1/tables",
 		"/heat?table=%s&span=10m", "/heat?table=%s&span=1h", "/heat?table=%s&span=6h", "/heat?table=%s&span=48h", "/heat?table=%s&span=336h",
 		"/api/v1/heat?table=%s&span=1h", "/api/v1/heat?table=%s&span=336h",
 	} {
