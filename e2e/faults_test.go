@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,10 +57,12 @@ func TestKilledCollectors(t *testing.T) {
 	t.Logf("%d kills in %s, %d samples counted once; %s", kills, lasted.Round(time.Second), want.requests, watch(want))
 }
 
-// TestKilledPostgres kills the database three times under load.
+// TestKilledPostgres kills the database again and again under load.
 func TestKilledPostgres(t *testing.T) {
-	const kills = 3
-	l := layout{topic: "database", perSecond: 20_000, paced: true, limit: 1_400_000}
+	kills := *databaseKills
+	until := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(until) })
+	l := layout{topic: "database", perSecond: 20_000, paced: true, until: until}
 	w := newScenario(t, l.topic)
 	began := time.Now().Truncate(time.Second)
 	laid := make(chan struct{})
@@ -67,6 +70,7 @@ func TestKilledPostgres(t *testing.T) {
 		defer close(laid)
 		l.produce(t, w.kafka.Addr, began)
 	}()
+	defer func() { stop(); <-laid }()
 	w.startCollectors(t)
 	time.Sleep(15 * time.Second)
 	before := w.generation(t)
@@ -81,6 +85,7 @@ func TestKilledPostgres(t *testing.T) {
 		}
 		time.Sleep(8 * time.Second)
 	}
+	stop()
 	<-laid
 	want := readTopic(t, w.kafka.Addr, l.topic)
 	w.matchesTopic(t, want, 2*time.Minute)

@@ -34,6 +34,8 @@ type layout struct {
 	spread    bool // messages go to random partitions, not by partition key
 	paced     bool // event time passes as fast as real time
 	hostile   bool // 1% of the messages are broken in some way
+	// until, when set, has the trace come again until it is closed.
+	until <-chan struct{}
 }
 
 // produce produces the trace as NDJSON. Event time begins at start, and a message's
@@ -48,24 +50,15 @@ func (l layout) produce(t *testing.T, broker string, start time.Time) {
 		return
 	}
 	defer client.Close()
-	file, err := os.Open(traceFile)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer file.Close()
-	records, err := trace.Records(file, trace.Config{Start: start, PerSecond: l.perSecond, Seed: seed, Limit: l.limit})
-	if err != nil {
-		t.Error(err)
-		return
-	}
 	p := producer{layout: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
-	for r, err := range records {
-		if err != nil {
+	for end := start; ; start = end.Add(time.Second) {
+		if end, err = p.trace(t.Context(), start); err != nil {
 			t.Error(err)
 			return
 		}
-		p.add(t.Context(), &r)
+		if l.until == nil || l.ended() {
+			break
+		}
 	}
 	p.flush(t.Context())
 	if err := client.Flush(t.Context()); err != nil {
@@ -86,6 +79,39 @@ type filling struct {
 	lines int
 	first int64 // Unix milliseconds
 	body  []byte
+}
+
+// trace produces the trace from a time on, and returns the time of the last access.
+func (p *producer) trace(ctx context.Context, start time.Time) (end time.Time, err error) {
+	file, err := os.Open(traceFile)
+	if err != nil {
+		return start, err
+	}
+	defer file.Close()
+	records, err := trace.Records(file, trace.Config{Start: start, PerSecond: p.perSecond, Seed: seed, Limit: p.limit})
+	if err != nil {
+		return start, err
+	}
+	for r, err := range records {
+		if err != nil {
+			return start, err
+		}
+		p.add(ctx, &r)
+		if end = time.UnixMilli(r.Time); p.ended() {
+			break
+		}
+	}
+	return end, nil
+}
+
+// ended reports whether no more is wanted.
+func (l layout) ended() bool {
+	select {
+	case <-l.until:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *producer) add(ctx context.Context, r *sample.Record) {

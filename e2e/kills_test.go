@@ -1,0 +1,183 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+var (
+	settledKills  = flag.Int("faults.kills", 2, "how many collectors TestKilledWhenSettled kills, in all groups together")
+	settledGroups = flag.Int("faults.groups", 1, "how many groups, each with servers of its own, TestKilledWhenSettled shares its kills among")
+	databaseKills = flag.Int("faults.databases", 3, "how often TestKilledPostgres kills the database")
+)
+
+// settledFor is how long a group that is whole again reads before the next kill.
+const settledFor = 5 * time.Second
+
+// TestKilledWhenSettled kills collectors of a group that is whole and reads: each kill has
+// a generation of its own to take away, and a claim of each partition. (TestKilledCollectors
+// kills faster than the group finds that a member is lost.)
+func TestKilledWhenSettled(t *testing.T) {
+	for i := range *settledGroups {
+		kills := (*settledKills + i) / *settledGroups
+		t.Run(fmt.Sprint("group ", i), func(t *testing.T) {
+			t.Parallel()
+			killWhenSettled(t, kills, rand.New(rand.NewPCG(seed, uint64(100+i))))
+		})
+	}
+}
+
+func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
+	until := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(until) })
+	l := layout{topic: "settled", perSecond: 5000, paced: true, until: until}
+	w := newScenario(t, l.topic)
+	began := time.Now().Truncate(time.Second)
+	laid := make(chan struct{})
+	go func() {
+		defer close(laid)
+		l.produce(t, w.kafka.Addr, began)
+	}()
+	defer func() { stop(); <-laid }()
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	g := group{scenario: w, admin: kadm.NewClient(client)}
+	w.startCollectors(t)
+	g.settles(t, nil)
+	var took []time.Duration
+	for range kills {
+		w.lagging(t, l.topic)
+		before := g.members(t)
+		c := w.collectors[random.IntN(len(w.collectors))]
+		killed := time.Now()
+		c.kill(t)
+		time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		c.start(t)
+		took = append(took, g.settles(t, before).Sub(killed))
+	}
+	stop()
+	<-laid
+	lasted := time.Since(began)
+	want := readTopic(t, w.kafka.Addr, l.topic)
+	w.matchesTopic(t, want, 2*time.Minute)
+	for _, f := range w.findings(t) {
+		want.bounded(t, f)
+	}
+	var gaps int
+	if err := w.database.QueryRow(`SELECT count(*) FROM gaps`).Scan(&gaps); err != nil || gaps > 0 {
+		t.Errorf("%d gaps, %v", gaps, err)
+	}
+	t.Logf("%d kills in %s, %d samples counted once, no gap; from a kill until every partition was read by the whole group again: %s",
+		kills, lasted.Round(time.Second), want.requests, quantilesOf(took, func(d time.Duration) time.Duration { return d }))
+}
+
+// group is the collectors as Kafka sees them.
+type group struct {
+	*scenario
+	admin *kadm.Client
+}
+
+// members returns the ids of a group that is not about to share its partitions anew.
+func (g *group) members(t *testing.T) (ids []string) {
+	t.Helper()
+	within(t, time.Minute, "the group is stable", func() error {
+		described, err := g.describe(t)
+		ids = described
+		return err
+	})
+	return ids
+}
+
+func (g *group) describe(t *testing.T) (ids []string, err error) {
+	all, err := g.admin.DescribeGroups(t.Context(), "keyheat")
+	if err != nil {
+		return nil, err
+	}
+	described := all["keyheat"]
+	if described.Err != nil {
+		return nil, described.Err
+	}
+	for _, m := range described.Members {
+		ids = append(ids, m.MemberID)
+	}
+	slices.Sort(ids)
+	if described.State != "Stable" || len(ids) != len(g.collectors) {
+		return nil, fmt.Errorf("the group is %s with the members %v", described.State, ids)
+	}
+	return ids, nil
+}
+
+// settles waits until the group is whole, with another member than before, and has then
+// read every partition for a while; it returns when it had first read all of them.
+func (g *group) settles(t *testing.T, before []string) (read time.Time) {
+	t.Helper()
+	within(t, 2*time.Minute, "the group has a new member in the place of the lost one", func() error {
+		ids, err := g.describe(t)
+		if err == nil && slices.Equal(ids, before) {
+			err = fmt.Errorf("it still has the members %v", ids)
+		}
+		return err
+	})
+	whole := g.offsets(t)
+	g.moves(t, whole)
+	read = time.Now()
+	first := g.offsets(t)
+	time.Sleep(settledFor)
+	g.moves(t, first)
+	return read
+}
+
+// moves waits until each partition's stored position is beyond what it was.
+func (g *group) moves(t *testing.T, from map[string]int64) {
+	t.Helper()
+	within(t, time.Minute, "every partition is read", func() error {
+		now := g.offsets(t)
+		var still []error
+		for partition, offset := range now {
+			if offset <= from[partition] {
+				still = append(still, fmt.Errorf("%s is at %d", partition, offset))
+			}
+		}
+		if len(now) < partitions {
+			still = append(still, fmt.Errorf("%d partitions have a position", len(now)))
+		}
+		return errors.Join(still...)
+	})
+}
+
+// offsets returns the stored positions.
+func (w *scenario) offsets(t *testing.T) map[string]int64 {
+	t.Helper()
+	rows, err := w.database.Query(`SELECT name, next_offset::bigint FROM positions`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	all := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var offset int64
+		if err := rows.Scan(&name, &offset); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = offset
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
