@@ -15,14 +15,6 @@ type totals struct {
 	sums map[detect.Target]*sum
 }
 
-// openSecond is what a second that is open to late data added to its sum. A quarter of an
-// hour of them is most of what a small table takes, so that it has no more than is read.
-type openSecond struct {
-	second, requests int64
-	load             sketch.Load
-	callers          sketch.Top
-}
-
 // throttled is what of an open second's requests was throttled.
 type throttled struct {
 	requests int64
@@ -34,21 +26,16 @@ type sum struct {
 	seconds int64
 	total   sketch.Total
 	unseen  sketch.Load
-	// callers are the weights of the callers of seconds that are closed.
+	// callers are the weights of the callers of seconds that are no longer in open.
 	callers sketch.Top
 	// flushes are the seconds in which many requests have the times of a flush, clocks
 	// the producers who write times in whole seconds.
 	flushes sampling.Flushes
 	clocks  sampling.Clocks
-	// open are the open seconds, the oldest first, and throttled what of them was, of those
-	// in which something was.
-	open      []openSecond
+	// open are the open seconds, and throttled what of them was, of those in which
+	// something was.
+	open      openSeconds
 	throttled map[int64]throttled
-}
-
-// find returns where a second is among the open ones, or would be.
-func (s *sum) find(second int64) (int, bool) {
-	return slices.BinarySearchFunc(s.open, second, func(o openSecond, second int64) int { return cmp.Compare(o.second, second) })
 }
 
 func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
@@ -58,19 +45,17 @@ func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
 func (t totals) observe(w *sketch.Window, settled int64) {
 	s := t.sums[w.Target]
 	if s == nil {
-		s = &sum{}
+		s = &sum{open: newOpenSeconds()}
 		t.sums[w.Target] = s
 	}
 	s.clocks.Observe(w)
-	at, known := s.find(w.Second)
-	if !known {
+	if !s.open.has(w.Second) {
 		if w.Second < settled-detect.Horizon {
 			return
 		}
 		s.seconds++
-		s.open = slices.Insert(s.open, at, openSecond{second: w.Second})
 	}
-	before, now := &s.open[at], &w.Total
+	before, now := s.open.at(w.Second), &w.Total
 	s.total.Requests += now.Requests - before.requests
 	s.total.Write += now.Write - before.load.Write
 	s.total.Read += now.Read - before.load.Read
@@ -100,11 +85,7 @@ func (s *sum) throttle(second int64, now throttled) {
 // isOpen reports whether what a second had is still known.
 func (t totals) isOpen(of detect.Target, second int64) bool {
 	s := t.sums[of]
-	if s == nil {
-		return false
-	}
-	_, open := s.find(second)
-	return open
+	return s != nil && s.open.has(second)
 }
 
 // between returns the load of a table or index in some seconds, both ends included.
@@ -113,9 +94,7 @@ func (t totals) between(of detect.Target, from, to int64) (l sketch.Load) {
 	if s == nil {
 		return l
 	}
-	for at, _ := s.find(from); at < len(s.open) && s.open[at].second <= to; at++ {
-		l = l.Plus(s.open[at].load)
-	}
+	s.open.loads(from, to, func(of sketch.Load) { l = l.Plus(of) })
 	return l
 }
 
@@ -129,13 +108,10 @@ func (t totals) likely(w *sketch.Window) sketch.Load {
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
 	for _, s := range t.sums {
-		n, _ := s.find(oldest)
-		for _, o := range s.open[:n] {
+		s.open.close(oldest, func(o *openSecond) {
 			s.callers = s.callers.Plus(o.callers)
 			delete(s.throttled, o.second)
-		}
-		clear(s.open[:n]) // their callers are not kept until the array is made anew
-		s.open = s.open[n:]
+		})
 	}
 }
 
@@ -165,9 +141,7 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 	for of := range wanted {
 		if s := t.sums[of]; s != nil {
 			top := s.callers
-			for _, o := range s.open { // in order: sums of callers are bounded, and depend on it
-				top = top.Plus(o.callers)
-			}
+			s.open.kept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
 			tops[of] = top
 		}
 	}

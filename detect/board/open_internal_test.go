@@ -1,0 +1,86 @@
+package board
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// TestOpenSecondsLoseNothing compares packed seconds with a plain map, in the order of
+// time, with late data, and while the oldest are closed.
+func TestOpenSecondsLoseNothing(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(12, 1))
+	s, plain, since := newOpenSeconds(), map[int64]openSecond{}, int64(-5000)
+	for n := range int64(20_000) {
+		newest := -3000 + n/3
+		second := newest - random.Int64N(3)
+		if n%5 == 0 {
+			second = newest - random.Int64N(400)
+		}
+		_, known := plain[second]
+		if s.has(second) != (known && second >= since) {
+			t.Fatalf("whether %d is open is %t", second, !known)
+		}
+		if second < since {
+			continue
+		}
+		o := randomSecond(random, second)
+		plain[second] = o
+		*s.at(second) = o
+		if n%97 == 0 {
+			since = max(since, newest-450)
+			s.close(since, func(o *openSecond) {
+				if !reflect.DeepEqual(*o, plain[o.second]) {
+					t.Fatalf("%+v was closed as %+v", plain[o.second], *o)
+				}
+				delete(plain, o.second)
+			})
+		}
+		if n%53 == 0 {
+			same(t, &s, plain, since, newest)
+		}
+	}
+}
+
+func randomSecond(random *rand.Rand, second int64) openSecond {
+	o := openSecond{second: second, requests: random.Int64N(5000), load: sketch.Load{Read: sample.Milli(random.Int64N(9)), Write: sample.Milli(random.Int64())}}
+	o.callers.Missing = random.Uint64N(3)
+	for i := range random.IntN(4) {
+		hash := uint64(i)<<60 + random.Uint64N(5)
+		o.callers.Entries = append(o.callers.Entries, sketch.Entry{Hash: hash, Text: fmt.Sprint("caller-", hash), Weight: random.Uint64()})
+	}
+	return o
+}
+
+func same(t *testing.T, s *openSeconds, plain map[int64]openSecond, since, newest int64) {
+	t.Helper()
+	var want sketch.Load
+	from, to := newest-300, newest-20
+	for _, second := range slices.Sorted(maps.Keys(plain)) {
+		if max(from, since) <= second && second <= to {
+			want = want.Plus(plain[second].load)
+		}
+	}
+	var got sketch.Load
+	s.loads(from, to, func(l sketch.Load) { got = got.Plus(l) })
+	if got != want {
+		t.Fatalf("from %d to %d there is %+v, want %+v", from, to, got, want)
+	}
+	var order []int64
+	s.kept(func(o *openSecond) {
+		order = append(order, o.second)
+		if !reflect.DeepEqual(*o, plain[o.second]) {
+			t.Fatalf("%+v is kept as %+v", plain[o.second], *o)
+		}
+	})
+	if !slices.Equal(order, slices.Sorted(maps.Keys(plain))) {
+		t.Fatalf("the seconds %v are kept", order)
+	}
+}
