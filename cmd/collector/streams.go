@@ -75,6 +75,8 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 	}
 	from := s.source()
 	from.Known = tables.Known
+	share := config.share()
+	_, from.MemoryBytes, _ = share.memory()
 	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry.New(d.Store, name, collector.Writer()), d.Log)
 	if err != nil {
 		return nil, cli.Wrong(err)

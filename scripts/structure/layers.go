@@ -67,6 +67,7 @@ var declared = []edge{
 	{"internal/analyze", "internal/source/files", "and knows the reader of files itself"},
 	{"internal/analyze", "internal/digest", "what is found in files is a report too"},
 	{"internal/source/kafka", "internal/source/memory", "partitions share a budget of what they read"},
+	{"internal/source/shards", "internal/source/memory", "shards share a budget of what they read"},
 	{"internal/source/kafka/recordbatch", "internal/source/memory", "a large record is decompressed into a buffer of it"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},

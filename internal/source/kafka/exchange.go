@@ -64,32 +64,8 @@ func smallBuffer(n int) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// responseBuffers are some of usual fetches that nobody uses now. No budget counts them:
-// more of them than a few cores keep busy are not kept.
-var responseBuffers = make(chan []byte, 4)
-
-// responseBuffer returns a buffer of n bytes, with what was in it.
-func responseBuffer(n int) []byte {
-	select {
-	case kept := <-responseBuffers:
-		if cap(kept) >= n {
-			return kept[:n]
-		}
-	default:
-	}
-	return memory.Make(n)
-}
-
-// keepBuffer keeps a buffer for another response; a rare giant does not stay in memory.
-func keepBuffer(buf []byte) {
-	if cap(buf) > 2*defaults.FetchBytes {
-		return
-	}
-	select {
-	case responseBuffers <- buf:
-	default:
-	}
-}
+// responseBuffers are some of usual fetches.
+var responseBuffers = memory.NewBuffers(2 * defaults.FetchBytes)
 
 // readResponse reads one whole response, without its size.
 func readResponse(r io.Reader, buffer func(n int) ([]byte, error)) ([]byte, error) {

@@ -88,7 +88,7 @@ func (r *fetchResponse) release() {
 		}
 	}
 	if r.buf != nil {
-		keepBuffer(r.buf)
+		responseBuffers.Keep(r.buf)
 	}
 	r.decoder, r.buf, r.records = nil, nil, nil
 	r.hold.Release()
@@ -156,7 +156,7 @@ func (r *fetchRequest) buffer(n int) ([]byte, error) {
 	case !r.hold.Grow(int64(n)):
 		return nil, &shortError{n}
 	}
-	return responseBuffer(n), nil
+	return responseBuffers.Get(n), nil
 }
 
 // version returns the version to fetch with.

@@ -72,6 +72,16 @@ func (h *Hold) Grow(n int64) bool {
 	return true
 }
 
+// Shrink gives back what the hold has beyond n bytes.
+func (h *Hold) Shrink(n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n < h.bytes {
+		h.budget.free.Release(h.bytes - n)
+		h.bytes = n
+	}
+}
+
 // largeBytes is the size from which a buffer is worth a garbage collection.
 const largeBytes = 8 << 20
 
@@ -93,4 +103,38 @@ func (h *Hold) Release() {
 		h.budget.free.Release(h.bytes)
 	}
 	h.ended, h.bytes = true, 0
+}
+
+// Buffers are some that nobody uses now. No budget counts them: more of them than a few
+// cores keep busy are not kept.
+type Buffers struct {
+	kept chan []byte
+	most int
+}
+
+// NewBuffers returns no buffers. Larger ones than most are not kept: a rare giant does not
+// stay in memory.
+func NewBuffers(most int) *Buffers { return &Buffers{kept: make(chan []byte, 4), most: most} }
+
+// Get returns a buffer of n bytes, with what was in it.
+func (b *Buffers) Get(n int) []byte {
+	select {
+	case kept := <-b.kept:
+		if cap(kept) >= n {
+			return kept[:n]
+		}
+	default:
+	}
+	return Make(n)
+}
+
+// Keep keeps a buffer for another use.
+func (b *Buffers) Keep(buf []byte) {
+	if cap(buf) > b.most {
+		return
+	}
+	select {
+	case b.kept <- buf:
+	default:
+	}
 }

@@ -67,6 +67,9 @@ type Traits struct {
 	// MaxRecords is the most records that a page may have, and FewRecords what a
 	// reader requests whose last page had to wait.
 	MaxRecords, FewRecords int32
+	// PageBytes is about what a page takes at most while it is read: the response, what
+	// is decoded of it, and the records' values.
+	PageBytes int64
 	// NoTable, NoStream and NotHere tell a person what to do: when a table, or its
 	// newest stream, does not exist; when it has no stream that takes records; and
 	// when a stream that must exist does not.

@@ -47,8 +47,8 @@ type reader struct {
 	idle     Idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
+	reserve  int64     // bytes of memory with which the next page is requested
 	backoff  *backoff.ExponentialBackOff
-	buf      []byte
 }
 
 func newReader(s *Source, h lineage.Shard, stop context.CancelFunc) *reader {
@@ -57,7 +57,7 @@ func newReader(s *Source, h lineage.Shard, stop context.CancelFunc) *reader {
 		source: s, shard: h, table: table, id: shardID(h.Name),
 		stop: stop, backoff: newBackoff(),
 		next:  time.Now().Add(s.client.traits.PageEvery), // its last owner may have made a request just now
-		limit: s.client.traits.FewRecords,
+		limit: s.client.traits.FewRecords, reserve: s.client.traits.PageBytes,
 	}
 }
 
@@ -160,35 +160,56 @@ func (r *reader) step(ctx context.Context) error {
 	if r.closed {
 		return r.end(ctx)
 	}
-	if err := r.await(ctx); err != nil {
+	m, err := r.await(ctx)
+	if err != nil {
 		return err
 	}
-	if r.iterator == "" {
-		var err error
-		if r.iterator, err = r.source.client.open(ctx, r.shard.Stream, r.id, r.at); err != nil {
-			return r.handleError(ctx, err)
-		}
-	}
-	p, err := r.source.client.read(ctx, r.shard.Stream, r.iterator, r.limit, r.buf[:0])
-	r.next = p.asked.Add(r.source.client.traits.PageEvery)
+	defer m.release()
+	p, err := r.request(ctx)
 	if err != nil {
+		m.release() // what follows may wait for others
 		return r.handleError(ctx, err)
 	}
-	r.buf = p.Buffer
-	return r.fold(ctx, p)
+	if !m.take(&p) {
+		r.reserve = r.source.client.traits.PageBytes
+		return nil // read again when there is room for it
+	}
+	return r.fold(ctx, p, m)
 }
 
-// await waits until the next page may be requested: at the API's rate, and while
-// it is certain that nobody else reads the shard.
-func (r *reader) await(ctx context.Context) error {
+// await waits until the next page may be requested: at the API's rate, when there is
+// memory for it, and while it is certain that nobody else reads the shard.
+func (r *reader) await(ctx context.Context) (*pageMemory, error) {
 	if d := time.Until(r.next); d > 0 {
 		retry.Pause(ctx, d)
 	}
-	return r.source.ownership.await(ctx)
+	hold, err := r.source.memory.Acquire(ctx, r.reserve)
+	if err != nil {
+		return nil, fmt.Errorf("wait for memory: %w", err)
+	}
+	m := &pageMemory{hold: hold}
+	if err := r.source.ownership.await(ctx); err != nil {
+		m.release()
+		return nil, err
+	}
+	return m, nil
+}
+
+// request requests a page, and before it an iterator if there is none.
+func (r *reader) request(ctx context.Context) (p Page, err error) {
+	c := r.source.client
+	if r.iterator == "" {
+		if r.iterator, err = c.open(ctx, r.shard.Stream, r.id, r.at); err != nil {
+			return p, err
+		}
+	}
+	p, err = c.read(ctx, r.shard.Stream, r.iterator, r.limit, pageBuffers.Get(0))
+	r.next = p.asked.Add(c.traits.PageEvery)
+	return p, err
 }
 
 // fold hands a page to the Sink.
-func (r *reader) fold(ctx context.Context, p Page) error {
+func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 	p.Records = r.uncounted(p.Records)
 	r.idle.Add(p.asked, len(p.Records))
 	r.next = p.asked.Add(r.idle.interval(r.source.client.traits.PageEvery))
@@ -201,11 +222,23 @@ func (r *reader) fold(ctx context.Context, p Page) error {
 		b.End, b.Read = true, read.UnixMilli()
 	}
 	fillBatch(&b, p.Records)
+	b.Yield = func() bool {
+		wanted := r.source.memory.Wanted()
+		if wanted {
+			m.release()
+		}
+		return wanted
+	}
 	began := time.Now()
-	if err := r.handle.Fold(ctx, b); err != nil {
+	err := r.handle.Fold(ctx, b)
+	r.adaptLimit(len(p.Records), time.Since(began))
+	if errors.Is(err, source.ErrReread) {
+		return nil
+	}
+	if err != nil {
 		return source.FromSink(fmt.Errorf("fold: %w", err))
 	}
-	r.adaptLimit(time.Since(began))
+	m.release()
 	r.at, r.iterator = Position(b.Next), p.Next
 	r.noteFolded(b)
 	r.source.pages.WithLabelValues(r.table).Inc()
@@ -228,15 +261,20 @@ func (r *reader) uncounted(all []Record) []Record {
 	return nil
 }
 
-// adaptLimit sets the size of the next page by how long the Sink held this one.
-// Where a backlog is read, many shards wait for the slowest, each with a page in
-// memory.
-func (r *reader) adaptLimit(waited time.Duration) {
-	if waited > time.Second {
-		r.limit = r.source.client.traits.FewRecords
+// adaptLimit sets the size of the next page, and the memory that it is requested with, by
+// how many records this one had and how long the Sink held it. Where a backlog is read,
+// many shards wait for the slowest, each with a page in memory. At the end of a shard
+// nobody knows when something comes: what a page needs is asked for when it is there.
+func (r *reader) adaptLimit(records int, waited time.Duration) {
+	traits := &r.source.client.traits
+	if r.reserve = traits.PageBytes; records == 0 {
+		r.reserve = 0
+	}
+	if records == 0 || waited > time.Second {
+		r.limit = traits.FewRecords
 		return
 	}
-	r.limit = min(2*r.limit, r.source.client.traits.MaxRecords)
+	r.limit = min(2*r.limit, traits.MaxRecords)
 }
 
 // noteFolded records up to when the shard is counted.

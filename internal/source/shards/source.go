@@ -52,6 +52,7 @@ import (
 	"github.com/keyheat/keyheat/internal/options"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // Config is which tables to read, and with which timeouts. A zero field takes its
@@ -79,6 +80,8 @@ type Config struct {
 	// Patience is how long something may fail before the source is not ready: a
 	// throttled request is no outage.
 	Patience time.Duration
+	// MemoryBytes bounds what all shards hold together of pages that are not counted yet.
+	MemoryBytes int64
 }
 
 // Default returns the defaults of Config.
@@ -87,6 +90,7 @@ func Default() Config {
 		Known: func(string) error { return nil },
 		Round: 2 * time.Second, Lease: 15 * time.Second, Discovery: 30 * time.Second,
 		RequestTimeout: 10 * time.Second, ReleaseTimeout: 3 * time.Second, Patience: 10 * time.Second,
+		MemoryBytes: 96 << 20,
 	}
 }
 
@@ -107,6 +111,7 @@ func (c Config) Validate() error {
 		"request timeout": c.RequestTimeout, "release timeout": c.ReleaseTimeout, "patience": c.Patience,
 	})
 	faults.Check(c.Lease < 3*c.Round, "the lease %s is less than three rounds of %s", c.Lease, c.Round)
+	faults.Check(c.MemoryBytes < 1<<20, "memory is %d bytes: must be at least 1 MiB", c.MemoryBytes)
 	return faults.Err()
 }
 
@@ -117,6 +122,7 @@ type Source struct {
 	client   *client
 	registry Registry
 	log      *slog.Logger
+	memory   *memory.Budget
 
 	ownership ownership
 	// listingPacer paces the requests that list whole streams, which one collector
@@ -144,7 +150,7 @@ func New(config Config, api Log, registry Registry, log *slog.Logger) (*Source, 
 	config = config.withDefaults()
 	traits := api.Traits()
 	s := &Source{
-		config: config, registry: registry, log: log,
+		config: config, registry: registry, log: log, memory: memory.New(config.MemoryBytes),
 		listingPacer: newPacer(traits.ListingRate), childrenPacer: newPacer(traits.ChildrenRate),
 		roundRequested: make(chan struct{}, 1), readers: make(map[string]*reader),
 		discovery: newDiscovery(),

@@ -97,7 +97,7 @@ var traits = shards.Traits{
 	Retention:   Retention,
 	ListingRate: 4, ChildrenRate: 3,
 	PageEvery:  220 * time.Millisecond,
-	MaxRecords: 1000, FewRecords: 100,
+	MaxRecords: 1000, FewRecords: 100, PageBytes: 8 << 20,
 	NoTable:  errors.New("the table, or its stream, does not exist: create it, or remove it from streams.tables"),
 	NoStream: errors.New("it has no enabled stream: enable one with NEW_AND_OLD_IMAGES"),
 	NotHere:  errors.New("its stream does not exist, although records live for 24 hours: check that AWS_REGION and the credentials are of the table's region and account, or remove the table from streams.tables"),

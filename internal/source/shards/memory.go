@@ -1,0 +1,35 @@
+package shards
+
+import "github.com/keyheat/keyheat/internal/source/memory"
+
+// pageBuffers are some in which pages' values were.
+var pageBuffers = memory.NewBuffers(2 << 20)
+
+// recordBytes is what a Record takes beside its value, and about its sequence number.
+const recordBytes = 80
+
+// pageMemory is what a page takes from its request until it is counted, or given back.
+type pageMemory struct {
+	hold   *memory.Hold
+	buffer []byte
+}
+
+// take makes it the memory of a page that was read, and reports whether there is enough.
+func (m *pageMemory) take(p *Page) bool {
+	m.buffer = p.Buffer
+	need := int64(cap(p.Buffer)) + int64(len(p.Records))*recordBytes
+	if !m.hold.Grow(need) {
+		return false
+	}
+	m.hold.Shrink(need)
+	return true
+}
+
+// release gives the page's memory back. Nothing of the page may be used after.
+func (m *pageMemory) release() {
+	if m.buffer != nil {
+		pageBuffers.Keep(m.buffer)
+	}
+	m.buffer = nil
+	m.hold.Release()
+}
