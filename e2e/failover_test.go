@@ -87,7 +87,7 @@ type silences struct{ ours, control, log time.Duration }
 func newFailover(t *testing.T) *failover {
 	f := &failover{scenario: &scenario{}, nodes: kafkatest.StartCluster(t, 3), watch: map[string]*progress{}}
 	for _, name := range []string{"ours", "control", "log"} {
-		f.watch[name] = &progress{at: map[int32]int64{}, moved: map[int32]time.Time{}}
+		f.watch[name] = newProgress()
 	}
 	f.nodes[0].CreateTopic(t, failoverTopic, partitions)
 	// Positions in the store show what was counted: with few commits a second they would
@@ -192,14 +192,23 @@ func coordinatorPartition(group string) int32 {
 // ours starts the collectors, and follows the positions that they store.
 func (f *failover) ours(t *testing.T) {
 	f.startCollectors(t)
+	f.follow(t, f.watch["ours"])
+}
+
+// follow records how far partitions are counted until the test ends.
+func (w *scenario) follow(t *testing.T, into *progress) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		tick := time.NewTicker(failoverPeriod / 2)
 		defer tick.Stop()
 		for ctx.Err() == nil {
-			if err := f.positions(ctx); err != nil && ctx.Err() == nil {
+			all, err := w.positions(ctx)
+			if err != nil && ctx.Err() == nil {
 				t.Errorf("positions: %v", err)
+			}
+			for partition, offset := range all {
+				into.reached(partition, offset, time.Now())
 			}
 			<-tick.C
 		}
@@ -207,26 +216,28 @@ func (f *failover) ours(t *testing.T) {
 	t.Cleanup(func() { cancel(); reading.Wait() })
 }
 
-func (f *failover) positions(ctx context.Context) error {
-	rows, err := f.database.QueryContext(ctx, `SELECT name, next_offset::bigint FROM positions`)
+// positions returns the stored position of each partition.
+func (w *scenario) positions(ctx context.Context) (map[int32]int64, error) {
+	rows, err := w.database.QueryContext(ctx, `SELECT name, next_offset::bigint FROM positions`)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
+	all := map[int32]int64{}
 	for rows.Next() {
 		var name string
 		var offset int64
 		if err := rows.Scan(&name, &offset); err != nil {
-			return err
+			return nil, err
 		}
 		_, number, _ := strings.Cut(name, "/")
 		partition, err := strconv.ParseInt(number, 10, 32)
 		if err != nil {
-			return fmt.Errorf("the partition %q: %w", name, err)
+			return nil, fmt.Errorf("the partition %q: %w", name, err)
 		}
-		f.watch["ours"].reached(int32(partition), offset, time.Now())
+		all[int32(partition)] = offset
 	}
-	return rows.Err()
+	return all, rows.Err()
 }
 
 // kill kills a broker, mostly the coordinator, starts it again when both groups read every partition, and says
@@ -299,10 +310,10 @@ func (f *failover) settled(t *testing.T) {
 }
 
 // noGaps expects that nothing is recorded as not counted.
-func (f *failover) noGaps(t *testing.T) {
+func (w *scenario) noGaps(t *testing.T) {
 	t.Helper()
 	var gaps int
-	if err := f.database.QueryRow(`SELECT count(*) FROM gaps`).Scan(&gaps); err != nil || gaps > 0 {
+	if err := w.database.QueryRow(`SELECT count(*) FROM gaps`).Scan(&gaps); err != nil || gaps > 0 {
 		t.Errorf("%d gaps, %v", gaps, err)
 	}
 }
@@ -314,6 +325,10 @@ type progress struct {
 	at      map[int32]int64
 	moved   map[int32]time.Time
 	silence time.Duration // the longest since forget was called
+}
+
+func newProgress() *progress {
+	return &progress{at: map[int32]int64{}, moved: map[int32]time.Time{}}
 }
 
 // reached records that a partition was read up to an offset.

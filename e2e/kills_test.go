@@ -77,10 +77,7 @@ func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
 	for _, f := range w.findings(t) {
 		want.bounded(t, f)
 	}
-	var gaps int
-	if err := w.database.QueryRow(`SELECT count(*) FROM gaps`).Scan(&gaps); err != nil || gaps > 0 {
-		t.Errorf("%d gaps, %v", gaps, err)
-	}
+	w.noGaps(t)
 	t.Logf("%d kills in %s, %d samples counted once, no gap; from a kill until every partition was read by the whole group again: %s",
 		kills, lasted.Round(time.Second), want.requests, quantilesOf(took, func(d time.Duration) time.Duration { return d }))
 }
@@ -142,14 +139,14 @@ func (g *group) settles(t *testing.T, before []string) (read time.Time) {
 }
 
 // moves waits until each partition's stored position is beyond what it was.
-func (g *group) moves(t *testing.T, from map[string]int64) {
+func (g *group) moves(t *testing.T, from map[int32]int64) {
 	t.Helper()
 	within(t, time.Minute, "every partition is read", func() error {
 		now := g.offsets(t)
 		var still []error
 		for partition, offset := range now {
 			if offset <= from[partition] {
-				still = append(still, fmt.Errorf("%s is at %d", partition, offset))
+				still = append(still, fmt.Errorf("%d is at %d", partition, offset))
 			}
 		}
 		if len(now) < partitions {
@@ -160,23 +157,10 @@ func (g *group) moves(t *testing.T, from map[string]int64) {
 }
 
 // offsets returns the stored positions.
-func (w *scenario) offsets(t *testing.T) map[string]int64 {
+func (w *scenario) offsets(t *testing.T) map[int32]int64 {
 	t.Helper()
-	rows, err := w.database.Query(`SELECT name, next_offset::bigint FROM positions`)
+	all, err := w.positions(t.Context())
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	all := map[string]int64{}
-	for rows.Next() {
-		var name string
-		var offset int64
-		if err := rows.Scan(&name, &offset); err != nil {
-			t.Fatal(err)
-		}
-		all[name] = offset
-	}
-	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return all

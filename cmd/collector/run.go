@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,7 +41,7 @@ func runCommand() *cobra.Command {
 // their partitions, then the last commits are written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
-	boundHeap(int64(config.Collect.Memory))
+	cli.BoundHeap(int64(config.Collect.Memory))
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		return config.collect(ctx, again, d)
 	})
@@ -67,20 +66,6 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 	}
 	g.Go(func() error { return c.reload(all, again, d).Run(ctx, d) })
 	return g.Wait()
-}
-
-// heapBytes is what the process needs beside Collect.Memory: connections, buffers of
-// the store's driver, metrics.
-const heapBytes = 24 << 20
-
-// boundHeap has the garbage collector run as often as it takes to keep the heap near the
-// configured memory, where by default it runs when the heap has doubled. A lower limit, or
-// one that the operator has set, stands.
-func boundHeap(memory int64) {
-	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
-		return
-	}
-	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory+memory/5+heapBytes))
 }
 
 // reader is a source, until its context ends.

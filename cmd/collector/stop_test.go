@@ -45,14 +45,14 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { db.Close() })
-			freezer, through := pgtest.NewFreezer(t, url)
+			way, through := pgtest.Through(t, url)
 			d := daemontest.StartWith(t, []string{
 				"AWS_ENDPOINT_URL=" + dynamo.URL, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, of.args...)...)
 			input := fmt.Sprintf("{input=%q}", strings.ToLower(name))
 			for d.Metric("keyheat_collect_partitions"+input) == 0 {
 			}
-			freezer.Freeze()
+			way.Cut()
 			of.sample()
 			for d.Metric("keyheat_collect_pending_bytes"+input) == 0 {
 			}

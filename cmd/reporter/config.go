@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -27,6 +29,7 @@ type Config struct {
 	Receivers   Receivers `yaml:"receivers" help:"the tools that are told of incidents, by name: see [ALERTING.md](ALERTING.md#receivers)" layers:"file"`
 	Routes      []Route   `yaml:"routes" help:"which receivers are told of which incidents: see [ALERTING.md](ALERTING.md#routes); all of everything without any" layers:"file"`
 	tables.Section
+	Judge      Judge      `yaml:"judge"`
 	Heartbeat  Heartbeat  `yaml:"heartbeat"`
 	Pipeline   Pipeline   `yaml:"pipeline"`
 	CloudWatch CloudWatch `yaml:"cloudwatch"`
@@ -41,6 +44,26 @@ type Webhook struct {
 	URLFile    string        `yaml:"url_file" help:"a file with the URL, for URLs that contain a token"`
 	Secret     config.Secret `yaml:"secret" help:"signs notifications as Standard Webhooks specifies; whsec_ and base64"`
 	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
+}
+
+// Judge is what the judge may take.
+type Judge struct {
+	Memory config.Bytes `yaml:"memory" help:"bytes for what is judged: it says how many tables and keys are kept at once, and near it the garbage collector runs more often; a reporter of 1,000 small tables needs 128MiB. See [Memory](#memory)"`
+}
+
+// check checks the section.
+func (j *Judge) check(f *config.Faults) {
+	if j.Memory < report.LeastMemory {
+		f.Addf("judge.memory", "what a judge needs before it has a table: give at least %dMiB", report.LeastMemory>>20)
+	}
+}
+
+// probe says what the memory is enough for.
+func (j *Judge) probe() cli.Probe {
+	return cli.Probe{Name: "memory", Run: func(context.Context) (string, error) {
+		l := report.LimitsOf(int64(j.Memory))
+		return fmt.Sprintf("judge.memory, %dMiB, is for %d tables and indexes, %d keys near a limit, and %d keys in seconds that are not over", j.Memory>>20, l.Tables, l.Keys, l.OpenKeys), nil
+	}}
 }
 
 // Retention is how long data is kept.
@@ -74,6 +97,7 @@ func defaults() *Config {
 	return &Config{
 		Listen:     "127.0.0.1:9460",
 		Section:    tables.Default(),
+		Judge:      Judge{Memory: 1 << 30},
 		Heartbeat:  Heartbeat{Every: time.Minute},
 		Pipeline:   Pipeline(pipeline.Default()),
 		CloudWatch: defaultCloudWatch(),
@@ -97,6 +121,7 @@ func (c *Config) Check(f *config.Faults) {
 		f.Addf("external_url", "%w", err)
 	}
 	c.Section.Check(f)
+	c.Judge.check(f)
 	c.Heartbeat.check(f)
 	c.Pipeline.check(f)
 	c.CloudWatch.check(f)
@@ -134,7 +159,7 @@ func (r Retention) check(f *config.Faults) {
 
 // probes returns the checks of what a reporter needs.
 func (c *Config) probes() []cli.Probe {
-	probes := []cli.Probe{c.Store.Probe()}
+	probes := []cli.Probe{c.Store.Probe(), c.Judge.probe()}
 	if c.CloudWatch.Enabled {
 		probes = append(probes, c.CloudWatch.probe())
 		if c.CloudWatch.ContributorInsights {
@@ -158,6 +183,7 @@ func (c *Config) judge(current func() *Config) report.Config {
 			return current().tree().Destinations(i, root)
 		},
 		Pipeline: pipeline.Thresholds(c.Pipeline),
+		Memory:   int64(c.Judge.Memory),
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,

@@ -40,6 +40,7 @@ func serveCommand() *cobra.Command {
 
 // serve reports until ctx ends: the pages, the judge, and what is configured beside it.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
+	cli.BoundHeap(int64(config.Judge.Memory))
 	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		var current atomic.Pointer[Config]
 		current.Store(config)

@@ -16,10 +16,10 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 	if _, err := store.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	freezer, through := pgtest.NewFreezer(t, url)
+	way, through := pgtest.Through(t, url)
 	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
 	d.Logs("judging")
-	freezer.Freeze()
+	way.Cut()
 	took, err := d.Stop()
 	if took > 10*time.Second || err != nil {
 		t.Errorf("it ended after %s: %v", took, err)
@@ -30,8 +30,8 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 // TestSIGTERMBeforeADatabase: nor one that has never answered.
 func TestSIGTERMBeforeADatabase(t *testing.T) {
 	t.Parallel()
-	freezer, through := pgtest.NewFreezer(t, pgtest.Database(t))
-	freezer.Freeze()
+	way, through := pgtest.Through(t, pgtest.Database(t))
+	way.Cut()
 	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
 	took, err := d.Stop()
 	if took > 10*time.Second || err != nil {

@@ -30,6 +30,9 @@ type Options struct {
 	// OneEpisode takes everything observed for one episode, as when a file is
 	// analysed: nothing that was hot is evicted when it cools.
 	OneEpisode bool
+	// Keys is how many keys are followed at once, 0 for DefaultKeys; of one table or index
+	// it is a tenth unless everything is OneEpisode. See tracks.
+	Keys int
 }
 
 // Board is the state of one judge. It is not safe for concurrent use.
@@ -58,6 +61,7 @@ func New(o Options) *Board {
 	if o.Facts == nil {
 		o.Facts = func(detect.Target) *detect.TableFacts { return nil }
 	}
+	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
 		views: views{}, related: related{}, adviser: fixes.New(),
@@ -88,7 +92,7 @@ func (b *Board) Observe(w *sketch.Window) {
 			t = b.tracks.add(id, k.Key)
 		}
 		batch := clocks.Batch(w, k)
-		t.Observe(w, k, batch, b.oldest(), largest, b.tracks.placed < maxPlaced)
+		t.Observe(w, k, batch, b.oldest(), largest, b.tracks.placed < b.options.Keys/placedShare)
 		if len(regions) > 0 && !k.Cut {
 			b.tracks.replicate(regions, t, w, k, batch, b.oldest())
 		}
@@ -168,10 +172,21 @@ func (b *Board) evict() {
 		b.tracks.drop(id)
 	}
 	b.totals.evict(oldest - detect.MeanLongest) // in which what is flushed after it may have gathered
+	if !b.options.OneEpisode {
+		b.forgetTables()
+	}
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
 	b.limitAll()
 	b.forgetCrowds()
+}
+
+// forgetTables forgets tables and indexes without a request for a day: names may be made
+// by the hour.
+func (b *Board) forgetTables() {
+	for _, of := range b.totals.forget(b.timeline.Settled - idleTable) {
+		delete(b.views, of)
+	}
 }
 
 // Findings returns every verdict, the most severe first, then the most utilised. Equal boards return

@@ -86,9 +86,9 @@ func compareBool(x, y bool) int {
 
 // limit evicts the least hot keys of a table or index when it has too many.
 func (b *Board) limit(of detect.Target) {
-	most := maxOfTarget
-	if b.options.OneEpisode {
-		most = maxTracked
+	most := b.options.Keys
+	if !b.options.OneEpisode {
+		most = max(1, most/targetShare)
 	}
 	if c := b.tracks.crowds[of]; c == nil || c.tracked <= most+most/2 {
 		return
@@ -98,8 +98,8 @@ func (b *Board) limit(of detect.Target) {
 
 // limitAll does the same for all together.
 func (b *Board) limitAll() {
-	if len(b.tracks.all) > maxTracked+maxTracked/2 {
-		b.evictLeastHot(maxTracked, func(trackID) bool { return true })
+	if most := b.options.Keys; len(b.tracks.all) > most+most/2 {
+		b.evictLeastHot(most, func(trackID) bool { return true })
 	}
 }
 

@@ -21,9 +21,13 @@ type throttled struct {
 	load     sketch.Load
 }
 
+// idleTable is after how many seconds without a request a table or index is forgotten.
+const idleTable = 24 * 3600
+
 // sum is that of one table or index.
 type sum struct {
 	seconds int64
+	last    int64 // the newest second
 	total   sketch.Total
 	unseen  sketch.Load
 	// callers are the weights of the callers of seconds that are no longer in open.
@@ -48,6 +52,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 		s = &sum{open: newOpenSeconds()}
 		t.sums[w.Target] = s
 	}
+	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
 	if !s.open.has(w.Second) {
 		if w.Second < settled-detect.Horizon {
@@ -113,6 +118,17 @@ func (t totals) evict(oldest int64) {
 			delete(s.throttled, o.second)
 		})
 	}
+}
+
+// forget forgets what had no request since a second, and returns it.
+func (t totals) forget(since int64) (gone []detect.Target) {
+	for of, s := range t.sums {
+		if s.last < since {
+			delete(t.sums, of)
+			gone = append(gone, of)
+		}
+	}
+	return gone
 }
 
 // largest returns what one more sampled request of a table or index would add.

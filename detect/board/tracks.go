@@ -12,16 +12,17 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// maxTracked is how many keys a board follows at once, maxOfTarget of one table or
-// index. The least hot ones are evicted first, down to that, when there are half as
-// many again.
+// DefaultKeys is how many keys a board follows at once where its options say nothing. The
+// least hot ones are evicted first, down to that, when there are half as many again.
+const DefaultKeys = 20_000
+
 const (
-	maxTracked  = 20_000
-	maxOfTarget = 2_000
-	// maxPlaced is of about how many keys it is kept where among the sort keys their
+	// targetShare is the part of them that one table or index may have.
+	targetShare = 10
+	// placedShare is the part of them of which it is kept where among the sort keys their
 	// load was, which takes some 130 KB of a key that is hot for two minutes. Of others
 	// the verdict on splits is unknown.
-	maxPlaced = 2_000
+	placedShare = 10
 	// maxGrowing is how many keys of one table with a local secondary index are followed
 	// because their item collections grow, far from a limit.
 	maxGrowing = 16

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert/routing"
@@ -15,10 +17,13 @@ import (
 // defaults are those of Config.
 var defaults = Config{
 	Lease: 15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour, PageWithin: 15 * time.Minute,
-	MaxKeys: 2 << 20, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
+	Memory: 1 << 30, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
 	CloudWatchEvery: 10 * time.Second, // short: only what was read anew is loaded
 	LookEvery:       5 * time.Second,
 }
+
+// LeastMemory is the smallest Config.Memory.
+const LeastMemory = 64 << 20
 
 // Config is how a Judge judges. A zero field takes its default.
 type Config struct {
@@ -47,8 +52,9 @@ type Config struct {
 	// PageWithin is how old, by event time, a finding's newest second may be
 	// to be notified. What is older is only recorded in the history.
 	PageWithin time.Duration
-	// MaxKeys bounds the keys that all open seconds list, about 150 bytes
-	// each. Beyond it the oldest seconds are closed early, as incomplete.
+	// Memory is about how many bytes a judge may have for what it keeps: see [LimitsOf].
+	Memory int64
+	// MaxKeys, when not 0, takes the place of Limits.OpenKeys.
 	MaxKeys int
 	// PeakDelay is how long a key's raised hourly peak may stay unwritten:
 	// forecasts are of days, so a minute is no loss.
@@ -69,13 +75,42 @@ type Config struct {
 	Retention  store.Retention
 }
 
-func (c Config) withDefaults() Config { return options.OrDefault(c, defaults) }
+func (c Config) withDefaults() Config {
+	c = options.OrDefault(c, defaults)
+	c.Read.Bytes = cmp.Or(c.Read.Bytes, LimitsOf(c.Memory).ReadBytes)
+	return c
+}
+
+// Limits is what a judge's memory is enough for.
+type Limits struct {
+	// Tables is of how many tables and indexes it is kept what their keys look like, some
+	// 110 KiB each with many keys, and less with few. Others are judged without.
+	Tables int
+	// Keys is how many keys are followed that are, or were, near a limit: some 10 KiB each,
+	// and 130 KiB of a tenth of them. The least hot ones are left out, and a finding says so.
+	Keys int
+	// OpenKeys is how many keys all open seconds may list, about 150 bytes each. Beyond it
+	// the oldest seconds are closed early, as incomplete.
+	OpenKeys int
+	// ReadBytes is how much one reading of deltas has.
+	ReadBytes int
+}
+
+// LimitsOf returns what so many bytes are enough for. Each limit by itself takes a good
+// part of them: all at once take more, and then the garbage collector runs more often.
+func LimitsOf(memory int64) Limits {
+	return Limits{
+		Tables: int(memory >> 17), Keys: int(memory * board.DefaultKeys >> 30),
+		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 4),
+	}
+}
 
 // state returns what judging needs of the configuration.
 func (c Config) state() verdict.Options {
+	limits := LimitsOf(c.Memory)
 	return verdict.Options{
 		Policy: c.Policy, Facts: c.Facts, Route: c.Route, Pipeline: c.Pipeline,
-		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: c.MaxKeys,
+		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: cmp.Or(c.MaxKeys, limits.OpenKeys), Keys: limits.Keys, Tables: limits.Tables,
 	}
 }
 
@@ -86,6 +121,7 @@ func (c Config) Validate() error {
 	faults.Check(min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery, c.LookEvery) < 0,
 		"judge: give no negative duration")
 	faults.Check(c.Lease < 3*c.Poll, "judge lease: give at least three times the poll interval, or it runs out between two polls")
+	faults.Check(c.Memory < LeastMemory, "judge memory is %d bytes: give at least %d MiB", c.Memory, LeastMemory>>20)
 	faults.Check(c.MaxKeys < 0, "judge max keys: give a number above 0")
 	return faults.Err()
 }

@@ -102,7 +102,22 @@ func (t *term) pass(ctx context.Context) error {
 	}
 	err = t.write(ctx, closing, h, snap.Now)
 	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
+	t.sayFull()
 	return err
+}
+
+// sayFull makes the judge not ready while there are more tables than its memory is for.
+func (t *term) sayFull() {
+	const part = "tables"
+	if !t.state.Views.Full() {
+		t.judge.health.Heal(part)
+		return
+	}
+	reason := fmt.Sprintf("judge.memory is %d MiB, room for what the keys of %d tables and indexes look like: of others nothing is said of their key's design; give more",
+		t.judge.config.Memory>>20, LimitsOf(t.judge.config.Memory).Tables)
+	if t.judge.health.Fail(part, reason) {
+		t.judge.logger.Warn("there are more tables than memory", "reason", reason)
+	}
 }
 
 // renew prolongs the lease when a third of it has gone.

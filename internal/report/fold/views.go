@@ -26,6 +26,7 @@ const (
 
 // Views are what tables' keys look like in each hour of event time.
 type Views struct {
+	most    int                 // tables and indexes of an hour; 0 for no bound
 	hours   map[int64]*hourView // by the hour's beginning
 	newest  int64               // second
 	dirty   time.Time           // the database's time at the first second not written
@@ -43,6 +44,7 @@ type hourView struct {
 	census *keydesign.Census
 	totals map[sample.Target]*detect.Table
 	first  int64 // second that was observed
+	full   bool  // there was no room for some table or index
 }
 
 // growing are a target's growing keys, as of an hour.
@@ -51,9 +53,10 @@ type growing struct {
 	keys []detect.GrowingKey
 }
 
-// NewViews returns no views.
-func NewViews() *Views {
+// NewViews returns no views, with room for so many tables and indexes; 0 for any number.
+func NewViews(most int) *Views {
 	return &Views{
+		most:  most,
 		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
 	}
 }
@@ -80,10 +83,14 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 		return
 	}
 	o.viewed = true
+	v.newest = max(v.newest, at.Second)
+	if !v.hasRoom(h, at.Target) {
+		h.full = true
+		return
+	}
 	h.census.Observe(&o.Window)
 	h.add(at.Target, &o.Window)
 	h.first = min(h.first, at.Second)
-	v.newest = max(v.newest, at.Second)
 	if v.dirty.IsZero() {
 		v.dirty = now
 	}
@@ -92,6 +99,18 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 			delete(v.hours, hour)
 		}
 	}
+}
+
+// hasRoom reports whether a table or index is, or may be, among those of an hour.
+func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
+	return v.most == 0 || h.totals[of] != nil || len(h.totals) < v.most
+}
+
+// Full reports whether the newest hour had no room for some table or index, of which it is
+// not known then what its keys look like.
+func (v *Views) Full() bool {
+	h := v.hours[growth.HourOf(v.newest)]
+	return h != nil && h.full
 }
 
 // add counts a second to its target's totals.
@@ -115,7 +134,7 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 
 // Count adds registers of distinct keys.
 func (v *Views) Count(r sketch.Registers) {
-	if h := v.at(r.Minute); h != nil {
+	if h := v.at(r.Minute); h != nil && v.hasRoom(h, r.Target) {
 		h.census.Count(r)
 	}
 }

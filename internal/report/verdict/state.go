@@ -49,6 +49,9 @@ type Options struct {
 	PeakDelay time.Duration
 	// MaxKeys bounds the keys that all open seconds list.
 	MaxKeys int
+	// Keys bounds the keys that the board follows, Tables the tables and indexes of which
+	// it is kept what their keys look like; 0 for the board's default, and for no bound.
+	Keys, Tables int
 }
 
 // State is what the judge keeps in memory between two passes, and everything that
@@ -118,13 +121,13 @@ type observation struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(), peaks: fold.NewPeaks(o.PeakDelay),
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(o.Tables), peaks: fold.NewPeaks(o.PeakDelay),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
 		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
-	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf})
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys})
 	return s
 }
 

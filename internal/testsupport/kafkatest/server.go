@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +19,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/testsupport/link"
 )
 
 // Server is a real Apache Kafka on loopback: one node, or one of a cluster.
@@ -35,6 +39,43 @@ func Start(t testing.TB) *Server {
 	t.Cleanup(func() { s.script(t, "stop") })
 	s.Restart(t)
 	return s
+}
+
+// Through has the server listen on another port too, which clients reach through a link:
+// those who begin at its address are sent back to it. The server is started again.
+func (s *Server) Through(t testing.TB) *link.Link {
+	t.Helper()
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := link.New(t, behind)
+	s.script(t, "stop")
+	path := filepath.Join(s.dir, "server.properties")
+	lines, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "LINK"
+	text := regexp.MustCompile(`(?m)^(advertised\.)?listeners=.*$|^listener\.security\.protocol\.map=.*$`).ReplaceAllStringFunc(string(lines), func(line string) string {
+		switch key, _, _ := strings.Cut(line, "="); key {
+		case "listeners":
+			return line + "," + name + "://" + behind
+		case "advertised.listeners":
+			return line + "," + name + "://" + l.Addr
+		default:
+			return line + "," + name + ":PLAINTEXT"
+		}
+	})
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart(t)
+	return l
 }
 
 // StartCluster is Start of a cluster of some nodes, whose topics have up to three

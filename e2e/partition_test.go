@@ -1,0 +1,162 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/link"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+)
+
+// cutFor is how long a link is cut: longer than the session timeout of the group, and than
+// the judge's lease.
+const cutFor = 30 * time.Second
+
+// TestKilledNetwork cuts one collector, and then the judge, off from Kafka, from Postgres, and
+// from both, while the others reach them: connections stay half open, and what was on its
+// way arrives half a minute later. Nothing is lost or counted twice, and it is measured for
+// how long a partition was not counted.
+func TestKilledNetwork(t *testing.T) {
+	n := newNetwork(t)
+	until := make(chan struct{})
+	l := layout{topic: "network", perSecond: 2000, paced: true, until: until}
+	began := time.Now().Truncate(time.Second)
+	laid := make(chan struct{})
+	go func() {
+		defer close(laid)
+		l.produce(t, n.kafka.Addr, began)
+	}()
+	end := func() { close(until); <-laid }
+	defer func() { end() }()
+	n.startCollectors(t)
+	counted := newProgress()
+	n.follow(t, counted)
+	judged := newProgress()
+	n.followJudge(t, judged)
+	for _, c := range []struct {
+		name string
+		cut  []*link.Link
+		// most is for how long a partition may stay uncounted.
+		most time.Duration
+	}{
+		{"a collector from Kafka", []*link.Link{n.toKafka}, cutFor},
+		{"a collector from Postgres", []*link.Link{n.toPostgres}, cutFor + 30*time.Second},
+		{"a collector from both", []*link.Link{n.toKafka, n.toPostgres}, cutFor},
+		{"the judge from Postgres", []*link.Link{n.judges}, 15 * time.Second},
+	} {
+		n.settled(t, counted, judged)
+		counted.forget()
+		judged.forget()
+		for _, way := range c.cut {
+			way.Cut()
+		}
+		time.Sleep(cutFor)
+		for _, way := range c.cut {
+			way.Heal()
+		}
+		n.settled(t, counted, judged)
+		t.Logf("%-28s a partition was not counted for %s, nothing was judged for %s, at most", c.name+":", rounded(counted.worst()), rounded(judged.worst()))
+		if counted.worst() > c.most || judged.worst() > c.most+30*time.Second {
+			t.Errorf("want at most %s and 30 s more", c.most)
+		}
+	}
+	end()
+	end = func() {}
+	want := readTopic(t, n.kafka.Addr, l.topic)
+	n.matchesTopic(t, want, 2*time.Minute)
+	for _, f := range n.findings(t) {
+		want.bounded(t, f)
+	}
+	n.noGaps(t)
+	t.Logf("%d samples counted once in %s", want.requests, time.Since(began).Round(time.Second))
+}
+
+// network is a scenario of which the first collector and the first of two reporters, the one
+// that judges at first, reach the servers through links.
+type network struct {
+	*scenario
+	toKafka, toPostgres, judges *link.Link
+	group                       group
+}
+
+func newNetwork(t *testing.T) *network {
+	n := &network{scenario: &scenario{kafka: kafkatest.Start(t)}}
+	n.toKafka = n.kafka.Through(t)
+	n.kafka.CreateTopic(t, "network", partitions)
+	n.addDaemons(t, "network", []string{n.kafka.Addr}, "")
+	direct := n.postgres.URL("postgres")
+	var through string
+	n.toPostgres, through = pgtest.Through(t, direct)
+	n.collectors[0].rewrite(t, direct, through)
+	n.collectors[0].rewrite(t, n.kafka.Addr, n.toKafka.Addr)
+	n.judges, through = pgtest.Through(t, direct)
+	n.reporter.stop(t)
+	first := newProcess(t, "judge", "reporter serve", fmt.Sprintf("store: {url: %q}\nlisten: \"%%listen%%\"\n", through))
+	first.start(t)
+	within(t, time.Minute, "the first reporter judges", func() error {
+		var holders int
+		err := n.database.QueryRow(`SELECT count(*) FROM leases WHERE name = 'judge' AND expires > now() AT TIME ZONE 'UTC'`).Scan(&holders)
+		if err == nil && holders == 0 {
+			err = errors.New("nobody does")
+		}
+		return err
+	})
+	n.reporter.start(t)
+	n.reporter.ready(t)
+	client, err := kgo.NewClient(kgo.SeedBrokers(n.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	n.group = group{scenario: n.scenario, admin: kadm.NewClient(client)}
+	return n
+}
+
+// followJudge records, as the partition 0, up to which second of event time is judged.
+func (n *network) followJudge(t *testing.T, into *progress) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			var newest sql.NullInt64
+			err := n.database.QueryRowContext(ctx, `SELECT extract(epoch FROM max(second))::bigint FROM windows`).Scan(&newest)
+			if err != nil && ctx.Err() == nil {
+				t.Errorf("the newest second: %v", err)
+			}
+			into.reached(0, newest.Int64, time.Now())
+			<-tick.C
+		}
+	})
+	t.Cleanup(func() { cancel(); reading.Wait() })
+}
+
+// settled waits until the group is whole, and every partition is read and judged.
+func (n *network) settled(t *testing.T, counted, judged *progress) {
+	t.Helper()
+	n.group.members(t)
+	after := time.Now().Add(3 * time.Second)
+	within(t, 2*time.Minute, "every partition is counted and judged", func() error {
+		if silent := counted.since(after); len(silent) > 0 {
+			return fmt.Errorf("partitions %v are not", silent)
+		}
+		judged.mu.Lock()
+		defer judged.mu.Unlock()
+		if !judged.moved[0].After(after) {
+			return errors.New("nothing is judged")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,57 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// TestReporterMemory holds the resident size of a reporter to what docs/CONFIGURATION.md
+// says of judge.memory, 1.3 times as much and 64 MiB, with 1,000 small tables over the turn
+// of an hour: 10 requests a second of each, for 300 keys.
+func TestReporterMemory(t *testing.T) {
+	const set, mib, tables, requests, keys, seconds = 128 << 20, 1 << 20, 1000, 10, 300, 60
+	w := newScenario(t, "tables", fmt.Sprintf("judge: {memory: %d}", set))
+	w.startCollectors(t)
+	client := w.producer(t, "tables")
+	from := time.Now().Truncate(time.Hour).Add(-seconds / 2 * time.Second)
+	random := rand.New(rand.NewPCG(seed, 12))
+	for second := range seconds {
+		at := from.Add(time.Duration(second) * time.Second)
+		for part := range 40 {
+			var body []byte
+			for n := range tables / 40 * requests {
+				body = fmt.Appendf(body, `{"ts":%d,"table":"table-%04d","pk":"customer#%08d","op":"UpdateItem","wcu":1,"caller":"orders-api"}`+"\n",
+					at.UnixMilli()+int64(n%1000), part*tables/40+n/requests, random.IntN(keys))
+			}
+			client.Produce(t.Context(), &kgo.Record{Partition: int32(part % partitions), Timestamp: at, Value: body}, nil)
+		}
+	}
+	if err := client.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	within(t, 5*time.Minute, "every second of every table is judged", func() error {
+		w.reporter.note()
+		var closed int
+		if err := w.database.QueryRow(`SELECT count(*) FROM windows`).Scan(&closed); err != nil {
+			return err
+		}
+		if closed < tables*(seconds-5) {
+			return fmt.Errorf("%d of %d seconds are stored", closed, tables*seconds)
+		}
+		return nil
+	})
+	took := time.Since(began)
+	w.reporter.ready(t)
+	w.reporter.stop(t)
+	if most := int64(set*13/10 + 64*mib); w.reporter.peak > most {
+		t.Errorf("the reporter was %d MiB large, more than %d", w.reporter.peak/mib, most/mib)
+	}
+	t.Logf("%d tables, %d seconds in %s: at most %d MiB resident", tables, seconds, took.Round(time.Second), w.reporter.peak/mib)
+}

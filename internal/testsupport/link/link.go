@@ -1,0 +1,114 @@
+// Package link is a network connection to a server that tests can cut: connections stay
+// open, new ones are taken, and nothing comes through, as where a switch fails, a route is
+// lost or a machine stops. It is for tests only.
+package link
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// Link is such a way to a server.
+type Link struct {
+	// Addr is where the server is reached through it.
+	Addr   string
+	server string
+	ended  chan struct{}
+
+	mu sync.Mutex
+	// whole is closed while it is not cut.
+	whole chan struct{}
+	cut   bool
+}
+
+// New returns a Link to a server, a host:port, until the test ends.
+func New(t testing.TB, server string) *Link {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Link{Addr: listener.Addr().String(), server: server, ended: make(chan struct{}), whole: make(chan struct{})}
+	close(l.whole)
+	t.Cleanup(func() { close(l.ended); _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go l.serve(client)
+		}
+	}()
+	return l
+}
+
+// Cut lets nothing through any more.
+func (l *Link) Cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.cut {
+		l.cut, l.whole = true, make(chan struct{})
+	}
+}
+
+// Heal lets everything through again, also what was held up meanwhile.
+func (l *Link) Heal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		l.cut = false
+		close(l.whole)
+	}
+}
+
+// serve forwards what comes from one side to the other until one of them ends.
+func (l *Link) serve(client net.Conn) {
+	defer func() { _ = client.Close() }()
+	server, err := net.Dial("tcp", l.server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	gone := make(chan struct{}, 2)
+	forward := func(to io.Writer, from io.Reader) {
+		_, _ = io.Copy(&valve{to, l}, from)
+		gone <- struct{}{}
+	}
+	go forward(server, client)
+	go forward(client, server)
+	select {
+	case <-gone:
+		l.passes() // nor does an end come through: the other side has a half-open connection
+	case <-l.ended:
+	}
+}
+
+// passes waits while the link is cut; it reports false when the test has ended.
+func (l *Link) passes() bool {
+	l.mu.Lock()
+	whole := l.whole
+	l.mu.Unlock()
+	select {
+	case <-whole:
+		return true
+	case <-l.ended:
+		return false
+	}
+}
+
+// valve holds up what is written while the link is cut.
+type valve struct {
+	to   io.Writer
+	link *Link
+}
+
+// Write implements io.Writer.
+func (v *valve) Write(b []byte) (int, error) {
+	if !v.link.passes() {
+		return 0, net.ErrClosed
+	}
+	return v.to.Write(b)
+}
