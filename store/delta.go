@@ -35,7 +35,7 @@ type ReadLimit struct {
 	Bytes int
 }
 
-// The defaults of ReadLimit: at 100 KB a delta some 25 MB in memory.
+// The defaults of ReadLimit.
 const (
 	defaultReadDeltas = 256
 	defaultReadBytes  = 64 << 20

@@ -92,7 +92,8 @@ type Limits struct {
 	// OpenKeys is how many keys all open seconds may list, about 150 bytes each. Beyond it
 	// the oldest seconds are closed early, as incomplete.
 	OpenKeys int
-	// ReadBytes is how much one reading of deltas has.
+	// ReadBytes is how much one reading of deltas has, as they are stored: in memory, and
+	// added up, they take some 40 times as much.
 	ReadBytes int
 }
 
@@ -101,7 +102,7 @@ type Limits struct {
 func LimitsOf(memory int64) Limits {
 	return Limits{
 		Tables: int(memory >> 17), Keys: int(memory * board.DefaultKeys >> 30),
-		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 4),
+		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 8),
 	}
 }
 

@@ -97,13 +97,13 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := &generation{membership: m, id: int(joined.Generation), member: joined.MemberID}
+	gen := &generation{membership: m, id: int(joined.generation), member: joined.member}
 	if gen.partitions, err = m.conn.partitionCounts(ctx, m.topics); err != nil {
 		return nil, err
 	}
 	q := kmsg.NewPtrSyncGroupRequest()
-	q.Group, q.Generation, q.MemberID = m.source.config.Group, joined.Generation, joined.MemberID
-	if joined.LeaderID == joined.MemberID {
+	q.Group, q.Generation, q.MemberID = m.source.config.Group, joined.generation, joined.member
+	if joined.leader == joined.member {
 		if q.GroupAssignment, err = m.share(joined, gen.partitions); err != nil {
 			return nil, err
 		}
@@ -121,11 +121,11 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 }
 
 // requestJoin sends the join itself, again when the coordinator first gives an id.
-func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, error) {
+func (m *membership) requestJoin(ctx context.Context) (*joinResponse, error) {
 	c := m.source.config
 	subscription := kmsg.ConsumerMemberMetadata{Topics: m.topics}
 	for {
-		q := kmsg.NewPtrJoinGroupRequest()
+		q := &joinRequest{kmsg.NewJoinGroupRequest()}
 		q.Group, q.MemberID, q.ProtocolType = c.Group, m.member, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
 		for _, b := range balancers {
@@ -137,15 +137,15 @@ func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, 
 		if err != nil {
 			return nil, err
 		}
-		joined := response.(*kmsg.JoinGroupResponse)
-		if kafka.Error(joined.ErrorCode) == kafka.MemberIDRequired && m.member == "" && joined.MemberID != "" {
-			m.member = joined.MemberID
+		joined := response.(*joinResponse)
+		if kafka.Error(joined.code) == kafka.MemberIDRequired && m.member == "" && joined.member != "" {
+			m.member = joined.member
 			continue
 		}
-		if err := m.refused(joined.ErrorCode); err != nil {
+		if err := m.refused(joined.code); err != nil {
 			return nil, err
 		}
-		m.member = joined.MemberID
+		m.member = joined.member
 		return joined, nil
 	}
 }
@@ -169,14 +169,14 @@ func codeError(code int16) error {
 }
 
 // share is the leader's work: it shares the partitions of all topics.
-func (m *membership) share(joined *kmsg.JoinGroupResponse, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
+func (m *membership) share(joined *joinResponse, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
 	var members []kafka.GroupMember
-	for _, j := range joined.Members {
-		subscription, err := readSubscription(j.ProtocolMetadata)
+	for _, j := range joined.members {
+		topics, userData, err := readSubscription(j.subscription)
 		if err != nil {
-			return nil, fmt.Errorf("read the subscription of member %s: %w", j.MemberID, err)
+			return nil, fmt.Errorf("read the subscription of member %s: %w", j.id, err)
 		}
-		members = append(members, kafka.GroupMember{ID: j.MemberID, Topics: subscription.Topics, UserData: subscription.UserData})
+		members = append(members, kafka.GroupMember{ID: j.id, Topics: topics, UserData: userData})
 	}
 	var partitions []kafka.Partition
 	for topic, count := range counts {
@@ -186,7 +186,7 @@ func (m *membership) share(joined *kmsg.JoinGroupResponse, counts map[string]int
 	}
 	balancer := balancers[0]
 	for _, b := range balancers {
-		if joined.Protocol != nil && b.ProtocolName() == *joined.Protocol {
+		if b.ProtocolName() == joined.protocol {
 			balancer = b
 		}
 	}
@@ -197,18 +197,6 @@ func (m *membership) share(joined *kmsg.JoinGroupResponse, counts map[string]int
 		all = append(all, a)
 	}
 	return all, nil
-}
-
-// readSubscription reads what a member wants to read. kafka-go's own members, such as
-// collectors of older versions, write version 1 and leave out what came with it.
-func readSubscription(raw []byte) (s kmsg.ConsumerMemberMetadata, err error) {
-	if err = s.ReadFrom(raw); err == nil || len(raw) < 2 {
-		return s, err
-	}
-	oldest := append([]byte{0, 0}, raw[2:]...)
-	s = kmsg.ConsumerMemberMetadata{}
-	err = s.ReadFrom(oldest)
-	return s, err
 }
 
 func assignment(topics map[string][]int) []byte {
@@ -222,25 +210,6 @@ func assignment(topics map[string][]int) []byte {
 		a.Topics = append(a.Topics, t)
 	}
 	return a.AppendTo(nil)
-}
-
-// assigned returns what a member is to read; nothing when there are more members
-// than partitions.
-func assigned(raw []byte) (map[string][]int, error) {
-	all := make(map[string][]int)
-	if len(raw) == 0 {
-		return all, nil
-	}
-	var a kmsg.ConsumerMemberAssignment
-	if err := a.ReadFrom(raw); err != nil {
-		return nil, fmt.Errorf("read the assignment: %w", err)
-	}
-	for _, t := range a.Topics {
-		for _, id := range t.Partitions {
-			all[t.Topic] = append(all[t.Topic], int(id))
-		}
-	}
-	return all, nil
 }
 
 // attend reads what a generation assigns until it is over or ctx ends, and returns

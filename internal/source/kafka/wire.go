@@ -82,6 +82,14 @@ func (w *wire) text() string {
 	return string(w.bytes(max(int(w.int16()), 0)))
 }
 
+// data reads bytes behind their number; none at all are nil.
+func (w *wire) data() []byte {
+	if n := w.length(); n >= 0 {
+		return w.bytes(n)
+	}
+	return nil
+}
+
 func (w *wire) compactLength() int {
 	n := w.uvarint()
 	if n > uint64(len(w.rest))+1 { // each takes a byte at least
