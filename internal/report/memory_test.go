@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/internal/report/verdict"
 	"github.com/keyheat/keyheat/sample"
@@ -62,6 +64,29 @@ func TestMemoryOfManyTables(t *testing.T) {
 	t.Logf("%d tables: %.1f MiB, %.1f KiB each", tables, float64(peak)/(1<<20), float64(peak)/tables/(1<<10))
 	if peak > tables*most {
 		t.Errorf("more than %d KiB a table", most>>10)
+	}
+}
+
+// TestMoreTablesThanMemory: of tables beyond the bound it is not kept what their keys look
+// like. Their seconds are judged and written all the same.
+func TestMoreTablesThanMemory(t *testing.T) {
+	t.Parallel()
+	config := sketch.Config{Seed: 1}
+	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 1000, PageWithin: 15 * time.Minute, Tables: 2}, 1, map[string]int64{})
+	second := time.Now().Truncate(time.Hour).Unix()
+	shard, delta := sketch.NewShard(config), sketch.NewDelta(config)
+	for n := range 3 {
+		must(t, shard.Add(&sample.Record{
+			Time: second * 1000, Table: fmt.Sprint("table-", n), PK: sample.KeyString("k"), Op: sample.UpdateItem, WCU: 2_000_000, Rate: 1, N: 1,
+		}))
+	}
+	shard.Seal(delta)
+	judgeDelta(t, s, fold.NewDelta("w", 1, delta), second)
+	if !s.Views.Full() || len(s.Views.Tables(func(detect.Target) detect.Policy { return detect.DefaultPolicy() })) != 2 {
+		t.Error("more tables than there is room for are looked at, or it is not said")
+	}
+	if l := report.LimitsOf(1 << 30); l.Tables != 8192 || l.Keys != 20_000 || l.OpenKeys != 2<<20 {
+		t.Errorf("1 GiB is for %+v, not for what docs/CONFIGURATION.md says", l)
 	}
 }
 
