@@ -298,6 +298,14 @@ func (f *Finding) AdvisesShards() bool {
 	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
 }
 
+// OnlyMean reports whether the samples of a key tell its mean and not its highest second:
+// none is proven to have more than the mean. Peak has bounds for it then, and as its value
+// what is likely.
+func (f *Finding) OnlyMean() bool {
+	peak, mean := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
+	return f.Kind.OfKey() && f.Quality.IsSampled() && mean.Value > 0 && peak.Low <= mean.High
+}
+
 // ShardRange returns the fewest and the most shards that the bounds of the peak leave open.
 func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
 	peak, limit := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Limit(f.Kind)

@@ -22,28 +22,33 @@ func (e *Episode) Peak(k detect.Kind) sampling.Interval {
 // sustainedPeak returns the peak that a shard count has to serve: of a key whose every
 // request was seen its highest second, of a sampled one what its seconds tell
 // without their noise, and the least that it likely is.
-func (e *Episode) sustainedPeak(k detect.Kind) (value, low sample.Milli) {
+func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
 	most := e.Peak(k)
 	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
-		return most.Value, most.Low
+		return sampling.PeakLoad{Value: most.Value, Low: most.Low, Sure: most.Low}
 	}
-	peak, low := e.peak.Of(e.seconds)
-	mean := detect.Milli(e.total(k).Mean(0).Value) // which chance raises no more than it lowers
-	value = min(max(peak, mean, e.restoredPeak), most.Value)
-	if e.restoredPeak > peak {
+	peak := e.peak.Of(e.seconds, e.draws.RateLow)
+	low := peak.Low
+	if e.restoredPeak > peak.Value {
 		low = most.Low // what the judge before this one wrote
 	}
-	return value, min(low, value)
+	mean := detect.Milli(e.total(k).Mean(0).Value) // which chance raises no more than it lowers
+	value := min(max(peak.Value, mean, e.restoredPeak), most.Value)
+	if e.believed {
+		peak.Sure = 0 // what whole calls or callers add is no chance that evens out
+	}
+	return sampling.PeakLoad{Value: value, Low: min(low, value), Sure: min(peak.Sure, value)}
 }
 
 // leastPeak returns what the highest second of a sampled key surely has, given the lower
-// bound of its mean: the highest of many noisy seconds says little by itself.
-func (e *Episode) leastPeak(r Rules, mean float64) float64 {
-	mean = detect.Units(detect.Milli(mean)) // as the next judge reads it
+// bound of its mean and what is sure of its highest seconds: the highest of many noisy ones
+// says little by itself.
+func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
+	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure)) // as the next judge reads it
 	if e.Over > 0 || e.sustained {
-		return max(mean, detect.Units(detect.Limit(r.Kind)))
+		return max(least, detect.Units(detect.Limit(r.Kind)))
 	}
-	return mean
+	return least
 }
 
 // total returns the load of what a kind is about.
@@ -85,19 +90,19 @@ func (e *Episode) PeakLoad() sketch.Load {
 // advice are left to the caller.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	sustained, least := e.sustainedPeak(r.Kind)
+	sustained := e.sustainedPeak(r.Kind)
 	figure := &f.Peak.WCU
 	if r.Kind == detect.HotKeyRead {
 		figure = &f.Peak.RCU
 	}
-	figure.Value = detect.Units(sustained)
-	figure.Low = min(figure.Low, detect.Units(least)) // the highest second's own would be above the value
-	if e.sampled && sustained > e.restoredPeak {      // else the judge before this one wrote both
-		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low))
+	figure.Value = detect.Units(sustained.Value)
+	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
+	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
+		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(sustained, detect.Limit(r.Kind), r.Headroom)
+	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)
 	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
 		own := sketch.Load{Read: e.readTotal.Value(), Write: e.writeTotal.Value()}
 		f.Share = min(1, float64(detect.Amount(r.Kind, own))/float64(all))

@@ -92,8 +92,8 @@ func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
 		index = " See, too, whether the table has a local secondary index: DynamoDB never splits a key of such a table."
 	}
 	text := func(next string) string {
-		return fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but %s: the key has been hot for %s, longer than splits are seen to take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. Then DynamoDB did not heal it.",
-			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), next, c.hotFor()) + index
+		return fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but %s: the key has been hot for %s, longer than splits are seen to take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. If the metric still shows it for the last minutes, the splits of these %s were not enough.",
+			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), next, c.hotFor(), c.hotFor()) + index
 	}
 	return fix{
 		text: text("go on with the next steps"), basis: "no throttled request is in the samples", place: ahead,

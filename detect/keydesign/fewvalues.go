@@ -86,12 +86,14 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 			kind, load = detect.HotKeyRead, v.Hottest.RCU
 		}
 		each := load / float64(shards)
+		because := "while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself"
 		most, basis := each, fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards)
 		if kind == detect.HotKeyRead { // a query that does not know the shard asks each of them
+			because = "what its values are queried for beyond what their partitions serve is throttled"
 			most, basis = load, basis+"; the more of it, the more queries have to ask all of them"
 		}
 		named := shardNames(v.Hottest.Key, shards, p)
-		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself.", index, named)}, capacity}
+		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: %s.", index, named, because)}, capacity}
 	}
 	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. " +
 		fmt.Sprintf("Where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +

@@ -82,7 +82,7 @@ func (m *Means) sum(at, length int64) (sum meanSum) {
 type Peak [peakSteps]float64
 
 const (
-	peakSteps = 18
+	peakSteps = 24
 	peakStep  = 0.25
 )
 
@@ -113,10 +113,29 @@ func (p *Peak) Raise(m *Means, at int64) {
 	}
 }
 
-// Of returns the peak after so many seconds, and the least that it likely is.
-func (p *Peak) Of(seconds int64) (value, low sample.Milli) {
-	z := detect.PeakNoise * highestOf(float64(seconds))
-	return p.at(z), p.at(z + detect.PeakRange)
+// PeakLoad is what noisy seconds tell of the highest one.
+type PeakLoad struct {
+	// Value is the peak as it likely is, Low the least that it likely is, and Sure what is
+	// hardly ever made of chance alone.
+	Value, Low, Sure sample.Milli
+}
+
+// Of returns the peak after so many seconds of which requests were drawn at a rate, or at
+// none that is known, 0.
+func (p *Peak) Of(seconds int64, rate float64) PeakLoad {
+	most := highestOf(float64(seconds))
+	z := detect.PeakNoise * addedBy(rate) * most
+	return PeakLoad{p.at(z), p.at(z + detect.PeakRange), p.at(most + detect.PeakRange)}
+}
+
+// addedBy returns which share of what sampling's noise is by itself it adds to the highest
+// second: a load varies by itself as well, as requests that come independently do, and the
+// two deviations add in squares. The more is sampled, the more is the load's own.
+func addedBy(rate float64) float64 {
+	if rate >= 1 {
+		return 0
+	}
+	return (1 - math.Sqrt(rate)) / math.Sqrt(1-rate)
 }
 
 func (p *Peak) at(z float64) sample.Milli {

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -114,25 +115,70 @@ func tense(f *detect.Finding, now, then string) string {
 }
 
 // needs says how much of what one partition serves a key needs: at most, or on average
-// where the samples do not prove that any second had more than the mean, and then with the
-// peak that they make likely beside it, which the other figures are about. What lasts is that
-// it is hot, and not its highest second.
+// where the samples tell no more. Where that is below what a partition serves it is hot for
+// its highest second, of which the bounds leave open whether it is above that. What lasts is
+// that it is hot, and not its highest second.
 func needs(f *detect.Finding) string {
 	figure, unit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(f.Kind, "WCU", "RCU")
-	peak, most, average := figure.Value, "up to", ""
+	most, average, beside := "up to", "", ""
+	load, limit := figure.Value, detect.Units(detect.Limit(f.Kind))
 	if figure.Low != figure.High {
 		most = "about" // as samples tell
 	}
-	beside, limit := "", detect.Units(detect.Limit(f.Kind))
-	if mean := detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU); f.Quality.IsSampled() && mean.Value > 0 && figure.Low <= mean.High {
-		if Rounded(peak) > Rounded(mean.Value) {
-			beside = fmt.Sprintf(", with a peak of about %s", Times(detect.Ratio(peak, limit)))
-			beside = strings.TrimSuffix(beside, " of")
+	if f.OnlyMean() {
+		load, most, average = Rounded(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), "about", " on average"
+		if load <= limit && figure.High > limit {
+			beside = fmt.Sprintf(", and may %s more than that in single seconds", tense(f, "need", "have needed"))
 		}
-		peak, most, average = Rounded(mean.Value), "about", " on average"
 	}
 	serves := detect.Side(f.Kind, "serves", "is certain to serve") // of reads that are eventually consistent it may serve more
-	return fmt.Sprintf(" %s %s %s %s/s%s, %s what one partition %s%s", tense(f, "needs", "needed"), most, About(peak), unit, average, Times(detect.Ratio(peak, limit)), serves, beside)
+	return fmt.Sprintf(" %s %s %s %s/s%s, %s what one partition %s%s", tense(f, "needs", "needed"), most, About(load), unit, average, Times(detect.Ratio(load, limit)), serves, beside)
+}
+
+// InReads reports whether what a finding says is in read units: of a key by its kind, of
+// others by which of the limits of a partition is nearer.
+func InReads(f *detect.Finding) bool {
+	if f.Kind.OfKey() {
+		return f.Kind == detect.HotKeyRead
+	}
+	return f.Peak.RCU.Value/detect.Units(detect.PartitionRead) > f.Peak.WCU.Value/detect.Units(detect.PartitionWrite)
+}
+
+// fullest is put before the share of the limit that is only the fullest shard's.
+const fullest = "fullest "
+
+// Load says how large the load of a finding is and what that is of what one partition
+// serves, in few words: that of its highest second, of a key the least where samples tell no
+// more of that than the mean, and of shards what all have together, and what the fullest is
+// of the limit. ofLimit is empty of a table or an index as a whole, which has more than one
+// partition.
+func Load(f *detect.Finding) (load, ofLimit string) {
+	figure, unit, limit := f.Peak.WCU, " WCU", detect.PartitionWrite
+	if InReads(f) {
+		figure, unit, limit = f.Peak.RCU, " RCU", detect.PartitionRead
+	}
+	load, ofLimit = About(figure.Value)+unit, fmt.Sprintf("%.0f%%", 100*f.Utilization)
+	switch {
+	case f.Kind.OfTable():
+		return load, ""
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), fullest + ofLimit
+	case f.OnlyMean():
+		return "≥" + About(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
+	}
+	return load, ofLimit
+}
+
+// LoadOfLimit is [Load] as a part of a sentence.
+func LoadOfLimit(f *detect.Finding) string {
+	load, ofLimit := Load(f)
+	if ofLimit == "" {
+		return load
+	}
+	if of, is := strings.CutPrefix(ofLimit, fullest); is {
+		return fmt.Sprintf("%s, of which the fullest has %s of the limit", load, of)
+	}
+	return load + ", " + ofLimit + " of the limit"
 }
 
 // Times writes a ratio with three significant digits: below one as a share, 96% of, and

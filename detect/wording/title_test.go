@@ -38,25 +38,54 @@ func TestTitle(t *testing.T) {
 	few := of(detect.TooFewShards, "a*", 9000, 0, 20)
 	few.Sharding = &detect.Sharded{Base: "a", Shards: 4, Needed: 14}
 	for want, f := range map[string]*detect.Finding{
-		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                                           of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
-		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                                       of(detect.HotKeyWrite, "warm", 960, 0, 90),
-		"eu-west-1/orders: key “settings” needed up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC":             over,
-		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                            rolling,
-		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                                    pattern,
-		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "near", 1024, 0, 2),
-		"eu-west-1/orders: key “over” needs up to 1,150 WCU/s, 1.15 times what one partition serves, hot for 2 s":                                                  of(detect.HotKeyWrite, "over", 1150, 0, 2),
-		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                                                            few,
-		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                                                           of(detect.HotPartition, "", 0, 0, 3*3600),
-		"eu-west-1/orders: so few key values that they bound the table":                                                                                            of(detect.LowCardinalityKey, "", 0, 0, 3600),
-		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                                  of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
-		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":                         of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
-		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                                        of(detect.MovingHotSpot, "", 1500, 0, 60),
-		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                                sampled,
-		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, with a peak of about 2.09 times, hot for 15 min": steady,
-		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                             bursts,
+		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                               of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
+		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                           of(detect.HotKeyWrite, "warm", 960, 0, 90),
+		"eu-west-1/orders: key “settings” needed up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC": over,
+		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                rolling,
+		"eu-west-1/orders: a new key is hot each hour, the last “log#2026-11-21T12”, for 5 min":                                                        pattern,
+		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                      of(detect.HotKeyWrite, "near", 1024, 0, 2),
+		"eu-west-1/orders: key “over” needs up to 1,150 WCU/s, 1.15 times what one partition serves, hot for 2 s":                                      of(detect.HotKeyWrite, "over", 1150, 0, 2),
+		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                                                few,
+		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                                               of(detect.HotPartition, "", 0, 0, 3*3600),
+		"eu-west-1/orders: so few key values that they bound the table":                                                                                of(detect.LowCardinalityKey, "", 0, 0, 3600),
+		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                      of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
+		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":             of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),
+		"eu-west-1/orders: keys are hot one after another, as in a sorted import, for 60 s":                                                            of(detect.MovingHotSpot, "", 1500, 0, 60),
+		"eu-west-1/orders: key “big” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                    sampled,
+		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, hot for 15 min":                      steady,
+		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                 bursts,
 	} {
 		if got := wording.Title(f); got != want {
 			t.Errorf("the title is\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+// TestLoad: a figure and what it is of the limit are of the same thing, or say of what each is.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	figure := func(value, low, high float64) detect.Figure { return detect.Figure{Value: value, Low: low, High: high} }
+	key := func(k detect.Kind, peak, mean detect.Figure, sampled detect.Sampling) *detect.Finding {
+		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f.Peak.WCU, f.Mean.WCU, f.Quality.Sampling = peak, mean, sampled
+		if k == detect.HotKeyRead {
+			f.Peak.RCU, f.Mean.RCU = peak, mean
+		}
+		f.Utilization = peak.Value / 1000
+		return &f
+	}
+	uneven := key(detect.UnevenShards, figure(3100, 3100, 3100), figure(3100, 3100, 3100), detect.SamplingNone)
+	uneven.Sharding, uneven.Utilization = &detect.Sharded{Base: "k", Shards: 10}, 1.3
+	for want, f := range map[string]*detect.Finding{
+		"1,300 WCU, 130% of the limit":                                       key(detect.HotKeyWrite, figure(1300, 1300, 1300), figure(900, 900, 900), detect.SamplingNone),
+		"3,100 WCU in 10 shards, of which the fullest has 130% of the limit": uneven,
+		"1,200 WCU": key(detect.HotPartition, figure(1200, 1200, 1200), figure(900, 900, 900), detect.SamplingNone),
+		// What samples tell of the highest second is that it has the mean at least.
+		"≥1,488 WCU, ≥148% of the limit": key(detect.HotKeyWrite, figure(1778, 1488, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+		"2,089 WCU, 209% of the limit":   key(detect.HotKeyWrite, figure(2089, 1700, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+	} {
+		if got := wording.LoadOfLimit(f); got != want {
+			t.Errorf("it is %q, want %q", got, want)
 		}
 	}
 }

@@ -156,8 +156,9 @@ func Between(p detect.Part) string {
 
 // Shares writes the three largest of some parts that are worth naming, and how many more there
 // are at least. Where there are more than are told apart the bounds of each may say nothing of it: then
-// it is said that all are small, in the words for one of them, and nothing where not even that
-// is known.
+// it is said that all are small, in the words for one of them, where that decides anything, as of
+// callers, none of which makes the key hot alone. Nothing where one is empty, as of items, of
+// which the reason says how they share the load, or where not even that is known.
 func Shares(one string, parts []detect.Part) string {
 	var words []string
 	most := 0.0
@@ -168,7 +169,7 @@ func Shares(one string, parts []detect.Part) string {
 			words = append(words, fmt.Sprintf("%s with %s", Printable(p.Text), Between(p)))
 		}
 	}
-	if len(words) == 0 && len(parts) > 0 && most < 0.5 {
+	if len(words) == 0 && len(parts) > 0 && one != "" && most < 0.5 {
 		return fmt.Sprintf("no %s has more than %.0f%%", one, math.Ceil(100*most))
 	}
 	if more := len(parts) - len(words); len(words) > 0 && more > 0 {

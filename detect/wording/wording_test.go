@@ -60,6 +60,9 @@ func TestShares(t *testing.T) {
 			t.Errorf("%+v are written as %q, want %q", parts, got, want)
 		}
 	}
+	if got := wording.Shares("", []detect.Part{{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}}); got != "" {
+		t.Errorf("of parts that are all small it is said %q", got)
+	}
 	if got := wording.Shares("caller", nil); got != "" {
 		t.Errorf("of no parts it is said %q", got)
 	}

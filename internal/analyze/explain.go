@@ -68,7 +68,7 @@ type explanation struct {
 	whole       []wholeTable // the tables and indexes that the text names
 	suggestions []string
 	samplesRead string
-	throttling  map[detect.Target]bool // tables and indexes of which a partition throttles, no key of it being hot
+	ofTable     map[detect.Target]*detect.Finding // the worst that is about each table or index as a whole
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
 	roots       map[string]*detect.Finding // what incidents are about, by their IDs
@@ -80,10 +80,12 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), throttling: map[detect.Target]bool{}}
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), ofTable: map[detect.Target]*detect.Finding{}}
 	for i := range r.Findings {
 		found := &r.Findings[i]
-		e.throttling[found.Target] = e.throttling[found.Target] || found.Kind == detect.HotPartition
+		if found.Key == "" && found.Severity != detect.Info && (e.ofTable[found.Target] == nil || found.Kind == detect.HotPartition) {
+			e.ofTable[found.Target] = found
+		}
 		if found.Key == key || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == key {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
@@ -278,7 +280,7 @@ func figures(p *page, f *detect.Finding, m measure) {
 	against := ""
 	switch {
 	case f.Sharding != nil && !f.Kind.OfKey():
-		against = fmt.Sprintf(" over %d shards, the fullest with %s of the %s %s that its partition serves", f.Sharding.Shards, wording.Percent(f.Utilization), wording.About(m.limit), m.unit)
+		against = fmt.Sprintf(", of %d shards together; the fullest has up to %s %s in a second, %s of the %s that its partition serves", f.Sharding.Shards, wording.About(f.Utilization*m.limit), m.unit, wording.Percent(f.Utilization), wording.About(m.limit))
 	case !f.Kind.OfTable():
 		against = fmt.Sprintf(": %s the %s %s that one partition serves", wording.Times(m.peak.Value/m.limit), wording.About(m.limit), m.unit)
 	}
@@ -292,9 +294,17 @@ func figures(p *page, f *detect.Finding, m measure) {
 	if f.Quality.InBatches() {
 		at, in = "as a mean over the times between batches", "the time of the batches"
 	}
-	p.fact("peak", "%s %s%s %s%s", wording.Figure(m.peak), m.unit, of, at, against)
-	if m.mean.Value > 0 {
-		p.fact("mean", "%s %s%s over %s%s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)), meanAgainst(f, m))
+	mean := func() {
+		if m.mean.Value > 0 {
+			p.fact("mean", "%s %s%s over %s%s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)), meanAgainst(f, m))
+		}
+	}
+	if f.OnlyMean() {
+		mean()
+		p.fact("peak", "cannot be known to the second from these samples: the highest second had between %s and %s %s", wording.About(m.peak.Low), wording.About(m.peak.High), m.unit)
+	} else {
+		p.fact("peak", "%s %s%s %s%s", wording.Figure(m.peak), m.unit, of, at, against)
+		mean()
 	}
 	if m.other.Value >= 1 {
 		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
@@ -317,13 +327,16 @@ func figures(p *page, f *detect.Finding, m measure) {
 	}
 }
 
-// meanAgainst holds the mean of a sampled key to the limit, beside a peak that is an estimate:
-// the incident's title has the mean. Empty of others.
+// meanAgainst holds the mean of a sampled key to the limit: where it is all that samples tell,
+// the incident's title has it. Empty of others.
 func meanAgainst(f *detect.Finding, m measure) string {
-	if !f.Kind.OfKey() || !f.Quality.IsSampled() {
-		return ""
+	switch times := wording.Times(m.mean.Value / m.limit); {
+	case f.OnlyMean():
+		return fmt.Sprintf(": %s the %s %s that one partition serves", times, wording.About(m.limit), m.unit)
+	case f.Kind.OfKey() && f.Quality.IsSampled():
+		return fmt.Sprintf(": %s the limit", times)
 	}
-	return fmt.Sprintf(": %s the limit", wording.Times(m.mean.Value/m.limit))
+	return ""
 }
 
 // whole names the table or index that a finding is about, or the index that its reasons
@@ -445,7 +458,7 @@ func (m *measure) of(l sketch.Load) float64 {
 
 func measureOf(f *detect.Finding) measure {
 	write, read := detect.Units(detect.PartitionWrite), detect.Units(detect.PartitionRead)
-	if f.Peak.RCU.Value/read > f.Peak.WCU.Value/write {
+	if wording.InReads(f) {
 		return measure{true, "RCU", "WCU", read, f.Peak.RCU, f.Mean.RCU, f.Peak.WCU}
 	}
 	return measure{false, "WCU", "RCU", write, f.Peak.WCU, f.Mean.WCU, f.Peak.RCU}
@@ -465,6 +478,8 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 		p.paragraph(2, "  ", e.counted(f, m))
 	case m.peak.Low == m.peak.Value && !sampled:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: the difference may belong to other keys that were counted together with it.", low, high))
+	case f.OnlyMean():
+		p.paragraph(2, "  ", fmt.Sprintf("Not every request was sampled: the mean holds within its bounds with 95%% confidence, and no second is proven to have more than the mean. Where a step needs the highest second, it takes an estimate of it, %s %s. The severity is decided by a bound that holds with 99.9999%%.", wording.About(m.peak.Value), m.unit))
 	default:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is an estimate, because not every request was sampled: with 95%% confidence it is between %s and %s. The severity is decided by a bound that holds with 99.9999%%.", low, high))
 	}
@@ -543,15 +558,15 @@ func requests(p *page, f *detect.Finding) {
 		}
 		p.fact("sort keys", "at least %s in %s%s", wording.About(s.Distinct), hottest, order)
 	}
-	shares(p, "item", e.Items)
-	shares(p, "caller", e.Callers)
+	shares(p, "items", "", e.Items)
+	shares(p, "callers", "caller", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
 		p.fact("item size", "%s", wording.MeanSize(e))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
-		shares(p, "attribute", e.Attributes)
+		shares(p, "attributes", "", e.Attributes)
 	}
 	for _, cause := range []sample.Cause{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.CauseUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
@@ -582,10 +597,11 @@ func attempts(p *page, r *detect.Retries) {
 	}
 }
 
-// shares writes the largest parts, where anything is known of them.
-func shares(p *page, one string, parts []detect.Part) {
+// shares writes the largest parts, where anything is known of them that matters; see
+// [wording.Shares].
+func shares(p *page, name, one string, parts []detect.Part) {
 	if words := wording.Shares(one, parts); words != "" {
-		p.fact(one+"s", "%s", words)
+		p.fact(name, "%s", words)
 	}
 }
 
@@ -603,8 +619,11 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	write, read := writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read
 	p.line("%s in %s", printable(s.key.Text), target(s.target))
 	p.paragraph(2, "  ", noFinding(write, read))
-	if e.throttling[s.target] {
+	switch of := e.ofTable[s.target]; {
+	case of != nil && of.Kind == detect.HotPartition:
 		p.paragraph(2, "  ", fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", target(s.target)))
+	case of != nil:
+		p.paragraph(2, "  ", fmt.Sprintf("But there is a %s finding (%s) about %s as a whole, see --explain %s: %s.", of.Severity, of.Kind, target(s.target), target(s.target), headline(of)))
 	}
 	p.heading("Load")
 	samples := ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
@@ -32,7 +33,7 @@ func (r *Result) views(on screen) string {
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
 		t.Add(short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
-		sentences = append(sentences, wrap(name+": "+s.View.Design.Why))
+		sentences = append(sentences, wrap(name+": "+s.View.Design.Why+judgedOver(&s)))
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
 		}
@@ -78,6 +79,22 @@ func (r *Result) candidates(on screen) string {
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), c.View.Design.Why)))
 	}
 	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
+}
+
+// mostOfTheTime is the share of the seconds between a table's first and last one from which on
+// what is said of it is of all of that time.
+const mostOfTheTime = 0.9
+
+// judgedOver says over which seconds the verdict on a table's keys is, where it had load in few
+// of them; empty otherwise.
+func judgedOver(t *detect.Table) string {
+	from, to := t.View.From.UTC(), t.View.To.UTC()
+	if float64(t.Seconds) >= mostOfTheTime*to.Sub(from).Seconds() {
+		return ""
+	}
+	const moment = "2006-01-02 15:04:05"
+	return fmt.Sprintf(" This is judged over the %s in which it had load, of the %s from %s to %s UTC: what it does in the others is not in it.",
+		wording.Seconds(int(t.Seconds)), wording.Span(to.Sub(from)), from.Format(moment), to.Add(-time.Second).Format(moment))
 }
 
 // keys writes how many there are, with ~ where that is an estimate, and ≥ where it is
@@ -243,11 +260,7 @@ func (w *wholeTable) write(p *page) {
 		p.incident(in.Incident, false)
 		shown := few(in.findings)
 		for _, f := range shown {
-			of := limitCell(f)
-			if of != "" {
-				of = ", " + of + " of the limit"
-			}
-			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s%s", f.Kind, subject(f), peakCell(f), of))
+			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))
 		}
 		if more := len(in.findings) - len(shown); more > 0 {
 			p.line("      and %s like these", wording.Count(int64(more)))
@@ -304,7 +317,7 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("ceiling", "%s a second at the observed skew while each key is in one partition, whatever is provisioned", c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
-	p.paragraph(2, "  ", v.Design.Why)
+	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))
 	for _, g := range v.Growing {
 		p.paragraph(2, "  ", growthLine(g))
 	}

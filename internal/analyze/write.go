@@ -259,7 +259,7 @@ func (r *Result) findings(on screen) string {
 		{Name: "peak/s", Right: true}, {Name: "of limit", Right: true}, {Name: "seconds over", Right: true, Spare: 3},
 		{Name: "shards", Right: true}, {Name: "peak at", Spare: 4},
 	}}
-	rows, alike := 0, 0
+	rows, alike, least := 0, 0, false
 	for _, group := range detect.Roots(r.Findings) {
 		shown := few(group)
 		for i, f := range shown[:min(len(shown), on.rows-rows)] {
@@ -267,8 +267,10 @@ func (r *Result) findings(on screen) string {
 			if i > 0 {
 				of = "└ " // what the first row of the incident explains
 			}
+			peak, ofLimit, at := peakCells(f)
 			t.Add(severity(f.Severity, on.colours), string(f.State), string(f.Kind), of+text.Trim(subject(f), 48), r.target(f.Target),
-				peakCell(f), limitCell(f), overCell(f), shardsCell(f, group[0]), f.Peak.At.Format(time.RFC3339))
+				peak, ofLimit, overCell(f), shardsCell(f, group[0]), at)
+			least = least || f.OnlyMean()
 			rows++
 		}
 		if hidden := len(group) - len(shown); hidden > 0 && rows < on.rows {
@@ -276,13 +278,17 @@ func (r *Result) findings(on screen) string {
 			alike += hidden
 		}
 	}
+	shown := t.Render(on.width)
+	if least {
+		shown += "\n" + wrap("≥: at least so much, by the mean: these samples cannot tell which second was the highest, nor how high it was. --explain KEY says what it may be at most.")
+	}
 	switch more := len(r.Findings) - rows - alike; {
 	case more > 0:
-		return t.Render(on.width) + fmt.Sprintf("\nand %s more: --top shows more, -o csv, json or html has all", wording.Count(int64(more)))
+		return shown + fmt.Sprintf("\nand %s more: --top shows more, -o csv, json or html has all", wording.Count(int64(more)))
 	case alike > 0:
-		return t.Render(on.width) + "\n-o csv, json or html has all rows"
+		return shown + "\n-o csv, json or html has all rows"
 	}
-	return t.Render(on.width)
+	return shown
 }
 
 // few returns the findings of an incident without those that are like many before them.
@@ -294,15 +300,6 @@ func few(group []*detect.Finding) (shown []*detect.Finding) {
 		}
 	}
 	return shown
-}
-
-// limitCell returns what a finding's load is of what one partition serves; nothing of a
-// table as a whole, which has more than one.
-func limitCell(f *detect.Finding) string {
-	if f.Kind.OfTable() {
-		return ""
-	}
-	return fmt.Sprintf("%.0f%%", 100*f.Utilization)
 }
 
 // overCell returns in how many seconds a finding's load was over the limit; nothing where
@@ -402,9 +399,14 @@ func subject(f *detect.Finding) string {
 	return "(whole table)"
 }
 
-func peakCell(f *detect.Finding) string {
-	m := measureOf(f)
-	return wording.About(m.peak.Value) + " " + m.unit
+// peakCells returns how large a finding's load is, what of the limit that is, and when it
+// was: no time where samples do not tell it.
+func peakCells(f *detect.Finding) (load, ofLimit, at string) {
+	load, ofLimit = wording.Load(f)
+	if f.OnlyMean() {
+		return load, ofLimit, ""
+	}
+	return load, ofLimit, f.Peak.At.Format(time.RFC3339)
 }
 
 // printable returns text that does nothing to a terminal, or a dash for none.

@@ -218,11 +218,8 @@ func peak(f *detect.Finding) string {
 	if !f.Kind.OfKey() {
 		return ""
 	}
-	v, unit := f.Peak.WCU.Value, "WCU"
-	if f.Kind == detect.HotKeyRead {
-		v, unit = f.Peak.RCU.Value, "RCU"
-	}
-	return fmt.Sprintf("%s %s/s; one partition serves %s", wording.About(v), unit, wording.About(detect.Units(detect.Limit(f.Kind))))
+	load, _ := wording.Load(f)
+	return fmt.Sprintf("%s/s; one partition serves %s", load, wording.About(detect.Units(detect.Limit(f.Kind))))
 }
 
 // Link is a page about an incident: its address, and what stands on it.
