@@ -157,7 +157,7 @@ func Load(f *detect.Finding) (load, ofLimit string) {
 	if InReads(f) {
 		figure, unit, limit = f.Peak.RCU, " RCU", detect.PartitionRead
 	}
-	load, ofLimit = About(figure.Value)+unit, fmt.Sprintf("%.0f%%", 100*f.Utilization)
+	load, ofLimit = About(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
 	switch {
 	case f.Kind.OfTable():
 		return load, ""

@@ -198,7 +198,7 @@ func Printable(text string) string {
 func unprintable(r rune) bool { return r == '\\' || r == utf8.RuneError || !strconv.IsGraphic(r) }
 
 // Percent writes a share with three significant digits: 12.5%.
-func Percent(share float64) string { return fmt.Sprintf("%.3g%%", math.Round(1000*share)/10) }
+func Percent(share float64) string { return fmt.Sprintf("%.3g%%", Rounded(math.Round(1000*share)/10)) }
 
 // Significant writes a number with three significant digits and thousands separated.
 func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }

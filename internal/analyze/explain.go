@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -68,7 +69,7 @@ type explanation struct {
 	whole       []wholeTable // the tables and indexes that the text names
 	suggestions []string
 	samplesRead string
-	ofTable     map[detect.Target]*detect.Finding // the worst that is about each table or index as a whole
+	ofMany      []*detect.Finding // those that are about more than one key, but for information
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
 	roots       map[string]*detect.Finding // what incidents are about, by their IDs
@@ -80,11 +81,11 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), ofTable: map[detect.Target]*detect.Finding{}}
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead()}
 	for i := range r.Findings {
 		found := &r.Findings[i]
-		if found.Key == "" && found.Severity != detect.Info && (e.ofTable[found.Target] == nil || found.Kind == detect.HotPartition) {
-			e.ofTable[found.Target] = found
+		if !found.Kind.OfKey() && found.Severity != detect.Info {
+			e.ofMany = append(e.ofMany, found)
 		}
 		if found.Key == key || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == key {
 			e.found = append(e.found, *found)
@@ -619,11 +620,10 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	write, read := writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read
 	p.line("%s in %s", printable(s.key.Text), target(s.target))
 	p.paragraph(2, "  ", noFinding(write, read))
-	switch of := e.ofTable[s.target]; {
-	case of != nil && of.Kind == detect.HotPartition:
-		p.paragraph(2, "  ", fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", target(s.target)))
-	case of != nil:
-		p.paragraph(2, "  ", fmt.Sprintf("But there is a %s finding (%s) about %s as a whole, see --explain %s: %s.", of.Severity, of.Kind, target(s.target), target(s.target), headline(of)))
+	for _, of := range e.ofMany {
+		if words := concerns(of, s); words != "" {
+			p.paragraph(2, "  ", words)
+		}
 	}
 	p.heading("Load")
 	samples := ""
@@ -634,6 +634,25 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	p.fact("writes", "up to %s WCU with times in one second%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
 	p.fact("reads", "up to %s RCU with times in one second%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
+}
+
+// concerns says what a finding about more than one key has to do with a key that has none of
+// its own; empty where it has nothing to do with it.
+func concerns(of *detect.Finding, s keySeconds) string {
+	at := target(s.target)
+	switch {
+	case of.Target != s.target:
+		return ""
+	case of.Kind == detect.HotPartition:
+		return fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", at)
+	case of.Key == "":
+		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s: %s.", of.Kind, of.Severity, at, at, headline(of))
+	case of.Sharding != nil:
+		if shard, is := shardkey.Parse(s.key.Text); is && shard.Base == of.Sharding.Base {
+			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s: %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base), headline(of))
+		}
+	}
+	return ""
 }
 
 // notClose is the share of what one partition serves up to which a load is called not close to

@@ -62,7 +62,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("a peak of 1,323 of which the samples show %v: %s", highest, p)
 		}
 	}
-	e = &explanation{throttling: map[detect.Target]bool{{Table: "orders"}: true}}
+	e = &explanation{ofMany: []*detect.Finding{{KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}}, Kind: detect.HotPartition}}}
 	for table, refused := range map[string]bool{"orders": true, "carts": false} {
 		p = &page{}
 		e.withoutFinding(p, keySeconds{target: detect.Target{Table: table}, seconds: []whatif.Second{second(100, 300)}})
@@ -140,8 +140,9 @@ func TestCellsThatSayNothing(t *testing.T) {
 		f, root *detect.Finding
 		limit   string
 		shards  string
-	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {large, large, "120%", ""}, {few, few, "120%", ""}, {day, day, "120%", "2"}, {sharded, sharded, "120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
-		if limit, shards := limitCell(c.f), shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
+	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {large, large, "120%", ""}, {few, few, "120%", ""}, {day, day, "120%", "2"}, {sharded, sharded, "fullest 120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
+		_, limit, _ := peakCells(c.f)
+		if shards := shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
 			t.Errorf("%s under %s: %q of the limit, %q shards, want %q and %q", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
 		}
 	}

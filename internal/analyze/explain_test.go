@@ -113,7 +113,7 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	if !strings.Contains(out, "the fullest shard has more than one partition") || !strings.Contains(out, "over 10 shards, the fullest") || strings.Contains(out, "times the 1,000") {
+	if !strings.Contains(out, "the fullest shard has more than one partition") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
 		t.Errorf("it says\n%s", out)
 	}
 	if base := explained(t, text.String(), "total"); base != out {
@@ -214,5 +214,34 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	}
 	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, "nothing is not in the samples") || strings.Contains(out, "as a whole") {
 		t.Errorf("what is neither a key nor a table is told:\n%s", out)
+	}
+}
+
+// TestTheVerdictSaysOverWhichSecondsItIs where a table had load in few of the seconds between its
+// first and its last one: 20 of 25 minutes.
+func TestTheVerdictSaysOverWhichSecondsItIs(t *testing.T) {
+	t.Parallel()
+	const words = "This is judged over the 20 seconds in which it had load, of the 25 min from 2025-11-21 02:27:12 to 2025-11-21 02:52:11 UTC"
+	for _, c := range []struct {
+		last int // second
+		says bool
+	}{{1499, true}, {19, false}} {
+		var text strings.Builder
+		for s := range 20 {
+			second := s
+			if s == 19 {
+				second = c.last
+			}
+			for i := range 300 {
+				fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"k%d","op":"PutItem","wcu":4}`+"\n", 1763692032000+1000*second, i)
+			}
+		}
+		var out bytes.Buffer
+		must(t, analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out}))
+		for _, said := range []string{out.String(), explained(t, text.String(), "orders")} {
+			if got := strings.Contains(strings.Join(strings.Fields(said), " "), words); got != c.says {
+				t.Errorf("it says over which seconds it is: %t, want %t:\n%s", got, c.says, said)
+			}
+		}
 	}
 }
