@@ -29,7 +29,7 @@ var (
 	monthRequests = flag.Int("month.requests", 3, "how many requests each page is asked")
 	monthSQLite   = flag.Bool("month.sqlite", true, "measure on SQLite")
 	monthPostgres = flag.Bool("month.postgres", true, "measure on Postgres")
-	monthFolder   = flag.String("month.folder", "", "a folder that keeps SQLite's database, to be measured again without being written")
+	monthFolder   = flag.String("month.folder", "", "a folder that keeps SQLite's database, to be measured again with what has passed since")
 )
 
 // TestMonth stores what a judge keeps of a month of tables with 200 warm keys each, as
@@ -68,11 +68,13 @@ func month(t *testing.T, url string, size func() int64) {
 	must(t, err)
 	defer s.Close()
 	began := time.Now()
-	if _, written, err := s.LastSeenMinute(t.Context()); err != nil {
-		t.Fatal(err)
-	} else if !written {
-		newWriter(t, s).history(began.Truncate(time.Second))
+	end, length := began.Truncate(time.Second), time.Duration(*monthDays)*24*time.Hour
+	last, written, err := s.LastSeenMinute(t.Context())
+	must(t, err)
+	if written { // what has passed since is added
+		length = end.Sub(last.Minute)
 	}
+	newWriter(t, s).history(end, length)
 	t.Logf("%d tables of %d keys, %d days: %.2f GB, written in %s", *monthTables, monthKeys, *monthDays, float64(size())/1e9, time.Since(began).Round(time.Second))
 
 	address := serve(t, s)
@@ -138,9 +140,8 @@ func (w *writer) flush() {
 	w.j, w.rows = store.Judgement{}, 0
 }
 
-// history writes all parts of the history before a time.
-func (w *writer) history(end time.Time) {
-	days := time.Duration(*monthDays) * 24 * time.Hour
+// history writes all parts of the history before a time that are as long as days.
+func (w *writer) history(end time.Time, days time.Duration) {
 	keep := store.DefaultRetention()
 	kept := map[heat.Level]time.Duration{
 		heat.Levels[0]: keep.HeatTens, heat.Levels[1]: keep.HeatMinutes, heat.Levels[2]: keep.HeatTenMinutes, heat.Levels[3]: keep.HeatHours,
