@@ -222,8 +222,19 @@ type Window struct {
 
 // Merge adds another part of the same second of the same table or index. Merging
 // is commutative and, until Trim, gives the same result in every order. o is not
-// changed; w may share its keys' text.
+// changed; w may share its keys, so that neither may be changed but by Merge and Trim.
 func (w *Window) Merge(o *Window) {
+	w.Keys = w.mergedKeys(o)
+	w.Total = w.Total.plus(o.Total)
+	w.Callers = w.Callers.plus(o.Callers)
+	w.Unseen = w.Unseen.Plus(o.Unseen)
+}
+
+// mergedKeys returns the keys of both. Most windows have one part, which is not copied.
+func (w *Window) mergedKeys(o *Window) []KeyLoad {
+	if len(w.Keys) == 0 && w.Unseen == (Load{}) {
+		return slices.Clip(o.Keys)
+	}
 	merged := make([]KeyLoad, 0, max(len(w.Keys), len(o.Keys))+min(len(w.Keys), len(o.Keys))/4)
 	a, b := w.Keys, o.Keys
 	for len(a) > 0 || len(b) > 0 {
@@ -239,10 +250,7 @@ func (w *Window) Merge(o *Window) {
 			a, b = a[1:], b[1:]
 		}
 	}
-	w.Keys = merged
-	w.Total = w.Total.plus(o.Total)
-	w.Callers = w.Callers.plus(o.Callers)
-	w.Unseen = w.Unseen.Plus(o.Unseen)
+	return merged
 }
 
 // beside returns the key's load when the other part does not list it.
