@@ -222,19 +222,9 @@ type Window struct {
 
 // Merge adds another part of the same second of the same table or index. Merging
 // is commutative and, until Trim, gives the same result in every order. o is not
-// changed; w may share its keys, so that neither may be changed but by Merge and Trim.
+// changed; w may share its keys' text. Into a window without keys the keys of the first
+// part may be put as they are: nothing here changes keys in place.
 func (w *Window) Merge(o *Window) {
-	w.Keys = w.mergedKeys(o)
-	w.Total = w.Total.plus(o.Total)
-	w.Callers = w.Callers.plus(o.Callers)
-	w.Unseen = w.Unseen.Plus(o.Unseen)
-}
-
-// mergedKeys returns the keys of both. Most windows have one part, which is not copied.
-func (w *Window) mergedKeys(o *Window) []KeyLoad {
-	if len(w.Keys) == 0 && w.Unseen == (Load{}) {
-		return slices.Clip(o.Keys)
-	}
 	merged := make([]KeyLoad, 0, max(len(w.Keys), len(o.Keys))+min(len(w.Keys), len(o.Keys))/4)
 	a, b := w.Keys, o.Keys
 	for len(a) > 0 || len(b) > 0 {
@@ -250,7 +240,10 @@ func (w *Window) mergedKeys(o *Window) []KeyLoad {
 			a, b = a[1:], b[1:]
 		}
 	}
-	return merged
+	w.Keys = merged
+	w.Total = w.Total.plus(o.Total)
+	w.Callers = w.Callers.plus(o.Callers)
+	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
 // beside returns the key's load when the other part does not list it.

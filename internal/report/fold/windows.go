@@ -141,7 +141,14 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 		return
 	}
 	l.Keys -= len(o.Window.Keys)
-	for _, part := range parts {
+	for i, part := range parts {
+		if i == 0 && len(o.vector) == 0 { // most seconds have one part, whose keys are not copied
+			whole := *part
+			whole.Keys = nil
+			o.Window.Merge(&whole)
+			o.Window.Keys = slices.Clip(part.Keys)
+			continue
+		}
 		o.Window.Merge(part)
 	}
 	l.Keys += len(o.Window.Keys)
