@@ -4,6 +4,7 @@
 package link
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -39,7 +40,7 @@ func New(t testing.TB, server string) *Link {
 			if err != nil {
 				return
 			}
-			go l.serve(client)
+			go l.serve(t.Context(), client)
 		}
 	}()
 	return l
@@ -65,9 +66,9 @@ func (l *Link) Heal() {
 }
 
 // serve forwards what comes from one side to the other until one of them ends.
-func (l *Link) serve(client net.Conn) {
+func (l *Link) serve(ctx context.Context, client net.Conn) {
 	defer func() { _ = client.Close() }()
-	server, err := net.Dial("tcp", l.server)
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", l.server)
 	if err != nil {
 		return
 	}
