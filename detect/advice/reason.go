@@ -120,14 +120,14 @@ const alike = 0.1
 // mean: DynamoDB splits by the load of minutes, and a part may have more in a second.
 func residual(f *detect.Finding, s detect.Split) string {
 	if s.ResidualHigh-s.ResidualLow > alike*s.Residual {
-		return fmt.Sprintf("As the load was in the last %s, splits leave from %s to %s on average on the fullest part: which of these depends on where between the sort keys DynamoDB splits, and that is not published.",
+		return fmt.Sprintf("As the load was in the last %s, splits leave from about %s to %s on average on the fullest part: which of these depends on where between the sort keys DynamoDB splits, and that is not published.",
 			span(s.Seconds), wording.About(s.ResidualLow), perSecond(f, s.ResidualHigh))
 	}
 	after := "As the load was in the last " + span(s.Seconds) + ", the key's items are not split"
 	if s.Splits > 0 {
 		after = fmt.Sprintf("As the load was in the last %s, after %s", span(s.Seconds), splits(s.Splits))
 	}
-	text := fmt.Sprintf("%s the fullest part still has %s on average", after, perSecond(f, s.Residual))
+	text := fmt.Sprintf("%s the fullest part still has about %s on average", after, perSecond(f, s.Residual))
 	if s.Splits == 0 {
 		text = fmt.Sprintf("%s: they have %s on average", after, perSecond(f, s.Residual))
 	}
@@ -165,7 +165,11 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	why := fmt.Sprintf("The load is spread over at least %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
 		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
-		why += fmt.Sprintf("%s would have healed the last %s: the fullest part then has %s on average.", capital(splits(s.Splits)), span(s.Seconds), perSecond(f, s.Residual))
+		healed := "healed the last " + span(s.Seconds)
+		if s.Residual > (1-alike)*detect.Units(detect.Limit(f.Kind)) {
+			healed = "brought the last " + span(s.Seconds) + " to just below the limit"
+		}
+		why += fmt.Sprintf("%s would have %s: the fullest part then has about %s on average.", capital(splits(s.Splits)), healed, perSecond(f, s.Residual))
 	} else {
 		why += fmt.Sprintf("In the last %s it was below the limit on average: whether DynamoDB splits then is not published.", span(s.Seconds))
 	}

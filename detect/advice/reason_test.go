@@ -19,11 +19,11 @@ func TestWhatSplitsLeaveIsAMean(t *testing.T) {
 	}{
 		{
 			"splits help", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 673},
-			[]string{"is spread over at least 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has 673 write units a second on average."},
+			[]string{"is spread over at least 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has about 673 write units a second on average."},
 		},
 		{
 			"the load moves", detect.Split{Verdict: detect.SplitMoving, Direction: detect.Rising, Splits: 2, Residual: 1500, Refused: 0.33},
-			[]string{"after 2 splits the fullest part still has 1,500 write units a second on average, and 33% of the load is beyond what the parts serve."},
+			[]string{"after 2 splits the fullest part still has about 1,500 write units a second on average, and 33% of the load is beyond what the parts serve."},
 		},
 		{
 			"nothing is split", detect.Split{Verdict: detect.SplitUnknown, Residual: 600},
@@ -31,7 +31,7 @@ func TestWhatSplitsLeaveIsAMean(t *testing.T) {
 		},
 		{
 			"where it is split matters", detect.Split{Verdict: detect.SplitUnknown, Splits: 1, Residual: 800, ResidualLow: 600, ResidualHigh: 1100},
-			[]string{"splits leave from 600 to 1,100 write units a second on average on the fullest part"},
+			[]string{"splits leave from about 600 to 1,100 write units a second on average on the fullest part"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -160,7 +160,7 @@ var reasonStories = []story{
 	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
-	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "The load follows the sort key, rising", "the fullest part still has 1,500 write units a second on average, and 33% of the load is beyond what the parts serve"),
+	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "The load follows the sort key, rising", "the fullest part still has about 1,500 write units a second on average, and 33% of the load is beyond what the parts serve"),
 	hot("also when they arrive in any order", detect.MonotonicSortKey, workload{sk: jittered}, "rising"),
 	hot("a queue's numbers sort by value", detect.MonotonicSortKey, workload{sk: counter}, "rising"),
 	hot("writers in turn wander", detect.MovingLoad, workload{sk: inTurn}, "The load wanders over the sort keys").with(lasting),
@@ -178,7 +178,7 @@ var reasonStories = []story{
 		says: []string{"Sharding will not help, because one item has the load", "Cache the reads, in DAX", "keep 2 copies"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"the fullest part still has 4,000 read units a second on average"},
+		says: []string{"the fullest part still has about 4,000 read units a second on average"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 }
 

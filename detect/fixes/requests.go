@@ -219,6 +219,9 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 	}
 	hits, known := c.hitRate()
 	f := fix{basis: "how often a sort key comes again is not known of these reads"}
+	if c.queriesOfAll() >= readsShare {
+		f.basis = "the samples do not tell which items a query reads"
+	}
 	switch {
 	case known && hits < worthShare:
 		text += ", if they repeat: in the second with most of them hardly any sort key came twice, so only a cache that keeps items for longer helps"
@@ -229,7 +232,7 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 		f.basis = "the sort keys of one second; a cache that keeps items for longer answers more"
 		f.after = c.after(strong, strong+(1-strong)*(1-hits))
 	default:
-		text += ". The samples do not tell how many of the reads it would answer"
+		text += ". How many of the reads it would answer is not known: " + f.basis
 	}
 	text += "."
 	if strong >= worthShare {

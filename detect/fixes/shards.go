@@ -196,10 +196,10 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 // meanwhile says what the migration of an index adds to the key that is full already. An
 // index's entry costs at most what its item does.
 func (c *Case) meanwhile(rate string) string {
-	text := " Until (d) a write goes to both indexes, and the old key has all of its load still."
 	if c.Kind != detect.HotGSIKey {
-		return text
+		return " Until (c) the old key has all of its reads still, and until (d) a write goes to both indexes."
 	}
+	text := " Until (d) a write goes to both indexes, and the old key has all of its load still."
 	return text + fmt.Sprintf(" Where the old index projects all attributes, (b) writes its entries, too: up to %s write units a second on top of the %s of the full key. Do (b) when the key is cool, or more slowly.",
 		rate, wording.About(c.peak()))
 }
@@ -234,18 +234,18 @@ func migration(c *Case, base string) string {
 		return fmt.Sprintf("To get there: (a) make every write, change and delete of an item of %s in its shard, too; (b) copy the old items to their shards at %s write units a second or fewer, each in a transaction that checks that the old item is still there and that its shard has none; (c) compare counts and samples of both; (d) read the %d shards in parallel instead of the old key; (e) stop writing the old key, and delete its items when nothing reads them. Until (d) the old key has all of its reads still, and until (e) the table takes the key's writes twice.",
 			wording.Quote(base), rate, c.Shards) + c.throttlesMeanwhile()
 	}
-	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated", wording.Quote(base), rate)
+	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated; where the shard has one, that is the newer, and the old one is deleted alone", wording.Quote(base), rate)
 	deletes, then := "delete an item from both, the old key first", "updates of old items and deletes, which until (d) are those of new items, too"
 	if c.isQueue() {
 		old = "let the old key drain: nothing is copied, so that no job is there twice"
 		deletes, then = "delete an item where it was read: from both where both have it", "updates and deletes of old items"
 	}
-	both := "take the shard's item where both have one"
+	text := fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and take the shard's item where both have one; (b) then put items in their shards only, and %s; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only %s.",
+		wording.Quote(base), c.Shards, deletes, old, then)
 	if oneItem(c) != "" {
-		both += ", or the sum of a divided one's parts"
+		text += " If it is one item, of which the value is divided, nothing is moved: let readers put the old item and its parts together, and then let writers change the parts alone."
 	}
-	return fmt.Sprintf("To get there: (a) let readers read %s and its %d shards together, and %s; (b) then put items in their shards only, and %s; (c) %s; (d) read the shards alone when the old key is empty. From (b) on the old key has only %s.",
-		wording.Quote(base), c.Shards, both, deletes, old, then)
+	return text
 }
 
 // throttlesMeanwhile returns that a key throttles until its readers have moved; empty where

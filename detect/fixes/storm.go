@@ -53,14 +53,20 @@ func retryStorm(_ *Adviser, c *Case) (fix, bool) {
 	left := fmt.Sprintf("The demand without retries is %s a second at its peak, %s of what one partition serves", wording.PerSecond(c.Load, c.Kind), wording.Percent(demand(c.Finding)))
 	if demand(c.Finding) > 1 {
 		left += ": that stays, and the other steps of the hot key's finding are for it"
+	} else {
+		left += "; why its partition throttles at that is not in the samples of this key"
 	}
 	paused := ""
 	if who.Waited < noPause*who.Again() {
 		paused = ", and a retry without a pause is refused like the one before"
 	}
+	alone := ""
+	if r := c.Evidence.Retries; !r.Partial && !r.Estimated && r.Calls-who.Calls >= 1 && r.Refused-who.Refused < 0.5 {
+		alone = ", and of the others' attempts none was throttled"
+	}
 	return fix{
-		text: fmt.Sprintf("Let %s back off exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times on average%s. %s.",
-			wording.Quote(who.Caller), who.Amplification, paused, left),
+		text: fmt.Sprintf("Let %s back off exponentially, with jitter and a limit on attempts. It sends each of its requests %.1f times on average%s%s. %s.",
+			wording.Quote(who.Caller), who.Amplification, alone, paused, left),
 		basis: "the attempts that requests tell of, which are not demand of their own",
 		place: first, after: c.after(1, 1),
 	}, true

@@ -96,23 +96,23 @@ func Leaves(s *detect.Step) string {
 // Of shards and parts that are even, and of keys that are no more written in turn, it says what each
 // has: how they lie on partitions is another matter.
 func after(s *detect.Step) string {
-	a, of, beside := s.After, "on the fullest part", ""
+	a, of, beside, about := s.After, "on the fullest part", "", ""
 	switch s.Action {
 	case detect.ActionShard, detect.ActionMigrate:
 		of = "a shard"
 	case detect.ActionRename, detect.ActionSplit, detect.ActionCopies:
 		of = "a part"
 	case detect.ActionWait:
-		of = "on average on the fullest part" // a split divides the load of minutes
+		about, of = "about ", "on average on the fullest part" // a split divides the load of minutes
 	case detect.ActionShuffle:
 		of, beside = "on the fullest key", "; what a partition has depends on how many keys share it"
 	}
 	unit := strings.ToUpper(a.Unit)
 	low, high := About(a.Low), About(a.High)
 	if low == high {
-		return fmt.Sprintf("%s %s %s, %s of the limit%s", high, unit, of, Percent(a.HighUtilization), beside)
+		return fmt.Sprintf("%s%s %s %s, %s of the limit%s", about, high, unit, of, Percent(a.HighUtilization), beside)
 	}
-	return fmt.Sprintf("%s to %s %s %s, %s to %s of the limit%s", low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization), beside)
+	return fmt.Sprintf("%s%s to %s %s %s, %s to %s of the limit%s", about, low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization), beside)
 }
 
 // Seconds writes a number of seconds.

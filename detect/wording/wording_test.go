@@ -33,7 +33,7 @@ func TestLeaves(t *testing.T) {
 		"550 WCU a part, 55% of the limit":                {Action: detect.ActionRename, Effort: detect.EffortCode, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
 		"500 to 700 WCU a shard, 50% to 70% of the limit": {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
 		"7.2 WCU on the fullest key, 0.7% of the limit; what a partition has depends on how many keys share it": {Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(detect.HotKeyWrite, 7.2, 7.2)},
-		"550 WCU on average on the fullest part, 55% of the limit":                                              {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"about 550 WCU on average on the fullest part, 55% of the limit":                                        {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
 		"cannot be proven from the samples: that is not known":                                                  {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},
 	} {
 		if got := wording.Leaves(&s); got != want {

@@ -264,12 +264,17 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
 
-	if isLoad(f.Kind) {
+	switch root := e.roots[f.Incident]; {
+	case f.Kind.OfKey() && root != nil && root.Kind == detect.MovingHotSpot:
+		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", root.Reason))
+		p.paragraph(2, "  ", "This key cools down when the load moves on, and the next key is hot then.")
+	case isLoad(f.Kind):
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
-	} else {
+		p.paragraph(2, "  ", f.Why)
+	default:
 		p.heading("Reason")
+		p.paragraph(2, "  ", f.Why)
 	}
-	p.paragraph(2, "  ", f.Why)
 
 	e.chart(p, f, m)
 	requests(p, f)
@@ -628,11 +633,11 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	p.heading("Load")
 	samples := ""
 	if t := e.tables[s.target]; t.Provable.WCU > 0 || t.Provable.RCU > 0 {
-		samples = ", as its samples estimate it"
+		samples = ", as they estimate it"
 		p.paragraph(2, "  ", "Not every request was sampled: of one second they may show far more than there was, or less.")
 	}
-	p.fact("writes", "up to %s WCU with times in one second%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
-	p.fact("reads", "up to %s RCU with times in one second%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
+	p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
+	p.fact("reads", "up to %s RCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
 
@@ -695,7 +700,7 @@ func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
 			return // all of it is of other Regions
 		}
 		draw(p, loads, highest, m.limit)
-		axis := fmt.Sprintf("%-*s%s", max(1, len(loads)-8), clock(from), clock(to-1))
+		axis := fmt.Sprintf("%-*s %s", max(1, len(loads)-9), clock(from), clock(to-1))
 		p.line("          %s", axis)
 		if f.Replication != nil && f.Replication.WCU > 0 {
 			p.line("          only what this Region's own requests have; other Regions write more")

@@ -150,6 +150,9 @@ func mostLoaded(v *detect.View) string {
 		}
 		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
 	}
+	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
+		return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
+	}
 	if len(all) == 0 {
 		return "no key stands out"
 	}
@@ -308,7 +311,7 @@ func (w *wholeTable) keys(p *page) {
 	}
 	p.fact("keys", "%s, %s", keys(v), like)
 	if v.EffectiveKeys != nil {
-		p.fact("effective", "%s: so many with the same load would meet as often within a second", effective(v))
+		p.fact("effective", "two units of one second are for the same key as often as if the load were that of %s keys evenly", effective(v))
 	}
 	if len(v.Top) > 0 {
 		p.fact("most load", "%s", mostLoaded(v))
