@@ -22,6 +22,10 @@ func TestWhatSplitsLeaveIsAMean(t *testing.T) {
 			[]string{"is spread over at least 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has about 673 write units a second on average."},
 		},
 		{
+			"splits help but little", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 968},
+			[]string{"One split would have brought the last 2 minutes to just below the limit: the fullest part then has about 968 write units a second on average."},
+		},
+		{
 			"the load moves", detect.Split{Verdict: detect.SplitMoving, Direction: detect.Rising, Splits: 2, Residual: 1500, Refused: 0.33},
 			[]string{"after 2 splits the fullest part still has about 1,500 write units a second on average, and 33% of the load is beyond what the parts serve."},
 		},

@@ -483,3 +483,34 @@ func TestABurstBoundsNoTable(t *testing.T) {
 		t.Errorf("%s: %s", last.Action, last.Text)
 	}
 }
+
+// TestAMigrationSaysWhenLoadLeaves: readers of an index leave the old one before it is deleted,
+// writers do not; and of a key that may be one item it says what is done with the item.
+func TestAMigrationSaysWhenLoadLeaves(t *testing.T) {
+	t.Parallel()
+	index := func(c *fixes.Case) { c.Index = "by-status" }
+	for _, c := range []struct {
+		name           string
+		of             *fixes.Case
+		says, saysNot  string
+		withoutSortKey bool
+	}{
+		{"reads of an index", with(hot(detect.HotKeyRead, 3900, op(sample.Query, 1, 7800, 0.5)), index), "Until (c) the old key has all of its reads still", "Until (d) a write goes to both indexes, and", false},
+		{"writes of an index", with(hot(detect.HotGSIKey, 1500, op(sample.PutItem, 1, 1500, 1)), index), "Until (d) a write goes to both indexes, and the old key has all of its load still", "Until (c)", false},
+		{"items of a table", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "where the shard has one, that is the newer, and the old one is deleted alone", "nothing is moved", false},
+		{"what may be one item", hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 1500, 1)), "If it is one item, of which the value is divided, nothing is moved", "Until (c)", true},
+	} {
+		if c.withoutSortKey {
+			c.of.Evidence.SortKeys = nil
+		}
+		text := ""
+		for _, s := range fixes.New().Steps(c.of) {
+			if s.Action == detect.ActionMigrate {
+				text += s.Text
+			}
+		}
+		if !strings.Contains(text, c.says) || strings.Contains(text, c.saysNot) {
+			t.Errorf("%s: it says %q", c.name, text)
+		}
+	}
+}

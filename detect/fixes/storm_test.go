@@ -72,6 +72,9 @@ func TestStorm(t *testing.T) {
 			if stays := strings.Contains(steps[0].Text, "that stays"); stays != (c.units > 1000) {
 				t.Errorf("with a demand of %v: %s", c.units, steps[0].Text)
 			}
+			if alone := strings.Contains(steps[0].Text, "of the others' attempts none was throttled"); alone != (len(c.sent.Callers) > 1) {
+				t.Errorf("of the others it says: %s", steps[0].Text)
+			}
 			if step, found := fixes.ForStorm(of.Finding); !found || step.Text != steps[0].Text {
 				t.Errorf("for the caller %+v", step)
 			}
