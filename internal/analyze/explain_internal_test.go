@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -71,15 +72,15 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		}
 	}
 	possible := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, PossibleSeconds: 9}
-	if got := headline(&possible); !strings.Contains(got, "may exceed") {
+	if got := wording.Headline(&possible); !strings.Contains(got, "may exceed") {
 		t.Errorf("what is possibly over is headed %q", got)
 	}
 	refused := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 300}}}
-	if got := headline(&refused); !strings.Contains(got, "throttles requests of it") {
+	if got := wording.Headline(&refused); !strings.Contains(got, "throttles requests of it") {
 		t.Errorf("a key of which requests are refused at a load below the limit is headed %q", got)
 	}
 	storm := detect.Finding{Kind: detect.RetryStorm, Severity: detect.Warning, Utilization: 0.9}
-	if got := headline(&storm); got != "one caller sends its requests again and again; without the repeats the key needs 90% of what one partition serves" {
+	if got := wording.Headline(&storm); got != "one caller sends its requests again and again; without the repeats the key needs 90% of what one partition serves" {
 		t.Errorf("a retry storm is headed %q", got)
 	}
 	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
@@ -100,7 +101,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		t.Errorf("what was written down in batches is explained by seconds:\n%s", got)
 	}
 	back := detect.Finding{Kind: detect.HotPartition, Severity: detect.Critical, Evidence: &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 300}}}
-	if got := headline(&back); !strings.Contains(got, "holds the table's writes back") {
+	if got := wording.Headline(&back); !strings.Contains(got, "holds the table's writes back") {
 		t.Errorf("what an index refuses is headed %q", got)
 	}
 	p = &page{}
@@ -157,7 +158,7 @@ func TestCellsThatSayNothing(t *testing.T) {
 	if got := overText(rolling); !strings.Contains(got, "is not known") {
 		t.Errorf("an unknown number of seconds over is %q", got)
 	}
-	if got := headline(rolling); !strings.Contains(got, "requests exceed") {
+	if got := wording.Headline(rolling); !strings.Contains(got, "requests exceed") {
 		t.Errorf("a pattern of keys over the limit is headed %q", got)
 	}
 }
