@@ -137,8 +137,7 @@ func (f *FileDecoder) Begin() {
 // Decode implements Decoder.
 func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	if !f.begun {
-		line, _, _ := bytes.Cut(message, []byte("\n"))
-		f.begun, f.columns = true, mapped.IsHeader(line)
+		f.begun, f.columns = true, mapped.HasHeader(message)
 	}
 	f.foreign = f.columns || len(f.mapping.Fields) > 0 || !f.mapping.IsZero() && Detect(message) == Keyheat
 	if f.foreign {
@@ -162,6 +161,14 @@ func (f *FileDecoder) Columns() []string {
 		return f.mapped.Columns()
 	}
 	return nil
+}
+
+// Value returns the text that a line of the file at hand has for a field of Keyheat JSON.
+func (f *FileDecoder) Value(line []byte, field string) string {
+	if f.foreign {
+		return f.mapped.Value(line, field)
+	}
+	return mapped.Value(line, field)
 }
 
 // detectLines is how many lines of a message are read before it counts as Keyheat

@@ -38,14 +38,19 @@ type Decoder struct {
 
 	layout  layout
 	columns Columns
-	at      []int // the column of each rule, below 0 for none
+	at      []cell   // where each rule's value is
+	before  []byte   // the text before the object at hand, in its line
+	times   []string // the layouts of times that are texts
 	buf     []byte
 }
 
 // NewDecoder returns a decoder for a mapping that is valid. Rates are those of
 // [keyheatjson.Decoder.SetRates].
 func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
-	d := &Decoder{mapping: m, rules: m.rules(), inner: keyheatjson.NewDecoder()}
+	d := &Decoder{mapping: m, rules: m.rules(), inner: keyheatjson.NewDecoder(), times: knownTimes}
+	if m.Layout != "" {
+		d.times, _ = compileLayout(m.Layout) // it is valid
+	}
 	d.inner.SetRates(rates)
 	return d
 }
@@ -63,11 +68,48 @@ func (d *Decoder) Columns() []string { return d.columns.Names }
 // name where that is not said.
 func (d *Decoder) Called(field string) string {
 	for i := range d.rules {
-		if r := &d.rules[i]; r.name == field && r.whole != "" {
-			return r.whole
+		if r := &d.rules[i]; r.name == field && r.path != "" {
+			return r.path
 		}
 	}
 	return field
+}
+
+// Value returns the text that a line, or row, of the file at hand has for a field; empty for
+// none.
+func (d *Decoder) Value(line []byte, field string) string {
+	at := slices.IndexFunc(d.rules, func(r rule) bool { return r.name == field && r.path != "" })
+	switch {
+	case at < 0:
+		return ""
+	case d.rules[at].path == begin:
+		object := objectIn(line)
+		return string(line[:max(0, bytes.Index(line, object))])
+	case d.layout != rows:
+		return Value(line, d.rules[at].path)
+	}
+	row, ok := cells(line, d.columns.Separator)
+	if !ok || len(row) != len(d.columns.Names) {
+		return ""
+	}
+	return textIn(d.at[at].of(row))
+}
+
+// Value returns the text that the JSON object in a line has at a path; empty for none.
+func Value(line []byte, path string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(objectIn(line), &fields) != nil {
+		return ""
+	}
+	return textIn(lookup(fields, path))
+}
+
+func textIn(value json.RawMessage) string {
+	if value == nil {
+		return ""
+	}
+	text, _ := textOf(value)
+	return text
 }
 
 // Decode reads every sample in one message: whole lines, an object, or an array of them.
@@ -92,6 +134,7 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 // of names.
 func (d *Decoder) recognise(message []byte) []byte {
 	d.layout = objects
+	message = message[Preamble(message):]
 	first, rest, _ := bytes.Cut(bytes.TrimLeft(message, "\ufeff\r\n"), []byte("\n"))
 	columns, ok := ColumnsOf(first)
 	if !ok || !d.names(columns) {
@@ -100,7 +143,7 @@ func (d *Decoder) recognise(message []byte) []byte {
 	d.layout, d.columns = rows, columns
 	d.at = d.at[:0]
 	for i := range d.rules {
-		d.at = append(d.at, slices.Index(columns.Names, d.rules[i].whole))
+		d.at = append(d.at, columns.find(d.rules[i].path))
 	}
 	return rest
 }
@@ -108,16 +151,17 @@ func (d *Decoder) recognise(message []byte) []byte {
 // names reports whether a line of columns names one that was said to be there, or a key.
 func (d *Decoder) names(c Columns) bool {
 	for i := range d.rules {
-		if r := &d.rules[i]; (r.said || r.name == "pk") && r.whole != "" && slices.Contains(c.Names, r.whole) {
+		if r := &d.rules[i]; (r.said || r.name == "pk") && r.path != "" && c.find(r.path).column >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// IsHeader reports whether a line names columns as Keyheat JSON names its fields, so that
-// the rows below it need no mapping.
-func IsHeader(line []byte) bool {
+// HasHeader reports whether a text begins with a line that names columns as Keyheat JSON
+// names its fields, so that the rows below it need no mapping.
+func HasHeader(text []byte) bool {
+	line, _, _ := bytes.Cut(text[Preamble(text):], []byte("\n"))
 	c, ok := ColumnsOf(line)
 	return ok && slices.Contains(c.Names, "pk") && slices.Contains(c.Names, "ts")
 }
@@ -133,26 +177,14 @@ func (d *Decoder) each(message []byte, do func(line []byte)) {
 	}
 }
 
-// maxBrackets is in how many places of a line JSON is looked for.
-const maxBrackets = 8
-
 // line reads a line of JSON, alone or with other text around it.
 func (d *Decoder) line(line []byte) {
-	end := bytes.LastIndexByte(line, '}') + 1
-	from := 0
-	for range maxBrackets {
-		next := bytes.IndexByte(line[from:], '{')
-		if next < 0 || from+next >= end {
-			break
-		}
-		from += next
-		if json.Valid(line[from:end]) {
-			d.frames(line[from:end])
-			return
-		}
-		from++
+	if object := objectIn(line); object != nil {
+		d.before = line[:bytes.Index(line, object)]
+		line = object
 	}
 	d.frames(line) // which says why it is none
+	d.before = nil
 }
 
 func (d *Decoder) frames(text []byte) { frame.Each(text, d.relay.Handler, d.object) }
@@ -164,7 +196,7 @@ func (d *Decoder) object(raw []byte) {
 		d.relay.Handler.Bad(sample.ReasonSyntax, frame.Excerpt(raw))
 		return
 	}
-	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, &d.rules[i]) })
+	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, d.rules[i].path) })
 }
 
 // emit hands on what a line holds, in Keyheat JSON: value returns what it has for a rule
@@ -175,9 +207,12 @@ func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 	for i := range d.rules {
 		r := &d.rules[i]
 		var raw json.RawMessage
-		if r.path == nil {
+		switch r.path {
+		case "":
 			raw = appendText(nil, r.fixed)
-		} else {
+		case begin:
+			raw = d.timeBefore()
+		default:
 			raw = value(i)
 		}
 		switch {

@@ -58,6 +58,20 @@ func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
 		{"nanoseconds", "", mapped.Nanoseconds, `{"ts":1763692032185999999,"pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
 		{"RFC 3339, whatever the unit", "", mapped.Nanoseconds, `{"ts":"2025-11-21T03:27:12.185+01:00","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
 		{"a database's time", "", "", `{"ts":"2025-11-21 02:27:12.185","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"a German time", "", "", `{"ts":"21.11.2025 02:27:12.185","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"Kibana's time", "", "", `{"ts":"Nov 21, 2025 @ 02:27:12.185","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"PostgreSQL's time", "", "", `{"ts":"2025-11-21 03:27:12.185+01","pk":"a","op":"PutItem","bytes":900}`, []string{sound}},
+		{"a time whose day may be its month", "", "", `{"ts":"05/11/2025 02:27:12","pk":"a","op":"PutItem"}`, []string{`bad_time: {"ts":"05/11/2025 02:27:12","pk":"a","op":"PutItem"}`}},
+		{"a time without seconds", "", "", `{"ts":"2025-11-21T02:27Z","pk":"a","op":"PutItem"}`, []string{`bad_time: {"ts":"2025-11-21T02:27Z","pk":"a","op":"PutItem"}`}},
+		{"names with dots at every depth, and a list", "pk=attributes.app.key,table=attributes.aws.tables.0", "", `{"ts":1763692032185,"attributes":{"app.key":"a","aws.tables":["orders"]},"op":"PutItem","bytes":900}`, []string{sound}},
+		{"JSON in a text behind other text", "pk=log.key", "", `{"ts":1763692032185,"log":"INFO {\"key\":\"a\"}\n","op":"PutItem","bytes":900}`, []string{sound}},
+		{"JSON in a column", "ts=@timestamp,pk=@message.ddb.key,op=@message.op", "", "@timestamp,@message,bytes\n2025-11-21 02:27:12.185,\"{\"\"op\"\":\"\"put\"\",\"\"ddb\"\":{\"\"key\"\":\"\"a\"\"}}\",900", []string{sound}},
+		{"a name with a comma", `op=o,pk="Customer ""X"", ID" , bytes=size`, "", "ts,\"Customer \"\"X\"\", ID\",o,size\n1763692032185,a,put,900", []string{sound}},
+		{"the time in front of the object", "ts=begin:", "", "[2025-11-21 02:27:12,185] [main] INFO " + `{"pk":"a","op":"PutItem","bytes":900}` + "\n" + `21/Nov/2025:02:27:12.185 +0000 {"pk":"a","op":"PutItem","bytes":900}` + "\n" + `INFO {"pk":"a","op":"PutItem"}`,
+			[]string{sound, sound, `no_time: {"pk":"a","op":"PutItem"}`}},
+		{"lines before the names", "", "", "\ufeff# of us\r\nsep=;\r\nts;pk;op;bytes\r\n1763692032185;a;PutItem;900\r\n", []string{sound}},
+		{"decimal commas beside semicolons", "", "s", "ts;pk;op;wcu\n1763692032,185;a;PutItem;1,5\n", []string{strings.Replace(sound, `"bytes":900`, `"wcu":1.5`, 1)}},
+		{"bars", "", "", "ts|pk|op|bytes\n1763692032185|a|PutItem|900", []string{sound}},
 		{"an array", "op=o", "", `[{"ts":1763692032185,"pk":"a","o":"PUT","bytes":900},` + "\n" + `{"ts":1763692032185,"pk":"a","o":"INSERT","bytes":900}]`, []string{sound, sound}},
 		{"an object over lines", "op=o", "", "{\n\"ts\":1763692032185,\n\"pk\":\"a\",\"o\":\"PUT\",\"bytes\":900\n}", []string{sound}},
 		{"lines of a log", "op=o", "", "started\n[12:00] {x} INFO " + `{"ts":1763692032185,"pk":"a","o":"PUT","bytes":900}` + " done\n",
@@ -239,4 +253,49 @@ func TestThePageNamesEveryField(t *testing.T) {
 			t.Errorf("the example %s is none", line)
 		}
 	}
+}
+
+func TestTimeLayouts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ layout, time string }{
+		{"%d/%m/%Y %H:%M:%S", "21/11/2025 02:27:12"},
+		{"%d/%m/%Y %H:%M:%S", "21/11/2025 2:27:12.000"},
+		{"%m/%d/%Y %I:%M:%S.%f %p", "11/21/2025 2:27:12.000 AM"},
+		{"%m/%d/%y, %I:%M:%S%p", "11/21/25, 02:27:12am"},
+		{"%Y%m%d%H%M%S", "20251121022712"},
+		{"%m%d%Y %T", "11212025 02:27:12"},
+		{"%a %b %e %T %Z %Y", "Fri Nov 21 02:27:12 UTC 2025"},
+		{"%A, %d %B %Y %T %z", "Friday, 21 November 2025 03:27:12 +01:00"},
+		{"%F %T%z", "2025-11-21 03:27:12+01"},
+		{"%FT%T,%L%z", "2025-11-21T03:27:12,000+0100"},
+		{"%Y-%j %T", "2025-325 02:27:12"},
+	} {
+		m := mapped.Mapping{Layout: c.layout, Table: "orders"}
+		got := decode(t, m, `{"ts":"`+c.time+`","pk":"a","op":"PutItem","bytes":900}`)
+		if want := strings.Replace(sound, "185", "000", 1); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s of %s is %s", c.time, c.layout, got)
+		}
+	}
+	for layout, want := range map[string]string{
+		"2006-01-02": "letters of strftime", "%d.%m.%Y %H:%M": "no seconds", "%d.%m. %H:%M:%S": "day, month and year",
+		"%d.%m.%Y %I:%M:%S": "%I with %p", "%s": "--time-unit s", "%Q": "%Q is not known", "%d%": "a letter follows", "%f": "follows %S",
+	} {
+		m := mapped.Mapping{Layout: layout}
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", layout, err)
+		}
+	}
+}
+
+// A name is read as it is quoted, whatever it is.
+func FuzzQuote(f *testing.F) {
+	for _, seed := range []string{"id", "Customer, ID", `a "b"`, ` x`, `"`, "a=b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		var m mapped.Mapping
+		if err := m.ParseFields("op=x,pk=" + mapped.Quote(name) + ",sk=y"); err != nil || m.Fields["pk"] != name || m.Fields["sk"] != "y" {
+			t.Errorf("%q is read as %q, %v", name, m.Fields, err)
+		}
+	})
 }

@@ -36,10 +36,14 @@ type Mapping struct {
 	// Fields are the names or paths of their fields, by the name of ours; or
 	// "const:" and a value, or nothing for a field to leave out. A path has dots:
 	// detail.key is key in the object detail, or in a text that holds it as JSON. An
-	// attribute for candidate keys is named attrs.NAME.
+	// attribute for candidate keys is named attrs.NAME. "begin:" is the time with which a
+	// line begins, in front of its object.
 	Fields map[string]string
 	// Unit is that of times which are numbers; milliseconds when empty.
 	Unit Unit
+	// Layout is the form of all times, in the letters of strftime: %d.%m.%Y %H:%M:%S.
+	// Empty, numbers are of Unit, and texts have one of the forms that are known.
+	Layout string
 	// Table is the table of samples that name none.
 	Table string
 }
@@ -48,22 +52,60 @@ type Mapping struct {
 const constant = "const:"
 
 // IsZero reports whether nothing is mapped.
-func (m *Mapping) IsZero() bool { return len(m.Fields) == 0 && m.Unit == "" && m.Table == "" }
+func (m *Mapping) IsZero() bool {
+	return len(m.Fields) == 0 && m.Unit == "" && m.Layout == "" && m.Table == ""
+}
 
-// ParseFields reads pairs such as "ts=time,pk=detail.key" into the mapping. A field that
-// it has already is replaced.
+// ParseFields reads pairs such as "ts=time,pk=detail.key" into the mapping. A name with a
+// comma stands in quotes, as [Quote] writes it: pk="Customer, ID". A field that the mapping
+// has already is replaced.
 func (m *Mapping) ParseFields(text string) error {
-	for pair := range strings.SplitSeq(text, ",") {
-		name, from, found := strings.Cut(pair, "=")
-		if !found {
-			return fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id", pair)
+	for rest := text; ; {
+		pair, behind, more, err := nextPair(rest)
+		if err != nil {
+			return err
 		}
 		if m.Fields == nil {
 			m.Fields = make(map[string]string)
 		}
-		m.Fields[strings.TrimSpace(name)] = strings.TrimSpace(from)
+		m.Fields[pair[0]] = pair[1]
+		if rest = behind; !more {
+			return m.Validate()
+		}
 	}
-	return m.Validate()
+}
+
+// nextPair reads the pair that a text begins with; more reports whether another one follows.
+func nextPair(text string) (pair [2]string, behind string, more bool, err error) {
+	plain, behind, more := strings.Cut(text, ",")
+	name, from, found := strings.Cut(plain, "=")
+	if !found {
+		return pair, "", false, fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id; a name with a comma stands in quotes, such as pk=\"Customer, ID\"", plain)
+	}
+	pair = [2]string{strings.TrimSpace(name), strings.TrimSpace(from)}
+	if !strings.HasPrefix(pair[1], `"`) {
+		return pair, behind, more, nil
+	}
+	_, rest, _ := strings.Cut(text, `"`)
+	n := quoted([]byte(rest))
+	if n < 0 {
+		return pair, "", false, fmt.Errorf("%q: the quote is not closed", text)
+	}
+	pair[1] = strings.ReplaceAll(rest[:n-1], `""`, `"`)
+	nothing, behind, more := strings.Cut(rest[n:], ",")
+	if strings.TrimSpace(nothing) != "" {
+		return pair, "", false, fmt.Errorf("%q: a comma follows a name in quotes", text)
+	}
+	return pair, behind, more, nil
+}
+
+// Quote returns a name as [Mapping.ParseFields] reads it: in quotes where it would be taken
+// for something else.
+func Quote(name string) string {
+	if !strings.ContainsAny(name, `",`) && strings.TrimSpace(name) == name {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 // Validate returns what is wrong with the mapping.
@@ -79,7 +121,16 @@ func (m *Mapping) Validate() error {
 	if m.Unit != "" && !slices.Contains(Units(), m.Unit) {
 		return fmt.Errorf("time unit %q: give one of %v", m.Unit, Units())
 	}
-	return nil
+	if m.Unit != "" && m.Layout != "" {
+		return fmt.Errorf("time unit %s and time layout %q: numbers have a unit, texts a layout: give one", m.Unit, m.Layout)
+	}
+	for name, from := range m.Fields {
+		if from == begin && name != "ts" {
+			return fmt.Errorf("%s=%s: only the time, ts, can be what a line begins with", name, begin)
+		}
+	}
+	_, err := compileLayout(m.Layout)
+	return err
 }
 
 // attribute begins the name of an attribute for candidate keys.
@@ -115,10 +166,9 @@ func Fields() []string { return slices.Sorted(maps.Keys(kinds)) }
 type rule struct {
 	name  string
 	kind  kind
-	path  []string // of theirs; nil for a constant
-	whole string   // the path as one name
-	fixed string   // a constant's value
-	said  bool     // by the operator
+	path  string // of theirs; empty for a constant
+	fixed string // a constant's value
+	said  bool   // by the operator
 }
 
 // rules returns the rules of a mapping, in an order that does not change.
@@ -149,5 +199,5 @@ func ruleOf(name string, k kind, from string, said bool) rule {
 	if fixed, is := strings.CutPrefix(from, constant); is {
 		return rule{name: name, kind: k, fixed: fixed, said: said}
 	}
-	return rule{name: name, kind: k, path: strings.Split(from, "."), whole: from, said: said}
+	return rule{name: name, kind: k, path: from, said: said}
 }

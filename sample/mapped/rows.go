@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/sample/internal/frame"
@@ -11,13 +12,26 @@ import (
 
 // Columns are those of a line of names.
 type Columns struct {
-	// Separator is the character between them: a comma, a tab or a semicolon.
+	// Separator is the character between them: a comma, a tab, a semicolon or a bar.
 	Separator rune
 	Names     []string
 }
 
 // separators are what may stand between columns.
-const separators = ",\t;"
+const separators = ",\t;|"
+
+// Preamble returns how many bytes of a text stand before the line of names: lines that
+// begin with #, and Excel's sep=;.
+func Preamble(text []byte) (n int) {
+	for {
+		line := bytes.TrimPrefix(text[n:], []byte("\ufeff"))
+		end := bytes.IndexByte(text[n:], '\n') + 1
+		if end == 0 || !bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("sep=")) {
+			return n
+		}
+		n += end
+	}
+}
 
 // ColumnsOf returns the columns of a line, separated by what makes the most of them;
 // false when there are not two.
@@ -28,7 +42,7 @@ func ColumnsOf(line []byte) (best Columns, ok bool) {
 	}
 	for _, separator := range separators {
 		names, ok := cells(line, separator)
-		if !ok || len(names) < 2 || len(names) <= len(best.Names) {
+		if !ok || len(names) < 2 || len(names) <= len(best.Names) || separator == '|' && slices.ContainsFunc(names, hasSpaceAround) {
 			continue
 		}
 		for i := range names {
@@ -37,6 +51,24 @@ func ColumnsOf(line []byte) (best Columns, ok bool) {
 		best = Columns{separator, names}
 	}
 	return best, len(best.Names) > 1
+}
+
+// hasSpaceAround reports whether a bar stands between words, as in a line of a log.
+func hasSpaceAround(name string) bool { return strings.TrimSpace(name) != name }
+
+// Cells returns the cells of the row that a text begins with, by name; none when it has
+// more or fewer than there are columns.
+func (c *Columns) Cells(text []byte) map[string]string {
+	n, _ := c.Next(text, true)
+	row, ok := cells(bytes.TrimRight(text[:n], "\r\n"), c.Separator)
+	if !ok || len(row) != len(c.Names) {
+		return nil
+	}
+	all := make(map[string]string, len(row))
+	for i, name := range c.Names {
+		all[name] = row[i]
+	}
+	return all
 }
 
 // cells returns the cells of one row; false when its quotes do not end.
@@ -174,11 +206,41 @@ func (d *Decoder) row(line []byte, closed bool) {
 		d.relay.Handler.Bad(ReasonRow, frame.Excerpt(line))
 		return
 	}
-	d.emit(line, func(i int) json.RawMessage {
-		column := d.at[i]
-		if column < 0 || row[column] == "" {
-			return nil
+	d.emit(line, func(i int) json.RawMessage { return d.at[i].of(row) })
+}
+
+// cell is where rows have a value: in a column, at a path of the JSON that it holds when
+// that is not empty.
+type cell struct {
+	column int // below 0 for none
+	path   string
+}
+
+// find returns where a name is: a column of that name, or what is in one whose name a path
+// begins with, as in the export of a log whose lines are JSON.
+func (c *Columns) find(name string) cell {
+	if column := slices.Index(c.Names, name); column >= 0 || name == "" {
+		return cell{column: column}
+	}
+	for at := range len(name) {
+		if name[at] != '.' {
+			continue
 		}
-		return appendText(nil, row[column])
-	})
+		if column := slices.Index(c.Names, name[:at]); column >= 0 {
+			return cell{column, name[at+1:]}
+		}
+	}
+	return cell{column: -1}
+}
+
+// of returns the cell's value in a row, nil for none.
+func (c cell) of(row []string) json.RawMessage {
+	if c.column < 0 || row[c.column] == "" {
+		return nil
+	}
+	text := appendText(nil, row[c.column])
+	if c.path == "" {
+		return text
+	}
+	return within(text, c.path)
 }

@@ -1,13 +1,10 @@
 package mapped
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
-	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -23,7 +20,7 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 		}
 		return append(dst, `"no time"`...)
 	case kindNumber:
-		if text = strings.TrimSpace(text); isText && json.Valid([]byte(text)) && text[0] != '"' && text[0] != '{' && text[0] != '[' {
+		if text = d.number(strings.TrimSpace(text)); isText && json.Valid([]byte(text)) && text[0] != '"' && text[0] != '{' && text[0] != '[' {
 			return append(dst, text...)
 		}
 	case kindBool:
@@ -38,6 +35,15 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 		}
 	}
 	return append(dst, raw...)
+}
+
+// number returns a number with a point where rows have a comma: who separates columns with
+// semicolons has the comma for decimals.
+func (d *Decoder) number(text string) string {
+	if d.layout != rows || d.columns.Separator != ';' || strings.Count(text, ",") != 1 || strings.Contains(text, ".") {
+		return text
+	}
+	return strings.Replace(text, ",", ".", 1)
 }
 
 // textOf returns the text of a JSON string, and any other value's JSON.
@@ -55,39 +61,6 @@ func appendText(dst []byte, text string) []byte {
 		return append(dst, `""`...)
 	}
 	return append(dst, raw...)
-}
-
-// layouts are the forms of times that are texts. Without a zone they are UTC: hot keys
-// are found alike whatever the zone is.
-var layouts = []string{
-	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
-	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "02/Jan/2006:15:04:05 -0700",
-}
-
-// millis returns a time in Unix milliseconds.
-func (d *Decoder) millis(text string) (int64, bool) {
-	text = strings.TrimSpace(text)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		switch d.mapping.Unit {
-		case Seconds:
-			return n * 1000, n < math.MaxInt64/1000 && n > math.MinInt64/1000
-		case Microseconds:
-			return n / 1000, true
-		case Nanoseconds:
-			return n / 1_000_000, true
-		}
-		return n, true
-	}
-	if v, err := strconv.ParseFloat(text, 64); err == nil {
-		v *= map[Unit]float64{Seconds: 1e3, Microseconds: 1e-3, Nanoseconds: 1e-6, Milliseconds: 1, "": 1}[d.mapping.Unit]
-		return int64(math.Round(v)), math.Abs(v) < 1e15
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UnixMilli(), true
-		}
-	}
-	return 0, false
 }
 
 // verbs are what others call DynamoDB's operations.
@@ -118,30 +91,4 @@ func operation(text string) string {
 		return op.String()
 	}
 	return text
-}
-
-// lookup returns the value at a path, nil when there is none or it is null: a name with
-// dots, or a name in an object, or in a text that holds an object as JSON.
-func lookup(fields map[string]json.RawMessage, r *rule) json.RawMessage {
-	value := fields[r.whole]
-	if value == nil && len(r.path) > 1 {
-		for i, name := range r.path {
-			if i > 0 {
-				if text, isText := textOf(value); isText {
-					value = json.RawMessage(text)
-				}
-				fields = nil
-				if json.Unmarshal(value, &fields) != nil {
-					return nil
-				}
-			}
-			if value = bytes.TrimSpace(fields[name]); len(value) == 0 {
-				return nil
-			}
-		}
-	}
-	if string(value) == "null" || len(value) == 0 {
-		return nil
-	}
-	return value
 }

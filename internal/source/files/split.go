@@ -127,7 +127,8 @@ func (s *splitter) recognise() bool {
 		s.layout = objects
 	default:
 		s.layout = lines
-		if columns, ok := mapped.ColumnsOf(line); ok && s.line == 1 {
+		names, _, _ := bytes.Cut(s.buf[mapped.Preamble(s.buf):], []byte("\n"))
+		if columns, ok := mapped.ColumnsOf(names); ok && s.line == 1 {
 			s.columns = &columns
 		}
 	}

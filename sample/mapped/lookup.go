@@ -1,0 +1,87 @@
+package mapped
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// lookup returns the value at a path in an object, nil when there is none or it is null. A
+// name may have dots of its own at every depth: attributes.db.name is db.name in the object
+// attributes, too.
+func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
+	if value := present(fields[path]); value != nil {
+		return value
+	}
+	for at := range len(path) {
+		if path[at] != '.' {
+			continue
+		}
+		if value := present(fields[path[:at]]); value != nil {
+			if value = within(value, path[at+1:]); value != nil {
+				return value
+			}
+		}
+	}
+	return nil
+}
+
+// within returns the value at a path in a value: an object, a text that holds one as JSON,
+// alone or behind other text, or an array, whose elements are numbered from 0.
+func within(value json.RawMessage, path string) json.RawMessage {
+	if text, isText := textOf(value); isText {
+		value = objectIn([]byte(text))
+	}
+	switch {
+	case len(value) == 0:
+		return nil
+	case value[0] == '{':
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(value, &fields) != nil {
+			return nil
+		}
+		return lookup(fields, path)
+	case value[0] != '[':
+		return nil
+	}
+	first, rest, deeper := strings.Cut(path, ".")
+	n, err := strconv.Atoi(first)
+	var elements []json.RawMessage
+	if err != nil || json.Unmarshal(value, &elements) != nil || n < 0 || n >= len(elements) {
+		return nil
+	}
+	if value = present(elements[n]); value == nil || !deeper {
+		return value
+	}
+	return within(value, rest)
+}
+
+// present returns a value, nil for null.
+func present(value json.RawMessage) json.RawMessage {
+	if value = bytes.TrimSpace(value); string(value) == "null" || len(value) == 0 {
+		return nil
+	}
+	return value
+}
+
+// maxBrackets is in how many places of a line JSON is looked for.
+const maxBrackets = 8
+
+// objectIn returns the JSON object in a line that is one, or has one with other text around
+// it; nil when there is none.
+func objectIn(line []byte) []byte {
+	end := bytes.LastIndexByte(line, '}') + 1
+	from := 0
+	for range maxBrackets {
+		next := bytes.IndexByte(line[from:], '{')
+		if next < 0 || from+next >= end {
+			break
+		}
+		if from += next; json.Valid(line[from:end]) {
+			return line[from:end]
+		}
+		from++
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package mapped
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// knownTimes are the forms of times that are texts, as package time writes them: those in
+// which nobody can take the day for the month. Without a zone they are UTC: hot keys are
+// found alike whatever the zone is. A fraction may follow the seconds in all of them. None
+// is without seconds: a minute's requests in one second would make any key hot.
+var knownTimes = []string{
+	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
+	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07", "20060102T150405Z07:00",
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
+	"2.1.2006 15:04:05", "2.1.2006, 15:04:05", "2.1.2006T15:04:05",
+	"Jan 2, 2006 @ 15:04:05", time.RFC1123, time.RFC1123Z, time.ANSIC,
+}
+
+// millis returns a time in Unix milliseconds.
+func (d *Decoder) millis(text string) (int64, bool) {
+	if text = strings.TrimSpace(text); d.mapping.Layout == "" {
+		if ms, isNumber, ok := d.mapping.Unit.millis(d.number(text)); isNumber {
+			return ms, ok
+		}
+	}
+	for _, layout := range d.times {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UnixMilli(), true
+		}
+	}
+	return 0, false
+}
+
+// begin is where a time stands that is not in an object, but in front of it in its line.
+const begin = "begin:"
+
+// maxWords is of how many words a time in front of an object may be.
+const maxWords = 6
+
+// timeBefore returns the time with which the line of the object at hand begins, maybe in
+// brackets; nil for none.
+func (d *Decoder) timeBefore() json.RawMessage {
+	words := strings.Fields(strings.TrimLeft(string(d.before[:min(len(d.before), 200)]), "["))
+	for n := min(len(words), maxWords); n > 0; n-- {
+		text := strings.TrimRight(strings.Join(words[:n], " "), "]:,;|-")
+		if ms, ok := d.millis(strings.TrimRight(text, " ")); ok {
+			return strconv.AppendInt(nil, ms, 10)
+		}
+	}
+	return nil
+}
+
+// millis returns a time that is a number of units in milliseconds. ok is false when no
+// time is so large.
+func (u Unit) millis(text string) (ms int64, isNumber, ok bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		switch u {
+		case Seconds:
+			return n * 1000, true, n < math.MaxInt64/1000 && n > math.MinInt64/1000
+		case Microseconds:
+			return n / 1000, true, true
+		case Nanoseconds:
+			return n / 1_000_000, true, true
+		}
+		return n, true, true
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, false, false
+	}
+	v *= map[Unit]float64{Seconds: 1e3, Microseconds: 1e-3, Nanoseconds: 1e-6, Milliseconds: 1, "": 1}[u]
+	return int64(math.Round(v)), true, math.Abs(v) < 1e15
+}
+
+// directives are the letters of strftime, in package time's words. Months, days and hours
+// may have one digit where they stand alone.
+var directives = map[byte]string{
+	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'e': "_2", 'j': "002", 'H': "15", 'I': "3", 'M': "4", 'S': "5",
+	'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'p': "PM", 'z': "Z0700", 'Z': "MST",
+	'T': "15:4:5", 'F': "2006-1-2", 'D': "1/2/06", '%': "%",
+}
+
+// padded are those of fixed width, for layouts without anything between two of them.
+var padded = map[byte]string{'m': "01", 'd': "02", 'I': "03", 'M': "04", 'S': "05"}
+
+// compileLayout returns the layouts of package time for one of strftime: several where one
+// letter stands for more than one form.
+func compileLayout(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var b strings.Builder
+	last := byte(0) // the directive right before
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			last = 0
+			continue
+		}
+		if i++; i == len(text) {
+			return nil, fmt.Errorf("time layout %q: a letter follows %%", text)
+		}
+		letter := text[i]
+		switch word := directives[letter]; {
+		case letter == 'f' || letter == 'L' || letter == 'N': // package time reads any fraction
+			if soFar := b.String(); strings.HasSuffix(soFar, "5.") || strings.HasSuffix(soFar, "5,") {
+				b.Reset()
+				b.WriteString(soFar[:len(soFar)-1])
+				continue
+			}
+			return nil, fmt.Errorf("time layout %q: %%%c follows %%S and a point or comma", text, letter)
+		case letter == 's':
+			return nil, fmt.Errorf("time layout %q: times that count seconds need --time-unit s, and no layout", text)
+		case word == "":
+			return nil, fmt.Errorf("time layout %q: %%%c is not known", text, letter)
+		case padded[letter] != "" && (last != 0 || i+1 < len(text) && text[i+1] == '%'):
+			b.WriteString(padded[letter])
+		default:
+			b.WriteString(word)
+		}
+		last = letter
+	}
+	return variants(b.String()), checkLayout(text, b.String())
+}
+
+// variants returns a layout with every form that zones and halves of the day have.
+func variants(layout string) []string {
+	all := []string{layout}
+	for _, of := range [][]string{{"Z0700", "Z07:00", "Z07"}, {"PM", "pm"}} {
+		for _, known := range all {
+			for _, other := range of[1:] {
+				if strings.Contains(known, of[0]) {
+					all = append(all, strings.Replace(known, of[0], other, 1))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// checkLayout returns what is wrong with a layout: a time must be the same when it is
+// written and read, but for fractions of a second.
+func checkLayout(text, layout string) error {
+	if !strings.Contains(text, "%") {
+		return fmt.Errorf("time layout %q: write it in the letters of strftime, such as %%d.%%m.%%Y %%H:%%M:%%S", text)
+	}
+	at := time.Date(2026, time.November, 20, 13, 4, 59, 0, time.UTC)
+	read, err := time.Parse(layout, at.Format(layout))
+	switch {
+	case err == nil && read.Equal(at):
+		return nil
+	case err == nil && read.Equal(at.Truncate(time.Minute)):
+		return fmt.Errorf("time layout %q: %w", text, errNoSeconds)
+	}
+	return fmt.Errorf("time layout %q: it needs the day, month and year, and the time with seconds (%%I with %%p), such as %%d.%%m.%%Y %%H:%%M:%%S", text)
+}
+
+var errNoSeconds = errors.New("it has no seconds, and hot keys are judged by the second")
