@@ -224,15 +224,16 @@ func formats() string { return strings.Join(formatNames(), ", ") }
 
 // mappingFlags say where the fields of samples are that are not Keyheat JSON's.
 type mappingFlags struct {
-	fields            *[]string
-	file, unit, table *string
+	fields                    *[]string
+	file, unit, layout, table *string
 }
 
 func newMappingFlags(f *pflag.FlagSet) *mappingFlags {
 	return &mappingFlags{
 		fields: f.StringArray("map", nil, "which of your fields or columns is which of a sample's: `FIELD=YOURS,…`, as ts=time,pk=detail.key,table=const:orders; repeatable"),
-		file:   f.String("map-file", "", "the same in a YAML `file`, with the keys fields, time_unit and table; the flags win"),
+		file:   f.String("map-file", "", "the same in a YAML `file`, with the keys fields, time_unit, time_layout and table; the flags win"),
 		unit:   f.String("time-unit", "", "the `unit` of times that are numbers: "+units()+" (default ms)"),
+		layout: f.String("time-layout", "", "how times are written that are texts, in the `letters` of strftime, such as '%d.%m.%Y %H:%M:%S'"),
 		table:  f.String("table", "", "the `name` of the table of samples that name none"),
 	}
 }
@@ -241,9 +242,10 @@ func units() string { return strings.Join(wording.Names(mapped.Units()), ", ") }
 
 // mappingFile is what the file of --map-file holds.
 type mappingFile struct {
-	Fields   map[string]string `yaml:"fields" help:"your fields, by the field of a sample" layers:"file"`
-	TimeUnit string            `yaml:"time_unit" help:"the unit of times that are numbers" layers:"file"`
-	Table    string            `yaml:"table" help:"the table of samples that name none" layers:"file"`
+	Fields     map[string]string `yaml:"fields" help:"your fields, by the field of a sample" layers:"file"`
+	TimeUnit   string            `yaml:"time_unit" help:"the unit of times that are numbers" layers:"file"`
+	TimeLayout string            `yaml:"time_layout" help:"how times are written, in the letters of strftime" layers:"file"`
+	Table      string            `yaml:"table" help:"the table of samples that name none" layers:"file"`
 }
 
 // mapping reads the flags, over the file.
@@ -254,7 +256,7 @@ func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 			return m, cli.Wrong(err)
 		}
 	}
-	m = mapped.Mapping{Fields: maps.Clone(file.Fields), Unit: mapped.Unit(file.TimeUnit), Table: file.Table}
+	m = mapped.Mapping{Fields: maps.Clone(file.Fields), Unit: mapped.Unit(file.TimeUnit), Layout: file.TimeLayout, Table: file.Table}
 	if err := m.Validate(); err != nil {
 		return m, cli.Wrong(fmt.Errorf("%s: %w", *f.file, err))
 	}
@@ -263,14 +265,17 @@ func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 			return m, cli.Wrong(fmt.Errorf("--map: %w", err))
 		}
 	}
-	if *f.unit != "" {
-		m.Unit = mapped.Unit(*f.unit)
+	switch { // one given here takes the place of the other in the file
+	case *f.unit != "":
+		m.Unit, m.Layout = mapped.Unit(*f.unit), *f.layout
+	case *f.layout != "":
+		m.Unit, m.Layout = "", *f.layout
 	}
 	if *f.table != "" {
 		m.Table = *f.table
 	}
 	if err := m.Validate(); err != nil {
-		return m, cli.Wrong(fmt.Errorf("--time-unit: %w", err))
+		return m, cli.Wrong(err)
 	}
 	return m, nil
 }
@@ -298,7 +303,7 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	if *f.table == "" {
 		return f.openFiles(c, o)
 	}
-	for _, of := range []string{"map", "map-file", "time-unit", "table"} {
+	for _, of := range []string{"map", "map-file", "time-unit", "time-layout", "table"} {
 		if c.Flags().Changed(of) {
 			return cli.Wrong(fmt.Errorf("--%s is for files: a stream's records have one form", of))
 		}
@@ -343,7 +348,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	if *f.table == "" {
 		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
 	}
-	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "table", "candidate", "explain", "code", "what-if", "headroom"} {
+	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "code", "what-if", "headroom"} {
 		if c.Flags().Changed(of) {
 			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have", of))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // Reading is what was read.
@@ -30,7 +31,10 @@ type Reading struct {
 	// Unsized counts the samples that tell neither units nor a size: each counts as the
 	// least that its operation costs.
 	Unsized int64 `json:"unsized"`
-	// Faults are the first bad line of each reason, the most frequent reason first.
+	// Faults are a bad line of each reason: the first one of those for which most of the
+	// first bad lines ask the same, where some look like requests the first one of these.
+	// The most frequent reason is first; where nothing was counted, one whose line looks
+	// like a request.
 	Faults []Fault `json:"faults"`
 	// Unread are files of which nothing was counted, up to maxUnread; UnreadFiles is how
 	// many there are.
@@ -38,7 +42,7 @@ type Reading struct {
 	UnreadFiles int      `json:"unread_files"`
 }
 
-// Fault is the first line that could not be counted for a reason.
+// Fault is a line that could not be counted for a reason.
 type Fault struct {
 	File string `json:"file"`
 	// Line is the line's number, from 1; 0 when it is not known.
@@ -80,6 +84,8 @@ type Fields interface {
 	Called(field string) string
 	// Columns returns the names of the file's columns; none for JSON.
 	Columns() []string
+	// Value returns the text that a line has for a field; empty for none.
+	Value(line []byte, field string) string
 }
 
 // own are the names of Keyheat JSON.
@@ -87,6 +93,8 @@ type own struct{}
 
 func (own) Called(field string) string { return field }
 func (own) Columns() []string          { return nil }
+
+func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
 
 // Tally counts what is read. It is for one goroutine.
 type Tally struct {
@@ -97,7 +105,7 @@ type Tally struct {
 
 	good, unsized int64
 	bad           map[sample.Reason]int64
-	faults        map[sample.Reason]Fault
+	faults        map[sample.Reason]*faults
 	unread        []string
 	unreadFiles   int
 
@@ -141,28 +149,41 @@ func (t *Tally) Good(r *sample.Record) {
 // a part of the message at hand, or its content.
 func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 	if t.bad == nil {
-		t.bad, t.faults = map[sample.Reason]int64{}, map[sample.Reason]Fault{}
+		t.bad, t.faults = map[sample.Reason]int64{}, map[sample.Reason]*faults{}
 	}
-	if t.bad[reason]++; t.bad[reason] > 1 {
+	of := t.faults[reason]
+	if of == nil {
+		of = &faults{}
+		t.faults[reason] = of
+	}
+	if t.bad[reason]++; t.bad[reason] > lookedAt {
 		return
 	}
-	number, whole := t.locate(excerpt)
-	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText), Remedy: Remedy(reason, whole, !t.Hidden, t.Fields)}
+	number, whole, behind := t.locate(excerpt)
+	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
+	a := adviceOn(reason, glimpse{line: whole, behind: behind, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
+	fault.Remedy = a.text
 	if t.Hidden {
 		fault.Text = redact.Excerpt(whole)
 	}
-	t.faults[reason] = fault
+	of.add(fault, a.fits)
+}
+
+// underPreamble reports whether a line is the first of a file but for what may stand before
+// a line of names.
+func (t *Tally) underPreamble(line []byte) bool {
+	return t.line == 1 && offset(t.message, line) == mapped.Preamble(t.message)
 }
 
 // maxLine is how much of a line is looked at for what it is.
 const maxLine = 8 << 10
 
 // locate returns the number of the line that an excerpt stands in, 0 when that is not
-// known, and the line from the excerpt on.
-func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
+// known, the line from the excerpt on, and what is behind it.
+func (t *Tally) locate(excerpt []byte) (number int64, whole, behind []byte) {
 	at := offset(t.message, excerpt)
 	if at < 0 {
-		return 0, excerpt
+		return 0, excerpt, nil
 	}
 	if t.line > 0 {
 		number = t.line + int64(bytes.Count(t.message[:at], []byte("\n")))
@@ -174,7 +195,9 @@ func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
 	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; excerpt[0] != '{' && len(bytes.Trim(before, "[ \t")) == 0 {
 		whole = t.message[at-len(before) : at+len(whole)] // a bracket that begins a line
 	}
-	return number, bytes.TrimRight(whole, "\r\n")
+	behind = t.message[at:]
+	behind = bytes.TrimLeft(behind[min(len(behind), len(whole)):], "\r\n")
+	return number, bytes.TrimRight(whole, "\r\n"), behind[:min(len(behind), maxLine)]
 }
 
 // offset returns where a part begins in a text: by where it lies in memory, since a
@@ -214,10 +237,16 @@ func (t *Tally) Reading() Reading {
 		r.Share = new(float64(r.Good) / float64(all))
 	}
 	r.Judged = r.Good > 0 && *r.Share >= enough
+	fits := func(reason sample.Reason) int { // which tells more than how often it is, where nothing was counted
+		if r.Good > 0 {
+			return 0
+		}
+		return t.faults[reason].best().fits / looksRight
+	}
 	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.Reason) int {
-		return cmp.Or(cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(fits(b), fits(a)), cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
 	}) {
-		r.Faults = append(r.Faults, t.faults[reason])
+		r.Faults = append(r.Faults, t.faults[reason].best().Fault)
 	}
 	return r
 }

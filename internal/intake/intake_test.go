@@ -95,12 +95,51 @@ func TestAMappingIsSuggested(t *testing.T) {
 		`{"ts":1,"ddb_tbl":"t","pk":"a","op":"GetItem"}`:                              "--map 'table=ddb_tbl'",
 		`{"when":1,"orderId":"a","verb":"put"}`:                                       "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
 		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
-		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=FIELD,op=const:OPERATION,bytes=size'",
+		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
 	} {
 		if got := intake.Remedy(sample.ReasonNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
+}
+
+// What a file is told of is what most of its first bad lines that look like requests ask
+// for, wherever they stand.
+func TestTheRemedyIsOfLinesThatLookLikeRequests(t *testing.T) {
+	t.Parallel()
+	const request, other = `{"when":1,"customer_id":"a","verb":"put"}`, `{"time":1,"id":"a","type":"login"}`
+	for _, c := range []struct {
+		story, lines, want string
+		line               int64
+	}{
+		{"the first line is none", `{"msg":"up"}` + "\n" + request + "\n", "pk=customer_id", 2},
+		{"few are", strings.Repeat(`{"msg":"up"}`+"\n", 300) + request + "\n", "pk=customer_id", 301},
+		{"of two forms the most frequent", other + "\n" + request + "\n" + request + "\n", "pk=customer_id", 2},
+		{"as frequent, the first", other + "\n" + request + "\n", "op=type", 1},
+		{"many forms", strings.Repeat(`{"msg":"up"}`+"\n", 3) + many(100) + request + "\n", "pk=customer_id", 104},
+		{"none is", `{"msg":"up"}` + "\n" + `{"text":"on"}` + "\n" + `{"text":"on"}` + "\n", "its fields are text", 2},
+	} {
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(c.lines), 1)
+		at := 0
+		for line := range strings.Lines(c.lines) {
+			tally.Bad(sample.ReasonNoTime, []byte(c.lines)[at:at+len(line)-1:at+len(line)-1])
+			at += len(line)
+		}
+		if f := tally.Reading().Faults[0]; f.Line != c.line || !strings.Contains(f.Remedy, c.want) {
+			t.Errorf("%s: %s", c.story, f.String())
+		}
+	}
+}
+
+// many are lines of as many forms.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`{"field` + strings.Repeat("x", i) + `":1}` + "\n")
+	}
+	return b.String()
 }
 
 // FuzzRemedy looks at any line: it must not panic, and say something.

@@ -7,10 +7,14 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample/mapped"
 )
 
 // Names are those of the fields of a line: columns, or dotted paths in JSON.
 type Names []string
+
+// types are the names in which DynamoDB's JSON wraps the value of a key.
+var types = []string{"S", "N", "B"}
 
 // maxNames is how many names are shown.
 const maxNames = 12
@@ -39,7 +43,7 @@ func fieldsOf(line []byte) (names Names) {
 				path = stack[top].path + stack[top].name + "."
 			}
 			if token == json.Delim('[') && top >= 0 && !stack[top].array && stack[top].name != "" {
-				names = append(names, stack[top].path+stack[top].name)
+				names = append(names, stack[top].path+stack[top].name+firstElement)
 			}
 			stack = append(stack, level{path: path, array: token == json.Delim('[')})
 			inName = token == json.Delim('{')
@@ -59,12 +63,43 @@ func fieldsOf(line []byte) (names Names) {
 			stack[top].name, inName = text, false
 		default:
 			if !slices.ContainsFunc(stack, func(l level) bool { return l.array }) {
-				names = append(names, stack[top].path+stack[top].name)
+				path := stack[top].path + stack[top].name
+				if slices.Contains(types, stack[top].name) && top > 0 {
+					path = strings.TrimSuffix(stack[top].path, ".")
+				}
+				names = append(names, withinText(path, text)...)
 			}
 			inName = true
 		}
 	}
 }
+
+// withCells returns the names of columns, and in the place of those whose cells hold JSON in
+// the row behind them the paths in that, as in the export of a log whose lines are JSON.
+func (n Names) withCells(columns *mapped.Columns, behind []byte) (all Names) {
+	row := columns.Cells(behind)
+	for _, name := range n {
+		all = append(all, withinText(name, row[name])...)
+	}
+	return all
+}
+
+// withinText returns the paths in the object that a text holds as JSON, alone or behind
+// other text; the text's own name where it holds none.
+func withinText(name, text string) (all Names) {
+	if object := behindText([]byte(" " + strings.TrimSpace(text))); object != nil && json.Valid(object) {
+		for _, field := range fieldsOf(object) {
+			all = append(all, name+"."+field)
+		}
+	}
+	if len(all) == 0 {
+		return Names{name}
+	}
+	return all
+}
+
+// firstElement ends the name of a list: its first element is what can be mapped.
+const firstElement = ".0"
 
 // has reports whether there is a field, or an object, of that name at the top.
 func (n Names) has(name string) bool {
@@ -88,7 +123,7 @@ var synonyms = []struct {
 	names []string
 }{
 	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t"}},
-	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl"}},
+	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl", "tablenames"}},
 	{"pk", []string{"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"}},
 	{"sk", []string{"sk", "sortkey", "rangekey", "range"}},
 	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type"}},
@@ -108,23 +143,36 @@ func (n Names) hasUnits() bool {
 	return false
 }
 
-var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "")
+var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/", "")
 
 // suggest returns a --map that makes samples of lines with these fields, as far as names
-// tell it: what nothing is named like is in capitals, for a person to fill in.
-func (n Names) suggest() string {
+// tell it, to be copied as it stands: what nothing is named like is in capitals, for a
+// person to fill in. fits is how many of time, key, and operation or units it found.
+func (n Names) suggest() (text string, fits int) {
 	var parts []string
 	taken := make(map[string]bool)
+	worked := false // an operation or units are found
 	for _, s := range synonyms {
 		from := n.like(s.names, taken)
 		if s.field == "pk" && from == "" {
 			from = n.ending(taken, "id", "key")
 		}
 		taken[from] = true
+		switch s.field {
+		case "ts", "pk":
+			if from != "" {
+				fits++
+			}
+		case "op", "wcu", "rcu":
+			if from != "" && !worked {
+				worked = true
+				fits++
+			}
+		}
 		switch {
 		case from == s.field: // it has its name already
 		case from != "":
-			parts = append(parts, s.field+"="+wording.Printable(from))
+			parts = append(parts, s.field+"="+wording.Printable(mapped.Quote(from)))
 		case s.field == "table":
 			parts = append(parts, "table=const:NAME")
 		case s.field == "ts" || s.field == "pk":
@@ -133,16 +181,20 @@ func (n Names) suggest() string {
 			parts = append(parts, "op=const:OPERATION")
 		}
 	}
-	return "--map '" + strings.Join(parts, ",") + "'"
+	return "--map " + shellQuote(strings.Join(parts, ",")), fits
 }
+
+// shellQuote writes a word for a shell, which takes what is in quotes as it is.
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // like returns the field whose last part is one of those names, the likeliest; empty
 // for none.
 func (n Names) like(names []string, taken map[string]bool) string {
 	for _, name := range names {
 		for _, field := range n {
-			last := field[strings.LastIndexByte(field, '.')+1:]
-			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(field)) == name) {
+			path := strings.TrimSuffix(field, firstElement)
+			last := path[strings.LastIndexByte(path, '.')+1:]
+			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(path)) == name) {
 				return field
 			}
 		}
@@ -155,7 +207,7 @@ func (n Names) ending(taken map[string]bool, words ...string) string {
 	for _, word := range words {
 		for _, field := range n {
 			lower := strings.ToLower(field)
-			if !taken[field] && (strings.HasSuffix(lower, "_"+word) || strings.HasSuffix(lower, "-"+word) || strings.HasSuffix(field, strings.ToUpper(word[:1])+word[1:])) {
+			if !taken[field] && (strings.HasSuffix(lower, "_"+word) || strings.HasSuffix(lower, "-"+word) || strings.HasSuffix(lower, " "+word) || strings.HasSuffix(field, strings.ToUpper(word[:1])+word[1:])) {
 				return field
 			}
 		}

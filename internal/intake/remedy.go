@@ -18,7 +18,6 @@ import (
 
 // remedies are what to do about reasons that need no look at the line.
 var remedies = map[sample.Reason]string{
-	ReasonUnreadable:        "it is longer than 1 MiB, which no sample is",
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
 	sample.ReasonEmpty:      "there is nothing in it",
 	sample.ReasonTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
@@ -50,40 +49,77 @@ var remedies = map[sample.Reason]string{
 		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
 }
 
+// advice is what to do about a line.
+type advice struct {
+	text string
+	// fits is how many fields of a request the line seems to have, 0 to 3. It is 3 where
+	// the line is one but for what the text says.
+	fits int
+}
+
+// glimpse is a line that could not be counted, and what is around it.
+type glimpse struct {
+	line, behind []byte
+	inside       bool // the line is known not to be a file's first
+	named        bool // names of its fields may be shown
+	of           Fields
+}
+
 // Remedy says what to do about a line that could not be counted, or what it seems to be.
 // It shows names of the line's fields only with named. Fields is what they are called, nil
 // for the names of Keyheat JSON.
 func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
-	if of == nil {
-		of = own{}
+	return adviceOn(reason, glimpse{line: line, named: named, of: of}).text
+}
+
+func adviceOn(reason sample.Reason, g glimpse) advice {
+	if g.of == nil {
+		g.of = own{}
 	}
 	if text := remedies[reason]; text != "" {
-		return text
+		return advice{text: text}
 	}
-	if reason == change.ReasonKeySchema && named {
-		if remedy := keysRemedy(line); remedy != "" {
-			return remedy
+	if reason == change.ReasonKeySchema && g.named {
+		if remedy := keysRemedy(g.line); remedy != "" {
+			return advice{remedy, 3}
 		}
 	}
 	if hint := change.Hint(reason); hint != "" {
-		return hint + ", in the file of --tables"
+		return advice{text: hint + ", in the file of --tables"}
 	}
 	switch reason {
-	case sample.ReasonNotObject:
-		if json.Valid(line) {
-			return "it is JSON, but no object: a sample is one object a line"
+	case ReasonUnreadable:
+		if a, is := aroundList(g.line); is {
+			return a
 		}
-		return syntaxRemedy(line, named) // a line that begins as JSON would
+		return advice{text: "it is longer than 1 MiB, which no sample is"}
+	case sample.ReasonNotObject:
+		if json.Valid(g.line) {
+			return advice{text: "it is JSON, but no object: a sample is one object a line"}
+		}
+		return syntaxAdvice(g) // a line that begins as JSON would
 	case sample.ReasonSyntax:
-		return syntaxRemedy(line, named)
+		return syntaxAdvice(g)
 	case sample.ReasonBadTime:
-		return timeRemedy(of.Called("ts"), line)
+		return timeAdvice(g)
 	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
-		return missingRemedy(reason, line, named, of)
+		return missingAdvice(reason, g)
 	case mapped.ReasonRow:
-		return fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(of.Columns()))
+		return advice{text: fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.of.Columns()))}
 	}
-	return "it is no sample"
+	return advice{text: "it is no sample"}
+}
+
+// aroundArray is an object that begins with a list of objects, as AWS's commands print them.
+var aroundArray = regexp.MustCompile(`^\s*\{\s*"([A-Za-z_]+)"\s*:\s*\[\s*\{`)
+
+// aroundList says what to do with an object whose elements are the samples.
+func aroundList(line []byte) (a advice, is bool) {
+	match := aroundArray.FindSubmatch(line)
+	if match == nil {
+		return a, false
+	}
+	return advice{text: "it is one object around a list: give the list alone, as in jq -c '." + string(match[1]) + "[]' FILE | reporter analyze -"}, true
 }
 
 // tableName is where stream records and CloudTrail's events name their table.
@@ -108,9 +144,25 @@ func keysRemedy(line []byte) string {
 	if match := tableName.FindSubmatch(line); match != nil {
 		table = string(match[1])
 	}
-	return fmt.Sprintf("its keys are %s: say which is which in a file for --tables, as in tables: {%s: {partition_key: %s, sort_key: %s}}",
-		keys, table, wording.Printable(keys[0]), wording.Printable(keys[1]))
+	which := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
+		" --query Table.KeySchema. If it is " + wording.Printable(keys[0]) + ", write"
+	for range 2 {
+		if len(keys[:1].like(partitionNames, nil))+len(keys[1:].like(sortNames, nil)) > 0 {
+			which = "Going by their names alone, write"
+			break
+		}
+		slices.Reverse(keys)
+	}
+	return fmt.Sprintf("its keys are %s. %s in a file for --tables: tables: {%s: {partition_key: %s, sort_key: %s}}",
+		keys, which, table, wording.Printable(keys[0]), wording.Printable(keys[1]))
 }
+
+// partitionNames and sortNames are what key attributes are called that tell which one they
+// are.
+var (
+	partitionNames = []string{"pk", "partitionkey", "hashkey", "hash"}
+	sortNames      = []string{"sk", "sortkey", "rangekey", "range"}
+)
 
 // fieldOf is the field that a reason finds missing.
 var fieldOf = map[sample.Reason]string{
@@ -123,85 +175,103 @@ var missing = map[sample.Reason]string{
 	sample.ReasonNoOp: "operation (op) and no units (rcu, wcu)",
 }
 
-func missingRemedy(reason sample.Reason, line []byte, named bool, of Fields) string {
-	names := Names(of.Columns())
-	if len(names) == 0 && bytes.IndexByte(line, '{') >= 0 {
-		names = fieldsOf(line[bytes.IndexByte(line, '{'):])
+func missingAdvice(reason sample.Reason, g glimpse) advice {
+	names, of := Names(g.of.Columns()), g.of
+	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
+		names = fieldsOf(g.line[at:])
+	}
+	_, fits := names.suggest()
+	for _, field := range []string{"ts", "pk"} {
+		if theirs := of.Called(field); theirs != field && names.has(theirs) {
+			fits++ // what was said counts for as much as what a name tells
+		}
+	}
+	say := func(text string) advice { return advice{text, min(fits, 3)} }
+	if a, is := aroundList(g.line); is && g.named && fits == 0 {
+		return a
 	}
 	switch {
 	case names.has("digestStartTime"):
-		return "it is a digest of CloudTrail, which holds no events: leave these files out"
+		return advice{text: "it is a digest of CloudTrail, which holds no events: leave these files out"}
 	case names.has("Item") && len(names) == 1:
-		return "it is an item of a table's export, which tells of no requests"
+		return advice{text: "it is an item of a table's export, which tells of no requests"}
 	case names.has("KeyLabels") || names.has("Contributors"):
-		return "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"
+		return advice{text: "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"}
 	case names.has("Datapoints") || names.has("MetricDataResults"):
-		return "these are CloudWatch's figures, which know no keys"
-	case reason == sample.ReasonNoTable && (names.has(of.Called("pk")) || !named):
-		return "it names no table: say which with --table NAME"
+		return advice{text: "these are CloudWatch's figures, which know no keys"}
+	case reason == sample.ReasonNoTable && (names.has(of.Called("pk")) || !g.named):
+		return say("it names no table: say which with --table NAME")
 	}
 	what := "it has no " + missing[reason]
 	switch theirs := of.Called(fieldOf[reason]); {
 	case theirs != fieldOf[reason] && names.has(theirs):
-		return what + ": " + wording.Printable(theirs) + " is empty in it"
-	case theirs != fieldOf[reason] && named && len(names) > 0:
-		return what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=FIELD"
+		return say(what + ": " + wording.Printable(theirs) + " is empty in it")
+	case theirs != fieldOf[reason] && g.named && len(names) > 0:
+		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=FIELD")
 	}
-	if !named || len(names) == 0 {
-		return what + ": say which field it is with --map"
+	if !g.named || len(names) == 0 {
+		return say(what + ": say which field it is with --map")
 	}
-	return what + "; its fields are " + names.String() + ": try " + names.suggest()
+	suggested, _ := names.suggest()
+	return say(what + "; its fields are " + names.String() + ": try " + suggested)
 }
 
-// digits are numbers as times are, whole or with a fraction.
-var digits = regexp.MustCompile(`[0-9]{9,19}`)
-
-// timeRemedy says what is wrong with a time, which stands in the field of that name: in
-// which unit it seems to be.
-func timeRemedy(field string, line []byte) string {
-	from := line
-	if at := bytes.Index(line, []byte(`"`+field+`"`)); at >= 0 {
-		from = line[at:]
-	}
-	unit := map[int]string{9: "s", 10: "s", 13: "ms", 16: "us", 19: "ns"}
-	name := map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-	for _, of := range [][]byte{from, line} {
-		for _, number := range digits.FindAll(of, 8) {
-			if u := unit[len(number)]; u != "" {
-				return fmt.Sprintf("%s looks like %s: --time-unit %s", field, name[u], u)
-			}
-		}
-	}
-	return field + " is no time that is known: write Unix milliseconds, another --time-unit, or RFC 3339 such as 2026-11-21T12:00:00.123Z"
-}
-
-// syntaxRemedy says what a line that is no JSON seems to be.
-func syntaxRemedy(line []byte, named bool) string {
-	text := bytes.TrimSpace(line)
+// syntaxAdvice says what a line that is no JSON seems to be.
+func syntaxAdvice(g glimpse) advice {
+	text := bytes.TrimSpace(g.line)
 	header, inColumns := mapped.ColumnsOf(text)
 	columns := Names(header.Names)
 	switch {
-	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) && bytes.IndexAny(line, "{,\t") != 0 && binary(line):
-		return "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"
+	case bytes.IndexByte(g.line, 0) >= 0 || !utf8.Valid(g.line) && bytes.IndexAny(g.line, "{,\t") != 0 && binary(g.line):
+		return advice{text: "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"}
 	case bytes.HasPrefix(text, []byte("{'")):
-		return "it is Python's way to print a dict and no JSON: write it with json.dumps"
+		return advice{text: "it is Python's way to print a dict and no JSON: write it with json.dumps"}
 	case len(text) > 0 && text[0] == '{', bytes.HasPrefix(text, []byte("[{")):
 		if bytes.HasSuffix(text, []byte("},")) {
-			return "a comma follows the object: write an object a line, or an array in brackets"
+			return advice{text: "a comma follows the object: write an object a line, or an array in brackets"}
 		}
-		return "its JSON is broken, or cut off"
+		return advice{text: "its JSON is broken, or cut off"}
 	case bytes.HasPrefix(text, []byte("<")):
-		return "it is XML or HTML: give JSON, CSV or TSV"
-	case bytes.IndexByte(text, '{') > 0 && bytes.HasSuffix(text, []byte("}")):
-		return "it is JSON behind other text, as in a log: " + jsonBehind(text, named)
-	case inColumns && slices.ContainsFunc(columns, isFigure):
-		return fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))
-	case inColumns && named:
-		return fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), columns.suggest())
+		return advice{text: "it is XML or HTML: give JSON, CSV or TSV"}
+	case behindText(text) != nil:
+		return behindAdvice(text[:bytes.IndexByte(text, '{')], behindText(text), g.named)
+	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
+		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))}
+	case inColumns && g.named:
+		suggested, fits := columns.withCells(&header, g.behind).suggest()
+		return advice{fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), suggested), fits}
 	case inColumns:
-		return fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator))
+		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator))}
 	}
-	return "it is no JSON object, and no row of CSV or TSV under a line of names"
+	if len(pairs.FindAll(text, 3)) == 3 {
+		return advice{text: "it has pairs such as name=value, as logfmt does, which is not read: write it as JSON"}
+	}
+	return advice{text: "it is no JSON object, and no row of CSV or TSV under a line of names"}
+}
+
+// pairs are those of logfmt.
+var pairs = regexp.MustCompile(`(?:^| )[A-Za-z_.]+=("[^"]*"|[^ "]+)`)
+
+// behindText returns the JSON object that a line ends with, behind other text; nil for none.
+func behindText(line []byte) []byte {
+	at := bytes.IndexByte(line, '{')
+	if at < 1 || !bytes.HasSuffix(line, []byte("}")) {
+		return nil
+	}
+	return line[at:]
+}
+
+func behindAdvice(before, object []byte, named bool) advice {
+	const what = "it is JSON behind other text, as in a log: "
+	names := fieldsOf(object)
+	if !named || len(names) == 0 {
+		return advice{text: what + "name its fields with --map"}
+	}
+	suggested, fits := names.suggest()
+	if names.like(synonyms[0].names, nil) == "" && bytes.IndexAny(before, "0123456789") >= 0 {
+		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
+	}
+	return advice{what + suggested, fits}
 }
 
 // isFigure reports whether a cell is a number or a time, as no column is called.
@@ -212,14 +282,6 @@ func kindOf(separator rune) string {
 		return "TSV"
 	}
 	return "CSV"
-}
-
-func jsonBehind(text []byte, named bool) string {
-	names := fieldsOf(text[bytes.IndexByte(text, '{'):])
-	if !named || len(names) == 0 {
-		return "name its fields with --map"
-	}
-	return names.suggest()
 }
 
 // binary reports whether much of a text is no text.
