@@ -42,7 +42,13 @@ func newScenario(t *testing.T, topic string, settings ...string) *scenario {
 // The collectors' own settings are lines of YAML.
 func (w *scenario) addDaemons(t *testing.T, topic string, brokers []string, collectors string, reporter ...string) {
 	t.Helper()
-	url := w.startReporter(t, reporter...)
+	w.addCollectors(t, topic, brokers, w.startReporter(t, reporter...), collectors)
+}
+
+// addCollectors prepares two collectors of a topic, in the place of others.
+func (w *scenario) addCollectors(t *testing.T, topic string, brokers []string, url, collectors string) {
+	t.Helper()
+	w.collectors = nil
 	for i := range 2 {
 		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
 kafka: {brokers: ["%s"], topics: [%q], group: keyheat}
