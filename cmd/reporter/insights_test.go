@@ -386,3 +386,46 @@ func TestContributorInsightsHidesKeys(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, errs, out)
 	}
 }
+
+// TestStartWithContributorInsights runs the commands of docs/START.md for Contributor
+// Insights as they stand, on a table as its page has it: what the page shows below a block
+// is in what the last command prints.
+func TestStartWithContributorInsights(t *testing.T) {
+	page, err := os.ReadFile("../../docs/START.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## From Contributor Insights\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
+	w.enable("", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "SKC", "PKT", "SKT")
+	writes(w)
+	w.Describe("orders", "by-status", cloudwatchtest.Insights{Status: "ENABLED", Mode: "ACCESSED_AND_THROTTLED_KEYS", Rules: []string{ruleName("PKC") + "-index"}})
+	for _, ago := range some {
+		w.Contribute(ruleName("PKC")+"-index", w.ago(ago), 198_000, "OPEN")
+		w.Put(cloudwatchtest.Metric{Table: "orders", Index: "by-status", Name: string(corroboration.ConsumedWrite)}, w.ago(ago), 70_000)
+	}
+	w.environment(t)
+	output, run, shown := "", 0, 0
+	plain := func(text string) string {
+		return strings.Join(strings.Fields(minute.ReplaceAllString(text, "…")), " ")
+	}
+	for _, block := range strings.Split(section, "\n```")[1:] {
+		language, text, _ := strings.Cut(block, "\n")
+		for line := range strings.Lines(text) {
+			if args, is := strings.CutPrefix(line, "bin/reporter "); is && language == "shell" {
+				var out bytes.Buffer
+				cli.Run(t.Context(), command(), strings.Fields(args), cli.Streams{Out: &out, Err: &out}) // its exit code is said in what it prints
+				output, run = out.String(), run+1
+			}
+			if language == "console" {
+				if shown++; !strings.Contains(plain(output), plain(line)) {
+					t.Errorf("%q is not in\n%s", line, output)
+				}
+			}
+		}
+	}
+	if run != 3 || shown != 8 {
+		t.Errorf("%d commands ran, %d lines were compared", run, shown)
+	}
+}
