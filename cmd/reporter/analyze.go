@@ -102,6 +102,8 @@ func analyzeCommand() *cobra.Command {
 	}
 	own := newMappingFlags(c.Flags())
 	stream, insights := newStreamFlags(c), newInsightsFlags(c)
+	memory := config.Bytes(analyze.DefaultMemory)
+	c.Flags().TextVar(&memory, "memory", memory, "how much memory the seconds that are kept until all is read may take, as a `size`, beside some 300MiB of the process")
 	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -142,6 +144,9 @@ func analyzeCommand() *cobra.Command {
 		if *failOn != "" && detect.Rank(detect.Severity(*failOn)) <= 0 {
 			return cli.Wrong(fmt.Errorf("--fail-on %q: give one of %s", *failOn, severities()))
 		}
+		if memory < 1<<20 {
+			return cli.Wrong(errors.New("--memory: give 1MiB or more, such as 4GiB"))
+		}
 		questions, err := questionsOf(*whatIf)
 		if err != nil {
 			return cli.Wrong(err)
@@ -171,7 +176,7 @@ func analyzeCommand() *cobra.Command {
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Top: *top, Tables: section.Tables.Decoding(), Mapping: mapping,
 			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
-			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn),
+			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn), Memory: int64(memory),
 		}
 		if err := stream.open(c, &options, section.Tables); err != nil {
 			return err

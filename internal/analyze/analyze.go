@@ -4,11 +4,10 @@
 // Keyheat JSON, DynamoDB stream records, CloudTrail; or a mapping says which fields are
 // which.
 //
-// Files need not be in the order of time, so that every second is kept until all is read.
-// Keys have a bound: seconds that nothing was added to for the longest time are trimmed to
-// their hottest keys first, and what is proven stays true whatever is trimmed. Seconds
-// have none: each of a table or index takes some 600 bytes beside its keys, and up to
-// twice that between two garbage collections; docs/START.md says what that comes to.
+// Files need not be in the order of time, so that every second is kept until all is read,
+// packed (see package packed), and judged in the order of time then. Over a bound of memory
+// seconds are trimmed to their hottest keys; what is proven stays true. What does not fit
+// even so is an error that says what to read instead.
 package analyze
 
 import (
@@ -92,13 +91,13 @@ type Options struct {
 	// verdict must then be over all that was read: a gap, or half of the lines, that is
 	// missing from it is an error too.
 	FailOn detect.Severity
-	// MaxKeys bounds the keys held in memory, about 200 bytes each;
-	// defaultMaxKeys when 0.
-	MaxKeys int
+	// Memory is how many bytes the seconds may take; DefaultMemory when 0. The process
+	// takes some 300 MB beside it.
+	Memory int64
 }
 
-// defaultMaxKeys takes some 400 MB.
-const defaultMaxKeys = 2 << 20
+// DefaultMemory holds a day of 100 tables with some keys in every second.
+const DefaultMemory = 1 << 30
 
 // ErrNothingJudged is the error of [Run] when nothing, or too little, could be read for a
 // verdict. What was read is written all the same.

@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/intake"
+	"github.com/keyheat/keyheat/internal/packed"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -126,22 +127,40 @@ func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
 	}
 }
 
+// A day's seconds are packed on the way, and trimmed where there is little memory: a key
+// that was hot is found, and totals are whole. Where not even the rest fits, it is said.
 func TestABoundOfMemoryHidesNoHotKey(t *testing.T) {
 	t.Parallel()
-	var lines []string
-	for key := range 200 {
-		for s := range 3 {
-			lines = append(lines, line(s, "orders", fmt.Sprint("hot", key), 1200))
+	const seconds = 60_000
+	var text strings.Builder
+	for s := range seconds {
+		for key := range 3 {
+			text.WriteString(line(s, "orders", fmt.Sprint("cold", (s+key)%1000), 3) + "\n")
+		}
+		if s >= 20_000 && s < 20_060 {
+			text.WriteString(line(s, "orders", "hot", 1200) + "\n")
 		}
 	}
-	var out bytes.Buffer
-	must(t, analyze.Run(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")), MaxKeys: 8, Out: &out, Format: analyze.FormatJSON,
-	}))
-	var r analyze.Result
-	must(t, json.Unmarshal(out.Bytes(), &r))
-	if len(r.Findings) != 200 {
-		t.Errorf("%d findings, want 200", len(r.Findings))
+	with := func(memory int64) (r analyze.Result, err error) {
+		var out bytes.Buffer
+		err = analyze.Run(t.Context(), analyze.Options{
+			Paths: []string{"-"}, In: strings.NewReader(text.String()), Memory: memory, Out: &out, Format: analyze.FormatJSON,
+		})
+		if err == nil {
+			must(t, json.Unmarshal(out.Bytes(), &r))
+		}
+		return r, err
+	}
+	for _, memory := range []int64{0, 2 << 20} {
+		r, err := with(memory)
+		must(t, err)
+		found := slices.IndexFunc(r.Findings, func(f detect.Finding) bool { return f.Key == "hot" })
+		if found < 0 || r.Findings[found].Over() != 60 || r.Tables[0].WCU != 9*seconds+60*1200 || r.Tables[0].Seconds != seconds {
+			t.Errorf("with %d bytes: %+v of %+v", memory, r.Findings, r.Tables)
+		}
+	}
+	if _, err := with(16 << 10); !errors.Is(err, packed.ErrFull) || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("what does not fit: %v", err)
 	}
 }
 
@@ -154,7 +173,7 @@ func TestTwiceTheSame(t *testing.T) {
 	}
 }
 
-func TestHoursApartStayInBounds(t *testing.T) {
+func TestHoursApartOutOfOrder(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for hour := range 5 {
@@ -163,7 +182,7 @@ func TestHoursApartStayInBounds(t *testing.T) {
 		}
 	}
 	f, err := analyze.Files(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")), MaxKeys: 8,
+		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")),
 	})
 	must(t, err)
 	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Kind == detect.LowCardinalityKey }) // eleven keys in four hours

@@ -31,23 +31,22 @@ func (s *sketches) find(key string) []keySeconds {
 		keyType string
 	}
 	byID := map[id]*keySeconds{}
-	for at, w := range s.windows {
+	for w := range s.windows.All() {
 		for i := range w.Keys {
 			k := &w.Keys[i]
 			if k.Key.Text != key {
 				continue
 			}
-			of := byID[id{at.target, k.Key.Type}]
+			of := byID[id{w.Target, k.Key.Type}]
 			if of == nil {
-				of = &keySeconds{target: at.target, key: k.Key}
-				byID[id{at.target, k.Key.Type}] = of
+				of = &keySeconds{target: w.Target, key: k.Key}
+				byID[id{w.Target, k.Key.Type}] = of
 			}
-			of.seconds = append(of.seconds, whatif.Second{At: at.second, Low: k.Low, Err: k.Err, Requests: k.Requests})
+			of.seconds = append(of.seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
 		}
 	}
 	var all []keySeconds
 	for _, of := range byID {
-		slices.SortFunc(of.seconds, func(a, b whatif.Second) int { return cmp.Compare(a.At, b.At) })
 		all = append(all, *of)
 	}
 	slices.SortFunc(all, func(a, b keySeconds) int {

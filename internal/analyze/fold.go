@@ -3,9 +3,13 @@ package analyze
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/intake"
+	"github.com/keyheat/keyheat/internal/packed"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -33,8 +37,8 @@ type candidate struct {
 }
 
 func newFold(o Options) *fold {
-	maxKeys := cmp.Or(o.MaxKeys, defaultMaxKeys) / (1 + len(o.Candidates))
-	f := &fold{sketches: newSeconds(maxKeys), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
+	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = form.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
@@ -42,7 +46,7 @@ func newFold(o Options) *fold {
 		f.decoder, f.tally.Fields = f.files, f.files
 	}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(maxKeys), without: make(map[sample.Target]int64)})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory), without: make(map[sample.Target]int64)})
 	}
 	return f
 }
@@ -85,17 +89,21 @@ func (c *candidate) add(r *sample.Record) {
 func (f *fold) Bad(reason sample.Reason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
 // message decodes one message of a source.
-func (f *fold) message(m source.Message) {
+func (f *fold) message(m source.Message) error {
 	f.tally.Message(m.Value, m.Line)
 	if m.Fault != "" {
 		f.tally.Bad(intake.ReasonUnreadable, m.Value)
-		return
+		return nil
 	}
 	f.decoder.Decode(m.Value, m.Time, f)
-	f.sealIfFull()
+	err := f.sealIfFull()
 	for _, c := range f.candidates {
-		c.sealIfFull()
+		err = errors.Join(err, c.sealIfFull())
 	}
+	if errors.Is(err, packed.ErrFull) {
+		return fmt.Errorf("%w, after %s samples: read a shorter time, the lines of one table, or allow more with --memory", packed.ErrFull, wording.Count(f.tally.Counted()))
+	}
+	return err
 }
 
 // Claim implements source.Sink.
@@ -130,7 +138,9 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 	}
 	if b.Messages != nil {
 		for m := range b.Messages {
-			f.into.message(m)
+			if err := f.into.message(m); err != nil {
+				return err
+			}
 		}
 	}
 	f.position = b.Next

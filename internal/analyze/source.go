@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Source is what is read where it is not files, such as a table's stream.
@@ -115,8 +116,8 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 func (s *sharedFold) incidents(o Options) []detect.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fold.forget(time.Now().Add(-o.Source.Following()).Unix())
-	judge, _ := s.fold.observe(o.board())
+	s.fold.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
+	judge, _, _ := s.fold.observe(o.board(), func(*sketch.Window) {})
 	found := judge.Findings()
 	incidents := detect.Incidents(found)
 	wording.SetTitles(incidents, found)

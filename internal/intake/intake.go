@@ -145,6 +145,9 @@ func (t *Tally) Good(r *sample.Record) {
 	}
 }
 
+// Counted returns how many samples were counted so far.
+func (t *Tally) Counted() int64 { return t.good }
+
 // Bad counts a line, or an element of an array, that could not be counted. Its excerpt is
 // a part of the message at hand, or its content.
 func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {

@@ -268,7 +268,7 @@ func behindAdvice(before, object []byte, named bool) advice {
 		return advice{text: what + "name its fields with --map"}
 	}
 	suggested, fits := names.suggest()
-	if names.like(synonyms[0].names, nil) == "" && bytes.IndexAny(before, "0123456789") >= 0 {
+	if names.like(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}
 	return advice{what + suggested, fits}

@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"docs", "internal/alert/grouping", "internal/alert/routing", "internal/awserror", "internal/buildinfo", "internal/config", "internal/erase", "internal/growth", "internal/health", "internal/heat", "internal/intake", "internal/keypolicy", "internal/lineage", "internal/loopback", "internal/metrics", "internal/options", "internal/redact", "internal/retry", "internal/silence", "internal/terminal",
+		"docs", "internal/alert/grouping", "internal/alert/routing", "internal/awserror", "internal/buildinfo", "internal/config", "internal/erase", "internal/growth", "internal/health", "internal/heat", "internal/intake", "internal/keypolicy", "internal/lineage", "internal/loopback", "internal/metrics", "internal/options", "internal/packed", "internal/redact", "internal/retry", "internal/silence", "internal/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},

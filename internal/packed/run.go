@@ -1,0 +1,170 @@
+package packed
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// run is packed seconds in the order of time, some behind the other.
+type run struct {
+	blocks []block
+	last   instant
+}
+
+// block is some seconds of a run.
+type block struct {
+	data []byte
+	last int64 // second
+}
+
+// How much a block holds: with more it takes less memory, and more while it is read.
+const (
+	blockWindows = 512
+	blockKeys    = 16 << 10
+)
+
+// runAfter returns the number of the run that seconds can be added to which begin with one:
+// of those that end before it the one that ends last, else that of a new run.
+func (w *Windows) runAfter(first instant) int {
+	best := len(w.runs)
+	for i := range w.runs {
+		if w.runs[i].last.compare(first) < 0 && (best == len(w.runs) || w.runs[best].last.compare(w.runs[i].last) < 0) {
+			best = i
+		}
+	}
+	return best
+}
+
+// add packs seconds that are in the order of time behind those of a run.
+func (w *Windows) add(to int, seconds iter.Seq[*sketch.Window]) error {
+	if to == len(w.runs) {
+		w.runs = append(w.runs, run{})
+	}
+	r, keys := &w.runs[to], 0
+	d := sketch.Delta{}
+	flush := func() error {
+		if len(d.Windows) == 0 {
+			return nil
+		}
+		data, err := d.MarshalBinary()
+		if err != nil {
+			return fmt.Errorf("pack seconds: %w", err)
+		}
+		r.last = instantOf(&d.Windows[len(d.Windows)-1])
+		r.blocks = append(r.blocks, block{append([]byte(nil), data...), r.last.second}) // of its own size
+		w.bytes += int64(len(data))
+		d.Windows, keys = d.Windows[:0], 0
+		return nil
+	}
+	for of := range seconds {
+		d.Windows = append(d.Windows, *of)
+		if keys += len(of.Keys); len(d.Windows) == blockWindows || keys >= blockKeys {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// forget gives up the blocks that end before a second, and returns how many bytes they had.
+func (r *run) forget(second int64) (bytes int64) {
+	for len(r.blocks) > 0 && r.blocks[0].last < second {
+		bytes += int64(len(r.blocks[0].data))
+		r.blocks = r.blocks[1:]
+	}
+	return bytes
+}
+
+// cursor reads a run, or what next returns.
+type cursor struct {
+	blocks []block
+	used   bool // blocks are given up when they are read
+	next   func() *sketch.Window
+
+	decoded []sketch.Window
+	at      *sketch.Window // nil at the end
+}
+
+func (c *cursor) step() {
+	switch {
+	case c.next != nil:
+		c.at = c.next()
+		return
+	case len(c.decoded) == 0 && len(c.blocks) == 0:
+		c.at = nil
+		return
+	case len(c.decoded) == 0:
+		var d sketch.Delta
+		if err := d.UnmarshalBinary(c.blocks[0].data); err != nil {
+			panic(fmt.Sprintf("packed: what was packed here cannot be read: %v", err))
+		}
+		if c.used {
+			c.blocks[0].data = nil
+		}
+		c.decoded, c.blocks = d.Windows, c.blocks[1:]
+	}
+	c.at, c.decoded = &c.decoded[0], c.decoded[1:]
+}
+
+// merged yields the seconds of runs from one second on, and those that rest returns unless
+// it is nil, all in the order of time, parts of one second as one. used gives runs up as
+// they are read.
+func merged(from int64, runs []run, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
+	return func(yield func(*sketch.Window) bool) {
+		var cursors []*cursor
+		for i := range runs {
+			cursors = append(cursors, &cursor{blocks: runs[i].blocks, used: used})
+		}
+		if rest != nil {
+			cursors = append(cursors, &cursor{next: rest})
+		}
+		for _, c := range cursors {
+			c.step()
+		}
+		for {
+			of := first(cursors)
+			if of == nil {
+				return
+			}
+			if of.Second >= from && !yield(of) {
+				return
+			}
+		}
+	}
+}
+
+// first takes the first second of all cursors, of which there are few; nil at the end.
+func first(cursors []*cursor) *sketch.Window {
+	var least *cursor
+	var at instant
+	parts := 0
+	for _, c := range cursors {
+		if c.at == nil {
+			continue
+		}
+		if order := instantOf(c.at).compare(at); least == nil || order < 0 {
+			least, at, parts = c, instantOf(c.at), 1
+		} else if order == 0 {
+			parts++
+		}
+	}
+	switch {
+	case least == nil:
+		return nil
+	case parts == 1:
+		of := least.at
+		least.step()
+		return of
+	}
+	sum := &sketch.Window{Target: at.target, Second: at.second}
+	for _, c := range cursors {
+		if c.at != nil && instantOf(c.at) == at {
+			sum.Merge(c.at)
+			c.step()
+		}
+	}
+	return sum
+}
