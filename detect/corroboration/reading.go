@@ -27,6 +27,9 @@ type Reading struct {
 	Through time.Time
 	// Minutes are those with data, in the order of time.
 	Minutes []Minute
+	// Use is what CloudWatch counted of an index over days; the zero Use where that is
+	// not known.
+	Use Use
 
 	coverage *Coverage // once it was asked for: every finding of the target asks
 }

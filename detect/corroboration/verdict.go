@@ -57,6 +57,9 @@ func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
 	if len(all) == 0 {
 		all = append(all, fmt.Sprintf("What part of the load the samples show is not known yet: that takes %s with load in both.", minutesText(leastMinutes)))
 	}
+	if unused := r.Use.unused(); unused != "" && target.Index != "" {
+		all = append(all, unused)
+	}
 	t.Why = strings.Join(all, " ")
 	return t
 }

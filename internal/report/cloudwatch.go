@@ -32,12 +32,13 @@ type witness struct {
 	// say of its minutes.
 	attempted map[sample.Target]time.Time
 	totals    map[sample.Target][]store.MinuteTotal
+	uses      uses
 }
 
 func newWitness() witness {
 	return witness{
 		readings: make(map[sample.Target]*corroboration.Reading), attempted: make(map[sample.Target]time.Time),
-		totals: make(map[sample.Target][]store.MinuteTotal),
+		totals: make(map[sample.Target][]store.MinuteTotal), uses: make(uses),
 	}
 }
 
@@ -69,7 +70,7 @@ func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) e
 		return err
 	}
 	since := now.Add(-corroboration.Span * time.Minute).Truncate(time.Minute)
-	known := make(map[sample.Target]bool, len(reads))
+	known, whole := make(map[sample.Target]bool, len(reads)), 0
 	for _, read := range reads {
 		known[read.Target] = true
 		if w.attempted[read.Target].Equal(read.Attempted) {
@@ -83,7 +84,18 @@ func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) e
 		if err != nil {
 			return err
 		}
-		w.readings[read.Target] = newReading(read, minutes, totals)
+		r := newReading(read, minutes, totals)
+		if read.Target.Index != "" && whole < wholeUses {
+			all, err := w.uses.load(ctx, st, read.Target, now)
+			if err != nil {
+				return err
+			}
+			if all {
+				whole++
+			}
+		}
+		r.Use = w.uses[read.Target].sum()
+		w.readings[read.Target] = r
 		w.attempted[read.Target], w.totals[read.Target] = read.Attempted, totals
 	}
 	for target := range w.attempted {
@@ -91,6 +103,7 @@ func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) e
 			delete(w.readings, target)
 			delete(w.attempted, target)
 			delete(w.totals, target)
+			delete(w.uses, target)
 		}
 	}
 	return nil
