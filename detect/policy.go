@@ -32,6 +32,10 @@ type Policy struct {
 	// HoldUnconfirmed keeps a finding from paging while CloudWatch, where it is read,
 	// counts nothing that was throttled in the finding's minutes.
 	HoldUnconfirmed bool
+	// ScaleByCoverage has a finding say what its key's load is if the requests that the
+	// samples do not show, by CloudWatch's count, are spread over keys as they are. It
+	// changes no severity: nothing proves that.
+	ScaleByCoverage bool
 	// Lifecycle is that of incidents; Warnings is that of those which are no worse than
 	// a warning, nil for the same one.
 	Lifecycle

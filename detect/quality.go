@@ -200,6 +200,10 @@ type CloudWatch struct {
 	// Coverage is the part of the table's or index's real load, in the finding's
 	// dimension, that the samples show; null when nothing tells.
 	Coverage *Figure `json:"coverage"`
+	// Scaled is the highest second of the finding's key, in write or read units, if what
+	// the samples do not show is spread over keys as they are; null where the policy does
+	// not want it, where the samples may show all, and of findings not of a key.
+	Scaled *Figure `json:"scaled"`
 	// ContributorInsights is what Contributor Insights says of the finding's key; null
 	// where it is not read, or was not yet, and of findings that are not of a key's load.
 	ContributorInsights *ContributorInsights `json:"contributor_insights"`

@@ -21,6 +21,7 @@ type Policy struct {
 	Severity        string        `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
 	Suffix          string        `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
 	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
+	ScaleByCoverage bool          `yaml:"scale_by_coverage" help:"findings also say a key's load scaled by the part of the table's load that the samples show; needs cloudwatch.enabled"`
 	For             string        `yaml:"for" help:"when an incident of hot keys fires: harm is requests that a partition refuses in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the policy's share for a warning); a time is for how long it has to hold then, such as 30s, and 0s is at once, with 2 of 3 seconds over the policy's share"`
 	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long after its last hot second an incident goes on firing, so that one that comes and goes pages once; a minute at least passes in any case"`
 	Repeat          time.Duration `yaml:"repeat" help:"after which time a firing incident is told of again, as updated; never when 0"`
@@ -56,7 +57,7 @@ func (s *Section) policyOf(of detect.Target) Policy {
 func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
-		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
+		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
 		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}
 	var err error

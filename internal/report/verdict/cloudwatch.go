@@ -86,6 +86,9 @@ func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 		return
 	}
 	said := corroboration.Assess(f, r)
+	if p.ScaleByCoverage {
+		corroboration.Scale(&said, f)
+	}
 	if counted := c.counted[f.Target]; counted != nil && f.Kind.OfKey() {
 		said.ContributorInsights = new(counted.Assess(f, r.Minutes, p.Warning))
 	}

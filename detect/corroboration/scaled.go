@@ -1,0 +1,25 @@
+package corroboration
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Scale adds to what CloudWatch says of a key's finding how high its load is if what the
+// samples do not show is spread over keys as they are. What they prove stays the least.
+func Scale(c *detect.CloudWatch, f *detect.Finding) {
+	part := c.Coverage
+	if !f.Kind.OfKey() || part == nil || part.High >= 1 || part.Low <= 0 {
+		return
+	}
+	s := sideOf(f.Kind)
+	of := func(write, read float64) float64 { return s.sampled(Units{Write: write, Read: read}) }
+	w, r := f.Peak.WCU, f.Peak.RCU
+	c.Scaled = &detect.Figure{
+		Value: of(w.Value, r.Value) / part.Value, Low: of(w.Low, r.Low), High: of(w.High, r.High) / part.Low,
+	}
+	c.Why += fmt.Sprintf(" If the rest is spread over keys as they are, the key's highest second has about %s %s units, and %s at most.",
+		wording.Count(int64(c.Scaled.Value)), s.noun, wording.Count(int64(c.Scaled.High)))
+}
