@@ -253,3 +253,35 @@ func TestUnseenKeyIsSaid(t *testing.T) {
 		t.Errorf("the view has %+v", w)
 	}
 }
+
+// TestScaledByCoverage: where the policy asks, a finding says its key's load as if what
+// CloudWatch counts beside the samples were spread as they are; elsewhere it does not.
+func TestScaledByCoverage(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range []bool{true, false} {
+		each(t, func(t *testing.T, s *store.Store) {
+			start := begin()
+			c := collect(t, s, "a", 0, start)
+			config := watching()
+			config.Policy = func(detect.Target) detect.Policy {
+				p := detect.DefaultPolicy()
+				p.ScaleByCoverage = wanted
+				return p
+			}
+			j := run(t, config, &probe{Store: s})
+			c.commit(600, hot("hot", 1200, 0, 600)...)
+			j.quiet(t)
+			says(t, s, start, 20, 120_000, "", 0) // of which the samples show 72,000
+			j.quiet(t)
+			said := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+			switch {
+			case said == nil || said.Coverage == nil:
+				t.Errorf("the finding has %+v", said)
+			case (said.Scaled != nil) != wanted:
+				t.Errorf("wanted is %t: %+v", wanted, said.Scaled)
+			case wanted && (said.Scaled.Low != 1200 || said.Scaled.Value < 1990 || said.Scaled.Value > 2010):
+				t.Errorf("scaled is %+v", said.Scaled)
+			}
+		})
+	}
+}
