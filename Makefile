@@ -45,7 +45,7 @@ test: ## Run the tests, on SQLite and on a Postgres of their own
 .PHONY: browser
 browser: ## Hold the pages to a real Chromium, at three widths and in both colour schemes; RUN chooses, SHOTS=folder keeps pictures
 	chromium=$$(scripts/ensure-chromium) && axe=$$(scripts/ensure-axe) && pgbin=$$(scripts/ensure-postgres) && cd internal/web/browser && go vet ./... && \
-	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 240s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
+	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
 # The packages in which goroutines meet.
 CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... ./internal/admin/... ./internal/catalog/... ./shardkey/... \
