@@ -27,7 +27,10 @@ type read struct {
 }
 
 func decode(position int64, data []byte, aborted ...recordbatch.Aborted) read {
-	d := new(recordbatch.Decoder)
+	return decodeWith(new(recordbatch.Decoder), position, data, aborted...)
+}
+
+func decodeWith(d *recordbatch.Decoder, position int64, data []byte, aborted ...recordbatch.Aborted) read {
 	d.Reset(position, data, aborted, limits)
 	out := read{next: position}
 	for {

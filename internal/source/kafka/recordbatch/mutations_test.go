@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
@@ -23,7 +24,7 @@ var mutations = flag.Int("recordbatch.mutations", 20_000, "how many damaged resp
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(12, 2026))
-	decompressor := kgo.DefaultDecompressor()
+	decoder, decompressor := new(recordbatch.Decoder), kgo.DefaultDecompressor()
 	var both, ours, theirs, neither int
 	for n := range *mutations {
 		data, ends := randomResponse(random)
@@ -41,7 +42,7 @@ func TestMutations(t *testing.T) {
 		if random.IntN(10) == 0 {
 			data = data[:random.IntN(len(data)+1)]
 		}
-		got, want := decode(0, data), franz(data, decompressor)
+		got, want := decodeWith(decoder, 0, data), franz(data, decompressor)
 		switch {
 		case got.err == nil && want.err == nil:
 			both++
