@@ -93,14 +93,33 @@ func retentionWriters(t *testing.T, s *store.Store) {
 	equal(t, "a delta holds its writer", prune(t, s, long).Writers, 0)
 
 	p := claim(t, s, "alive", 2)
-	// Wide enough for a machine that is busy with everything else: pruning has to
-	// come within it after the commit.
 	const silence = 2 * time.Second
 	time.Sleep(silence + 100*time.Millisecond)
-	must(t, s.Commit(t.Context(), store.Commit{Writer: "alive", Seq: 1, Watermarks: []store.Watermark{
-		{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: noon}}}))
+	// It goes on reporting meanwhile: pruning may take longer than the silence.
+	report := func(seq int64) error {
+		return s.Commit(t.Context(), store.Commit{Writer: "alive", Seq: seq, Watermarks: []store.Watermark{
+			{PartitionID: p.PartitionID, Epoch: p.Epoch, Time: noon.Add(time.Duration(seq) * time.Second)}}})
+	}
+	must(t, report(1))
+	pruned, reporting := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for seq := int64(2); ; seq++ {
+			select {
+			case <-pruned:
+				reporting <- nil
+				return
+			case <-time.After(silence / 20):
+			}
+			if err := report(seq); err != nil {
+				reporting <- err
+				return
+			}
+		}
+	}()
 	long.Positions = silence
 	value[store.Pruned](t)(s.Prune(t.Context(), long))
+	close(pruned)
+	must(t, <-reporting)
 	marks := read(t, s, nil).Watermarks
 	if len(marks) != 1 || marks[0].PartitionID != p.PartitionID {
 		t.Errorf("known are %+v, want only the partition that is still reported", marks)
