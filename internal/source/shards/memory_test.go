@@ -25,7 +25,7 @@ func TestPagesShareABudget(t *testing.T) {
 		}
 		w.write(2000, time.Millisecond)
 		d := &session{store: w.store, name: "a"}
-		l := &crowdedLog{Log: streams.NewLog(dynamodbstreams.NewFromConfig(w.fake.Config("a")))}
+		l := &crowdedLog{idle: map[string]bool{}, Log: streams.NewLog(dynamodbstreams.NewFromConfig(w.fake.Config("a")))}
 		b := &behind{session: d, l: l}
 		w.config.MemoryBytes = 2 * crowdedPage
 		s, err := shards.New(w.config, l, d, logs())
@@ -57,10 +57,12 @@ func TestPagesShareABudget(t *testing.T) {
 
 const crowdedPage = 1 << 20
 
-// crowdedLog notes how many pages with records are read at once, and where there are more.
+// crowdedLog notes how many pages are read at once, but for those at the ends of shards,
+// which are asked for without memory.
 type crowdedLog struct {
 	shards.Log
 	mu            sync.Mutex
+	idle          map[string]bool // iterators behind empty pages
 	reading, most int
 }
 
@@ -71,20 +73,24 @@ func (l *crowdedLog) Traits() shards.Traits {
 	return traits
 }
 
-// Read implements shards.Log. A page takes a moment.
+// Read implements shards.Log. A page takes a moment, and is large.
 func (l *crowdedLog) Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (shards.Page, error) {
 	l.mu.Lock()
-	l.reading++
+	counts := !l.idle[iterator]
+	if counts {
+		l.reading++
+		l.most = max(l.most, l.reading)
+	}
 	l.mu.Unlock()
 	time.Sleep(20 * time.Millisecond)
 	p, err := l.Log.Read(ctx, stream, iterator, limit, buffer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(p.Records) > 0 {
-		l.most = max(l.most, l.reading)
+	if counts {
+		l.reading--
 	}
-	l.reading--
-	p.Buffer = append(p.Buffer, make([]byte, crowdedPage/2)...) // a large page
+	l.idle[p.Next] = len(p.Records) == 0
+	p.Buffer = append(p.Buffer, make([]byte, crowdedPage/2)...)
 	return p, err
 }
 
