@@ -50,6 +50,8 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		return Diagnosis{}, false
 	}
 	switch {
+	case s.Verdict == detect.SplitHotItem && s.Load <= detect.Units(detect.Limit(f.Kind)) && f.Quality.InBatches():
+		return Diagnosis{}, false // its seconds above the limit may be those of the times that requests carry
 	case s.Verdict == detect.SplitHotItem:
 		return Diagnosis{detect.HotItem, fmt.Sprintf("One item, %s, alone has at least %s, more than one partition serves: an item is held to a partition's limits for ever, and no split helps it.",
 			itemText(f), perSecond(f, s.Item))}, true
@@ -198,7 +200,7 @@ func undetermined(f *detect.Finding) string {
 		return "What the sort keys were like before Keyheat was restarted is not known: it takes two minutes of load to say whether DynamoDB can split the key's items."
 	case s.Verdict == detect.SplitHidden:
 		return "The sort keys are hidden by hashing and have no order: nothing says where DynamoDB would split the key's items, nor whether the load moves over them."
-	case f.Quality.InBatches() && s.Verdict == detect.SplitUnknown:
+	case f.Quality.InBatches() && (s.Verdict == detect.SplitUnknown || s.Verdict == detect.SplitHotItem):
 		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average here, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind))
 	case s.Verdict == detect.SplitBursts:
 		had := "had"

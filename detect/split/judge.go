@@ -158,6 +158,12 @@ func (s *seen) judge() detect.Split {
 	if s.length() < earlySeconds || len(s.places) < earlyPlaces {
 		return v
 	}
+	if alone := s.itemOver() * s.limit; v.Item <= s.limit && alone > s.limit && (mean <= 1 || s.peak() > burstPeak*mean) {
+		// It is above the limit when one item is, and on average not: no split helps that.
+		v.Verdict, v.Item, v.Residual = detect.SplitHotItem, alone, alone
+		v.Refused = 1 - s.limit/alone
+		return v
+	}
 	if v.Item > s.limit {
 		all := comparison{after: shares(s.places)}
 		v.Verdict, v.Residual = detect.SplitHotItem, max(v.Item, all.heaviest()*v.Load)
@@ -280,6 +286,32 @@ func (s *seen) item(variance float64) float64 {
 		return 0
 	}
 	return max(0, own-deviations*math.Sqrt(variance*min(1, own/mean)))
+}
+
+// itemOver returns what is proven of the load of one item on average in the seconds in
+// which the key is proven above the limit, as a share of the limit; 0 when there are too
+// few of them.
+func (s *seen) itemOver() float64 {
+	sums, n := map[uint64]float64{}, 0.0
+	for _, l := range s.seconds {
+		deviation := peakDeviations * math.Sqrt(l.variance)
+		if l.units-deviation <= s.limit {
+			continue
+		}
+		n++
+		for _, i := range l.items {
+			own := float64(i.weight) / 1000
+			sums[i.hash] += max(0, own-deviation*math.Sqrt(min(1, own/l.units)))
+		}
+	}
+	if n < earlySeconds {
+		return 0
+	}
+	most := 0.0
+	for _, own := range sums {
+		most = max(most, own)
+	}
+	return most / n / s.limit
 }
 
 // comparison is the load of sort keys before and after, and in the time between.

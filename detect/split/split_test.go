@@ -176,6 +176,38 @@ func TestWritersInTurnDoNotRise(t *testing.T) {
 	}
 }
 
+// TestAnItemInBursts holds that an item which alone is above the limit when the key is, is
+// a hot item however long the pauses between, and that others are not taken for one.
+func TestAnItemInBursts(t *testing.T) {
+	t.Parallel()
+	item := func(*rand.Rand, float64) sample.Key { return sample.KeyString("balance") }
+	each := func(_ *rand.Rand, at float64) sample.Key { return text("%012d", int64(at)) }
+	for _, c := range []struct {
+		name         string
+		units        float64
+		every, lasts int
+		sk           func(*rand.Rand, float64) sample.Key
+		rate         float64
+		hot          bool
+	}{
+		{"3 s of 10", 1500, 10, 3, item, 1, true},
+		{"3 s of 60", 1500, 60, 3, item, 1, true},
+		{"20 s of 60, one of ten sampled", 2000, 60, 20, item, 0.1, true},
+		{"beside others", 3000, 20, 3, one(0.6, uuid), 1, true},
+		{"no item of it alone", 3000, 20, 3, one(0.25, uuid), 1, false},
+		{"another one each second", 1500, 20, 3, each, 1, false},
+		{"below the limit, as 1% of it shows it", 700, 1, 1, item, 0.01, false},
+		{"half of the time below the limit, as 1% of it shows it", 800, 20, 10, item, 0.01, false},
+	} {
+		for seed := range uint64(10) {
+			p := pattern{name: c.name, units: c.units, on: func(second int) bool { return second%c.every < c.lasts }, sk: c.sk}
+			if v := p.verdicts(c.rate, seed+1, []int{120})[120]; (v.Verdict == detect.SplitHotItem) != c.hot || c.hot && (v.Item <= 1000 || v.Item > c.units) {
+				t.Errorf("%s, seed %d: %+v", c.name, seed, v)
+			}
+		}
+	}
+}
+
 // TestAQueueIsNotSaidToHeal holds that head and tail, which are far apart, are not taken
 // for a load that stays where it is.
 func TestAQueueIsNotSaidToHeal(t *testing.T) {
