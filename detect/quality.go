@@ -164,7 +164,8 @@ func (q *Quality) drawn() (all []string) {
 }
 
 // Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum of one
-// minute, but for the provisioned throughput, which is units a second.
+// minute, but for the provisioned throughput, which is units a second, and for what is
+// named with an operation and a statistic.
 type Metric string
 
 // Corroborated is what CloudWatch says of a finding.
@@ -195,6 +196,9 @@ type CloudWatch struct {
 	// Throttles are the throttle events in the finding's minutes, by metric; null
 	// where they were not assessed.
 	Throttles map[Metric]float64 `json:"throttles"`
+	// Operations are the table's in the minute of the finding's highest second; null
+	// where none was read. They are of the whole table, not of the key.
+	Operations []OperationMinute `json:"operations"`
 	// Through is the end of the last minute that was assessed; null for none.
 	Through *time.Time `json:"through"`
 	// Coverage is the part of the table's or index's real load, in the finding's
@@ -207,6 +211,19 @@ type CloudWatch struct {
 	// ContributorInsights is what Contributor Insights says of the finding's key; null
 	// where it is not read, or was not yet, and of findings that are not of a key's load.
 	ContributorInsights *ContributorInsights `json:"contributor_insights"`
+}
+
+// OperationMinute is what CloudWatch says of one operation on a table in a minute. What has
+// no data point is null, which is not zero.
+type OperationMinute struct {
+	// Operation is its name in DynamoDB's API.
+	Operation string `json:"operation"`
+	// Throttled is how many requests were throttled.
+	Throttled *float64 `json:"throttled"`
+	// Latency is how long successful requests took on average, and MaxLatency the longest
+	// of them, in milliseconds within DynamoDB.
+	Latency    *float64 `json:"latency_ms"`
+	MaxLatency *float64 `json:"latency_max_ms"`
 }
 
 // Counted is what Contributor Insights says of a finding's key.

@@ -27,7 +27,7 @@ type CloudWatch struct {
 	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which is paid: they tell what part of the load the samples show, and whether DynamoDB throttled anything"`
 	Tables      []string      `yaml:"tables" help:"tables to read beside those that the samples show, such as ones that are not sampled yet"`
 	Every       time.Duration `yaml:"every" help:"pause between two readings of a table, six metrics each"`
-	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, fourteen metrics each"`
+	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, 44 metrics each, and 14 of an index"`
 	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData and GetInsightRuleReport in a month, in US dollars; readings are left out beyond it"`
 	Publish     Publish       `yaml:"publish"`
 

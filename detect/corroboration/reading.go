@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // State is how the last attempt to read CloudWatch ended.
@@ -52,6 +53,7 @@ type side struct {
 	consumed, throttled, keyRange detect.Metric
 	others                        []otherCause
 	sampled                       func(Units) float64
+	includes                      func(sample.Op) bool
 	noun                          string
 }
 
@@ -69,7 +71,7 @@ var (
 			{WriteAccountThrottles, "the account's limit"},
 			{WriteOnDemandThrottles, "the on-demand maximum"},
 		},
-		func(u Units) float64 { return u.Write }, "write",
+		func(u Units) float64 { return u.Write }, sample.Op.IsWrite, "write",
 	}
 	reads = side{
 		ConsumedRead, ReadThrottles, ReadKeyRangeThrottles,
@@ -78,7 +80,7 @@ var (
 			{ReadAccountThrottles, "the account's limit"},
 			{ReadOnDemandThrottles, "the on-demand maximum"},
 		},
-		func(u Units) float64 { return u.Read }, "read",
+		func(u Units) float64 { return u.Read }, sample.Op.IsRead, "read",
 	}
 )
 

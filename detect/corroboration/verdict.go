@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Assess returns what CloudWatch says of a finding, about a key or about a table or
@@ -31,6 +32,10 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	}
 	if sentence := shown(c.Coverage, s, f.Index); sentence != "" {
 		c.Why += " " + sentence
+	}
+	c.Operations = atPeak(f, r)
+	if said := wordsOf(c.Operations, s.includes); said != "" {
+		c.Why += " In the minute of the peak " + said + "."
 	}
 	return c
 }
@@ -59,6 +64,10 @@ func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
 	}
 	if unused := r.Use.unused(); unused != "" && target.Index != "" {
 		all = append(all, unused)
+	}
+	operations, at := lately(r)
+	if said := wordsOf(operations, func(sample.Op) bool { return true }); said != "" {
+		all = append(all, fmt.Sprintf("In the minute of %s UTC %s.", at.UTC().Format("15:04"), said))
 	}
 	t.Why = strings.Join(all, " ")
 	return t

@@ -63,9 +63,9 @@ func (c Config) CostOf() float64 {
 	return float64(month/c.Every) * float64(len(Calm)) * Price
 }
 
-// CostOpen returns what reading one table costs more in a day while it has an open
+// CostOpen returns what reading one table, without its indexes, costs more in a day while it has an open
 // incident, in US dollars.
 func (c Config) CostOpen() float64 {
 	c = c.withDefaults()
-	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)) * Price
+	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)+len(ByOperation)) * Price
 }

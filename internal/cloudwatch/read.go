@@ -137,6 +137,10 @@ func metricOf(q query) *types.Metric {
 		Namespace: aws.String(namespace), MetricName: aws.String(string(q.metric)),
 		Dimensions: []types.Dimension{{Name: aws.String(tableDimension), Value: aws.String(q.target.Table)}},
 	}
+	if of, is := corroboration.ParseByOperation(q.metric); is {
+		m.MetricName = aws.String(of.Name)
+		m.Dimensions = append(m.Dimensions, types.Dimension{Name: aws.String(operationDimension), Value: aws.String(of.Operation.String())})
+	}
 	if q.target.Index != "" {
 		m.Dimensions = append(m.Dimensions, types.Dimension{Name: aws.String(indexDimension), Value: aws.String(q.target.Index)})
 	}

@@ -95,6 +95,8 @@ type turn struct {
 	target  sample.Target
 	metrics []detect.Metric
 	from    time.Time
+	// open reports whether its table has an open incident.
+	open bool
 }
 
 // due returns what is to be read now, as far as the month's budget allows.
@@ -122,10 +124,10 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 	var due []turn
 	skipped := 0
 	for _, target := range targets {
-		t := turn{target, Calm, from(last[target], now)}
+		t := turn{target: target, metrics: Calm, from: from(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
-			t.metrics, every = Watched, r.config.EveryOpen
+			t.metrics, t.open, every = Watched, true, r.config.EveryOpen
 		}
 		if now.Sub(last[target].Attempted) < every {
 			continue
@@ -136,8 +138,27 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		}
 		due = append(due, t)
 	}
+	skipped += addOperations(due, budget)
 	r.sayBudget(skipped, spent)
 	return due, nil
+}
+
+// addOperations has the tables with an open incident asked for their metrics by operation,
+// too, and returns for how many nothing is left of the budget: what tells why requests
+// were throttled goes first, of all tables.
+func addOperations(due []turn, budget float64) (skipped int) {
+	for i := range due {
+		t := &due[i]
+		if !t.open || t.target.Index != "" {
+			continue
+		}
+		if budget -= float64(len(ByOperation)) * Price; budget < 0 {
+			skipped++
+			continue
+		}
+		t.metrics = slices.Concat(t.metrics, ByOperation)
+	}
+	return skipped
 }
 
 // sayBudget logs, once, that the budget holds readings back, and that it does no more.
@@ -147,7 +168,7 @@ func (r *Reader) sayBudget(skipped int, spent float64) {
 	case skipped == 0:
 		r.health.Heal(part)
 	case r.health.Fail(part, "the month's budget holds readings back"):
-		r.log.Warn("CloudWatch is read less often: the month's budget is used up for now; raise cloudwatch.monthly_cost, or name fewer tables",
+		r.log.Warn("CloudWatch is read less: the month's budget is used up for now; raise cloudwatch.monthly_cost, or name fewer tables",
 			"tables", skipped, "spent_usd", spent, "monthly_cost_usd", r.config.MonthlyCost)
 	}
 }

@@ -27,8 +27,8 @@ const (
 	maxQueries = 500
 )
 
-// Metric names a metric of a table, or of an index of it.
-type Metric struct{ Table, Index, Name string }
+// Metric names a metric of a table, of an index of it, or of one operation on it.
+type Metric struct{ Table, Index, Operation, Name string }
 
 // Failure is what a call returns in place of data.
 type Failure struct {
@@ -267,6 +267,8 @@ func parse(v cbor.Value) (q query, ok bool) {
 			q.metric.Table = string(value)
 		case "GlobalSecondaryIndexName":
 			q.metric.Index = string(value)
+		case "Operation":
+			q.metric.Operation = string(value)
 		}
 	}
 	return q, err == nil && period == 60 && id != "" && name != "" && namespace == "AWS/DynamoDB" && strings.ToLower(string(id[:1])) == string(id[:1])
@@ -285,10 +287,14 @@ func (s *Server) pointsOf(q query, from, to time.Time) (all []point) {
 		for _, v := range values {
 			sum += v
 		}
-		if q.stat == "Average" {
-			sum /= float64(len(values))
+		value := sum
+		switch q.stat {
+		case "Average":
+			value = sum / float64(len(values))
+		case "Maximum":
+			value = slices.Max(values)
 		}
-		all = append(all, point{0, minute, sum})
+		all = append(all, point{0, minute, value})
 	}
 	slices.SortFunc(all, func(a, b point) int { return cmp.Compare(a.minute, b.minute) })
 	return all

@@ -1,0 +1,106 @@
+package corroboration_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// byOperation returns the metrics of a minute in which updates were throttled, a put took
+// long, and reads were not throttled.
+func byOperation() map[detect.Metric]float64 {
+	m := consumed(120_000)
+	m[corroboration.Throttled(sample.UpdateItem).Metric()] = 12_340
+	m[corroboration.Throttled(sample.DeleteItem).Metric()] = 0
+	m[corroboration.Latency(sample.PutItem).Metric()] = 8
+	m[corroboration.MaxLatency(sample.PutItem).Metric()] = 41.3
+	m[corroboration.Throttled(sample.Query).Metric()] = 7
+	return m
+}
+
+// TestOperationsAtThePeak: a finding says what was throttled, and how long requests took,
+// in the minute of its highest second and in its own dimension; its JSON has both
+// dimensions, and null for what has no data point.
+func TestOperationsAtThePeak(t *testing.T) {
+	t.Parallel()
+	r := reading(60, func(i int) map[detect.Metric]float64 {
+		if i == 12 {
+			return byOperation()
+		}
+		return consumed(120_000)
+	})
+	for story, c := range map[string]struct {
+		kind       detect.Kind
+		peak       int
+		says       string
+		operations string
+	}{
+		"writes": {
+			detect.HotKeyWrite, 12,
+			" In the minute of the peak DynamoDB throttled 12,340 UpdateItem and no DeleteItem requests; successful PutItem requests took 8 ms on average, 41 ms at most.",
+			`[{"operation":"Query","throttled":7,"latency_ms":null,"latency_max_ms":null},` +
+				`{"operation":"PutItem","throttled":null,"latency_ms":8,"latency_max_ms":41.3},` +
+				`{"operation":"UpdateItem","throttled":12340,"latency_ms":null,"latency_max_ms":null},` +
+				`{"operation":"DeleteItem","throttled":0,"latency_ms":null,"latency_max_ms":null}]`,
+		},
+		"reads": {detect.HotKeyRead, 12, " In the minute of the peak DynamoDB throttled 7 Query requests.", `"Query"`},
+		"a minute that was not read by operation": {detect.HotKeyWrite, 11, "", "null"},
+		"a minute that was not read":              {detect.HotKeyWrite, 70, "", "null"},
+	} {
+		f := hot(10, 14, 1200)
+		f.Kind, f.Peak.At = c.kind, minuteAt(c.peak)
+		got := corroboration.Assess(&f, r)
+		if !strings.HasSuffix(got.Why, c.says) || (c.says == "") == strings.Contains(got.Why, "of the peak") {
+			t.Errorf("%s: %q", story, got.Why)
+		}
+		text, err := json.Marshal(got.Operations)
+		if err != nil || !strings.Contains(string(text), c.operations) {
+			t.Errorf("%s: %s, %v", story, text, err)
+		}
+	}
+}
+
+// TestOperationsOfATable: a table's view says what its operations had in the newest
+// complete minute, while that is of the last minutes.
+func TestOperationsOfATable(t *testing.T) {
+	t.Parallel()
+	for story, c := range map[string]struct {
+		minute int
+		says   bool
+	}{
+		"complete": {54, true}, "may still grow": {57, false}, "long ago": {30, false},
+	} {
+		r := reading(60, func(i int) map[detect.Metric]float64 {
+			if i == c.minute {
+				return byOperation()
+			}
+			return consumed(120_000)
+		})
+		why := corroboration.Of(orders, r).Why
+		if said := strings.Contains(why, "In the minute of 12:54 UTC DynamoDB throttled 7 Query, 12,340 UpdateItem and no DeleteItem requests"); said != c.says || strings.Contains(why, "UTC") != c.says {
+			t.Errorf("%s: %q", story, why)
+		}
+	}
+}
+
+// TestMetricsByOperation: a metric by operation is known by its name again, and others are
+// not taken for one.
+func TestMetricsByOperation(t *testing.T) {
+	t.Parallel()
+	for _, op := range corroboration.Operations {
+		for _, b := range []corroboration.ByOperation{corroboration.Throttled(op), corroboration.Latency(op), corroboration.MaxLatency(op)} {
+			if got, ok := corroboration.ParseByOperation(b.Metric()); !ok || got != b {
+				t.Errorf("%s is %+v, %t", b.Metric(), got, ok)
+			}
+		}
+	}
+	for _, m := range []detect.Metric{corroboration.ConsumedWrite, "", "ThrottledRequests/Update/Sum", "ThrottledRequests/UpdateItem"} {
+		if b, ok := corroboration.ParseByOperation(m); ok {
+			t.Errorf("%q is %+v", m, b)
+		}
+	}
+}
