@@ -214,15 +214,42 @@ func TestContributorInsights(t *testing.T) {
 		}}}).Verdict, detect.CountedOver)
 		equal(t, "notifications", pages(t, s), "firing")
 
-		compiler := jsonschema.NewCompiler()
-		compiler.AssertFormat()
-		schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
-		must(t, err)
-		rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
-		must(t, err)
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
-		must(t, err)
-		must(t, schema.Validate(document))
+		validFinding(t, s, detect.HotKeyWrite)
+	})
+}
+
+// validFinding holds the stored finding of a kind to the published schema.
+func validFinding(t *testing.T, s *store.Store, kind detect.Kind) {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
+	must(t, err)
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(kind)})
+	must(t, err)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
+	must(t, err)
+	must(t, schema.Validate(document))
+}
+
+// TestOperations: a finding has the figures by operation of the minute of its highest
+// second, as the store keeps them, in the published form.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		j := run(t, watching(), &probe{Store: s})
+		c.commit(30, hot("hot", 1200, 0, 30)...)
+		j.quiet(t)
+		says(t, s, start, 2, 36_000, corroboration.Throttled(sample.UpdateItem).Metric(), 12_340)
+		j.quiet(t)
+		w := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+		if w == nil || len(w.Operations) != 1 || *w.Operations[0].Throttled != 12_340 || w.Operations[0].Latency != nil ||
+			!strings.Contains(w.Why, "DynamoDB throttled 12,340 UpdateItem requests.") {
+			t.Errorf("the finding has %+v", w)
+		}
+		validFinding(t, s, detect.HotKeyWrite)
 	})
 }
 
