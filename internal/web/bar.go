@@ -22,19 +22,32 @@ type bar struct {
 	Whisker, Beyond         bool
 }
 
-func newBar(f *detect.Finding) bar {
-	most, load := limit(f.Kind), figure(f.Kind, f.Peak.Loads)
-	pixels := func(v float64) float64 { return min(barWidth, v/most*barLimit) }
-	b := bar{
-		Label: fmt.Sprintf("Peak %s %s per second, between %s and %s; the limit is %s",
-			wording.About(load.Value), unit(f.Kind), wording.About(load.Low), wording.About(load.High), wording.About(most)),
+func newBar(f *detect.Finding) *bar {
+	if f.Kind.OfTable() {
+		return nil
+	}
+	limit, load, unit := detect.Units(detect.PartitionWrite), f.Peak.WCU, "WCU"
+	if wording.InReads(f) {
+		limit, load, unit = detect.Units(detect.PartitionRead), f.Peak.RCU, "RCU"
+	}
+	of, value := "Peak", load.Value
+	switch {
+	case f.Sharding != nil && !f.Kind.OfKey(): // its peak is that of all shards together
+		of, value = "Peak of the fullest shard", f.Utilization*limit
+		load = detect.Figure{Value: value, Low: value, High: value}
+	case f.OnlyMean():
+		of, value = "Peak at least", load.Low
+	}
+	pixels := func(v float64) float64 { return min(barWidth, v/limit*barLimit) }
+	return &bar{
+		Label: fmt.Sprintf("%s %s %s per second, between %s and %s; the limit is %s",
+			of, wording.About(value), unit, wording.About(load.Low), wording.About(load.High), wording.About(limit)),
 		Class: string(f.Severity),
-		Value: pixel(pixels(load.Value)), Low: pixel(pixels(load.Low)), High: pixel(pixels(load.High)),
+		Value: pixel(pixels(value)), Low: pixel(pixels(load.Low)), High: pixel(pixels(load.High)),
 		Limit:   pixel(barLimit),
 		Whisker: pixels(load.High)-pixels(load.Low) >= 1,
-		Beyond:  load.Value/most*barLimit > barWidth,
+		Beyond:  value/limit*barLimit > barWidth,
 	}
-	return b
 }
 
 func pixel(v float64) string { return fmt.Sprintf("%.1f", v) }

@@ -20,12 +20,12 @@ import (
 
 type findingPage struct {
 	frame
-	F       detect.Finding
-	Main    detect.Figure
-	Unit    string
-	Figures []namedFigure
-	Chart   *keychart.Chart
-	Range   keychart.Range
+	F detect.Finding
+	// Load and OfLimit are how large the load is, and what that is of the limit.
+	Load, OfLimit string
+	Figures       []namedFigure
+	Chart         *keychart.Chart
+	Range         keychart.Range
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key.
 	WhatIf  *keychart.WhatIf
 	History []store.Transition
@@ -78,8 +78,26 @@ func codeOf(f *detect.Finding) (all []code) {
 }
 
 type namedFigure struct {
-	Name string
+	// Estimate is empty where samples tell no more than the bounds.
+	Name, Estimate string
 	detect.Figure
+}
+
+// figures returns the loads of a finding with their bounds.
+func figures(f *detect.Finding) (all []namedFigure) {
+	add := func(name string, of detect.Figure) {
+		all = append(all, namedFigure{name, wording.About(of.Value), of})
+	}
+	add("Peak, writes", f.Peak.WCU)
+	add("Peak, reads", f.Peak.RCU)
+	if f.OnlyMean() { // of the highest of many sampled seconds chance is a part
+		for i := range all {
+			all[i].Estimate = ""
+		}
+	}
+	add("Mean, writes", f.Mean.WCU)
+	add("Mean, reads", f.Mean.RCU)
+	return all
 }
 
 func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
@@ -92,13 +110,8 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &findingPage{
-		F: f, Code: codeOf(&f), Main: figure(f.Kind, f.Peak.Loads), Unit: unit(f.Kind),
-		Figures: []namedFigure{
-			{"Peak, writes", f.Peak.WCU}, {"Peak, reads", f.Peak.RCU},
-			{"Mean, writes", f.Mean.WCU}, {"Mean, reads", f.Mean.RCU},
-		},
-	}
+	page := &findingPage{F: f, Code: codeOf(&f), Figures: figures(&f)}
+	page.Load, page.OfLimit = wording.Load(&f)
 	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}

@@ -18,17 +18,26 @@ import (
 // many is a store with so many incidents of one finding each, in every state.
 func many(t *testing.T, n int) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = s.Close() })
 	var found []detect.Finding
-	var j store.Judgement
 	for i := range n {
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: fmt.Sprintf("table-%d", i%3)}, sample.KeyString(fmt.Sprintf("key-%03d", i)))
 		f.Severity = []detect.Severity{detect.Critical, detect.Warning}[i%2]
 		f.State = []detect.State{detect.Resolved, detect.Firing, detect.Pending, detect.Firing}[i%4]
 		f.Utilization, f.FirstSeen, f.LastSeen = float64(i%7), time.Now().Add(-time.Minute), time.Now()
 		found = append(found, f)
+	}
+	return holding(t, found)
+}
+
+// holding is a store with these findings.
+func holding(t *testing.T, found []detect.Finding) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	j := store.Judgement{Incidents: stored(t, found)}
+	for i := range found {
+		f := &found[i]
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
@@ -36,13 +45,71 @@ func many(t *testing.T, n int) *store.Store {
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 	}
-	j.Incidents = stored(t, found)
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, j))
 	return s
+}
+
+// TestALoadIsOnlyThatOfAPartitionWhereItIs: all shards together are held to no
+// partition's limit, samples of a steady key do not tell its highest second, and a table
+// as a whole has many partitions.
+func TestALoadIsOnlyThatOfAPartitionWhereItIs(t *testing.T) {
+	t.Parallel()
+	finding := func(k detect.Kind, key string, peak, mean detect.Figure, utilization float64) detect.Finding {
+		f := detect.NewFinding(k, detect.Target{Table: "orders-" + string(k)}, sample.KeyString(key))
+		f.Severity, f.State, f.Utilization = detect.Critical, detect.Firing, utilization
+		f.Peak.WCU, f.Mean.WCU, f.Peak.At = peak, mean, time.Now()
+		f.FirstSeen, f.LastSeen = time.Now().Add(-time.Minute), time.Now()
+		return f
+	}
+	exactly := func(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
+	sharded := finding(detect.UnevenShards, "total#*", exactly(3100), exactly(3000), 1.55)
+	sharded.Sharding = &detect.Sharded{Base: "total", Shards: 8, Needed: 5, Hottest: "total#5"}
+	steady := finding(detect.HotKeyWrite, "tenant#big", detect.Figure{Value: 2400, Low: 1785, High: 3300}, detect.Figure{Value: 1800, Low: 1770, High: 1830}, 2.4)
+	steady.Quality.Sampling = detect.SamplingIndependent
+	table := finding(detect.TableStarvation, "", exactly(2720), exactly(2720), 2.72)
+	found := []detect.Finding{sharded, steady, table}
+	address := serve(t, holding(t, found))
+	list := open(t, address+"/").text()
+	for i, want := range []struct {
+		list        string
+		page, never []string
+	}{
+		{
+			"3,100 WCU in 8 shards , of which the fullest has 155% of the limit",
+			[]string{"Peak 3,100 WCU in 8 shards", "fullest 155%"}, nil,
+		},
+		{
+			"≥1,785 WCU , ≥178% of the limit",
+			[]string{"Peak ≥1,785 WCU", "≥178%", "Peak, writes 1,785 3,300"}, []string{"2,400", "240%", "Peak at"},
+		},
+		{"2,720 WCU", []string{"Peak 2,720 WCU"}, []string{"272%"}},
+	} {
+		p := open(t, address+"/findings/"+found[i].Fingerprint)
+		if !strings.Contains(list, want.list) {
+			t.Errorf("the list does not say %q:\n%s", want.list, list)
+		}
+		for _, text := range want.page {
+			if !strings.Contains(p.text(), text) {
+				t.Errorf("the page does not say %q:\n%s", text, p.text())
+			}
+		}
+		for _, text := range want.never {
+			if strings.Contains(p.text(), text) || strings.Contains(list, text) {
+				t.Errorf("a page says %q", text)
+			}
+		}
+	}
+	var bars []string
+	for _, bar := range open(t, address+"/").all("svg", "bar") {
+		bars = append(bars, bar.attr("aria-label"))
+	}
+	if all := strings.Join(bars, "\n"); len(bars) != 2 || !strings.Contains(all, "Peak of the fullest shard 1,550 WCU per second") || !strings.Contains(all, "Peak at least 1,785 WCU per second, between 1,785 and 3,300") {
+		t.Errorf("the bars say\n%s", all)
+	}
 }
 
 // TestPagesOfIncidents follows the links through all pages, in each order: each incident

@@ -84,8 +84,12 @@ func (s *Site) listen(ctx context.Context, f *frame) error {
 type row struct {
 	overview.Row
 	// Where is the account and Region of the table.
-	Where, Value, Unit, Todo string
-	Bar                      bar
+	Where, Todo string
+	// Load is how large the load is, and OfLimit what that is of the limit, as the rest of
+	// a sentence.
+	Load, OfLimit string
+	// Bar is nil where the load is not one partition's.
+	Bar *bar
 	// Silenced is the silence of the incident; nil for none.
 	Silenced *detect.Silenced
 }
@@ -173,10 +177,9 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
 	for i := range of {
 		f := &of[i].Root
-		all[i] = row{
-			Row: of[i], Value: wording.About(figure(f.Kind, f.Peak.Loads).Value), Unit: unit(f.Kind), Todo: todo(*f), Bar: newBar(f),
-			Silenced: active.still(of[i].Incident.Silenced),
-		}
+		all[i] = row{Row: of[i], Todo: todo(*f), Bar: newBar(f), Silenced: active.still(of[i].Incident.Silenced)}
+		all[i].Load, _ = wording.Load(f)
+		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
 		targets[i] = f.Target
 	}
 	for i, where := range places(targets) {

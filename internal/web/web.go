@@ -67,6 +67,7 @@ var functions = template.FuncMap{
 	"whole":      wording.Count,
 	"percent":    percent,
 	"part":       wording.Part,
+	"oflimit":    ofLimit,
 	"kind":       kindName,
 	"cloudwatch": func(c detect.Corroborated) string { return cloudWatchWords[c] },
 	"subject":    subject,

@@ -93,11 +93,15 @@ func keytext(key string) string {
 // limit returns the limit of one partition that a kind is about, in units per second.
 func limit(k detect.Kind) float64 { return detect.Units(detect.Limit(k)) }
 
-// unit returns the unit of a kind.
-func unit(k detect.Kind) string { return detect.Side(k, "WCU", "RCU") }
-
-// figure returns the part of a load that a kind is about.
-func figure(k detect.Kind, l detect.Loads) detect.Figure { return detect.Side(k, l.WCU, l.RCU) }
+// ofLimit returns what the load of a finding is of what one partition serves; empty of one
+// that is about no partition: a table as a whole, or Keyheat itself.
+func ofLimit(f detect.Finding) string {
+	if f.Kind.OfPipeline() {
+		return ""
+	}
+	_, of := wording.Load(&f)
+	return of
+}
 
 // verdictClass returns the CSS class of a verdict on a key design.
 func verdictClass(v detect.DesignVerdict) string {
