@@ -60,8 +60,8 @@ func WhyThrottled(f *detect.Finding) string {
 // amount writes an amount with its interval, where it is sampled: about 41 s (33 to 52).
 func amount(least string, f detect.Figure, unit string) string {
 	text := least + wording.About(f.Value) + unit
-	if low, high := wording.About(f.Low), wording.About(f.High); low != high {
-		text += fmt.Sprintf(" (%s to %s)", low, high)
+	if wording.About(f.Low) != wording.About(f.High) {
+		text += " (" + wording.Range(f.Low, f.High) + ")"
 	}
 	return text
 }

@@ -156,7 +156,7 @@ func (r *Reading) others() string {
 		return "It counts throttled keys only, so that this says nothing of the key's load."
 	case r.Accessed.Unlisted > 0:
 		return fmt.Sprintf("It lists %s; any other had at most %s ConsumedThroughputUnits in a minute, %s of what a partition serves.",
-			keys(len(r.Accessed.Series)), wording.About(r.Accessed.Unlisted), wording.Percent(r.Accessed.Unlisted/Decisive))
+			keys(len(r.Accessed.Series)), wording.AtMost(r.Accessed.Unlisted), wording.PercentAtMost(r.Accessed.Unlisted/Decisive))
 	}
 	return fmt.Sprintf("It lists %s, all that it counted.", keys(len(r.Accessed.Series)))
 }
@@ -194,7 +194,7 @@ func (r *Reading) less(f *detect.Finding, id string, from, to time.Time, table [
 		return ""
 	}
 	return fmt.Sprintf("Contributor Insights contradicts the samples: they show at least %s %s units of the key for %s, and it counts at most %s. Requests are counted twice, or the samples state a rate that is too small; or they are PartiQL statements, which Contributor Insights does not count.",
-		wording.About(sampled), detect.Side(f.Kind, "write", "read"), span(from, to), wording.About(most))
+		wording.AtLeast(sampled), detect.Side(f.Kind, "write", "read"), span(from, to), wording.AtMost(most))
 }
 
 // minutes returns what the table or index consumed in a minute, as far as it fits what

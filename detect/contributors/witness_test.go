@@ -83,7 +83,7 @@ func TestAssess(t *testing.T) {
 		{"a key that is not listed had less than those that are", func(r *contributors.Reading) {
 			r.Accessed.Unlisted = 600
 			shows(r, "acme", 60_000, 1.2, 2, 3, 4, 5)
-		}, hotKey("acme", 2, 6), detect.CountedLess, []string{"contradicts", "it counts at most 1,200.", "any other had at most 600 ConsumedThroughputUnits in a minute, 0.3% of"}},
+		}, hotKey("acme", 2, 6), detect.CountedLess, []string{"contradicts", "it counts at most 1,200.", "any other had at most 600 ConsumedThroughputUnits in a minute, 0.4% of"}},
 		{"nothing is known to be the same key", func(r *contributors.Reading) {
 			r.Sampled = nil
 			shows(r, "acme", 60_000, 1.2, 2, 3, 4, 5)

@@ -49,9 +49,9 @@ func (k *Key) proven() string {
 	}
 	limit := detect.Units(detect.Limit(kind))
 	if least := k.shares(*k.Value).Low; least > over*low/limit {
-		return fmt.Sprintf("%s, which is, by writes or by reads, at least %s of what one partition serves,", k.alternatives(), wording.Percent(least))
+		return fmt.Sprintf("%s, which is, by writes or by reads, at least %s of what one partition serves,", k.alternatives(), wording.PercentAtLeast(least))
 	}
-	return fmt.Sprintf("%s %s, at least %s of the %s that one partition serves,", Range{low, high}, detect.Side(kind, "WCU/s", "RCU/s"), wording.Percent(low/limit), wording.About(limit))
+	return fmt.Sprintf("%s %s, at least %s of the %s that one partition serves,", Range{low, high}, detect.Side(kind, "WCU/s", "RCU/s"), wording.PercentAtLeast(low/limit), wording.About(limit))
 }
 
 // alternatives says what a value may be that does not decide.
@@ -61,15 +61,12 @@ func (k *Key) alternatives() string {
 
 // String writes a range of units, of which both ends may look alike.
 func (r Range) String() string {
-	if low, high := wording.About(r.Low), wording.About(r.High); low != high {
-		return low + " to " + high
-	}
-	return wording.About(r.High)
+	return wording.Range(r.Low, r.High)
 }
 
 // most says what a key had at most.
 func (k *Key) most() string {
-	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.About(k.WCU.High), wording.About(k.RCU.High))
+	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.AtMost(k.WCU.High), wording.AtMost(k.RCU.High))
 }
 
 // maybe returns that a key may be over in other minutes, or in the same one.

@@ -142,7 +142,7 @@ func coverageFell(of detect.Target, r *Reading) (f detect.Finding, any bool) {
 			continue
 		}
 		why = append(why, fmt.Sprintf("the samples showed %s of the %s's %ss, and show %s (%s to %s) in the last %s",
-			wording.Percent(before.Value), noun(of), s.noun, wording.Percent(now.Value), wording.Percent(now.Low), wording.Percent(now.High), minutesText(recentMinutes)))
+			wording.Percent(before.Value), noun(of), s.noun, wording.Percent(now.Value), wording.PercentAtLeast(now.Low), wording.PercentAtMost(now.High), minutesText(recentMinutes)))
 	}
 	if len(why) == 0 {
 		return f, false

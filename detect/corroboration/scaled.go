@@ -21,5 +21,5 @@ func Scale(c *detect.CloudWatch, f *detect.Finding) {
 		Value: of(w.Value, r.Value) / part.Value, Low: of(w.Low, r.Low), High: of(w.High, r.High) / part.Low,
 	}
 	c.Why += fmt.Sprintf(" If the rest is spread over keys as they are, the key's highest second has about %s %s units, and %s at most.",
-		wording.Count(int64(c.Scaled.Value)), s.noun, wording.Count(int64(c.Scaled.High)))
+		wording.About(c.Scaled.Value), s.noun, wording.AtMost(c.Scaled.High))
 }

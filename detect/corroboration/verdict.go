@@ -140,11 +140,11 @@ func shown(c *detect.Figure, s side, index string) string {
 	}
 	of := noun(detect.Target{Index: index}) + "'s"
 	if c.Low > whole {
-		return fmt.Sprintf("The samples show %s (%s to %s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.Percent(c.Low), wording.Percent(c.High), of, s.noun)
+		return fmt.Sprintf("The samples show %s (%s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.PercentRange(c.Low, c.High), of, s.noun)
 	}
 	between := ""
 	if c.High-c.Low > precise {
-		between = fmt.Sprintf(" (%s to %s)", wording.Percent(c.Low), wording.Percent(min(1, c.High)))
+		between = fmt.Sprintf(" (%s)", wording.PercentRange(c.Low, min(1, c.High)))
 	}
 	return fmt.Sprintf("The samples show %s%s of the %s %ss.", wording.Percent(min(1, c.Value)), between, of, s.noun)
 }

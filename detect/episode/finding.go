@@ -74,7 +74,7 @@ func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 	if low == high {
 		return text
 	}
-	text += fmt.Sprintf(" At this rate from %d to %d shards fit what was seen, a peak between %s and %s.", low, high, wording.About(peak.Low), wording.About(peak.High))
+	text += fmt.Sprintf(" At this rate from %d to %d shards fit what was seen, a peak between %s and %s.", low, high, wording.AtLeast(peak.Low), wording.AtMost(peak.High))
 	if steady := detect.Shards(detect.Milli(mean.Value), detect.Limit(r.Kind), r.Headroom); steady < f.Shards {
 		text += fmt.Sprintf(" A load that stays at its mean of %s needs %d.", wording.About(mean.Value), steady)
 	}

@@ -2,7 +2,6 @@ package fixes
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -178,7 +177,7 @@ func eventualRead(_ *Adviser, c *Case) (fix, bool) {
 	saved := (strong-transactional)/2 + transactional*3/4
 	return fix{
 		text: fmt.Sprintf("%.0f%% of the read units are strongly consistent or transactional: read eventually consistently where a moment's delay does no harm. That spares at least %s of %s RCU in the peak's second.",
-			100*strong, wording.About(saved*c.peak()), wording.About(c.peak())),
+			100*strong, wording.AtLeast(saved*c.peak()), wording.About(c.peak())),
 		basis: "the consistency that requests asked for", after: c.after(1-saved, 1-saved),
 	}, true
 }
@@ -228,7 +227,7 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 		f.basis = "the sort keys of one second"
 		f.after = c.after(0, 1)
 	case known:
-		text += fmt.Sprintf(": at least %s of the reads in the hottest second are for what was read in that second before, and a cache that keeps items for one second answers them", wording.Percent(math.Floor(1000*hits)/1000))
+		text += fmt.Sprintf(": at least %s of the reads in the hottest second are for what was read in that second before, and a cache that keeps items for one second answers them", wording.PercentAtLeast(hits))
 		f.basis = "the sort keys of one second; a cache that keeps items for longer answers more"
 		f.after = c.after(strong, strong+(1-strong)*(1-hits))
 	default:

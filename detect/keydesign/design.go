@@ -47,7 +47,7 @@ type traits struct {
 func judgeDesign(t traits) detect.Design {
 	if max(t.peakWCU, t.peakRCU) < t.minUnits {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("Too little traffic to judge: at most %s units in one second, and the policy asks for %s.",
-			wording.Significant(max(t.peakWCU, t.peakRCU)), wording.Significant(t.minUnits))}
+			wording.SignificantAtMost(max(t.peakWCU, t.peakRCU)), wording.Significant(t.minUnits))}
 	}
 	if t.distinct < 0.5 {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: "No request named a partition key."}
@@ -69,12 +69,12 @@ func judgeDesign(t traits) detect.Design {
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, and none stands out.", t.keys())}
 }
 
-// capacityOf returns what so many full partitions serve.
+// capacityOf returns what so many full partitions serve at most.
 func (t traits) capacityOf(partitions float64) string {
 	if t.reads {
-		return wording.Significant(partitions*detect.Units(detect.PartitionRead)) + " read units a second"
+		return wording.SignificantAtMost(partitions*detect.Units(detect.PartitionRead)) + " read units a second"
 	}
-	return wording.Significant(partitions*detect.Units(detect.PartitionWrite)) + " write units a second"
+	return wording.SignificantAtMost(partitions*detect.Units(detect.PartitionWrite)) + " write units a second"
 }
 
 // inOnePartition is what bounds hold for: DynamoDB can split a key's items.

@@ -164,7 +164,7 @@ func Load(f *detect.Finding) (load, ofLimit string) {
 	case f.Sharding != nil && !f.Kind.OfKey():
 		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), fullest + ofLimit
 	case f.OnlyMean():
-		return "≥" + About(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
+		return "≥" + AtLeast(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
 	}
 	return load, ofLimit
 }

@@ -52,7 +52,7 @@ func Figure(f detect.Figure) string {
 	if About(f.Low) == About(f.Value) && About(f.High) == About(f.Value) {
 		return About(f.Value)
 	}
-	return fmt.Sprintf("%s (%s to %s)", About(f.Value), About(f.Low), About(f.High))
+	return fmt.Sprintf("%s (%s to %s)", About(f.Value), AtLeast(f.Low), AtMost(f.High))
 }
 
 // efforts say of each effort what it takes.
@@ -151,7 +151,7 @@ func Between(p detect.Part) string {
 	if high-low < 1 {
 		return fmt.Sprintf("%.0f%%", low)
 	}
-	return fmt.Sprintf("%.0f to %.0f%%", low, high)
+	return fmt.Sprintf("%.0f to %.0f%%", bound(low, 1, down), bound(high, 1, up))
 }
 
 // Shares writes the three largest of some parts that are worth naming, and how many more there

@@ -267,7 +267,7 @@ func figures(p *page, f *detect.Finding, m measure) {
 	}
 	if f.OnlyMean() {
 		mean()
-		p.fact("peak", "cannot be known to the second from these samples: the highest second had between %s and %s %s", wording.About(m.peak.Low), wording.About(m.peak.High), m.unit)
+		p.fact("peak", "cannot be known to the second from these samples: the highest second had between %s and %s %s", wording.AtLeast(m.peak.Low), wording.AtMost(m.peak.High), m.unit)
 	} else {
 		p.fact("peak", "%s %s%s %s%s", wording.Figure(m.peak), m.unit, of, at, against)
 		mean()
@@ -411,7 +411,7 @@ func measureOf(f *detect.Finding) measure {
 // confidence writes how far the figures can be trusted.
 func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	p.heading("Confidence")
-	low, high := wording.About(m.peak.Low), wording.About(m.peak.High)
+	low, high := wording.AtLeast(m.peak.Low), wording.AtMost(m.peak.High)
 	sampled := f.Quality.IsSampled()
 	switch {
 	case f.Quality.Sampling == detect.SamplingUnknowable:
@@ -434,7 +434,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 			wording.About(provable), detect.MeanShort, detect.MeanLongest))
 	}
 	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
-		p.paragraph(2, "  ", fmt.Sprintf("A key that is not listed had at most %s WCU and %s RCU in one second.", wording.About(u.WCU), wording.About(u.RCU)))
+		p.paragraph(2, "  ", fmt.Sprintf("A key that is not listed had at most %s WCU and %s RCU in one second.", wording.AtMost(u.WCU), wording.AtMost(u.RCU)))
 	}
 	for i := range f.Quality.Gaps {
 		p.paragraph(2, "  ", notCounted(&f.Quality.Gaps[i]))

@@ -163,9 +163,9 @@ func mostLoaded(v *detect.View) string {
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && (c.RCU == nil || v.WriteShare >= 0.5):
-		return wording.Significant(*c.WCU) + " WCU"
+		return wording.SignificantAtMost(*c.WCU) + " WCU"
 	case c.RCU != nil:
-		return wording.Significant(*c.RCU) + " RCU"
+		return wording.SignificantAtMost(*c.RCU) + " RCU"
 	}
 	return "-"
 }

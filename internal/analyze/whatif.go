@@ -58,7 +58,7 @@ func whatIf(p *page, w *whatif.Answer) {
 	p.fact("peak", "%s %s in one second", wording.About(w.Peak), w.Unit)
 	p.fact("per shard", "%s / %d = %s %s, %.0f%% of the %s that one partition serves", wording.About(w.Peak), w.Shards, wording.About(w.PerShard), w.Unit, 100*w.PerShard/w.Limit, wording.About(w.Limit))
 	if w.Shards > 1 {
-		p.fact("uneven", "with a random suffix the fullest shard gets about %s %s, and at most %s in 95 of 100 cases", wording.About(w.Fullest), w.Unit, wording.About(w.FullestP95))
+		p.fact("uneven", "with a random suffix the fullest shard gets about %s %s, and at most %s in 95 of 100 cases", wording.About(w.Fullest), w.Unit, wording.AtMost(w.FullestP95))
 	}
 	p.fact("over", "%d of %d seconds unsharded, %d on an even shard", w.OverUnsharded, w.Seconds, w.OverSharded)
 	p.fact("needed", "%s carry this peak with the policy's headroom", shardsOf(w.Needed))

@@ -41,7 +41,7 @@ func newBar(f *detect.Finding) *bar {
 	pixels := func(v float64) float64 { return min(barWidth, v/limit*barLimit) }
 	return &bar{
 		Label: fmt.Sprintf("%s %s %s per second, between %s and %s; the limit is %s",
-			of, wording.About(value), unit, wording.About(load.Low), wording.About(load.High), wording.About(limit)),
+			of, wording.About(value), unit, wording.AtLeast(load.Low), wording.AtMost(load.High), wording.About(limit)),
 		Class: string(f.Severity),
 		Value: pixel(pixels(value)), Low: pixel(pixels(load.Low)), High: pixel(pixels(load.High)),
 		Limit:   pixel(barLimit),

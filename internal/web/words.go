@@ -121,7 +121,7 @@ func ceilingText(units *float64, unit string) string {
 	if units == nil {
 		return "not limited by a key"
 	}
-	return wording.About(*units) + " " + unit + "/s"
+	return wording.AtMost(*units) + " " + unit + "/s"
 }
 
 // tableLink returns where a table's own page is.
