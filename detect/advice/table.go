@@ -127,7 +127,7 @@ func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFact
 		warm[0].Basis = fmt.Sprintf("the peak, divided evenly over the %.0f partitions that so much needs; keys that share one may have more", partitions)
 		return warm
 	case f.Severity == detect.Critical:
-		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits are seen to take, and DynamoDB did not heal it.")
+		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits are expected to take, and DynamoDB did not heal it.")
 	}
 	return step(detect.ActionWait, detect.EffortNone, "waiting", "See whether it ends by itself within some minutes: DynamoDB can split the partition between its keys, if the load lasts. "+prewarm)
 }

@@ -68,7 +68,7 @@ func (c *Case) notToWait() string {
 	return ""
 }
 
-// overdue reports whether the key has been hot for longer than splits are seen to take.
+// overdue reports whether the key has been hot for longer than splits are expected to take.
 func (c *Case) overdue() bool { return c.hotSeconds() >= detect.HealSeconds && c.Utilization > 1 }
 
 // hotSeconds returns for how long the key has been hot: since the first second that shows
@@ -92,7 +92,7 @@ func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
 		index = " See, too, whether the table has a local secondary index: DynamoDB never splits a key of such a table."
 	}
 	text := func(next string) string {
-		return fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but %s: the key has been hot for %s, longer than splits are seen to take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. If the metric still shows it for the last minutes, the splits of these %s were not enough.",
+		return fmt.Sprintf("See whether the %s's metric %sKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but %s: the key has been hot for %s, longer than splits are expected to take. The samples show no throttled request: either DynamoDB has split the key's items by now and serves them, or the samples do not show what it throttles. If the metric still shows it for the last minutes, the splits of these %s were not enough.",
 			c.tableOrIndex(), detect.Side(c.Kind, "Write", "Read"), next, c.hotFor(), c.hotFor()) + index
 	}
 	return fix{
@@ -315,7 +315,7 @@ func waitedEnough(c *Case) string {
 	if c.Reason != detect.Splittable || !c.overdue() || !c.stillThrottled() {
 		return ""
 	}
-	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits are seen to take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())
+	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits are expected to take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())
 }
 
 // capacityRemark says what the table's own capacity has to do with the key: one

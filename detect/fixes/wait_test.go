@@ -28,9 +28,9 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		{name: "after two minutes", seconds: 120, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, reason: detect.Splittable, says: "Wait some minutes", saysNot: "did not heal"},
 		{name: "after a quarter of an hour", seconds: 900, refused: 100, reason: detect.Splittable, says: "still throttles. DynamoDB did not heal it", saysNot: "Wait some"},
-		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 min, longer than splits are seen to take. The samples show no throttled request", saysNot: "Wait some"},
+		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, says: "hot for 30 min, longer than splits are expected to take. The samples show no throttled request", saysNot: "Wait some"},
 		{name: "where it comes first to look", seconds: 900, reason: detect.Splittable, says: "WriteKeyRangeThroughputThrottleEvents shows that DynamoDB throttles; if it does, do not wait any longer but spread the key over 3 shards: the key has been hot", saysNot: "Wait some"},
-		{name: "noticed late, with a mean proven above the limit", seconds: 890, mean: detect.Figure{Value: 1513, Low: 1488, High: 1539}, reason: detect.Splittable, says: "hot for 15 min, longer than splits are seen to take", saysNot: "Wait some"},
+		{name: "noticed late, with a mean proven above the limit", seconds: 890, mean: detect.Figure{Value: 1513, Low: 1488, High: 1539}, reason: detect.Splittable, says: "hot for 15 min, longer than splits are expected to take", saysNot: "Wait some"},
 		{name: "noticed late, with a mean that is not", seconds: 890, mean: detect.Figure{Value: 1010, Low: 980, High: 1040}, reason: detect.Splittable, says: "Wait some", saysNot: "do not wait"},
 		{name: "what no split helps", seconds: 120, reason: detect.HotItem, isSilent: true},
 	} {
