@@ -14,11 +14,11 @@ import (
 // Link is such a way to a server.
 type Link struct {
 	// Addr is where the server is reached through it.
-	Addr   string
-	server string
-	ended  chan struct{}
+	Addr  string
+	ended chan struct{}
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	server string
 	// whole is closed while it is not cut.
 	whole chan struct{}
 	cut   bool
@@ -65,10 +65,21 @@ func (l *Link) Heal() {
 	}
 }
 
+// Turn leads new connections to another server, as a failover does that gives the name of
+// the old one to the new one. Connections that are open stay where they are.
+func (l *Link) Turn(server string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = server
+}
+
 // serve forwards what comes from one side to the other until one of them ends.
 func (l *Link) serve(ctx context.Context, client net.Conn) {
 	defer func() { _ = client.Close() }()
-	server, err := new(net.Dialer).DialContext(ctx, "tcp", l.server)
+	l.mu.Lock()
+	address := l.server
+	l.mu.Unlock()
+	server, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return
 	}

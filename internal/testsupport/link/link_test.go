@@ -63,3 +63,59 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 		t.Error("what was held up does not come when it has healed")
 	}
 }
+
+// TestTurnLeadsNewConnectionsElsewhere, and leaves open ones where they are.
+func TestTurnLeadsNewConnectionsElsewhere(t *testing.T) {
+	t.Parallel()
+	named := func(name string) string {
+		server, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Close() })
+		go func() {
+			for {
+				c, err := server.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer c.Close()
+					for lines := bufio.NewScanner(c); lines.Scan(); {
+						fmt.Fprintln(c, name)
+					}
+				}()
+			}
+		}()
+		return server.Addr().String()
+	}
+	l := link.New(t, named("old"))
+	asks := func(c net.Conn) string {
+		fmt.Fprintln(c, "who")
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", l.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	open := dial()
+	if got := asks(open); got != "old\n" {
+		t.Fatalf("%q answers before it is turned", got)
+	}
+	l.Turn(named("new"))
+	if got := asks(dial()); got != "new\n" {
+		t.Errorf("%q answers a new connection", got)
+	}
+	if got := asks(open); got != "old\n" {
+		t.Errorf("%q answers the connection that was open", got)
+	}
+}

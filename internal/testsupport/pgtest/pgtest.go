@@ -4,7 +4,7 @@
 //
 // Most tests want Database: a fresh, empty database on a server that all tests
 // of the process share. Tests of faults want Run: a server of their own, which
-// they may Kill and Start again.
+// they may Kill and Start again, or a Standby of it, which they may Promote.
 //
 // The binaries are looked for in $PGBIN, PATH and /usr/lib/postgresql/*/bin;
 // scripts/ensure-postgres installs them. KEYHEAT_TEST_POSTGRES, the URL of a
@@ -64,12 +64,16 @@ func Run(t testing.TB) *Server {
 	defer cancel()
 	s, err := New(ctx)
 	need(t, err)
+	stopAtEnd(t, s)
+	return s
+}
+
+func stopAtEnd(t testing.TB, s *Server) {
 	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {
 			t.Errorf("stop Postgres: %v", err)
 		}
 	})
-	return s
 }
 
 // need ends a test that cannot have a server.

@@ -82,6 +82,50 @@ func TestKilledServerKeepsWhatWasCommitted(t *testing.T) {
 	}
 }
 
+// TestPromotedStandbyHasWhatItReceived, and not what was committed while it was cut off.
+func TestPromotedStandbyHasWhatItReceived(t *testing.T) {
+	t.Parallel()
+	primary := pgtest.Run(t)
+	replication, from := pgtest.Through(t, primary.URL("postgres"))
+	standby := pgtest.Standby(t, primary, from)
+	conn := connect(t, primary.URL("postgres"))
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE numbers AS SELECT 1 AS number`); err != nil {
+		t.Fatal(err)
+	}
+	reader := connect(t, standby.URL("postgres"))
+	count := func(c *pgx.Conn) (n int) {
+		if err := c.QueryRow(t.Context(), `SELECT count(*) FROM numbers`).Scan(&n); err != nil {
+			return 0 // it is not there yet
+		}
+		return n
+	}
+	for deadline := time.Now().Add(30 * time.Second); count(reader) != 1; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the standby does not follow")
+		}
+	}
+	if _, err := reader.Exec(t.Context(), `INSERT INTO numbers VALUES (2)`); err == nil {
+		t.Error("the standby takes a write before it is promoted")
+	}
+	replication.Cut()
+	if _, err := conn.Exec(t.Context(), `INSERT INTO numbers VALUES (2)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := primary.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	promoted := connect(t, standby.URL("postgres"))
+	if n := count(promoted); n != 1 {
+		t.Errorf("the promoted standby has %d rows, want the one that it received", n)
+	}
+	if _, err := promoted.Exec(t.Context(), `INSERT INTO numbers VALUES (3)`); err != nil {
+		t.Errorf("the promoted standby takes no write: %v", err)
+	}
+}
+
 func TestServerEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	command := exec.Command(os.Args[0])

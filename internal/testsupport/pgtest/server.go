@@ -33,17 +33,23 @@ func New(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "keyheat-postgres-")
-	if err != nil {
+	return start(ctx, &Server{bin: bin, password: rand.Text()}, (*Server).initialize)
+}
+
+// start fills a data directory of the server's own and starts it.
+func start(ctx context.Context, s *Server, fill func(*Server, context.Context) error) (*Server, error) {
+	var err error
+	if s.dir, err = os.MkdirTemp("", "keyheat-postgres-"); err != nil {
 		return nil, fmt.Errorf("make a data directory: %w", err)
 	}
-	s := &Server{bin: bin, dir: dir, password: rand.Text()}
-	err = s.initialize(ctx)
+	if err = ownByPostgres(s.dir); err == nil {
+		err = fill(s, ctx)
+	}
 	if err == nil {
 		err = s.firstStart(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
 }
@@ -53,11 +59,14 @@ func (s *Server) URL(database string) string {
 	return (&url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword("postgres", s.password),
-		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Host:     s.Host(),
 		Path:     "/" + database,
 		RawQuery: "sslmode=disable",
 	}).String()
 }
+
+// Host is the server's host:port.
+func (s *Server) Host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
 func (s *Server) data() string    { return filepath.Join(s.dir, "data") }
 func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
@@ -65,9 +74,6 @@ func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
 // initialize runs initdb. Without fsync a killed server still loses nothing,
 // only a machine that loses its power would.
 func (s *Server) initialize(ctx context.Context) error {
-	if err := ownByPostgres(s.dir); err != nil {
-		return err
-	}
 	passwords := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(passwords, []byte(s.password+"\n"), 0o600); err != nil {
 		return err
@@ -75,13 +81,18 @@ func (s *Server) initialize(ctx context.Context) error {
 	if err := ownByPostgres(passwords); err != nil {
 		return err
 	}
-	initdb := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "--pgdata="+s.data(),
+	return s.program(ctx, "initdb", "--pgdata="+s.data(),
 		"--username=postgres", "--pwfile="+passwords, "--auth=scram-sha-256",
 		"--encoding=UTF8", "--locale=C", "--no-sync")
-	initdb.Dir = s.dir
-	initdb.SysProcAttr = asPostgres()
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+}
+
+// program runs one of Postgres's own programs on the server's files.
+func (s *Server) program(ctx context.Context, name string, args ...string) error {
+	command := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	command.Dir = s.dir
+	command.SysProcAttr = asPostgres()
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return nil
 }
