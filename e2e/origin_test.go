@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,7 @@ func (o *origin) round(t *testing.T) {
 		{"a topic made anew and larger, under stopped collectors", "created again", o.recreateStopped},
 		{"a renamed group", "", o.renameGroup},
 		{"a second group", "", o.secondGroup},
+		{"retention ahead of stopped collectors", "its retention removed records", o.retention},
 		{"a log that is cut and filled again", "was cut", o.cutLog},
 		{"a database that goes back", "set back to an earlier state", o.databaseBack},
 		{"a new cluster under the old names", "another cluster", o.newCluster},
@@ -233,6 +235,53 @@ func (o *origin) secondGroup(t *testing.T) {
 	o.produce(t, 500)
 	o.counted(t)
 	second.stop(t)
+}
+
+// retention has the broker remove the older half of what stopped collectors have not read,
+// and expects gaps of just these offsets.
+func (o *origin) retention(t *testing.T) {
+	o.counted(t)
+	o.stopCollectors(t)
+	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	ends := func() kadm.ListedOffsets {
+		all, err := admin.ListEndOffsets(t.Context(), o.topic)
+		if err = errors.Join(err, all.Error()); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	read := ends()
+	o.produce(t, 4000)
+	var starts kadm.Offsets
+	var want []string
+	ends().Each(func(end kadm.ListedOffset) {
+		from, _ := read.Lookup(o.topic, end.Partition)
+		start := (from.Offset + end.Offset) / 2
+		starts.AddOffset(o.topic, end.Partition, start, -1)
+		want = append(want, fmt.Sprintf("/%s/%d %d to %d: ", o.topic, end.Partition, from.Offset, start))
+		o.want -= start - from.Offset
+	})
+	cut, err := admin.DeleteRecords(t.Context(), starts)
+	if err = errors.Join(err, cut.Error()); err != nil {
+		t.Fatal(err)
+	}
+	o.startCollectors(t)
+	o.produce(t, 500)
+	o.counted(t)
+	found, err := o.newGaps()
+	if err != nil || len(found) != len(want) {
+		t.Errorf("%d gaps (%v), want one for each of %d partitions: %q", len(found), err, len(want), found)
+	}
+	for _, w := range want {
+		if !slices.ContainsFunc(found, func(gap string) bool { return strings.Contains(gap, w) }) {
+			t.Errorf("no gap is %q: %q", w, found)
+		}
+	}
 }
 
 // cutLog kills the broker, cuts a tail off the partitions' files, as a loss of power
