@@ -98,8 +98,8 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 .PHONY: faults
 faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=200 of collectors
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork' -count=1 -v -timeout 90m -parallel 4 \
-		-args -faults.rounds=3 -faults.kills=$(or $(KILLS),200) -faults.groups=4 -faults.databases=20 -faults.cut=30s | grep --line-buffered -v '"level"'
+	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork|TestLostPrimary' -count=1 -v -timeout 90m -parallel 4 \
+		-args -faults.rounds=3 -faults.kills=$(or $(KILLS),200) -faults.groups=4 -faults.databases=20 -faults.cut=30s -faults.behind=12s | grep --line-buffered -v '"level"'
 
 .PHONY: failover
 failover: ## Kill brokers of a real three-node Kafka, and print how long partitions were silent, beside a franz-go group; KILLS=30
