@@ -182,7 +182,7 @@ func (l *liveTraffic) runUntil(t *testing.T, end time.Time, hot string, enough f
 		}
 		l.body = l.body[:0]
 		for due := int64(over.Sub(from)) * *latencyRate / int64(time.Second); sent < due; sent += latencyUnits {
-			l.add(hot, "merchant#7", latencyUnits)
+			l.add(hot, hot+"#7", latencyUnits)
 		}
 		l.produce(t, partition)
 	}

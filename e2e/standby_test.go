@@ -80,11 +80,11 @@ func TestLostPrimary(t *testing.T) {
 	for _, found := range f.findings(t) {
 		want.bounded(t, found)
 	}
-	f.judgesOn(t, kept)
 	f.oneGap(t, cut, killed)
 	t.Logf("the standby lacked %d samples and %d writes of the judge, and had them again %s after the kill; %d samples counted once",
 		lost.requests-kept.requests, lost.writes-kept.writes, again.Round(100*time.Millisecond), want.requests)
 	f.pagedOnce(t, pages, known, unknown)
+	f.judgesOn(t, kept)
 }
 
 // standbyScenario is a scenario whose daemons reach Postgres through a link, and a standby
@@ -183,7 +183,9 @@ func stateOf(t *testing.T, database *sql.DB) (s state) {
 // each collector has stored to its end.
 func (f *standbyScenario) judgesOn(t *testing.T, since state) {
 	t.Helper()
-	within(t, 30*time.Second, "the judge has read all there is", func() error {
+	// A cursor waits for what its deltas raised, such as an hour's highest second, to be
+	// written, which is once a minute.
+	within(t, 2*time.Minute, "the judge has read all there is", func() error {
 		var unread int
 		err := f.database.QueryRow(`
 			SELECT count(*) FROM (SELECT writer, max(seq) AS seq FROM deltas GROUP BY writer) AS d
@@ -193,7 +195,9 @@ func (f *standbyScenario) judgesOn(t *testing.T, since state) {
 		}
 		return err
 	})
-	if now := stateOf(t, f.database); now.token <= since.token || now.writes <= since.writes {
+	now := stateOf(t, f.database)
+	t.Logf("the lease was at %+v when the standby took over, and is at %+v", since, now)
+	if now.token <= since.token || now.writes <= since.writes {
 		t.Errorf("the lease is at %+v, and was at %+v when the standby took over", now, since)
 	}
 }
