@@ -62,8 +62,9 @@ func startStandIn(t *testing.T, name string) string {
 		_ = log.Close()
 	})
 	client := dynamodb.NewFromConfig(awsConfig("http://" + address))
-	within(t, time.Minute, name+" answers", func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	// The first request makes it load what it is of, which takes long beside other tests.
+	within(t, 4*time.Minute, name+" answers", func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
 		return err
