@@ -47,8 +47,9 @@ func (u *Use) Join(o Use) {
 	u.Read += o.Read
 }
 
-// unused says that an index costs writes and that nobody has read it; nothing where that
-// is not so, or not known. CloudWatch has no data point of reads where there are none.
+// unused returns what to say of an index that costs writes and that nobody has read;
+// empty where that is not so, or not known. CloudWatch has no data point of reads where
+// there are none.
 func (u *Use) unused() string {
 	if u.Write == 0 || u.Read > 0 || u.Until.Sub(u.Since) < leastUse {
 		return ""
