@@ -112,6 +112,16 @@ var insightsStories = []insightsStory{
 		w.consumed(corroboration.ConsumedWrite, 61_000, some)
 		w.consumed(corroboration.WriteKeyRangeThrottles, 9000, some)
 	}, [2]string{}, 0},
+	{"requests of a key throttled while a partition was full, which reads of the table may be a part of", ofOrders, func(w *insightsWorld) {
+		w.count("PKC", 173_400, some, "acme")
+		for i := range 9 {
+			w.count("PKC", 6000, some, fmt.Sprintf("calm-%d", i))
+		}
+		w.count("PKT", 22_000, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+		w.consumed(corroboration.ConsumedRead, 124_000, some)
+		w.consumed(corroboration.WriteKeyRangeThrottles, 22_000, some)
+	}, [2]string{}, 0},
 	{"more hot keys in a minute than a report lists, which a pipeline is told", ofOrders + " --fail-on warning", func(w *insightsWorld) {
 		for i := range 30 {
 			w.count("PKC", 150_000, one, fmt.Sprintf("k%02d", i))

@@ -21,6 +21,9 @@ const (
 	// but for the rest that detect.SaturatedFrom leaves, that requests of the key were
 	// throttled in that minute, and some because of a key range.
 	AtLimit Verdict = "at_limit"
+	// PartitionFull means that requests of the key were throttled in a minute in which some
+	// were because of a key range. That the key's own load fills the partition is not proven.
+	PartitionFull Verdict = "partition_full"
 	// Near means that the mean of a minute is proven above the policy's share of a limit.
 	Near Verdict = "near"
 	// Possible means that the mean of a minute may be above a limit: what it is made of
@@ -32,7 +35,7 @@ const (
 	NotCounted Verdict = "not_counted"
 )
 
-var verdicts = []Verdict{Over, AtLimit, Near, Possible, NotOver, NotCounted}
+var verdicts = []Verdict{Over, AtLimit, PartitionFull, Near, Possible, NotOver, NotCounted}
 
 // rank orders verdicts, the worst first.
 func (v Verdict) rank() int { return slices.Index(verdicts, v) }
@@ -153,6 +156,8 @@ func (r *Reports) verdict(share Range, full bool) Verdict {
 		return Over
 	case share.Low >= detect.SaturatedFrom && full:
 		return AtLimit
+	case full:
+		return PartitionFull
 	case share.Low > r.Warning:
 		return Near
 	case share.High > over:

@@ -18,8 +18,9 @@ import (
 const (
 	// width is what a terminal of 80 columns shows in one line.
 	width = 79
-	// maxRows and maxExplained bound what a terminal is to show; JSON has all.
-	maxRows, maxExplained = 25, 8
+	// maxRows, maxCalm of which at most are of calm keys, and maxExplained bound what a
+	// terminal is to show; JSON has all.
+	maxRows, maxCalm, maxExplained = 25, 5, 8
 )
 
 func (r *Result) write(out io.Writer, format analyze.Format) error {
@@ -63,30 +64,36 @@ func (r *Result) verdict() string {
 	if !r.Judged {
 		return "Nothing could be judged: " + r.Unjudged + "."
 	}
-	over, maybe := counts(r.Keys)
-	items, _ := counts(r.Items)
+	keys, items := count(r.Keys), count(r.Items)
 	switch {
-	case over > 0:
-		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(over), "key"))
-	case items > 0:
-		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(items), "single item"))
-	case maybe > 0:
-		return fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(maybe), "key"))
+	case keys.over > 0:
+		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(keys.over), "key"))
+	case items.over > 0:
+		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(items.over), "single item"))
+	case keys.full > 0:
+		return fmt.Sprintf("A partition was full while requests of %s were throttled. No key is proven over a limit in the mean of a minute.", plural(int64(keys.full), "key"))
+	case keys.unknown > 0:
+		return fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(keys.unknown), "key"))
 	}
 	return "No reported key is over a limit in the mean of a minute. Single seconds, which decide, are not seen."
 }
 
-// counts returns how many keys are over or at a limit, and how many may be.
-func counts(keys []contributors.Key) (over, maybe int) {
+// counts are how many keys are over a limit, or at it; had requests throttled while a
+// partition was full; and may be over, or were not counted.
+type counts struct{ over, full, unknown int }
+
+func count(keys []contributors.Key) (n counts) {
 	for i := range keys {
 		switch keys[i].Verdict {
 		case contributors.Over, contributors.AtLimit:
-			over++
+			n.over++
+		case contributors.PartitionFull:
+			n.full++
 		case contributors.Possible, contributors.NotCounted:
-			maybe++
+			n.unknown++
 		}
 	}
-	return over, maybe
+	return n
 }
 
 // next says how to learn more of a key.
@@ -102,7 +109,8 @@ func rows(keys []contributors.Key) string {
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = text.FormatUpper
 	t.AppendHeader(table.Row{"severity", "verdict", "key", "minute", "wcu/s", "rcu/s", "throttled"})
-	for i := range keys[:min(len(keys), maxRows)] {
+	shown := min(len(keys), maxRows, notable(keys)+maxCalm)
+	for i := range keys[:shown] {
 		k := &keys[i]
 		name := wording.Printable(k.Key)
 		if k.SortKey != nil {
@@ -119,17 +127,33 @@ func rows(keys []contributors.Key) string {
 		right = append(right, table.ColumnConfig{Name: name, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	if more := len(keys) - maxRows; more > 0 {
+	if more := len(keys) - shown; more > 0 {
 		return t.Render() + fmt.Sprintf("\nand %s more: -o json has all", wording.Count(int64(more)))
 	}
 	return t.Render()
+}
+
+// notable returns how many keys are more than just not over; these are the first.
+func notable(keys []contributors.Key) int {
+	for i := range keys {
+		if calm(&keys[i]) {
+			return i
+		}
+	}
+	return len(keys)
+}
+
+// calm reports whether nothing is to be said of a key: no minute's mean may be over, and
+// nothing was throttled.
+func calm(k *contributors.Key) bool {
+	return k.Severity == detect.Info && k.Verdict != contributors.Possible
 }
 
 // explain says why, of the worst keys that are not just not over.
 func explain(b *strings.Builder, keys []contributors.Key) {
 	for i := range keys[:min(len(keys), maxExplained)] {
 		k := &keys[i]
-		if k.Severity == detect.Info && k.Verdict == contributors.NotOver {
+		if calm(k) {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s\n", wording.Quote(k.Key))

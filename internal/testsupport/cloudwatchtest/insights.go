@@ -3,6 +3,7 @@ package cloudwatchtest
 import (
 	"cmp"
 	"encoding/json"
+	"hash/crc32"
 	"net/http"
 	"slices"
 	"strconv"
@@ -157,10 +158,16 @@ func (s *Server) serveTables(w http.ResponseWriter, r *http.Request, target stri
 	answerTables(w, http.StatusOK, out)
 }
 
+// answerTables writes a response as DynamoDB does, with a checksum that the SDK compares.
 func answerTables(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 10))
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	_, _ = w.Write(text)
 }
 
 // describeInsightRules answers a call. The caller holds mu.
