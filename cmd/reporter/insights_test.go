@@ -122,6 +122,16 @@ var insightsStories = []insightsStory{
 		w.consumed(corroboration.ConsumedRead, 124_000, some)
 		w.consumed(corroboration.WriteKeyRangeThrottles, 22_000, some)
 	}, [2]string{}, 0},
+	{"the same in a pipeline", ofOrders + " --fail-on critical", func(w *insightsWorld) {
+		w.count("PKC", 173_400, some, "acme")
+		for i := range 40 {
+			w.count("SKC", 4335, some, "acme", fmt.Sprintf("event-%d", i))
+		}
+		w.count("PKT", 22_000, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+		w.consumed(corroboration.ConsumedRead, 124_000, some)
+		w.consumed(corroboration.WriteKeyRangeThrottles, 22_000, some)
+	}, [2]string{}, 1},
 	{"more hot keys in a minute than a report lists, which a pipeline is told", ofOrders + " --fail-on warning", func(w *insightsWorld) {
 		for i := range 30 {
 			w.count("PKC", 150_000, one, fmt.Sprintf("k%02d", i))

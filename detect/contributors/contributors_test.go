@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 			[2]float64{880, 883.33}, [2]float64{0, 10}, "Near the limit: 880 to 884 WCU/s, at least 88%"},
 		{"the rest that a full partition serves, beside throttled requests because of a key range, is the limit",
 			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000}}, contributors.AtLimit, detect.Critical,
-			[2]float64{990, 990}, [2]float64{0, 0}, "it asks for more. 4,000 requests were throttled in 1 minute, the last in 2026-11-21T12:00:00Z; in 1 minute of them a partition was full."},
+			[2]float64{990, 990}, [2]float64{0, 0}, "it asks for more. 4,000 requests, retries among them, were throttled in 1 minute, that of 2026-11-21T12:00:00Z; in it a partition could take no more writes."},
 		{"what may be all that a partition serves, and was throttled because of a key range, is told before what is near",
 			[]float64{175_500, 159_000}, []float64{4000, 0}, []metrics{{written: 60_000, read: 124_000, full: 4000}, {written: 60_000}}, contributors.PartitionFull, detect.Warning,
 			[2]float64{286.11, 975}, [2]float64{0, 2066.67}, "Requests of it were throttled in the minute 2026-11-21T12:00:00Z, in which a partition was full. Whether this key fills it is not proven: its load was 286 to 975 WCU/s with 0 to 2,067 RCU/s in the mean of that minute."},
@@ -99,7 +99,7 @@ func TestJudge(t *testing.T) {
 		{"throttled in a minute that CloudWatch says nothing of",
 			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "why, is not known"},
 		{"only throttled",
-			nil, []float64{0, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "Its load was not reported. 7 requests were throttled"},
+			nil, []float64{0, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "Its load was not reported. 7 requests, retries among them, were throttled"},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()

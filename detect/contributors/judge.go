@@ -58,15 +58,24 @@ type Key struct {
 	Minutes         int `json:"minutes"`
 	OverMinutes     int `json:"over_minutes"`
 	PossibleMinutes int `json:"possible_minutes"`
-	// Throttled are the requests that were throttled, in ThrottledMinutes minutes, the
-	// last of which is ThrottledLast.
+	// Throttled are the requests that were throttled, retries among them, in
+	// ThrottledMinutes minutes from ThrottledFirst to ThrottledLast; null where none was.
 	Throttled        int64      `json:"throttled"`
 	ThrottledMinutes int        `json:"throttled_minutes"`
+	ThrottledFirst   *time.Time `json:"throttled_first"`
 	ThrottledLast    *time.Time `json:"throttled_last"`
 	// KeyRange is in how many of those minutes CloudWatch counts requests that were
 	// throttled because of a key range: some partition was full. Null where nothing was
 	// throttled, or CloudWatch says nothing of one of those minutes.
 	KeyRange *int `json:"key_range_minutes"`
+	// KeyRangeOf names what some of the table's requests that were throttled because of a
+	// key range in these minutes did: "write", "read", or both.
+	KeyRangeOf []string `json:"key_range_of"`
+	// Items is how many of the key's items were reported in Minute: a report lists 25 of all
+	// keys. LargestItem is what the largest of them had of Value. Both are null where none
+	// was, and of items.
+	Items       *int     `json:"items"`
+	LargestItem *float64 `json:"largest_item"`
 	// Why says it in sentences.
 	Why string `json:"why"`
 }
@@ -175,6 +184,7 @@ func keyRange(m corroboration.Minute) float64 {
 // addThrottled adds what a rule reports of the key's throttled requests.
 func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
 	full, assessed := 0, true
+	var writes, reads bool
 	for _, p := range s.Points {
 		if p.Value <= 0 {
 			continue
@@ -186,12 +196,23 @@ func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
 		if keyRange(m) > 0 {
 			full++
 		}
+		writes = writes || m.Metrics[corroboration.WriteKeyRangeThrottles] > 0
+		reads = reads || m.Metrics[corroboration.ReadKeyRangeThrottles] > 0
+		if k.ThrottledFirst == nil || p.At.Before(*k.ThrottledFirst) {
+			k.ThrottledFirst = &p.At
+		}
 		if k.ThrottledLast == nil || p.At.After(*k.ThrottledLast) {
 			k.ThrottledLast = &p.At
 		}
 	}
 	if k.ThrottledMinutes > 0 && assessed {
 		k.KeyRange = &full
+	}
+	if writes {
+		k.KeyRangeOf = append(k.KeyRangeOf, "write")
+	}
+	if reads {
+		k.KeyRangeOf = append(k.KeyRangeOf, "read")
 	}
 }
 
@@ -235,7 +256,7 @@ func (s Series) id() string { return strings.Join(s.Keys, "\x00") }
 // key returns the key that a series is of, without a verdict. A rule of items has the
 // sort key behind the partition key.
 func (s Series) key() Key {
-	k := Key{}
+	k := Key{KeyRangeOf: []string{}}
 	if len(s.Keys) > 0 {
 		k.Key = s.Keys[0]
 	}

@@ -62,7 +62,7 @@ func TestAssess(t *testing.T) {
 		{"only the finding's own minutes count", func(*contributors.Reading) {}, hotKey("hot", 0, 2),
 			detect.CountedNotListed, []string{"does not list the key for 2026-11-21T12:00:00Z to 2026-11-21T12:02:00Z", "lists 2 keys, all that it counted"}},
 		{"a key whose requests were throttled", func(r *contributors.Reading) { r.Throttled.Series = []contributors.Series{series("calm", 0, 0, 7)} }, hotKey("calm", 2, 6),
-			detect.CountedThrottled, []string{"7 requests were throttled"}},
+			detect.CountedThrottled, []string{"7 requests, retries among them, were throttled"}},
 		{"throttled keys only", func(r *contributors.Reading) {
 			r.Accessed, r.Throttled.Series = contributors.Counts{}, []contributors.Series{series("hot", 0, 0, 7)}
 			shows(r, "hot", 66_000, 1.2, 2)

@@ -2,6 +2,7 @@ package contributors
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -95,18 +96,35 @@ func (k *Key) throttling() string {
 	if k.Throttled == 0 {
 		return ""
 	}
-	noun := "requests were"
+	noun, when := "requests, retries among them, were", "from "+k.ThrottledFirst.UTC().Format(time.RFC3339)+" to "+k.ThrottledLast.UTC().Format(time.RFC3339)
 	if k.Throttled == 1 {
 		noun = "request was"
 	}
-	s := fmt.Sprintf("%s %s throttled in %s, the last in %s", wording.Count(k.Throttled), noun, minutes(k.ThrottledMinutes), k.ThrottledLast.UTC().Format(time.RFC3339))
+	if k.ThrottledMinutes == 1 {
+		when = "that of " + k.ThrottledFirst.UTC().Format(time.RFC3339)
+	}
+	s := fmt.Sprintf("%s %s throttled in %s, %s", wording.Count(k.Throttled), noun, minutes(k.ThrottledMinutes), when)
 	switch {
 	case k.KeyRange == nil:
 		return s + "; why, is not known: CloudWatch's metrics of these minutes could not be read, or have no data."
 	case *k.KeyRange > 0:
-		return s + fmt.Sprintf("; in %s of them a partition was full.", minutes(*k.KeyRange))
+		in := minutes(*k.KeyRange) + " of them"
+		switch {
+		case k.ThrottledMinutes == 1:
+			in = "it"
+		case *k.KeyRange == k.ThrottledMinutes:
+			in = "each of them"
+		}
+		return s + fmt.Sprintf("; in %s a partition could take no more %s.", in, strings.Join(sides(k.KeyRangeOf), " or "))
 	}
 	return s + "; CloudWatch tells of no full partition in them, so the table or index may have too little as a whole."
+}
+
+func sides(of []string) (all []string) {
+	for _, side := range of {
+		all = append(all, side+"s")
+	}
+	return all
 }
 
 func minutes(n int) string {

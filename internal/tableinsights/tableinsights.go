@@ -73,6 +73,9 @@ type Result struct {
 	// for where a key is not just not over.
 	Keys  []contributors.Key `json:"keys"`
 	Items []contributors.Key `json:"items"`
+	// Minutes is in how many minutes some partition key was reported. Of the others nothing
+	// is known.
+	Minutes int `json:"minutes"`
 	// Unlisted is the most that a partition key can have had in a minute in which it was
 	// not reported, 3W + R, and OpenMinutes in how many that may be near a limit.
 	Unlisted    float64 `json:"unlisted"`
@@ -135,8 +138,8 @@ type reading struct {
 // before says what is going to be read, and what that takes at most.
 func (r *reading) before() string {
 	minutes := int(r.result.To.Sub(r.result.From) / time.Minute)
-	return fmt.Sprintf("Reading Contributor Insights of %s, %d minutes up to %s. It takes one report a rule where few keys have much load, and %s a rule at most, at $%.2f for 1,000.",
-		r.named.Name(), minutes, r.result.To.Format(time.RFC3339), wording.Count(int64(2*minutes-1)), 1000*contributorinsights.Price)
+	return fmt.Sprintf("Reading Contributor Insights of %s, %s up to %s. It takes one report a rule where few keys have much load, and %s a rule at most, at $%.2f for 1,000.",
+		r.named.Name(), plural(int64(minutes), "minute"), r.result.To.Format(time.RFC3339), wording.Count(int64(2*minutes-1)), 1000*contributorinsights.Price)
 }
 
 // read reads and judges.
@@ -146,6 +149,7 @@ func (r *reading) read(ctx context.Context) error {
 		return err
 	}
 	out := &r.result
+	out.Minutes = keys.minutes()
 	out.Unlisted, out.OpenMinutes = keys.accessed.Unlisted, keys.accessed.Open
 	if out.Judged = len(keys.accessed.Series)+len(keys.throttled.Series) > 0; !out.Judged {
 		r.empty(ctx)
@@ -163,13 +167,29 @@ func (r *reading) read(ctx context.Context) error {
 			return err
 		}
 		out.Items = r.judge(items, table.Minutes)
+		for i := range out.Keys {
+			out.Keys[i].Spread(items.accessed.Series)
+		}
 	}
+	r.hide(out.Keys)
+	r.hide(out.Items)
 	r.notes(ctx, keys, &table)
 	return nil
 }
 
 // pair is what two rules reported.
 type pair struct{ accessed, throttled contributorinsights.Report }
+
+// minutes returns in how many minutes one of the rules reported some key.
+func (p *pair) minutes() int {
+	in := make(map[int64]bool)
+	for _, s := range slices.Concat(p.accessed.Series, p.throttled.Series) {
+		for _, point := range s.Points {
+			in[point.At.Unix()] = true
+		}
+	}
+	return len(in)
+}
 
 // rules reads two rules, as far as they exist.
 func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsights.Rule) (p pair, err error) {
@@ -194,17 +214,22 @@ func (r *reading) judge(p pair, minutes []corroboration.Minute) []contributors.K
 			continue
 		}
 		k.Severity = r.policy.Cap(k.Severity)
-		r.hide(&k)
 		all = append(all, k)
 	}
 	return all
 }
 
-// hide replaces what a policy hides of a key.
-func (r *reading) hide(k *contributors.Key) {
+// hide replaces what a policy hides of keys.
+func (r *reading) hide(keys []contributors.Key) {
 	if r.Hide == nil {
 		return
 	}
+	for i := range keys {
+		r.hideKey(&keys[i])
+	}
+}
+
+func (r *reading) hideKey(k *contributors.Key) {
 	record := sample.Record{Region: r.result.Region, Table: r.Table, Index: r.Index, PK: sample.Key{Type: "S", Text: k.Key}}
 	if k.SortKey != nil {
 		record.SK = sample.Key{Type: "S", Text: *k.SortKey}
@@ -263,6 +288,9 @@ func plural(n int64, noun string) string {
 func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result) {
 	out := &r.result
 	r.costs()
+	if asked := int(out.To.Sub(out.From) / time.Minute); out.Minutes < asked {
+		out.Notes = append(out.Notes, fmt.Sprintf("Some key was reported in %s of %s. Of the others nothing is known.", wording.Count(int64(out.Minutes)), plural(int64(asked), "minute")))
+	}
 	if len(keys.accessed.Series) == 0 || len(keys.throttled.Series) == 0 {
 		if rule := r.reports.Disabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 			out.incomplete = rule
@@ -331,6 +359,8 @@ func (r *Result) fail(on detect.Severity) error {
 	switch {
 	case n > 0:
 		return fmt.Errorf("%w: keys and items of severity %s or worse: %d", analyze.ErrFound, on, n)
+	case count(r.Keys).full > 0:
+		return errors.New("no key of " + string(on) + " or worse, but requests of a key were throttled while a partition was full, and what its load was is not proven")
 	case r.incomplete != "":
 		return errors.New("no key of " + string(on) + " or worse, but " + r.incomplete)
 	}

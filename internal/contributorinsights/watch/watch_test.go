@@ -302,7 +302,7 @@ func TestHiddenKeys(t *testing.T) {
 		}
 		f := detect.NewFinding(detect.HotKeyWrite, orders, record.PK)
 		f.FirstSeen, f.LastSeen = s.ago(10), s.ago(9).Add(-time.Second)
-		if said := r.Assess(&f, nil, 0.8); said.Verdict != detect.CountedThrottled || !strings.Contains(said.Why, "40 requests were throttled") {
+		if said := r.Assess(&f, nil, 0.8); said.Verdict != detect.CountedThrottled || !strings.Contains(said.Why, "40 requests, retries among them, were throttled") {
 			t.Errorf("of the finding it says %+v", said)
 		}
 	}
