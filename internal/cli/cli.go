@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/internal/config"
 )
@@ -41,6 +42,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(remedy)
 	begun := false
 	note(root, &begun)
 	err := root.ExecuteContext(ctx)
@@ -52,6 +54,14 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 		}
 	}
 	return code
+}
+
+// remedy adds to a flag's error what to give in its place, where Go's words do not say it.
+func remedy(_ *cobra.Command, err error) error {
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is && wrong.GetFlag().Value.Type() == "duration" {
+		return fmt.Errorf("%w: give numbers with the units h, m or s, such as 90m or 72h", err)
+	}
+	return err
 }
 
 // note sets begun when a command does: once cobra has found nothing wrong with

@@ -21,6 +21,7 @@ func run(t *testing.T, fails error, args ...string) (code int, out, errs string)
 	do := &cobra.Command{Use: "do", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return fails }}
 	do.Flags().Bool("a", false, "")
 	do.Flags().Bool("b", false, "")
+	do.Flags().Duration("last", 0, "")
 	do.MarkFlagsMutuallyExclusive("a", "b")
 	root := &cobra.Command{Use: "daemon", Short: "A daemon"}
 	root.AddCommand(do)
@@ -47,6 +48,7 @@ func TestExitCodes(t *testing.T) {
 		"already reported":   {cli.ErrReported, []string{"do"}, cli.Misconfigured, ""},
 		"no such command":    {nil, []string{"dodo"}, cli.Misconfigured, "unknown command"},
 		"no such flag":       {nil, []string{"do", "--c"}, cli.Misconfigured, "unknown flag: --c"},
+		"days":               {nil, []string{"do", "--last", "3d"}, cli.Misconfigured, "give numbers with the units h, m or s, such as 90m or 72h"},
 		"flags that exclude": {nil, []string{"do", "--a", "--b"}, cli.Misconfigured, "[a b]"},
 		"too many words":     {nil, []string{"do", "it"}, cli.Misconfigured, "See `daemon --help`."},
 	} {
