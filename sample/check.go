@@ -50,7 +50,8 @@ func (r *Record) checkAmounts() Reason {
 		return ReasonTooLarge
 	case r.Read > Transactional:
 		return ReasonBadRead
-	case r.RCU < 0 || r.RCU > MaxUnits || r.WCU < 0 || r.WCU > MaxUnits:
+	case r.RCU < 0 || r.RCU > MaxUnits || r.WCU < 0 || r.WCU > MaxUnits,
+		r.WCU > 0 && r.Op.IsRead(): // a write may have read units: those of a transaction that is sent again
 		return ReasonBadUnits
 	case !(r.Rate >= MinRate && r.Rate <= 1): // NaN too
 		return ReasonBadRate

@@ -58,7 +58,7 @@ const (
 	// read or wrote.
 	ReasonNoOp Reason = "no_op"
 	// ReasonBadUnits is rcu or wcu negative, infinite, no number or absurd, or
-	// a load (n × units ÷ rate) beyond MaxLoad.
+	// a load (n × units ÷ rate) beyond MaxLoad; or wcu of an operation that only reads.
 	ReasonBadUnits Reason = "bad_units"
 	// ReasonBadRate is a rate outside (0,1], or under MinRate.
 	ReasonBadRate Reason = "bad_rate"

@@ -25,7 +25,11 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 			return b
 		}
 	}
-	return Diagnosis{detect.Undetermined, undetermined(f)}
+	why := undetermined(f)
+	if f.Index == "" && (facts == nil || facts.SortKey == nil) && f.Evidence != nil && f.Evidence.SortKeys == nil && f.Evidence.Records >= detect.MinRecords {
+		why += " If the table has no sort key, sort_key: [] in its settings (the file of --tables) says so."
+	}
+	return Diagnosis{detect.Undetermined, why}
 }
 
 // splitOf returns the verdict on splits; the zero one where there is none.
@@ -201,13 +205,13 @@ func undetermined(f *detect.Finding) string {
 	case s.Verdict == detect.SplitHidden:
 		return "The sort keys are hidden by hashing and have no order: nothing says where DynamoDB would split the key's items, nor whether the load moves over them."
 	case f.Quality.InBatches() && (s.Verdict == detect.SplitUnknown || s.Verdict == detect.SplitHotItem):
-		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average here, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind))
+		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average over these %s, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind), wording.Seconds(int(f.Seconds)))
 	case s.Verdict == detect.SplitBursts:
 		had := "had"
 		if f.Over() == 0 {
 			had = "may have had"
 		}
-		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average here, and the highest second %s far more than the parts serve.", perSecondMean(f, s), had)
+		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average over the last %s of it, and the highest second %s far more than the parts serve.", perSecondMean(f, s), wording.Seconds(s.Seconds), had)
 	case s.Verdict == detect.SplitHotItem:
 		return fmt.Sprintf("One %s of the index alone has at least %s, more than one partition serves. A split lies between sort keys, so that it helps none of them by itself.", itemText(f), perSecond(f, s.Item))
 	case s.Item > 0.5*limit && s.Item <= limit && s.Load <= limit:

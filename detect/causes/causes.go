@@ -28,6 +28,7 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 		}
 	}
 	detect.Lift(found)
+	followMoving(found)
 }
 
 // grouping is what findings say of each other.

@@ -167,9 +167,9 @@ func (s succession) finding() detect.Finding {
 	}
 	spread, bounded := s.shuffled(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	f.Advice = []detect.Step{
-		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the fullest of the keys had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", what, as, what)},
+		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the key with the most had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", what, as, what)},
 		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
-		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: at each moment one partition gets all of it."},
+		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: it is its order that gives one partition all of it at each moment."},
 	}
 	return f
 }
@@ -201,4 +201,22 @@ func (s succession) longest() (n int) {
 		n = max(n, hotFor(f))
 	}
 	return n
+}
+
+// followMoving gives the keys of a moving hot spot its reason and its advice: what would help
+// one of them comes when another one is hot.
+func followMoving(found []detect.Finding) {
+	spots := map[string]*detect.Finding{}
+	for i := range found {
+		if f := &found[i]; f.Kind == detect.MovingHotSpot {
+			spots[f.Incident] = f
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		if spot := spots[f.Incident]; spot != nil && f.Kind.OfKey() {
+			f.Reason, f.Why = spot.Reason, "This key cools down when the load moves on, and the next key is hot then."
+			f.Advice, f.Shards = slices.Clone(spot.Advice), spot.Shards
+		}
+	}
 }

@@ -16,6 +16,9 @@ const (
 	// largeQueryUnits are the read units from which a query reads much: 32 KB,
 	// eventually consistent.
 	largeQueryUnits = 4
+	// cheapest is up to how many times the least that a query can cost queries are as cheap
+	// as they get: a key has some that read more.
+	cheapest = 1.1
 	// largeValueBytes is the size from which a value is better kept in S3: a write of
 	// it costs 64 units.
 	largeValueBytes = 64 << 10

@@ -218,7 +218,11 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 	}
 	hits, known := c.hitRate()
 	f := fix{basis: "how often a sort key comes again is not known of these reads"}
-	if c.queriesOfAll() >= readsShare {
+	switch {
+	case c.queriesOfAll() < readsShare:
+	case c.Evidence.SortKeys != nil:
+		f.basis = "a sample of a query has one sort key, and not all that the query reads, nor whether another one reads the same"
+	default:
 		f.basis = "the samples do not tell which items a query reads"
 	}
 	switch {

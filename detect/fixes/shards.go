@@ -159,6 +159,13 @@ func (c *Case) queriesOfAll() float64 {
 	return 0
 }
 
+// cheapestQueries reports whether queries cost hardly more than a query can, so that parts of
+// one would cost as much each.
+func (c *Case) cheapestQueries() bool {
+	least := detect.QueryMinimum * (1 + c.Evidence.StrongReads) // a strongly consistent one costs twice
+	return c.unitsOf(sample.Query) <= cheapest*least
+}
+
 // fanOut returns what reading all shards costs.
 func fanOut(c *Case) string {
 	text := wording.ReadingAll(c.Shards)
@@ -166,10 +173,14 @@ func fanOut(c *Case) string {
 		text += fmt.Sprintf(": at the %s queries a second seen, up to %s × %d × %g = %s RCU a second more",
 			wording.About(q), wording.About(q), c.Shards-1, detect.QueryMinimum, wording.About(q*float64(c.Shards-1)*detect.QueryMinimum))
 	}
-	if c.queriesOfAll() > 0 {
-		text += ". Shards divide what a query reads, and not how many there are: they help as far as a query knows its shard, or reads the whole key"
+	if c.queriesOfAll() == 0 {
+		return text + "."
 	}
-	return text + "."
+	text += fmt.Sprintf(". Shards for reads help as far as a query knows its shard: one that asks all of them is %d queries", c.Shards)
+	if c.cheapestQueries() {
+		return text + ", and these cost the least that there is already, so that each shard has as many of them as the key has now."
+	}
+	return text + ", which divide what it reads beyond that least if it reads the whole key, and nothing if it asks each for as much as it asks the key now."
 }
 
 // sharedPartition returns how likely several shards are to share a partition, so many
@@ -189,8 +200,8 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		chance = p.Chance(few)
 		a.placements[id] = chance
 	}
-	return fmt.Sprintf(" %d names are not %d partitions: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated).",
-		shards, shards, 2*shards, 100*chance, few)
+	return fmt.Sprintf(" %s: over %d equal ones the chance is %.0f%% that %d or more share one, which is then full until DynamoDB splits it (simulated).",
+		wording.NotPartitions(shards), 2*shards, 100*chance, few)
 }
 
 // meanwhile says what the migration of an index adds to the key that is full already. An
@@ -231,10 +242,10 @@ func migration(c *Case, base string) string {
 	case c.Rolling != nil:
 		return fmt.Sprintf("To get there: (a) choose the next %s from which keys have shards; (b) let readers ask for the shards of that %s and later, and for the old key before it; (c) let writers write to shards from then on. Nothing is copied: old keys age out.", c.Rolling.Period, c.Rolling.Period)
 	case c.reads():
-		return fmt.Sprintf("To get there: (a) make every write, change and delete of an item of %s in its shard, too; (b) copy the old items to their shards at %s write units a second or fewer, each in a transaction that checks that the old item is still there and that its shard has none; (c) compare counts and samples of both; (d) read the %d shards in parallel instead of the old key; (e) stop writing the old key, and delete its items when nothing reads them. Until (d) the old key has all of its reads still, and until (e) the table takes the key's writes twice.",
+		return fmt.Sprintf("To get there: (a) make every write, change and delete of an item of %s in its shard, too; (b) copy the old items to their shards at %s write units a second or fewer, each in a transaction that writes only if the old item has not changed since it was read and its shard has none; (c) compare counts and samples of both; (d) read the %d shards in parallel instead of the old key; (e) stop writing the old key, and delete its items when nothing reads them. Until (d) the old key has all of its reads still, and until (e) the table takes the key's writes twice.",
 			wording.Quote(base), rate, c.Shards) + c.throttlesMeanwhile()
 	}
-	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s and puts it in its shard if that has none, at %s write units a second or fewer, and before it is updated; where the shard has one, that is the newer, and the old one is deleted alone", wording.Quote(base), rate)
+	old := fmt.Sprintf("leave the old items where they expire soon; else move each in a transaction that deletes it from %s, only if it has not changed since it was read, and puts it in its shard, only if that has none, at %s write units a second or fewer, and before it is updated; an item that has changed is read and moved again; where the shard has one, that is the newer, and the old one is deleted alone", wording.Quote(base), rate)
 	deletes, then := "delete an item from both, the old key first", "updates of old items and deletes, which until (d) are those of new items, too"
 	if c.isQueue() {
 		old = "let the old key drain: nothing is copied, so that no job is there twice"

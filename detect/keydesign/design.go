@@ -32,10 +32,13 @@ type traits struct {
 	burst float64
 	// template is what most keys have in common, fits the share of them that have it.
 	// other and otherHottest are the key that share is of, and that of burst, where these
-	// have another form.
+	// have another form. alike says of how many keys it is known that they have the form, if
+	// all that were compared but other have it; every is whether these are all others.
 	template            string
 	fits                float64
 	other, otherHottest string
+	alike               int
+	every               bool
 	// index reports whether it is that of an index, or of a table that the policy
 	// says is sharded by numbers: there, bare numbers are shards.
 	index bool
@@ -132,7 +135,12 @@ func (t traits) oneOfThem(other string) string {
 		return fmt.Sprintf("One of %s keys%s", t.number(t.distinct), t.likeTemplate())
 	}
 	like := t.likeTemplate()
-	if t.haveOneForm() { // of nearly all: there may be more of another form
+	switch {
+	case t.alike > 0 && t.every:
+		like = ", all like " + t.template
+	case t.alike > 0:
+		like = fmt.Sprintf(", all %s compared like %s", wording.Count(int64(t.alike)), t.template)
+	case t.haveOneForm(): // of nearly all: there may be more of another form
 		like = ", nearly all like " + t.template
 	}
 	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), like)
@@ -240,10 +248,10 @@ func dominantKey(t traits) (detect.Design, bool) {
 		verdict = detect.DesignPoor
 	}
 	if t.used > 0 {
-		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s in which it was used: all keys together carried %s at most then%s.",
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s from its first request to its last: with that share all keys together could carry at most %s then%s.",
 			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share), inOnePartition)}, true
 	}
-	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: all keys together carry %s at most%s.",
+	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: with that share all keys together can carry at most %s%s.",
 		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share), inOnePartition)}, true
 }
 

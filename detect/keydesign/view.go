@@ -44,11 +44,13 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 		WCU: inverse(detect.Units(detect.PartitionWrite), share.writeThroughout.of),
 		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.of),
 	}
+	other := otherForm(v.Template.Pattern, largest.key)
+	alike := t.alike(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
 		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
-		other: otherForm(v.Template.Pattern, largest.key), otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
+		other: other, alike: alike, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(alike)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
 }
@@ -194,6 +196,22 @@ func otherForm(template string, key sample.Key) string {
 		return ""
 	}
 	return key.Text
+}
+
+// alike returns how many keys were compared beside one of another form, if all of them have
+// the template's; else 0.
+func (t *counters) alike(template detect.Template, largest sample.Key, other string) int {
+	if other == "" {
+		return 0
+	}
+	compared := template.Of
+	if slices.ContainsFunc(t.sampled, func(s sampledKey) bool { return s.key == largest }) {
+		compared--
+	}
+	if template.Keys < compared {
+		return 0
+	}
+	return compared
 }
 
 // fits reports whether a key's form is that of a template, in which words may stand for

@@ -251,9 +251,19 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		}
 		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Above %.0f%% the number of shards does not show what they carry.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that."})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, each, shards)})
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
+}
+
+// crowded is a caution: how many even shards fill a partition that they share. Empty where all
+// of them fill none. A sentence more begins with a space.
+func crowded(k detect.Kind, each sample.Milli, shards int) string {
+	few := int(detect.Limit(k)/max(each, 1)) + 1
+	if few < 2 || few > shards {
+		return ""
+	}
+	return fmt.Sprintf(" %s: a partition that %d even ones share is full until DynamoDB splits it.", wording.NotPartitions(shards), few)
 }
 
 // loadSeverity returns that of a load on one key.

@@ -17,7 +17,7 @@ func (w *Answer) Summary() string {
 	case w.Undivided() && w.PerShard <= w.Limit:
 		return fmt.Sprintf("Only if the item can be divided: one item alone has about %s %s, and shards divide items. As it is, the shard that has it exceeds the limit, whatever their number; if its value can be divided, %s carry it.", wording.About(w.Item), w.Unit, countShards(w.Needed))
 	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
-		return fmt.Sprintf("Only where a query knows its shard, or reads the whole key: one that asks all %d shards for as much as it asks the key now loads each as the key is loaded. Where each query knows its shard, %s carry the load.", w.Shards, countShards(w.Needed))
+		return fmt.Sprintf("Only where a query knows its shard: one that asks all of them is %d queries of at least %g RCU each, and where each of these costs as much as one of the key does now, each shard is loaded as the key is. Where each query knows its shard, %s carry the load.", w.Shards, detect.QueryMinimum, countShards(w.Needed))
 	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
 		return fmt.Sprintf("Not at once: the key exceeds the limit until DynamoDB has split its items, which it can, after some minutes of sustained load. %s would carry it from the beginning.", countShards(w.Needed))
 	case w.PerShard > w.Limit:

@@ -169,6 +169,19 @@ func Load(f *detect.Finding) (load, ofLimit string) {
 	return load, ofLimit
 }
 
+// OverSeconds writes in how many seconds a finding's load was over the limit: ≥8 where so many
+// are proven and more may have been; empty where it is not known.
+func OverSeconds(f *detect.Finding) string {
+	if f.OverSeconds == nil {
+		return ""
+	}
+	n := Count(int64(*f.OverSeconds))
+	if f.PossibleSeconds > 0 || !f.Kind.OfKey() && f.Quality.IsSampled() {
+		return "≥" + n
+	}
+	return n
+}
+
 // LoadOfLimit is [Load] as a part of a sentence.
 func LoadOfLimit(f *detect.Finding) string {
 	load, ofLimit := Load(f)
@@ -207,15 +220,24 @@ func lasting(f *detect.Finding) string {
 	if f.FirstSeen.IsZero() || f.Kind == detect.LowCardinalityKey || f.Kind == detect.TooManyShards || f.Kind == detect.SamplesLost {
 		return ""
 	}
-	text := ", for "
+	all := f.LastSeen.Sub(f.FirstSeen) + time.Second
+	text := ", for " + Span(all)
 	if f.Kind.OfKey() {
-		text = ", hot for "
+		text = ", hot for " + Span(all)
+		if over := time.Duration(f.Over()) * time.Second; inBursts(f, over, all) {
+			text = ", over the limit for " + Span(over) + " within " + Span(all)
+		}
 	}
-	text += Span(f.LastSeen.Sub(f.FirstSeen) + time.Second)
 	if f.State == detect.Resolved {
 		text += ", until " + f.LastSeen.UTC().Format("15:04:05 UTC")
 	}
 	return text
+}
+
+// inBursts reports whether a key was over the limit for less than half of the time from its first
+// hot second to its last, where that is known.
+func inBursts(f *detect.Finding, over, all time.Duration) bool {
+	return over > 0 && 2*over < all && f.PossibleSeconds == 0 && f.SaturatedSeconds == 0
 }
 
 // spanUnits are what a time is written in, each up to so many of the one before it.

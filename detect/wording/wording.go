@@ -105,7 +105,7 @@ func after(s *detect.Step) string {
 	case detect.ActionWait:
 		about, of = "about ", "on average on the fullest part" // a split divides the load of minutes
 	case detect.ActionShuffle:
-		of, beside = "on the fullest key", "; what a partition has depends on how many keys share it"
+		about, of, beside = "about ", "a second on average on the key with the most", "; what a partition has depends on how many keys share it"
 	}
 	unit := strings.ToUpper(a.Unit)
 	low, high := About(a.Low), About(a.High)
@@ -170,7 +170,7 @@ func Shares(one string, parts []detect.Part) string {
 		}
 	}
 	if len(words) == 0 && len(parts) > 0 && one != "" && most < 0.5 {
-		return fmt.Sprintf("no %s has more than %.0f%%", one, math.Ceil(100*most))
+		return fmt.Sprintf("no %s has more than %.0f%%, so that none makes most of the load", one, math.Ceil(100*most))
 	}
 	if more := len(parts) - len(words); len(words) > 0 && more > 0 {
 		words = append(words, fmt.Sprintf("and at least %s more", Count(int64(more))))
@@ -249,6 +249,12 @@ func toDigits(v, digits float64) float64 {
 // ReadingAll returns what reading a whole key costs that has so many shards.
 func ReadingAll(shards int) string {
 	return fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", shards, detect.QueryMinimum)
+}
+
+// NotPartitions returns the caution that shards may share a partition, as a sentence's first
+// part: 3 names are not 3 partitions.
+func NotPartitions(shards int) string {
+	return fmt.Sprintf("%d names are not %d partitions", shards, shards)
 }
 
 // BeyondQuota returns the words for more units a second than a table's default quota;

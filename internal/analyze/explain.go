@@ -202,9 +202,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
 		p.heading("What it is a part of")
 		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
-		if root.Kind == detect.MovingHotSpot {
-			steps = root.Advice // another key would be hot by the time that this one is changed
-		} else {
+		if root.Kind != detect.MovingHotSpot { // whose advice the key has: there is none for it alone
 			first := &root.Advice[0]
 			p.paragraph(2, "  ", "Do this first: "+first.Text)
 			heading = "What can be done for this key alone"
@@ -224,17 +222,12 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
 
-	switch root := e.roots[f.Incident]; {
-	case f.Kind.OfKey() && root != nil && root.Kind == detect.MovingHotSpot:
-		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", root.Reason))
-		p.paragraph(2, "  ", "This key cools down when the load moves on, and the next key is hot then.")
-	case isLoad(f.Kind):
+	if isLoad(f.Kind) {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
-		p.paragraph(2, "  ", f.Why)
-	default:
+	} else {
 		p.heading("Reason")
-		p.paragraph(2, "  ", f.Why)
 	}
+	p.paragraph(2, "  ", f.Why)
 
 	e.chart(p, f, m)
 	requests(p, f)
@@ -257,12 +250,15 @@ func figures(p *page, f *detect.Finding, m measure) {
 	case f.Kind == detect.RollingHotKey:
 		of = " of the hottest of the keys"
 	}
+	if f.Kind.OfKey() && !f.Quality.IsSampled() && m.mean.Value > 0 {
+		in = "these seconds" // of a sampled one the mean is over more than show it
+	}
 	if f.Quality.InBatches() {
 		at, in = "as a mean over the times between batches", "the time of the batches"
 	}
 	mean := func() {
 		if m.mean.Value > 0 {
-			p.fact("mean", "%s %s%s over %s%s", wording.Figure(m.mean), m.unit, of, wording.Seconds(int(f.Seconds)), meanAgainst(f, m))
+			p.fact("mean", "%s %s%s over %s%s", wording.Figure(m.mean), m.unit, of, meanOver(f), meanAgainst(f, m))
 		}
 	}
 	if f.OnlyMean() {
@@ -290,6 +286,24 @@ func figures(p *page, f *detect.Finding, m measure) {
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
+	}
+}
+
+// meanOver names the seconds that a mean is of. Those of a key go on to the last one judged; an
+// exact one has only seconds in which it had requests, from its first hot one on, and those of a
+// sampled one begin before it is known to be hot.
+func meanOver(f *detect.Finding) string {
+	n := wording.Seconds(int(f.Seconds))
+	all := int64(f.Through.Sub(f.FirstSeen)/time.Second) + 1
+	switch to := clock(f.Through.Unix()); {
+	case !f.Kind.OfKey() || f.Quality.InBatches() || all < 1:
+		return n
+	case f.Quality.IsSampled() || f.Seconds > all:
+		return fmt.Sprintf("the %s to %s", n, to)
+	case f.Seconds < all:
+		return fmt.Sprintf("the %s with requests of it, of those from %s to %s", n, clock(f.FirstSeen.Unix()), to)
+	default:
+		return fmt.Sprintf("the %s from %s to %s", n, clock(f.FirstSeen.Unix()), to)
 	}
 }
 

@@ -278,7 +278,7 @@ func (w *wholeTable) write(p *page) {
 		name, unit string
 		sum        float64
 	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
-		p.fact(l.name, "%s %s in all, %s a second on average", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))))
+		p.fact(l.name, "%s %s in all, %s a second on average over these %s", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), wording.Seconds(int(w.Seconds)))
 	}
 	switch t := w.Throttled; {
 	case t.Requests > 0 && t.WCU+t.RCU > 0:

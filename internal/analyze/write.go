@@ -106,14 +106,16 @@ func (r *Result) writeCSV(out io.Writer) error {
 		row[1], row[len(row)-1] = kind, wording.Cell(note)
 		_ = w.Write(row)
 	}
-	for i := range r.Findings {
-		_ = w.Write(record(&r.Findings[i]))
+	for _, group := range detect.Roots(r.Findings) {
+		for _, f := range group {
+			_ = w.Write(record(f, group[0]))
+		}
 	}
 	w.Flush()
 	return w.Error()
 }
 
-func record(f *detect.Finding) []string {
+func record(f, root *detect.Finding) []string {
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
 	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	return []string{
@@ -121,8 +123,8 @@ func record(f *detect.Finding) []string {
 		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
 		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
-		overCell(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
-		decimal(f.Utilization), decimal(f.Share), string(f.Reason), strconv.Itoa(f.Shards),
+		provenOver(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
+		decimal(f.Utilization), decimal(f.Share), string(f.Reason), shardsCell(f, root),
 		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region, "",
 	}
 }
@@ -259,7 +261,7 @@ func (r *Result) findings(on screen) string {
 		{Name: "peak/s", Right: true}, {Name: "of limit", Right: true}, {Name: "seconds over", Right: true, Spare: 3},
 		{Name: "shards", Right: true}, {Name: "peak at", Spare: 4},
 	}}
-	rows, alike, least := 0, 0, false
+	rows, alike, least, more := 0, 0, false, false
 	for _, group := range detect.Roots(r.Findings) {
 		shown := few(group)
 		for i, f := range shown[:min(len(shown), on.rows-rows)] {
@@ -269,8 +271,8 @@ func (r *Result) findings(on screen) string {
 			}
 			peak, ofLimit, at := peakCells(f)
 			t.Add(severity(f.Severity, on.colours), string(f.State), string(f.Kind), of+text.Trim(subject(f), 48), r.target(f.Target),
-				peak, ofLimit, overCell(f), shardsCell(f, group[0]), at)
-			least = least || f.OnlyMean()
+				peak, ofLimit, wording.OverSeconds(f), shardsCell(f, group[0]), at)
+			least, more = least || f.OnlyMean(), more || strings.HasPrefix(wording.OverSeconds(f), "≥")
 			rows++
 		}
 		if hidden := len(group) - len(shown); hidden > 0 && rows < on.rows {
@@ -280,11 +282,14 @@ func (r *Result) findings(on screen) string {
 	}
 	shown := t.Render(on.width)
 	if least {
-		shown += "\n" + wrap("≥: at least so much, by the mean: these samples cannot tell which second was the highest, nor how high it was. --explain KEY says what it may be at most.")
+		shown += "\n" + wrap("≥ of a peak: at least so much, by the mean: these samples cannot tell which second was the highest, nor how high it was. --explain KEY says what it may be at most.")
 	}
-	switch more := len(r.Findings) - rows - alike; {
-	case more > 0:
-		return shown + fmt.Sprintf("\nand %s more: --top shows more, -o csv, json or html has all", wording.Count(int64(more)))
+	if more {
+		shown += "\n" + wrap("≥ of seconds over: so many are proven, and others may have been over, too.")
+	}
+	switch hidden := len(r.Findings) - rows - alike; {
+	case hidden > 0:
+		return shown + fmt.Sprintf("\nand %s more: --top shows more, -o csv, json or html has all", wording.Count(int64(hidden)))
 	case alike > 0:
 		return shown + "\n-o csv, json or html has all rows"
 	}
@@ -302,9 +307,9 @@ func few(group []*detect.Finding) (shown []*detect.Finding) {
 	return shown
 }
 
-// overCell returns in how many seconds a finding's load was over the limit; nothing where
-// that is not known.
-func overCell(f *detect.Finding) string {
+// provenOver returns in how many seconds a finding's load is proven to be over the limit, as
+// a number beside that of the possible ones; nothing where that is not known.
+func provenOver(f *detect.Finding) string {
 	if f.OverSeconds == nil {
 		return ""
 	}

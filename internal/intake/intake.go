@@ -6,6 +6,7 @@ package intake
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -112,6 +113,7 @@ type Tally struct {
 	file    string
 	open    bool
 	atOpen  int64  // how many were good before the file
+	objects bool   // bad lines of it have objects
 	message []byte // at hand
 	line    int64  // of its first byte
 }
@@ -119,7 +121,7 @@ type Tally struct {
 // Begin begins a file.
 func (t *Tally) Begin(file string) {
 	t.End()
-	t.file, t.open, t.atOpen = file, true, t.good
+	t.file, t.open, t.atOpen, t.objects = file, true, t.good, false
 }
 
 // End ends the file at hand, if there is one.
@@ -164,12 +166,33 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 	}
 	number, whole, behind := t.locate(excerpt)
 	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
-	a := adviceOn(reason, glimpse{line: whole, behind: behind, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
+	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: t.inJSON(whole, behind), inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
 	fault.Remedy = a.text
 	if t.Hidden {
 		fault.Text = redact.Excerpt(whole)
 	}
 	of.add(fault, a.fits)
+}
+
+// inJSON reports whether other lines of the file at hand have objects: those that were seen, or
+// some of those behind.
+func (t *Tally) inJSON(whole, behind []byte) bool {
+	before := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
+	t.objects = t.objects || hasObject(whole)
+	for line := range bytes.Lines(behind) {
+		if before {
+			break
+		}
+		before = hasObject(line)
+	}
+	return before
+}
+
+// hasObject reports whether a line ends with an object of JSON.
+func hasObject(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	at := bytes.IndexByte(line, '{')
+	return at >= 0 && bytes.HasSuffix(line, []byte("}")) && json.Valid(line[at:])
 }
 
 // underPreamble reports whether a line is the first of a file but for what may stand before

@@ -29,24 +29,29 @@ var remedies = map[sample.Reason]string{
 	sample.ReasonBadBytes:   "the size is no whole number of bytes from 0",
 	sample.ReasonTooLarge:   "the size is more than DynamoDB allows: is it in bytes?",
 	sample.ReasonBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
-	sample.ReasonBadUnits:   "its units are no numbers from 0, or more than DynamoDB could serve",
-	sample.ReasonBadRate:    "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
-	sample.ReasonBadN:       "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
-	sample.ReasonBadCalls:   "calls is above 0 and at most n; leave a field of that name out with --map calls=",
-	sample.ReasonBadRetries: "attempts is a whole number from 1, waited_ms a number, failed true or false",
-	sample.ReasonBadText:    "a field that should be a text is none",
-	sample.ReasonBadAttrs:   "attrs are texts by name",
-	change.ReasonNotChange:  "it is no stream record: a file has one form",
-	change.ReasonBadImage:   "its image is not DynamoDB JSON",
-	cloudtrail.ReasonFailed: "the request was rejected before it cost anything",
-	cloudtrail.ReasonQuery:  "CloudTrail does not tell the key of a Query",
-	cloudtrail.ReasonBatch:  "CloudTrail does not tell the keys of a batch",
-	cloudtrail.ReasonNotRequest: "it is no data event of DynamoDB: the trail must log DynamoDB's data events, " +
-		"which is not its default",
+	sample.ReasonBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
+		"that only reads, whose units are rcu",
+	sample.ReasonBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
+	sample.ReasonBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
+	sample.ReasonBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
+	sample.ReasonBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.ReasonBadText:         "a field that should be a text is none",
+	sample.ReasonBadAttrs:        "attrs are texts by name",
+	change.ReasonNotChange:       "it is no stream record: a file has one form",
+	change.ReasonBadImage:        "its image is not DynamoDB JSON",
+	cloudtrail.ReasonFailed:      "the request was rejected before it cost anything",
+	cloudtrail.ReasonQuery:       "CloudTrail does not tell the key of a Query",
+	cloudtrail.ReasonBatch:       "CloudTrail does not tell the keys of a batch",
 	cloudtrail.ReasonTransaction: "CloudTrail does not tell the keys of this transaction",
 	cloudtrail.ReasonStatement:   "CloudTrail does not tell the keys of a statement",
 	mapped.ReasonQuote: fmt.Sprintf("a quote begins in this line and is not closed within %d KiB, or not before the next row: "+
 		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
+}
+
+// dataEvents are the reasons for what is a request of DynamoDB as a trail tells it, with how
+// many fields of one it has: that the trail logs them is known then.
+var dataEvents = map[sample.Reason]int{
+	cloudtrail.ReasonFailed: 3, cloudtrail.ReasonQuery: 3, cloudtrail.ReasonBatch: 3, cloudtrail.ReasonTransaction: 3, cloudtrail.ReasonStatement: 3,
 }
 
 // advice is what to do about a line.
@@ -61,6 +66,7 @@ type advice struct {
 type glimpse struct {
 	line, behind []byte
 	inside       bool // the line is known not to be a file's first
+	inJSON       bool // others of the file have objects of JSON
 	named        bool // names of its fields may be shown
 	of           Fields
 }
@@ -77,7 +83,7 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 		g.of = own{}
 	}
 	if text := remedies[reason]; text != "" {
-		return advice{text: text}
+		return advice{text, dataEvents[reason]}
 	}
 	if reason == change.ReasonKeySchema && g.named {
 		if remedy := keysRemedy(g.line); remedy != "" {
@@ -88,6 +94,8 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 		return advice{text: hint + ", in the file of --tables"}
 	}
 	switch reason {
+	case cloudtrail.ReasonNotRequest:
+		return advice{text: otherEvent(g.line)}
 	case ReasonUnreadable:
 		if a, is := aroundList(g.line); is {
 			return a
@@ -125,8 +133,25 @@ func aroundList(line []byte) (a advice, is bool) {
 // tableName is where stream records and CloudTrail's events name their table.
 var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`)
 
+// eventSource is where an event of CloudTrail names its service.
+var eventSource = regexp.MustCompile(`"eventSource"\s*:\s*"([a-z0-9.-]{3,64})"`)
+
+// otherEvent says what an event is that is no request to a table. That such events are in a
+// file is as it should be of a trail of a whole account.
+func otherEvent(line []byte) string {
+	const needs = "requests to tables are in a trail only if it logs DynamoDB's data events, which is not its default"
+	match := eventSource.FindSubmatch(line)
+	switch {
+	case match == nil:
+		return "it is no data event of DynamoDB: " + needs
+	case string(match[1]) == "dynamodb.amazonaws.com":
+		return "it is an event of DynamoDB about a table as a whole, and may stay in the file: " + needs
+	}
+	return "it is an event of " + string(match[1]) + ", and may stay in the file: " + needs
+}
+
 // keysRemedy says which key attributes a stream record or an event has, for the file that
-// says which is which; nothing where the line does not show two.
+// says which is which; nothing where the line does not show one or two.
 func keysRemedy(line []byte) string {
 	var keys Names
 	for _, name := range fieldsOf(line) {
@@ -137,12 +162,17 @@ func keysRemedy(line []byte) string {
 			}
 		}
 	}
-	if len(keys) != 2 {
-		return ""
-	}
 	table := "NAME"
 	if match := tableName.FindSubmatch(line); match != nil {
 		table = string(match[1])
+	}
+	switch len(keys) {
+	case 1:
+		key := wording.Printable(keys[0])
+		return fmt.Sprintf("its key has one attribute, %s, and the file of --tables says something else of %s: where %s has no sort key write tables: {%s: {partition_key: %s, sort_key: []}}", key, table, table, table, key)
+	case 2:
+	default:
+		return ""
 	}
 	which := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
 		" --query Table.KeySchema. If it is " + wording.Printable(keys[0]) + ", write"
@@ -235,6 +265,8 @@ func syntaxAdvice(g glimpse) advice {
 		return advice{text: "it is XML or HTML: give JSON, CSV or TSV"}
 	case behindText(text) != nil:
 		return behindAdvice(text[:bytes.IndexByte(text, '{')], behindText(text), g.named)
+	case g.inJSON:
+		return advice{text: "it has no JSON, as other lines of the file have: where it tells of no request, nothing is lost"}
 	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
 		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))}
 	case inColumns && g.named:
