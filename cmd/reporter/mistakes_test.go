@@ -76,6 +76,7 @@ func event(name, parameters string) string {
 }
 
 const (
+	assumed  = `{"eventTime":"2026-11-21T02:27:12Z","eventSource":"sts.amazonaws.com","eventName":"AssumeRole","requestParameters":{}}` + "\n"
 	keysOnly = `{"eventID":"1","eventName":"MODIFY","eventSource":"aws:dynamodb","tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,"Keys":{"id":{"S":"a"}},"StreamViewType":"KEYS_ONLY"}}`
 	sorted   = `{"eventID":"1","eventName":"MODIFY","eventSource":"aws:dynamodb","tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,"Keys":{"id":{"S":"a"},"at":{"N":"1"}},"StreamViewType":"KEYS_ONLY"}}`
 )
@@ -122,9 +123,11 @@ var mistakes = []mistake{
 	{"an empty key", "", `{"ts":1763692032185,"table":"orders","pk":"","op":"PutItem"}`, false},
 	{"neither operation nor units", "", `{"ts":1763692032185,"table":"orders","pk":"a"}`, false},
 	{"an operation of one's own", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"saveOrder"}`, false},
+	{"a read with write units", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","wcu":1}`, false},
 	{"a rate in per cent", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"PutItem","rate":50}`, false},
 	{"a log with JSON in its lines", "", "2026-11-21 12:00:00 INFO " + `{"time":1763692032185,"table":"orders","key":"a","op":"put"}` + "\n", false},
 	{"a log that begins with other lines", "", strings.Repeat("starting\n", 30) + strings.Repeat(`INFO {"msg":"metrics flushed"}`+"\n", 30) + `INFO {"time":1763692032185,"table":"orders","key":"a","op":"put"}` + "\n", false},
+	{"a line without JSON between those of a log", "", requests(20) + "WARN connection reset, retrying\n" + requests(20), true},
 	{"JSON of which most are no requests", "", strings.Repeat(`{"msg":"metrics flushed"}`+"\n", 30) + `{"time":1763692032185,"table":"orders","key":"a","op":"put"}` + "\n", false},
 	{"a log with the time in front of its JSON", "", "2026-11-21 12:00:00,123 [main] INFO " + `{"table":"orders","key":"a","op":"put"}` + "\n", false},
 	{"a log of Docker", "", `{"log":"INFO {\"key\":\"a\",\"table\":\"orders\",\"op\":\"put\"}\n","stream":"stdout","time":"2026-11-21T12:00:00Z"}` + "\n", false},
@@ -153,6 +156,9 @@ var mistakes = []mistake{
 	{"CloudTrail of such a table among other services' events", "", strings.Repeat(`{"eventTime":"2026-11-21T02:27:12Z","eventSource":"s3.amazonaws.com","eventName":"PutBucketAcl","requestParameters":{}}`+"\n", 20) + event("PutItem", `{"tableName":"orders","key":{"id":"a","at":"b"}}`), false},
 	{"CloudTrail of queries", "", event("Query", `{"tableName":"orders"}`), false},
 	{"CloudTrail without data events", "", `{"Records":[{"eventTime":"2026-11-21T02:27:12Z","eventSource":"s3.amazonaws.com","eventName":"PutBucketAcl","requestParameters":{}}]}`, false},
+	{"CloudTrail of an account, whose data events are not logged", "", strings.Repeat(assumed, 5), false},
+	{"CloudTrail of queries among other services' events", "", strings.Repeat(assumed, 20) + event("Query", `{"tableName":"orders"}`), false},
+	{"CloudTrail of what is done to a table itself", "", event("DescribeTable", `{"tableName":"orders"}`), false},
 	{"a stream of keys only", "", keysOnly, true},
 	{"a stream of keys only, of a table with a sort key", "", sorted, false},
 	{"a table's export", "", `{"Item":{"id":{"S":"a"}}}`, false},

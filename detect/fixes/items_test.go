@@ -127,13 +127,13 @@ func TestWhetherASplitIsPossible(t *testing.T) {
 	}
 }
 
-// TestCeilingsAreRoundedAlike: what a table can take is written with three digits, as where
-// its key design is judged.
+// TestCeilingsAreRoundedAlike: what a table can take is a bound, and written as where its key
+// design is judged.
 func TestCeilingsAreRoundedAlike(t *testing.T) {
 	t.Parallel()
 	c := with(hot(detect.HotKeyWrite, 900, op(sample.PutItem, 1, 900, 1)), func(c *fixes.Case) { c.Share = 0.6 })
 	steps := fixes.New().Steps(c)
-	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "the table as a whole can take about "+wording.Significant(1000/0.6)+" write units a second") {
+	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "the table as a whole can take at most "+wording.SignificantAtMost(1000/0.6)+" write units a second") {
 		t.Error(last.Text)
 	}
 }

@@ -230,7 +230,7 @@ func TestSeveralForms(t *testing.T) {
 	if v.Ceiling.WCU != nil && *v.Ceiling.WCU < 20_000 {
 		t.Errorf("the ceiling is %.0f, and the job had 3%% of all", *v.Ceiling.WCU)
 	}
-	if v.Design.Verdict != detect.DesignPoor || !strings.HasPrefix(v.Design.Why, "The key “job#nightly”, beside some 5,030 others, nearly all like user#<id>, had 92.") {
+	if v.Design.Verdict != detect.DesignPoor || !strings.HasPrefix(v.Design.Why, "The key “job#nightly”, beside some 5,030 others, all 256 compared like user#<id>, had 92.") {
 		t.Errorf("%+v", v.Design)
 	}
 }
@@ -378,7 +378,7 @@ func TestABurstIsNoCeiling(t *testing.T) {
 		says     string
 	}{
 		{1, false, "but not within seconds: one had 110% of a partition's limit"},
-		{120, true, "in the 120 seconds in which it was used: all keys together carried"},
+		{120, true, "in the 120 seconds from its first request to its last: with that share all keys together could carry at most "},
 	} {
 		w := newRecorder(1024)
 		for second := range int64(1200) {

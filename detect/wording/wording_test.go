@@ -32,9 +32,9 @@ func TestLeaves(t *testing.T) {
 		"550 WCU a shard, 55% of the limit":               {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
 		"550 WCU a part, 55% of the limit":                {Action: detect.ActionRename, Effort: detect.EffortCode, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
 		"500 to 700 WCU a shard, 50% to 70% of the limit": {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
-		"7.2 WCU on the fullest key, 0.7% of the limit; what a partition has depends on how many keys share it": {Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(detect.HotKeyWrite, 7.2, 7.2)},
-		"about 550 WCU on average on the fullest part, 55% of the limit":                                        {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
-		"cannot be proven from the samples: that is not known":                                                  {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},
+		"about 7.2 WCU a second on average on the key with the most, 0.7% of the limit; what a partition has depends on how many keys share it": {Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(detect.HotKeyWrite, 7.2, 7.2)},
+		"about 550 WCU on average on the fullest part, 55% of the limit":                                                                        {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
+		"cannot be proven from the samples: that is not known":                                                                                  {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},
 	} {
 		if got := wording.Leaves(&s); got != want {
 			t.Errorf("it leaves %q, want %q", got, want)
@@ -53,8 +53,8 @@ func TestShares(t *testing.T) {
 		"a with 30 to 32%; b with 20 to 22%; c with 15 to 17%; and at least 1 more": {
 			{Text: "a", Low: 0.3, High: 0.32}, {Text: "b", Low: 0.2, High: 0.22}, {Text: "c", Low: 0.15, High: 0.17}, {Text: "d", Low: 0.1, High: 0.12},
 		},
-		"no caller has more than 23%": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
-		"":                            {{Text: "a", Low: 0.1, High: 0.9}},
+		"no caller has more than 23%, so that none makes most of the load": {{Text: "a", Low: 0.04, High: 0.22}, {Text: "b", Low: 0.03, High: 0.225}},
+		"": {{Text: "a", Low: 0.1, High: 0.9}},
 	} {
 		if got := wording.Shares("caller", parts); got != want {
 			t.Errorf("%+v are written as %q, want %q", parts, got, want)

@@ -148,11 +148,11 @@ func TestCellsThatSayNothing(t *testing.T) {
 		}
 	}
 	known := &detect.Finding{Kind: detect.RollingHotKey, OverSeconds: new(int)}
-	if got := overCell(known); got != "0" {
+	if got := wording.OverSeconds(known); got != "0" {
 		t.Errorf("0 seconds over are %q", got)
 	}
 	rolling := &detect.Finding{Kind: detect.RollingHotKey, Severity: detect.Critical, Utilization: 1.2}
-	if got := overCell(rolling); got != "" {
+	if got := wording.OverSeconds(rolling); got != "" {
 		t.Errorf("an unknown number of seconds over is %q", got)
 	}
 	if got := overText(rolling); !strings.Contains(got, "is not known") {

@@ -266,7 +266,7 @@ func syntaxAdvice(g glimpse) advice {
 	case behindText(text) != nil:
 		return behindAdvice(text[:bytes.IndexByte(text, '{')], behindText(text), g.named)
 	case g.inJSON:
-		return advice{text: "it has no JSON, as other lines of the file have: where it tells of no request, nothing is lost"}
+		return advice{text: "it is text without JSON in a file that has JSON in other lines: what it tells of is not counted"}
 	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
 		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))}
 	case inColumns && g.named:
