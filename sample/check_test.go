@@ -14,6 +14,16 @@ func TestCheckOfForeignRecords(t *testing.T) {
 	if reason := sound.Check(); reason != "" {
 		t.Fatalf("a sound record is %s", reason)
 	}
+	read := sound
+	read.Op, read.WCU = sample.Query, 1
+	if reason := read.Check(); reason != sample.ReasonBadUnits {
+		t.Errorf("a query with write units is %q", reason)
+	}
+	again := sound // a transaction that is sent again reads what it wrote
+	again.Op, again.WCU, again.RCU = sample.TransactWriteItems, 0, 2000
+	if reason := again.Check(); reason != "" {
+		t.Errorf("a transaction that was sent again is %q", reason)
+	}
 	for want, spoil := range map[sample.Reason]func(r *sample.Record){
 		sample.ReasonBadTime:    func(r *sample.Record) { r.Time = 0 },
 		sample.ReasonBadRead:    func(r *sample.Record) { r.Read = 3 },

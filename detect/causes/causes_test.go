@@ -75,6 +75,16 @@ func TestMoving(t *testing.T) {
 		}
 		all := append(c.found, found...)
 		causes.Assign(all, policy)
+		moving := 0
+		for i := range all {
+			f := &all[i]
+			if f.Reason == detect.MovingLoad && f.Kind.OfKey() && !f.AdvisesShards() && f.Shards == 1 {
+				moving++
+			}
+		}
+		if moving != c.keys {
+			t.Errorf("%s: %d of its keys say what the hot spot says, want %d", name, moving, c.keys)
+		}
 		incidents := detect.Incidents(all)
 		at := slices.IndexFunc(incidents, func(i detect.Incident) bool { return i.Root == found[0].Fingerprint })
 		if at < 0 || incidents[at].Cause != detect.CauseMovingHotSpot || incidents[at].Severity != detect.Critical ||

@@ -484,6 +484,26 @@ func TestABurstBoundsNoTable(t *testing.T) {
 	}
 }
 
+// TestQueriesOfAllShards: shards divide no load of queries that ask all of them and cost the
+// least already, and of others what they read beyond that.
+func TestQueriesOfAllShards(t *testing.T) {
+	t.Parallel()
+	for units, says := range map[float64]string{
+		0.5:  "one that asks all of them is 2 queries, and these cost the least that there is already",
+		12.5: "one that asks all of them is 2 queries, which divide what it reads beyond that least if it reads the whole key",
+	} {
+		text := ""
+		for _, s := range fixes.New().Steps(hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 3500/units, units))) {
+			if s.Action == detect.ActionShard {
+				text += s.Text
+			}
+		}
+		if !strings.Contains(text, "Shards for reads help as far as a query knows its shard: "+says) {
+			t.Errorf("of %g units: %q", units, text)
+		}
+	}
+}
+
 // TestAMigrationSaysWhenLoadLeaves: readers of an index leave the old one before it is deleted,
 // writers do not; and of a key that may be one item it says what is done with the item.
 func TestAMigrationSaysWhenLoadLeaves(t *testing.T) {
@@ -498,6 +518,7 @@ func TestAMigrationSaysWhenLoadLeaves(t *testing.T) {
 		{"reads of an index", with(hot(detect.HotKeyRead, 3900, op(sample.Query, 1, 7800, 0.5)), index), "Until (c) the old key has all of its reads still", "Until (d) a write goes to both indexes, and", false},
 		{"writes of an index", with(hot(detect.HotGSIKey, 1500, op(sample.PutItem, 1, 1500, 1)), index), "Until (d) a write goes to both indexes, and the old key has all of its load still", "Until (c)", false},
 		{"items of a table", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "where the shard has one, that is the newer, and the old one is deleted alone", "nothing is moved", false},
+		{"items that change meanwhile", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "deletes it from “k”, only if it has not changed since it was read, and puts it in its shard, only if that has none", "nothing is moved", false},
 		{"what may be one item", hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 1500, 1)), "If it is one item, of which the value is divided, nothing is moved", "Until (c)", true},
 	} {
 		if c.withoutSortKey {

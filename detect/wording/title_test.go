@@ -29,6 +29,10 @@ func TestTitle(t *testing.T) {
 	bursts := of(detect.HotKeyWrite, "bursts", 2089, 0, 900)
 	bursts.Peak.WCU.Low, bursts.Peak.WCU.High = 1000, 4159
 	bursts.Mean.WCU, bursts.Quality.Sampling = detect.Figure{Value: 613, Low: 588, High: 639}, detect.SamplingByCall
+	short := of(detect.HotKeyWrite, "short", 1500, 0, 180)
+	short.OverSeconds = new(12)
+	possibly := of(detect.HotKeyWrite, "possibly", 1500, 0, 180)
+	possibly.OverSeconds, possibly.PossibleSeconds = new(12), 168
 	over := of(detect.HotKeyRead, "settings", 0, 12_000, 45)
 	over.State = detect.Resolved
 	rolling := of(detect.RollingHotKey, "2026-11-21", 1200, 0, 300)
@@ -39,6 +43,8 @@ func TestTitle(t *testing.T) {
 	few.Sharding = &detect.Sharded{Base: "a", Shards: 4, Needed: 14}
 	for want, f := range map[string]*detect.Finding{
 		"eu-west-1/orders: key “merchant#7” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min":                               of(detect.HotKeyWrite, "merchant#7", 1500, 0, 240),
+		"eu-west-1/orders: key “short” needs up to 1,500 WCU/s, 1.5 times what one partition serves, over the limit for 12 s within 3 min":             short,
+		"eu-west-1/orders: key “possibly” needs up to 1,500 WCU/s, 1.5 times what one partition serves, hot for 3 min":                                 possibly,
 		"eu-west-1/orders: key “warm” needs up to 960 WCU/s, 96% of what one partition serves, hot for 90 s":                                           of(detect.HotKeyWrite, "warm", 960, 0, 90),
 		"eu-west-1/orders: key “settings” needed up to 12,000 RCU/s, 4 times what one partition is certain to serve, hot for 45 s, until 12:00:44 UTC": over,
 		"eu-west-1/orders: a new key is hot each day, the last “2026-11-21”, for 5 min":                                                                rolling,
@@ -91,6 +97,23 @@ func TestLoad(t *testing.T) {
 }
 
 // TestSpan: no time is cut off, which would make 171 s "2 min" of them.
+// TestOverSeconds: what is proven of samples is the least.
+func TestOverSeconds(t *testing.T) {
+	t.Parallel()
+	sampled := detect.Quality{Sampling: detect.SamplingByCall}
+	for want, f := range map[string]detect.Finding{
+		"1,180": {Kind: detect.HotKeyWrite, OverSeconds: new(1180)},
+		"≥8":    {Kind: detect.HotKeyWrite, OverSeconds: new(8), PossibleSeconds: 892, Quality: sampled},
+		"9":     {Kind: detect.HotKeyWrite, OverSeconds: new(9), Quality: sampled}, // no other may have been
+		"≥7":    {Kind: detect.MovingHotSpot, OverSeconds: new(7), Quality: sampled},
+		"":      {Kind: detect.RollingHotKey},
+	} {
+		if got := wording.OverSeconds(&f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[int]string{

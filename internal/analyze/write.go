@@ -106,10 +106,13 @@ func (r *Result) writeCSV(out io.Writer) error {
 		row[1], row[len(row)-1] = kind, wording.Cell(note)
 		_ = w.Write(row)
 	}
+	roots := map[string]*detect.Finding{}
 	for _, group := range detect.Roots(r.Findings) {
-		for _, f := range group {
-			_ = w.Write(record(f, group[0]))
-		}
+		roots[group[0].Incident] = group[0]
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		_ = w.Write(record(f, roots[f.Incident]))
 	}
 	w.Flush()
 	return w.Error()

@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 )
 
@@ -129,6 +130,54 @@ func TestTheRemedyIsOfLinesThatLookLikeRequests(t *testing.T) {
 		}
 		if f := tally.Reading().Faults[0]; f.Line != c.line || !strings.Contains(f.Remedy, c.want) {
 			t.Errorf("%s: %s", c.story, f.String())
+		}
+	}
+}
+
+// TestRemediesOfATrail: events of other services, or about a table itself, are no fault of a
+// trail; and a key of one attribute cannot be told apart from what settings say.
+func TestRemediesOfATrail(t *testing.T) {
+	t.Parallel()
+	const put = `{"eventSource":"dynamodb.amazonaws.com","eventName":"PutItem","requestParameters":{"tableName":"orders","key":{"id":"a"}}}`
+	for _, c := range []struct {
+		reason     sample.Reason
+		line, want string
+	}{
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com, and may stay in the file"},
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "about a table as a whole, and may stay"},
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"a customer"}`, "it is no data event of DynamoDB: requests to tables"},
+		{change.ReasonKeySchema, put, "its key has one attribute, id, and the file of --tables says something else of orders: where orders has no sort key write tables: {orders: {partition_key: id, sort_key: []}}"},
+	} {
+		if got := intake.Remedy(c.reason, []byte(c.line), true, nil); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.line, got)
+		}
+	}
+}
+
+// TestTextBetweenObjects: a line without JSON is no row of CSV in a file whose other lines have
+// JSON, before it or behind.
+func TestTextBetweenObjects(t *testing.T) {
+	t.Parallel()
+	const text, object, csv = "WARN connection reset, retrying", `INFO {"a":1}`, "these are CSV columns"
+	for lines, want := range map[string]string{
+		text + "\n" + object + "\n": "it is text without JSON", text + "\n" + text + "\n": csv, object + "\n" + text + "\n": "it is text without JSON",
+	} {
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(lines), 1)
+		at := 0
+		for line := range strings.Lines(lines) {
+			reason, end := sample.ReasonSyntax, at+len(line)-1
+			if strings.Contains(line, "{") {
+				reason = sample.ReasonNoTime
+			}
+			tally.Bad(reason, []byte(lines)[at:end:end])
+			at += len(line)
+		}
+		for _, f := range tally.Reading().Faults {
+			if f.Reason == sample.ReasonSyntax && !strings.Contains(f.Remedy, want) {
+				t.Errorf("%q: %s", lines, f.Remedy)
+			}
 		}
 	}
 }

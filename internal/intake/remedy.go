@@ -134,7 +134,7 @@ func aroundList(line []byte) (a advice, is bool) {
 var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`)
 
 // eventSource is where an event of CloudTrail names its service.
-var eventSource = regexp.MustCompile(`"eventSource"\s*:\s*"([a-z0-9.-]{3,64})"`)
+var eventSource = regexp.MustCompile(`"eventSource"\s*:\s*"([a-z0-9-]{2,40}\.amazonaws\.com)"`)
 
 // otherEvent says what an event is that is no request to a table. That such events are in a
 // file is as it should be of a trail of a whole account.

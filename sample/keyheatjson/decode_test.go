@@ -20,13 +20,13 @@ func good(id string, more ...string) string {
 func TestDecodeReadsEveryField(t *testing.T) {
 	t.Parallel()
 	k := decode(`{"ts":"2025-11-21T03:27:12.185999+01:00","table":"orders","index":"by-status",`+
-		`"pk":["open",7],"sk":{"B":"AAE="},"op":"Query","rcu":1.5,"wcu":0.0004,"bytes":5000,"read":"strong",`+
+		`"pk":["open",7],"sk":{"B":"AAE="},"op":"ExecuteStatement","rcu":1.5,"wcu":0.0004,"bytes":5000,"read":"strong",`+
 		`"throttle":"IndexReadKeyRangeThroughputExceeded","rate":0.25,"n":3,"calls":0.12,"attempts":4,"waited_ms":412.5,"failed":true,"call":"c\u002d1","caller":"role\/web","account":"123",`+
 		`"region":"eu-central-1","id":"e\u002d1","attrs":{"tenant":"t\n","status":"open"},"unknown":[{"a":[null,1e5]}]}`, 5)
 	want := []sample.Record{{
 		Time: 1763692032185, Table: "orders", Index: "by-status",
 		PK: sample.Key{Type: "SN", Text: "open|7"}, SK: sample.Key{Type: "B", Text: "AAE="},
-		Op: sample.Query, RCU: 1500, WCU: 1, Bytes: 5000, Read: sample.Strong,
+		Op: sample.ExecuteStatement, RCU: 1500, WCU: 1, Bytes: 5000, Read: sample.Strong,
 		Throttle: "IndexReadKeyRangeThroughputExceeded", Rate: 0.25, N: 3, Calls: 0.12, Call: "c-1",
 		Attempts: 4, Waited: 412.5, Failed: true,
 		Caller: "role/web", Account: "123", Region: "eu-central-1", ID: "e-1",
@@ -153,6 +153,7 @@ func TestDecodeReasons(t *testing.T) {
 		{"units below none by a hair", sample.ReasonBadUnits, good("x", `"rcu":-1e-300`)},
 		{"infinite units", sample.ReasonBadUnits, good("x", `"wcu":1e999`)},
 		{"a million and one units", sample.ReasonBadUnits, good("x", `"wcu":1000001`)},
+		{"a read with write units", sample.ReasonBadUnits, `{"ts":1763692032185,"table":"orders","pk":"x","op":"GetItem","wcu":1}`},
 		{"units in a string", sample.ReasonBadUnits, good("x", `"wcu":"1"`)},
 		{"a load beyond all tables", sample.ReasonBadUnits, good("x", `"wcu":1000`, `"n":1000`, `"rate":0.0001`)},
 		{"nothing sampled", sample.ReasonBadRate, good("x", `"rate":0`)},

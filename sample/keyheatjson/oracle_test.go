@@ -595,6 +595,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{r.Bytes < 0, sample.ReasonBadBytes},
 		{r.Bytes > maxBytes, sample.ReasonTooLarge},
 		{r.RCU < 0 || r.WCU < 0 || r.RCU > 1e9 || r.WCU > 1e9, sample.ReasonBadUnits},
+		{r.WCU > 0 && slices.Contains([]string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}, operations[r.Op]), sample.ReasonBadUnits},
 		{r.Rate < 1e-9 || r.Rate > 1, sample.ReasonBadRate},
 		{r.N < 1 || r.N > 1e9, sample.ReasonBadN},
 		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.ReasonBadCalls},

@@ -154,6 +154,9 @@ func record(t *rapid.T) sample.Record {
 		Caller:   text.Draw(t, "caller"), Account: text.Draw(t, "account"),
 		Region: text.Draw(t, "region"), ID: text.Draw(t, "id"),
 	}
+	if r.Op.IsRead() {
+		r.WCU = 0
+	}
 	if rapid.Bool().Draw(t, "has calls") {
 		r.Calls = rapid.Float64Range(sample.MinCalls, float64(r.N)).Draw(t, "calls")
 	}

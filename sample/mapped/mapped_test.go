@@ -199,7 +199,7 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 // which finds nothing of the field in a sample without it.
 func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	t.Parallel()
-	whole := `{"ts":1763692032185,"table":"orders","index":"i","pk":"a","sk":"b","op":"GetItem","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
+	whole := `{"ts":1763692032185,"table":"orders","index":"i","pk":"a","sk":"b","op":"ExecuteStatement","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
 		`"throttle":"t","rate":0.5,"n":2,"calls":2,"attempts":3,"waited_ms":4,"failed":true,"call":"c","caller":"d","account":"e","region":"f","id":"g","attrs":{"h":"i"}}`
 	var direct heard
 	keyheatjson.NewDecoder().Decode([]byte(whole), 0, &direct)
