@@ -18,6 +18,38 @@ type Diagnosis struct {
 // Diagnose returns why the table will not heal a hot key itself. What no split helps
 // comes before what one might; the verdict on splits is that of [detect.Split].
 func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
+	d := diagnosis(f, facts)
+	d.Why += served(f, d.Reason)
+	return d
+}
+
+// What a key's mean over at least servedLong seconds says where no request of it is marked as
+// throttled: from heldFrom on, as a share of the limit, it may be held at that.
+const servedLong, heldFrom = 60, 0.9
+
+// served says what it means that writes near or above the limit for long are not marked as
+// throttled, in units that DynamoDB reports of what it served. A sentence more begins with a
+// space; empty where nothing follows.
+func served(f *detect.Finding, reason detect.Reason) string {
+	estimated := f.Quality.Estimated
+	if f.Kind == detect.HotKeyRead || f.Quality.Source != detect.SourceRequests || estimated == nil || *estimated || f.Quality.InBatches() ||
+		f.Evidence == nil || f.Evidence.Records < detect.MinRecords || f.Evidence.Throttled() > 0 || f.Seconds < servedLong {
+		return ""
+	}
+	limit := detect.Units(detect.Limit(f.Kind))
+	switch mean, undivided := f.Mean.WCU, reason == detect.HotItem || reason == detect.LSIBlocked; {
+	case mean.Low > limit && undivided:
+		return " No request is marked as throttled, although one partition cannot serve so much: the samples count attempts, and do not tell which were refused."
+	case mean.Low > limit:
+		return " No request is marked as throttled, although one partition cannot serve so much: either the key's items are on several partitions already, or the samples count attempts and do not tell which were refused."
+	case mean.Value >= heldFrom*limit && f.Over() == 0:
+		return fmt.Sprintf(" No request is marked as throttled. Samples of served requests alone cannot show what was refused, and a load that stays so near to the limit is also what a key looks like that is held at it: the metric %sKeyRangeThroughputThrottleEvents tells.", detect.Side(f.Kind, "Write", "Read"))
+	}
+	return ""
+}
+
+// diagnosis returns why the table will not heal a hot key, by the first that says so.
+func diagnosis(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 	for _, diagnose := range []func(*detect.Finding, *detect.TableFacts) (Diagnosis, bool){
 		hotItem, rollingKey, lsiBlocked, moving, splittable,
 	} {
@@ -171,11 +203,11 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	why := fmt.Sprintf("The load is spread over at least %s sort keys %s: adaptive capacity can split the key's items over partitions, after some minutes of sustained load. ",
 		wording.Count(int64(math.Round(f.Evidence.SortKeys.Distinct))), each)
 	if s.Splits > 0 {
-		healed := "healed the last " + span(s.Seconds)
+		heal := "heal it"
 		if s.Residual > (1-alike)*detect.Units(detect.Limit(f.Kind)) {
-			healed = "brought the last " + span(s.Seconds) + " to just below the limit"
+			heal = "bring it to just below the limit"
 		}
-		why += fmt.Sprintf("%s would have %s: the fullest part then has about %s on average.", capital(splits(s.Splits)), healed, perSecond(f, s.Residual))
+		why += fmt.Sprintf("If the load goes on as in the last %s, %s would %s: the fullest part then has about %s on average.", span(s.Seconds), splits(s.Splits), heal, perSecond(f, s.Residual))
 	} else {
 		why += fmt.Sprintf("In the last %s it was below the limit on average: whether DynamoDB splits then is not published.", span(s.Seconds))
 	}
@@ -184,8 +216,6 @@ func splittable(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 	}
 	return Diagnosis{detect.Splittable, why}, true
 }
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // sortKeysKnown reports whether nearly all requests tell their sort keys.
 func sortKeysKnown(f *detect.Finding) bool {
@@ -217,7 +247,7 @@ func undetermined(f *detect.Finding) string {
 	case s.Item > 0.5*limit && s.Item <= limit && s.Load <= limit:
 		return fmt.Sprintf("One item, %s, has at least %s of the key's load. That is below what one partition serves; no split helps the item if it grows.", itemText(f), perSecond(f, s.Item))
 	case s.Seconds < detect.SplitSeconds:
-		return fmt.Sprintf("The key's load was seen for %s. It takes %s of it to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
+		return fmt.Sprintf("Where the key's load lies among its sort keys was seen for %s. It takes %s of that to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
 	if s.Direction == detect.Rising || s.Direction == detect.Falling {
 		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until the tail reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))

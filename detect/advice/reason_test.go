@@ -19,11 +19,11 @@ func TestWhatSplitsLeaveIsAMean(t *testing.T) {
 	}{
 		{
 			"splits help", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 673},
-			[]string{"is spread over at least 385 sort keys a second", "One split would have healed the last 2 minutes: the fullest part then has about 673 write units a second on average."},
+			[]string{"is spread over at least 385 sort keys a second", "If the load goes on as in the last 2 minutes, one split would heal it: the fullest part then has about 673 write units a second on average."},
 		},
 		{
 			"splits help but little", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 968},
-			[]string{"One split would have brought the last 2 minutes to just below the limit: the fullest part then has about 968 write units a second on average."},
+			[]string{"If the load goes on as in the last 2 minutes, one split would bring it to just below the limit: the fullest part then has about 968 write units a second on average."},
 		},
 		{
 			"the load moves", detect.Split{Verdict: detect.SplitMoving, Direction: detect.Rising, Splits: 2, Residual: 1500, Refused: 0.33},

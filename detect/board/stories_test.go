@@ -87,7 +87,7 @@ var arithmetic = []story{
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
 	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
-		says: []string{"With 80% of the load on this key the table as a whole can take about 1,250 write units a second, as long as"},
+		says: []string{"With 80% of the load on this key the table as a whole can take at most 1,250 write units a second, as long as"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 60, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
@@ -149,9 +149,9 @@ var reasonStories = []story{
 	// An item is hot by its own load, not by its share of the key's: the Guide's limit is
 	// of the item, and half of 1,500 is below it.
 	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "One item, sort key “the-one”", "more than one partition serves", "Sharding will not help as the item is"),
-	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "would have healed the last 2 minutes").with(lasting),
+	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "in the last 2 minutes, one split would heal it").with(lasting),
 	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(lasting),
-	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would have healed").with(lasting),
+	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would heal it").with(lasting),
 	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "seen for 3 seconds", "It takes 120 seconds"),

@@ -517,7 +517,7 @@ func TestAMigrationSaysWhenLoadLeaves(t *testing.T) {
 	}{
 		{"reads of an index", with(hot(detect.HotKeyRead, 3900, op(sample.Query, 1, 7800, 0.5)), index), "Until (c) the old key has all of its reads still", "Until (d) a write goes to both indexes, and", false},
 		{"writes of an index", with(hot(detect.HotGSIKey, 1500, op(sample.PutItem, 1, 1500, 1)), index), "Until (d) a write goes to both indexes, and the old key has all of its load still", "Until (c)", false},
-		{"items of a table", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "where the shard has one, that is the newer, and the old one is deleted alone", "nothing is moved", false},
+		{"items of a table", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "Where the shard has an item, that is the newer: delete the old one alone", "nothing is moved", false},
 		{"items that change meanwhile", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), "deletes it from “k”, only if it has not changed since it was read, and puts it in its shard, only if that has none", "nothing is moved", false},
 		{"what may be one item", hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 1500, 1)), "If it is one item, of which the value is divided, nothing is moved", "Until (c)", true},
 	} {

@@ -216,6 +216,10 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	}
 	p.heading(heading)
 	for i := range steps {
+		if s := &steps[i]; s.Action == detect.ActionMigrate && i > 0 && wording.Takes(s) == wording.Takes(&steps[i-1]) && wording.Leaves(s) == wording.Leaves(&steps[i-1]) {
+			p.paragraph(5, fmt.Sprintf("  %d. ", i+1), s.Text) // the way to the step before it, which says what it takes and leaves
+			continue
+		}
 		step(p, i+1, &steps[i])
 	}
 	if sections := guides(steps); sections != "" {
@@ -437,7 +441,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	case m.peak.Low == m.peak.Value && !sampled:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is at least %s for certain, and at most %s: the difference may belong to other keys that were counted together with it.", low, high))
 	case f.OnlyMean():
-		p.paragraph(2, "  ", fmt.Sprintf("Not every request was sampled: the mean holds within its bounds with 95%% confidence, and no second is proven to have more than the mean. Where a step needs the highest second, it takes an estimate of it, %s %s. The severity is decided by a bound that holds with 99.9999%%.", wording.About(m.peak.Value), m.unit))
+		p.paragraph(2, "  ", fmt.Sprintf("Not every request was sampled: the mean holds within its bounds with 95%% confidence, and no single second is proven to have more than the mean may be, %s %s. Where a step needs the highest second, it takes an estimate of it, %s %s. The severity is decided by a bound that holds with 99.9999%%.", wording.AtMost(m.mean.High), m.unit, wording.About(m.peak.Value), m.unit))
 	default:
 		p.paragraph(2, "  ", fmt.Sprintf("The peak is an estimate, because not every request was sampled: with 95%% confidence it is between %s and %s. The severity is decided by a bound that holds with 99.9999%%.", low, high))
 	}

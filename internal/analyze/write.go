@@ -193,6 +193,9 @@ func (r *Result) samplesRead() string {
 	if least := r.Samples.Least(); least != "" {
 		b.WriteString(least + "\n")
 	}
+	if unrated := r.Samples.Unrated(); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
+		b.WriteString(wrap(unrated) + "\n")
+	}
 	for i := range r.Gaps {
 		b.WriteString(strings.TrimSuffix(notCounted(&r.Gaps[i]), ".") + "\n")
 	}
@@ -285,7 +288,7 @@ func (r *Result) findings(on screen) string {
 	}
 	shown := t.Render(on.width)
 	if least {
-		shown += "\n" + wrap("≥ of a peak: at least so much, by the mean: these samples cannot tell which second was the highest, nor how high it was. --explain KEY says what it may be at most.")
+		shown += "\n" + wrap("≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high. --explain KEY says what it had at most.")
 	}
 	if more {
 		shown += "\n" + wrap("≥ of seconds over: so many are proven, and others may have been over, too.")

@@ -41,6 +41,8 @@ type Reading struct {
 	// many there are.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
+	// unrated counts the samples of which nothing says whether others were not sampled.
+	unrated int64
 }
 
 // Fault is a line that could not be counted for a reason.
@@ -104,11 +106,11 @@ type Tally struct {
 	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names.
 	Fields Fields
 
-	good, unsized int64
-	bad           map[sample.Reason]int64
-	faults        map[sample.Reason]*faults
-	unread        []string
-	unreadFiles   int
+	good, unsized, unrated int64
+	bad                    map[sample.Reason]int64
+	faults                 map[sample.Reason]*faults
+	unread                 []string
+	unreadFiles            int
 
 	file    string
 	open    bool
@@ -142,6 +144,9 @@ func (t *Tally) Message(value []byte, line int64) { t.message, t.line = value, l
 // Good counts a sample.
 func (t *Tally) Good(r *sample.Record) {
 	t.good++
+	if r.Rate >= 1 && r.Calls == 0 && !r.Change {
+		t.unrated++
+	}
 	if r.Estimated && r.Bytes == 0 {
 		t.unsized++
 	}
@@ -253,7 +258,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {

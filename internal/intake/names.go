@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
@@ -148,12 +149,17 @@ var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/
 // suggest returns a --map that makes samples of lines with these fields, as far as names
 // tell it, to be copied as it stands: what nothing is named like is in capitals, for a
 // person to fill in. fits is how many of time, key, and operation or units it found.
-func (n Names) suggest() (text string, fits int) {
+//
+// operation is a field whose value is an operation of DynamoDB, whatever its name; empty for none.
+func (n Names) suggest(operation string) (text string, fits int) {
 	var parts []string
 	taken := make(map[string]bool)
 	worked := false // an operation or units are found
 	for _, s := range synonyms {
 		from := n.like(s.names, taken)
+		if s.field == "op" && operation != "" {
+			from = operation
+		}
 		if s.field == "pk" && from == "" {
 			from = n.ending(taken, "id", "key")
 		}
@@ -183,6 +189,20 @@ func (n Names) suggest() (text string, fits int) {
 	}
 	return "--map " + shellQuote(strings.Join(parts, ",")), fits
 }
+
+// operation returns the first field of an object whose value is an operation by its API name;
+// empty for none.
+func (n Names) operation(line []byte) string {
+	for _, field := range n[:min(len(n), maxLooked)] {
+		if _, is := sample.ParseOp(mapped.Value(line, field)); is {
+			return field
+		}
+	}
+	return ""
+}
+
+// maxLooked is of how many fields the values are looked at.
+const maxLooked = 100
 
 // shellQuote writes a word for a shell, which takes what is in quotes as it is.
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -205,12 +205,15 @@ var missing = map[sample.Reason]string{
 	sample.ReasonNoOp: "operation (op) and no units (rcu, wcu)",
 }
 
+// lookAmong follows a mapping that was guessed by names.
+const lookAmong = "; look among them for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
+
 func missingAdvice(reason sample.Reason, g glimpse) advice {
 	names, of := Names(g.of.Columns()), g.of
 	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
 		names = fieldsOf(g.line[at:])
 	}
-	_, fits := names.suggest()
+	_, fits := names.suggest("")
 	for _, field := range []string{"ts", "pk"} {
 		if theirs := of.Called(field); theirs != field && names.has(theirs) {
 			fits++ // what was said counts for as much as what a name tells
@@ -242,8 +245,12 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 	if !g.named || len(names) == 0 {
 		return say(what + ": say which field it is with --map")
 	}
-	suggested, _ := names.suggest()
-	return say(what + "; its fields are " + names.String() + ": try " + suggested)
+	operation := ""
+	if len(g.of.Columns()) == 0 {
+		operation = names.operation(g.line)
+	}
+	suggested, _ := names.suggest(operation)
+	return say(what + "; its fields are " + names.String() + ": try " + suggested + lookAmong)
 }
 
 // syntaxAdvice says what a line that is no JSON seems to be.
@@ -270,8 +277,8 @@ func syntaxAdvice(g glimpse) advice {
 	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
 		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))}
 	case inColumns && g.named:
-		suggested, fits := columns.withCells(&header, g.behind).suggest()
-		return advice{fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), suggested), fits}
+		suggested, fits := columns.withCells(&header, g.behind).suggest("")
+		return advice{fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), suggested) + lookAmong, fits}
 	case inColumns:
 		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator))}
 	}
@@ -299,11 +306,11 @@ func behindAdvice(before, object []byte, named bool) advice {
 	if !named || len(names) == 0 {
 		return advice{text: what + "name its fields with --map"}
 	}
-	suggested, fits := names.suggest()
+	suggested, fits := names.suggest(names.operation(object))
 	if names.like(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}
-	return advice{what + suggested, fits}
+	return advice{what + suggested + lookAmong, fits}
 }
 
 // isFigure reports whether a cell is a number or a time, as no column is called.
