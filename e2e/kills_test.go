@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,17 +38,10 @@ func TestKilledWhenSettled(t *testing.T) {
 }
 
 func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
-	until := make(chan struct{})
-	stop := sync.OnceFunc(func() { close(until) })
-	l := layout{topic: "settled", perSecond: 5000, paced: true, until: until}
+	l := layout{topic: "settled", perSecond: 5000}
 	w := newScenario(t, l.topic)
-	began := time.Now().Truncate(time.Second)
-	laid := make(chan struct{})
-	go func() {
-		defer close(laid)
-		l.produce(t, w.kafka.Addr, began)
-	}()
-	defer func() { stop(); <-laid }()
+	began := time.Now()
+	end := l.pour(t, w.kafka.Addr)
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +61,7 @@ func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
 		c.start(t)
 		took = append(took, g.settles(t, before).Sub(killed))
 	}
-	stop()
-	<-laid
+	end()
 	lasted := time.Since(began)
 	want := readTopic(t, w.kafka.Addr, l.topic)
 	w.matchesTopic(t, want, 2*time.Minute)

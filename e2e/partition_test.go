@@ -33,16 +33,9 @@ const takeover, lease = 25 * time.Second, 35 * time.Second
 // how long a partition was not counted.
 func TestCutNetwork(t *testing.T) {
 	n := newNetwork(t)
-	until := make(chan struct{})
-	l := layout{topic: "network", perSecond: 2000, paced: true, until: until}
-	began := time.Now().Truncate(time.Second)
-	laid := make(chan struct{})
-	go func() {
-		defer close(laid)
-		l.produce(t, n.kafka.Addr, began)
-	}()
-	end := func() { close(until); <-laid }
-	defer func() { end() }()
+	l := layout{topic: "network", perSecond: 2000}
+	began := time.Now()
+	end := l.pour(t, n.kafka.Addr)
 	n.startCollectors(t)
 	counted := newProgress()
 	n.follow(t, counted)
@@ -77,7 +70,6 @@ func TestCutNetwork(t *testing.T) {
 		}
 	}
 	end()
-	end = func() {}
 	want := readTopic(t, n.kafka.Addr, l.topic)
 	n.matchesTopic(t, want, 2*time.Minute)
 	for _, f := range n.findings(t) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,15 +30,8 @@ func TestLostPrimary(t *testing.T) {
 	receiver := httptest.NewServer(receivePages(pages))
 	t.Cleanup(receiver.Close)
 	f := newStandbyScenario(t, receiver.URL)
-	until := make(chan struct{})
-	l := layout{topic: "standby", perSecond: 2000, paced: true, until: until}
-	laid := make(chan struct{})
-	go func() {
-		defer close(laid)
-		l.produce(t, f.kafka.Addr, time.Now().Truncate(time.Second))
-	}()
-	end := sync.OnceFunc(func() { close(until); <-laid })
-	defer end()
+	l := layout{topic: "standby", perSecond: 2000}
+	end := l.pour(t, f.kafka.Addr)
 	for _, c := range f.collectors {
 		c.ready(t)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,15 +33,34 @@ type layout struct {
 	perSecond int  // accesses in a second of event time
 	limit     int  // 0 = all 5,000,000
 	spread    bool // messages go to random partitions, not by partition key
-	paced     bool // event time passes as fast as real time
 	hostile   bool // 1% of the messages are broken in some way
-	// until, when set, has the trace come again until it is closed.
-	until <-chan struct{}
+}
+
+// pour produces the trace in the background, in real time from now on and again when it is
+// over, until it is told to end or the test ends; end waits until all is acknowledged.
+func (l layout) pour(t *testing.T, broker string) (end func()) {
+	t.Helper()
+	until, done := make(chan struct{}), make(chan struct{})
+	start := time.Now().Truncate(time.Second)
+	go func() {
+		defer close(done)
+		l.produceUntil(t, broker, start, until)
+	}()
+	end = sync.OnceFunc(func() { close(until); <-done })
+	t.Cleanup(end)
+	return end
 }
 
 // produce produces the trace as NDJSON. Event time begins at start, and a message's
 // own time is that of its first sample.
 func (l layout) produce(t *testing.T, broker string, start time.Time) {
+	t.Helper()
+	l.produceUntil(t, broker, start, nil)
+}
+
+// produceUntil is produce, but with a channel event time passes as fast as real time, and
+// the trace comes again, until the channel is closed.
+func (l layout) produceUntil(t *testing.T, broker string, start time.Time, until <-chan struct{}) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(l.topic),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(20*time.Millisecond),
@@ -50,13 +70,13 @@ func (l layout) produce(t *testing.T, broker string, start time.Time) {
 		return
 	}
 	defer client.Close()
-	p := producer{layout: l, client: client, random: rand.New(rand.NewPCG(seed, 1))}
+	p := producer{layout: l, until: until, client: client, random: rand.New(rand.NewPCG(seed, 1))}
 	for end := start; ; start = end.Add(time.Second) {
 		if end, err = p.trace(t.Context(), start); err != nil {
 			t.Error(err)
 			return
 		}
-		if l.until == nil || l.ended() {
+		if until == nil || p.ended() {
 			break
 		}
 	}
@@ -69,6 +89,7 @@ func (l layout) produce(t *testing.T, broker string, start time.Time) {
 // producer gathers lines into messages, one being filled for each partition.
 type producer struct {
 	layout
+	until   <-chan struct{}
 	client  *kgo.Client
 	random  *rand.Rand
 	filling [partitions]filling
@@ -105,9 +126,9 @@ func (p *producer) trace(ctx context.Context, start time.Time) (end time.Time, e
 }
 
 // ended reports whether no more is wanted.
-func (l layout) ended() bool {
+func (p *producer) ended() bool {
 	select {
-	case <-l.until:
+	case <-p.until:
 		return true
 	default:
 		return false
@@ -139,7 +160,7 @@ func (p *producer) send(ctx context.Context, partition int) {
 	if f.lines == 0 {
 		return
 	}
-	if p.paced {
+	if p.until != nil {
 		time.Sleep(time.Until(time.UnixMilli(f.first)))
 	}
 	p.produce(ctx, partition, f.first, f.body)
