@@ -23,8 +23,16 @@ var orders = sample.Target{Table: table}
 
 // watching is quick, and looks at what CloudWatch says in every pass.
 func watching() report.Config {
+	return watchingUnder(func(*detect.Policy) {})
+}
+
+// watchingUnder is watching, under the default policy with a change.
+func watchingUnder(change func(*detect.Policy)) report.Config {
 	c := quick()
 	c.CloudWatchEvery = time.Nanosecond
+	p := detect.DefaultPolicy()
+	change(&p)
+	c.Policy = func(detect.Target) detect.Policy { return p }
 	return c
 }
 
@@ -112,13 +120,7 @@ func TestUnconfirmedIsHeld(t *testing.T) {
 		start := begin()
 		c := collect(t, s, "a", 0, start)
 		says(t, s, start, 2, 36_000, "", 0)
-		config := watching()
-		config.Policy = func(detect.Target) detect.Policy {
-			p := detect.DefaultPolicy()
-			p.HoldUnconfirmed = true
-			return p
-		}
-		j := run(t, config, &probe{Store: s})
+		j := run(t, watchingUnder(func(p *detect.Policy) { p.HoldUnconfirmed = true }), &probe{Store: s})
 		c.commit(30, hot("hot", 1200, 0, 30)...)
 		j.quiet(t)
 		held := found(t, s, detect.HotKeyWrite)[0]
@@ -289,13 +291,7 @@ func TestScaledByCoverage(t *testing.T) {
 		each(t, func(t *testing.T, s *store.Store) {
 			start := begin()
 			c := collect(t, s, "a", 0, start)
-			config := watching()
-			config.Policy = func(detect.Target) detect.Policy {
-				p := detect.DefaultPolicy()
-				p.ScaleByCoverage = wanted
-				return p
-			}
-			j := run(t, config, &probe{Store: s})
+			j := run(t, watchingUnder(func(p *detect.Policy) { p.ScaleByCoverage = wanted }), &probe{Store: s})
 			c.commit(600, hot("hot", 1200, 0, 600)...)
 			j.quiet(t)
 			says(t, s, start, 20, 120_000, "", 0) // of which the samples show 72,000

@@ -10,14 +10,15 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/link"
 )
 
-// TestNothingComesThroughUntilItHeals on a connection that is open, and on a new one.
-func TestNothingComesThroughUntilItHeals(t *testing.T) {
-	t.Parallel()
+// serve starts a server that answers each line with its own name and the line, and returns
+// its address.
+func serve(t *testing.T, name string) (address string) {
+	t.Helper()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(func() { _ = server.Close() })
 	go func() {
 		for {
 			c, err := server.Accept()
@@ -27,95 +28,74 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 			go func() {
 				defer c.Close()
 				for lines := bufio.NewScanner(c); lines.Scan(); {
-					fmt.Fprintln(c, lines.Text())
+					fmt.Fprintln(c, name, lines.Text())
 				}
 			}()
 		}
 	}()
-	l := link.New(t, server.Addr().String())
-	dial := func() (net.Conn, *bufio.Reader) {
-		c, err := net.Dial("tcp", l.Addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c, bufio.NewReader(c)
+	return server.Addr().String()
+}
+
+// client is a connection through a link.
+type client struct {
+	net.Conn
+	lines *bufio.Reader
+}
+
+func dial(t *testing.T, l *link.Link) client {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr)
+	if err != nil {
+		t.Fatal(err)
 	}
-	says := func(c net.Conn, r *bufio.Reader, within time.Duration) bool {
-		_ = c.SetReadDeadline(time.Now().Add(within))
-		line, err := r.ReadString('\n')
-		return err == nil && line == "hello\n"
-	}
-	c, r := dial()
-	fmt.Fprintln(c, "hello")
-	if !says(c, r, 10*time.Second) {
-		t.Fatal("nothing comes through a whole link")
+	t.Cleanup(func() { _ = c.Close() })
+	return client{c, bufio.NewReader(c)}
+}
+
+// hears returns the next line, or none when there is none within a time.
+func (c client) hears(within time.Duration) string {
+	_ = c.SetReadDeadline(time.Now().Add(within))
+	line, _ := c.lines.ReadString('\n')
+	return line
+}
+
+// TestNothingComesThroughUntilItHeals on a connection that is open, and on a new one.
+func TestNothingComesThroughUntilItHeals(t *testing.T) {
+	t.Parallel()
+	const answer = "server hello\n"
+	l := link.New(t, serve(t, "server"))
+	open := dial(t, l)
+	fmt.Fprintln(open, "hello")
+	if got := open.hears(10 * time.Second); got != answer {
+		t.Fatalf("%q comes through a whole link", got)
 	}
 	l.Cut()
-	fmt.Fprintln(c, "hello")
-	other, s := dial()
+	fmt.Fprintln(open, "hello")
+	other := dial(t, l)
 	fmt.Fprintln(other, "hello")
-	if says(c, r, 50*time.Millisecond) || says(other, s, 50*time.Millisecond) {
-		t.Error("something comes through a link that is cut")
+	if one, two := open.hears(50*time.Millisecond), other.hears(50*time.Millisecond); one+two != "" {
+		t.Errorf("%q and %q come through a link that is cut", one, two)
 	}
 	l.Heal()
-	if !says(c, r, 10*time.Second) || !says(other, s, 10*time.Second) {
-		t.Error("what was held up does not come when it has healed")
+	if one, two := open.hears(10*time.Second), other.hears(10*time.Second); one != answer || two != answer {
+		t.Errorf("%q and %q come when it has healed, and not what was held up", one, two)
 	}
 }
 
 // TestTurnLeadsNewConnectionsElsewhere, and leaves open ones where they are.
 func TestTurnLeadsNewConnectionsElsewhere(t *testing.T) {
 	t.Parallel()
-	named := func(name string) string {
-		server, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	l := link.New(t, serve(t, "old"))
+	answers := func(c client, want string) {
+		t.Helper()
+		fmt.Fprintln(c, "hello")
+		if got := c.hears(10 * time.Second); got != want+" hello\n" {
+			t.Errorf("%q comes, and not the answer of the %s server", got, want)
 		}
-		t.Cleanup(func() { _ = server.Close() })
-		go func() {
-			for {
-				c, err := server.Accept()
-				if err != nil {
-					return
-				}
-				go func() {
-					defer c.Close()
-					for lines := bufio.NewScanner(c); lines.Scan(); {
-						fmt.Fprintln(c, name)
-					}
-				}()
-			}
-		}()
-		return server.Addr().String()
 	}
-	l := link.New(t, named("old"))
-	asks := func(c net.Conn) string {
-		fmt.Fprintln(c, "who")
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-		line, err := bufio.NewReader(c).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		return line
-	}
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", l.Addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
-	open := dial()
-	if got := asks(open); got != "old\n" {
-		t.Fatalf("%q answers before it is turned", got)
-	}
-	l.Turn(named("new"))
-	if got := asks(dial()); got != "new\n" {
-		t.Errorf("%q answers a new connection", got)
-	}
-	if got := asks(open); got != "old\n" {
-		t.Errorf("%q answers the connection that was open", got)
-	}
+	open := dial(t, l)
+	answers(open, "old")
+	l.Turn(serve(t, "new"))
+	answers(dial(t, l), "new")
+	answers(open, "old")
 }
