@@ -202,7 +202,7 @@ func faultRun(t *testing.T, killed time.Duration) {
 	type times struct{ begun, over time.Duration }
 	var all []times
 	reporters := 0
-	for now := time.Duration(0); now < 4*hour+2*time.Hour; now += 5 * time.Second {
+	for now := time.Duration(0); now < 6*hour; now += 5 * time.Second {
 		if minute := now.Minutes(); now%time.Minute == 0 && now < 4*hour {
 			of := int(minute) / 2
 			name := fmt.Sprintf("incident-%03d", of)
