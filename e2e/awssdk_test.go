@@ -115,7 +115,7 @@ func compareCalls(t *testing.T, records []sample.Record) {
 // TestFromAProgramToAFinding makes a key hot with items of 100 KB, and waits for
 // the finding.
 func TestFromAProgramToAFinding(t *testing.T) {
-	const topic = "samples"
+	const topic = "program"
 	w := newScenario(t, topic)
 	w.startCollectors(t)
 	cfg := awsConfig(startMinistack(t))

@@ -159,7 +159,7 @@ func (f *failover) produce(t *testing.T) (stop func() int64) {
 // control starts two members of a franz-go group with its defaults.
 func (f *failover) control(t *testing.T) {
 	group := "control"
-	for n := 0; coordinatorPartition(group) != coordinatorPartition("keyheat"); n++ {
+	for n := 0; coordinatorPartition(group) != coordinatorPartition(failoverTopic); n++ {
 		group = fmt.Sprint("control-", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -266,7 +266,7 @@ func (f *failover) kill(t *testing.T, i int, random *rand.Rand) {
 func (f *failover) coordinator(t *testing.T) (node int) {
 	t.Helper()
 	within(t, time.Minute, "the group has a coordinator", func() error {
-		found := f.admin.FindGroupCoordinators(t.Context(), "keyheat")["keyheat"]
+		found := f.admin.FindGroupCoordinators(t.Context(), failoverTopic)[failoverTopic]
 		node = int(found.NodeID) - 1
 		return found.Err
 	})

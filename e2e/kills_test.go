@@ -17,7 +17,7 @@ import (
 
 var (
 	settledKills  = flag.Int("faults.kills", 2, "how many collectors TestKilledWhenSettled kills, in all groups together")
-	settledGroups = flag.Int("faults.groups", 1, "how many groups, each with servers of its own, TestKilledWhenSettled shares its kills among")
+	settledGroups = flag.Int("faults.groups", 1, "how many groups, each with a store of its own, TestKilledWhenSettled shares its kills among")
 	databaseKills = flag.Int("faults.databases", 3, "how often TestKilledPostgres kills the database")
 )
 
@@ -32,13 +32,13 @@ func TestKilledWhenSettled(t *testing.T) {
 		kills := (*settledKills + i) / *settledGroups
 		t.Run(fmt.Sprint("group ", i), func(t *testing.T) {
 			t.Parallel()
-			killWhenSettled(t, kills, rand.New(rand.NewPCG(seed, uint64(100+i))))
+			killWhenSettled(t, fmt.Sprint("settled-", i), kills, rand.New(rand.NewPCG(seed, uint64(100+i))))
 		})
 	}
 }
 
-func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
-	l := layout{topic: "settled", perSecond: 5000}
+func killWhenSettled(t *testing.T, topic string, kills int, random *rand.Rand) {
+	l := layout{topic: topic, perSecond: 5000}
 	w := newScenario(t, l.topic)
 	began := time.Now()
 	end := l.pour(t, w.kafka.Addr)
@@ -47,7 +47,7 @@ func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	g := group{scenario: w, admin: kadm.NewClient(client)}
+	g := group{scenario: w, name: topic, admin: kadm.NewClient(client)}
 	w.startCollectors(t)
 	g.settles(t, nil)
 	var took []time.Duration
@@ -76,6 +76,7 @@ func killWhenSettled(t *testing.T, kills int, random *rand.Rand) {
 // group is the collectors as Kafka sees them.
 type group struct {
 	*scenario
+	name  string
 	admin *kadm.Client
 }
 
@@ -91,11 +92,11 @@ func (g *group) members(t *testing.T) (ids []string) {
 }
 
 func (g *group) describe(t *testing.T) (ids []string, err error) {
-	all, err := g.admin.DescribeGroups(t.Context(), "keyheat")
+	all, err := g.admin.DescribeGroups(t.Context(), g.name)
 	if err != nil {
 		return nil, err
 	}
-	described := all["keyheat"]
+	described := all[g.name]
 	if described.Err != nil {
 		return nil, described.Err
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,7 +28,7 @@ type origin struct {
 	group string // of the collectors
 	next  int    // the next sample's number
 	want  int64  // samples that have to be counted, each once
-	gaps  map[string]bool
+	gaps  map[logGap]bool
 }
 
 var rounds = flag.Int("faults.rounds", 1, "how often TestFaultsOfTheLog runs each fault")
@@ -36,7 +36,8 @@ var rounds = flag.Int("faults.rounds", 1, "how often TestFaultsOfTheLog runs eac
 // TestFaultsOfTheLog runs one fault after another on one topic, with collectors that
 // run or are stopped. Everything that was read counts once; what was not is a gap.
 func TestFaultsOfTheLog(t *testing.T) {
-	o := &origin{scenario: newScenario(t, "origin"), topic: "origin", group: "keyheat", gaps: map[string]bool{}}
+	const topic = "origin"
+	o := &origin{scenario: newScenarioOn(t, kafkatest.Start(t), topic), topic: topic, group: topic, gaps: map[logGap]bool{}}
 	o.produce(t, 3000)
 	o.startCollectors(t)
 	o.counted(t)
@@ -56,7 +57,8 @@ func (o *origin) round(t *testing.T) {
 		{"a topic made anew and larger, under stopped collectors", "created again", o.recreateStopped},
 		{"a renamed group", "", o.renameGroup},
 		{"a second group", "", o.secondGroup},
-		{"retention ahead of stopped collectors", "its retention removed records", o.retention},
+		{"retention ahead of stopped collectors", "its retention removed records", o.retentionStopped},
+		{"retention ahead of running collectors", "its retention removed records", o.retentionRunning},
 		{"a log that is cut and filled again", "was cut", o.cutLog},
 		{"a database that goes back", "set back to an earlier state", o.databaseBack},
 		{"a new cluster under the old names", "another cluster", o.newCluster},
@@ -113,19 +115,26 @@ func (o *origin) counted(t *testing.T) {
 	}
 }
 
+// logGap is a gap as it is stored. Only those of a log are from an offset to another.
+type logGap struct{ source, name, from, to, reason string }
+
+func (g logGap) String() string {
+	return fmt.Sprintf("%s/%s %s to %s: %s", g.source, g.name, g.from, g.to, g.reason)
+}
+
 // newGaps returns the gaps that were not there before this fault.
-func (o *origin) newGaps() (found []string, err error) {
+func (o *origin) newGaps() (found []logGap, err error) {
 	rows, err := o.database.Query(`SELECT source, name, from_pos, to_pos, reason FROM gaps`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var source, name, from, to, why string
-		if err := rows.Scan(&source, &name, &from, &to, &why); err != nil {
+		var gap logGap
+		if err := rows.Scan(&gap.source, &gap.name, &gap.from, &gap.to, &gap.reason); err != nil {
 			return nil, err
 		}
-		if gap := fmt.Sprintf("%s/%s %s to %s: %s", source, name, from, to, why); !o.gaps[gap] {
+		if !o.gaps[gap] {
 			found = append(found, gap)
 		}
 	}
@@ -141,7 +150,7 @@ func (o *origin) toldBy(t *testing.T, reason string) {
 	}
 	for _, gap := range found {
 		o.gaps[gap] = true
-		if reason == "" || !strings.Contains(gap, reason) {
+		if reason == "" || !strings.Contains(gap.reason, reason) {
 			t.Errorf("a gap that was not expected: %s", gap)
 		}
 	}
@@ -151,6 +160,17 @@ func (o *origin) toldBy(t *testing.T, reason string) {
 	if len(found) > 0 {
 		t.Logf("%d gaps, such as %s", len(found), found[0])
 	}
+}
+
+// admin returns a client for the server that the topic is on now.
+func (o *origin) admin(t *testing.T) *kadm.Client {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return kadm.NewClient(client)
 }
 
 func (o *origin) stopCollectors(t *testing.T) {
@@ -164,12 +184,7 @@ func (o *origin) stopCollectors(t *testing.T) {
 // than it held.
 func (o *origin) recreate(t *testing.T, refill int) {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
+	admin := o.admin(t)
 	if _, err := admin.DeleteTopic(t.Context(), o.topic); err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +217,16 @@ func (p *process) rewrite(t *testing.T, from, to string) {
 	}
 }
 
+// groupSetting is a group's name as collectors' configurations have it.
+func groupSetting(name string) string { return fmt.Sprintf("group: %q", name) }
+
 func (o *origin) renameGroup(t *testing.T) {
 	o.stopCollectors(t)
 	o.produce(t, 500)
 	before := o.group
 	o.group = fmt.Sprint("renamed-", o.next)
 	for _, c := range o.collectors {
-		c.rewrite(t, "group: "+before, "group: "+o.group)
+		c.rewrite(t, groupSetting(before), groupSetting(o.group))
 	}
 	o.startCollectors(t)
 	o.produce(t, 500)
@@ -220,7 +238,7 @@ func (o *origin) secondGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(config), o.collectors[0].address, "%listen%")
-	second := newProcess(t, "second", "collector run", strings.ReplaceAll(text, "group: "+o.group, "group: second"))
+	second := newProcess(t, "second", "collector run", strings.ReplaceAll(text, groupSetting(o.group), groupSetting("second")))
 	second.start(t)
 	within(t, time.Minute, "the second group is refused by name", func() error {
 		_, err := second.get("/-/ready")
@@ -237,50 +255,89 @@ func (o *origin) secondGroup(t *testing.T) {
 	second.stop(t)
 }
 
-// retention has the broker remove the older half of what stopped collectors have not read,
-// and expects gaps of just these offsets.
-func (o *origin) retention(t *testing.T) {
+// retentionStopped has the broker remove the older half of what stopped collectors have not
+// read, and expects gaps of just these offsets.
+func (o *origin) retentionStopped(t *testing.T) {
 	o.counted(t)
 	o.stopCollectors(t)
-	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	ends := func() kadm.ListedOffsets {
-		all, err := admin.ListEndOffsets(t.Context(), o.topic)
-		if err = errors.Join(err, all.Error()); err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	read := ends()
+	read := o.ends(t)
 	o.produce(t, 4000)
-	var starts kadm.Offsets
-	var want []string
-	ends().Each(func(end kadm.ListedOffset) {
-		from, _ := read.Lookup(o.topic, end.Partition)
-		start := (from.Offset + end.Offset) / 2
-		starts.AddOffset(o.topic, end.Partition, start, -1)
-		want = append(want, fmt.Sprintf("/%s/%d %d to %d: ", o.topic, end.Partition, from.Offset, start))
-		o.want -= start - from.Offset
-	})
-	cut, err := admin.DeleteRecords(t.Context(), starts)
-	if err = errors.Join(err, cut.Error()); err != nil {
-		t.Fatal(err)
-	}
+	starts := o.removeHalf(t, read)
 	o.startCollectors(t)
 	o.produce(t, 500)
+	o.lost(t, read, read, starts)
+}
+
+// retentionRunning is the same of collectors that are frozen for a moment and keep their
+// places in the group. What answers the fetches that they have sent may be removed before
+// they read the answers, and counts; all else that was removed is a gap.
+func (o *origin) retentionRunning(t *testing.T) {
 	o.counted(t)
-	found, err := o.newGaps()
-	if err != nil || len(found) != len(want) {
-		t.Errorf("%d gaps (%v), want one for each of %d partitions: %q", len(found), err, len(want), found)
+	for _, c := range o.collectors {
+		c.signal(t, syscall.SIGSTOP)
 	}
-	for _, w := range want {
-		if !slices.ContainsFunc(found, func(gap string) bool { return strings.Contains(gap, w) }) {
-			t.Errorf("no gap is %q: %q", w, found)
+	read := o.ends(t)
+	o.produce(t, 500)
+	fetched := o.ends(t)
+	o.produce(t, 4000)
+	starts := o.removeHalf(t, fetched)
+	for _, c := range o.collectors {
+		c.signal(t, syscall.SIGCONT)
+	}
+	o.produce(t, 500)
+	o.lost(t, read, fetched, starts)
+}
+
+// ends returns the end of each partition.
+func (o *origin) ends(t *testing.T) (ends map[int32]int64) {
+	t.Helper()
+	all, err := o.admin(t).ListEndOffsets(t.Context(), o.topic)
+	if err = errors.Join(err, all.Error()); err != nil {
+		t.Fatal(err)
+	}
+	ends = map[int32]int64{}
+	all.Each(func(end kadm.ListedOffset) { ends[end.Partition] = end.Offset })
+	return ends
+}
+
+// removeHalf has the broker remove the older half of what was produced from some offsets
+// on, and returns where the partitions then start.
+func (o *origin) removeHalf(t *testing.T, from map[int32]int64) (starts map[int32]int64) {
+	t.Helper()
+	starts = map[int32]int64{}
+	var before kadm.Offsets
+	for partition, end := range o.ends(t) {
+		starts[partition] = (from[partition] + end) / 2
+		before.AddOffset(o.topic, partition, starts[partition], -1)
+	}
+	removed, err := o.admin(t).DeleteRecords(t.Context(), before)
+	if err = errors.Join(err, removed.Error()); err != nil {
+		t.Fatal(err)
+	}
+	return starts
+}
+
+// lost expects a gap for each partition, which begins at one of some offsets and ends where
+// the partition now starts, and no longer expects that what is in it is counted.
+func (o *origin) lost(t *testing.T, earliest, latest, starts map[int32]int64) {
+	t.Helper()
+	var found []logGap
+	within(t, time.Minute, "there is a gap for each partition", func() (err error) {
+		if found, err = o.newGaps(); err == nil && len(found) < len(starts) {
+			err = fmt.Errorf("there are %d: %v", len(found), found)
 		}
+		return err
+	})
+	of := map[int32]bool{}
+	for _, gap := range found {
+		var p int32
+		var from, to int64
+		_, err := fmt.Sscanf(gap.name+" "+gap.from+" "+gap.to, o.topic+"/%d %d %d", &p, &from, &to)
+		if err != nil || of[p] || from < earliest[p] || from > latest[p] || to != starts[p] {
+			t.Errorf("a gap is %s, of a partition that was read up to %d or %d and now starts at %d", gap, earliest[p], latest[p], starts[p])
+		}
+		of[p] = true
+		o.want -= to - from
 	}
 }
 

@@ -32,8 +32,8 @@ const takeover, lease = 25 * time.Second, 35 * time.Second
 // way arrives half a minute later. Nothing is lost or counted twice, and it is measured for
 // how long a partition was not counted.
 func TestCutNetwork(t *testing.T) {
-	n := newNetwork(t)
 	l := layout{topic: "network", perSecond: 2000}
+	n := newNetwork(t, l.topic)
 	began := time.Now()
 	end := l.pour(t, n.kafka.Addr)
 	n.startCollectors(t)
@@ -87,11 +87,10 @@ type network struct {
 	group                       group
 }
 
-func newNetwork(t *testing.T) *network {
-	n := &network{scenario: &scenario{kafka: kafkatest.Start(t)}}
-	n.toKafka = n.kafka.Through(t)
-	n.kafka.CreateTopic(t, "network", partitions)
-	n.addDaemons(t, "network", []string{n.kafka.Addr}, "")
+func newNetwork(t *testing.T, topic string) *network {
+	server := kafkatest.Start(t)
+	n := &network{toKafka: server.Through(t)}
+	n.scenario = newScenarioOn(t, server, topic)
 	direct := n.postgres.URL("postgres")
 	var through string
 	n.toPostgres, through = pgtest.Through(t, direct)
@@ -116,7 +115,7 @@ func newNetwork(t *testing.T) *network {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	n.group = group{scenario: n.scenario, admin: kadm.NewClient(client)}
+	n.group = group{scenario: n.scenario, name: topic, admin: kadm.NewClient(client)}
 	return n
 }
 

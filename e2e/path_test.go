@@ -13,12 +13,12 @@ import (
 // TestPath writes the whole trace to Kafka and follows it to findings in Postgres.
 func TestPath(t *testing.T) {
 	for _, spread := range []bool{false, true} {
-		name := "keyed by partition key"
+		name, topic := "keyed by partition key", "keyed"
 		if spread {
-			name = "spread at random"
+			name, topic = "spread at random", "spread"
 		}
 		t.Run(name, func(t *testing.T) {
-			l := layout{topic: "samples", perSecond: 200_000, spread: spread}
+			l := layout{topic: topic, perSecond: 200_000, spread: spread}
 			w := newScenario(t, l.topic)
 			l.produce(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
 			want := readTopic(t, w.kafka.Addr, l.topic)

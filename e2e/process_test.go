@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 )
 
 // build compiles both commands once for all tests.
@@ -34,6 +36,10 @@ var build = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if err := kafkatest.EndShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	if dir, err := build(); err == nil {
 		_ = os.RemoveAll(dir)
 	}

@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,11 +12,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
+var (
+	memoryTables  = flag.Int("memory.tables", 512, "how many tables TestReporterMemory has, with 128 KiB of judge.memory each; a multiple of 32")
+	memorySeconds = flag.Int("memory.seconds", 20, "for how long TestReporterMemory writes")
+)
+
 // TestReporterMemory holds the resident size of a reporter to what docs/CONFIGURATION.md
-// says of judge.memory, 1.3 times as much and 64 MiB, with 1,000 small tables as they are
+// says of judge.memory, 1.3 times as much and 64 MiB, with many small tables as they are
 // used: 10 requests a second of each, for 300 keys.
 func TestReporterMemory(t *testing.T) {
-	const set, mib, tables, requests, keys, seconds = 128 << 20, 1 << 20, 1000, 10, 300, 60
+	const mib, requests, keys = 1 << 20, 10, 300
+	tables, seconds := *memoryTables, *memorySeconds
+	set := tables * 128 << 10
 	w := newScenario(t, "tables", fmt.Sprintf("judge: {memory: %d}", set))
 	w.startCollectors(t)
 	client := w.producer(t, "tables")
@@ -24,11 +32,11 @@ func TestReporterMemory(t *testing.T) {
 	for second := range seconds {
 		at := from.Add(time.Duration(second) * time.Second)
 		time.Sleep(time.Until(at))
-		for part := range 40 {
+		for part := range 32 {
 			var body []byte
-			for n := range tables / 40 * requests {
+			for n := range tables / 32 * requests {
 				body = fmt.Appendf(body, `{"ts":%d,"table":"table-%04d","pk":"customer#%08d","op":"UpdateItem","wcu":1,"caller":"orders-api"}`+"\n",
-					at.UnixMilli()+int64(n%1000), part*tables/40+n/requests, random.IntN(keys))
+					at.UnixMilli()+int64(n%1000), part*tables/32+n/requests, random.IntN(keys))
 			}
 			client.Produce(t.Context(), &kgo.Record{Partition: int32(part % partitions), Timestamp: at, Value: body}, nil)
 		}

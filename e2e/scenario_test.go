@@ -28,11 +28,17 @@ type scenario struct {
 	reporter   *process
 }
 
-// newScenario starts everything but the collectors. settings are added to the
-// reporter's.
+// newScenario starts everything but the collectors, on the Kafka that tests share, and
+// makes the topic, which is of this test alone. settings are added to the reporter's.
 func newScenario(t *testing.T, topic string, settings ...string) *scenario {
 	t.Helper()
-	w := &scenario{kafka: kafkatest.Start(t)}
+	return newScenarioOn(t, kafkatest.Shared(t), topic, settings...)
+}
+
+// newScenarioOn is newScenario on a Kafka of the test's own, which it may harm.
+func newScenarioOn(t *testing.T, server *kafkatest.Server, topic string, settings ...string) *scenario {
+	t.Helper()
+	w := &scenario{kafka: server}
 	w.kafka.CreateTopic(t, topic, partitions)
 	w.addDaemons(t, topic, []string{w.kafka.Addr}, "", settings...)
 	return w
@@ -45,16 +51,17 @@ func (w *scenario) addDaemons(t *testing.T, topic string, brokers []string, coll
 	w.addCollectors(t, topic, brokers, w.startReporter(t, reporter...), collectors)
 }
 
-// addCollectors prepares two collectors of a topic, in the place of others.
+// addCollectors prepares two collectors of a topic, in the place of others. Their group has
+// the name of the topic.
 func (w *scenario) addCollectors(t *testing.T, topic string, brokers []string, url, collectors string) {
 	t.Helper()
 	w.collectors = nil
 	for i := range 2 {
 		w.collectors = append(w.collectors, newProcess(t, fmt.Sprint("collector-", i), "collector run", fmt.Sprintf(`
-kafka: {brokers: ["%s"], topics: [%q], group: keyheat}
+kafka: {brokers: ["%s"], topics: [%q], group: %q}
 store: {url: %q}
 admin: {listen: "%%listen%%"}
-%s`, strings.Join(brokers, `", "`), topic, url, collectors)))
+%s`, strings.Join(brokers, `", "`), topic, topic, url, collectors)))
 	}
 }
 

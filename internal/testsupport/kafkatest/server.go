@@ -6,6 +6,7 @@ package kafkatest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,6 +41,40 @@ func Start(t testing.TB) *Server {
 	t.Cleanup(func() { s.script(t, "stop") })
 	s.Restart(t)
 	return s
+}
+
+var shared struct {
+	sync.Mutex
+	server *Server
+}
+
+// Shared returns a server that all tests of the process share, for those that leave it
+// alone but for topics and groups of their own. A TestMain has to call EndShared.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		dir, err := os.MkdirTemp("", "keyheat-kafka-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Server{dir: dir}
+		s.Restart(t)
+		shared.server = s
+	}
+	return shared.server
+}
+
+// EndShared ends the server that tests have shared, if any has asked for it.
+func EndShared() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		return nil
+	}
+	_, err := shared.server.run("kill")
+	return errors.Join(err, os.RemoveAll(shared.server.dir))
 }
 
 // Through has the server listen on another port too, which clients reach through a link:
@@ -107,7 +143,8 @@ func (s *Server) Kill(t testing.TB) {
 // Data is where the logs of its partitions are.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// CreateTopic makes a topic, with as many replicas as is the server's default, and waits until it has its leaders.
+// CreateTopic makes a topic, with as many replicas as is the server's default, and waits
+// until it has its leaders.
 func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -128,6 +165,15 @@ func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 
 func (s *Server) script(t testing.TB, command string, arguments ...string) string {
 	t.Helper()
+	out, err := s.run(command, arguments...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// run runs scripts/kafka; its error has what the script and the server say.
+func (s *Server) run(command string, arguments ...string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	path := filepath.Join(filepath.Dir(file), "..", "..", "..", "scripts", "kafka")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -138,9 +184,9 @@ func (s *Server) script(t testing.TB, command string, arguments ...string) strin
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(s.dir, "server.log"))
-		t.Fatalf("%v\n%s%s", fmt.Errorf("scripts/kafka %s: %w", command, err), &errs, tail(log))
+		return "", fmt.Errorf("scripts/kafka %s: %w\n%s%s", command, err, &errs, tail(log))
 	}
-	return strings.TrimSpace(out.String())
+	return strings.TrimSpace(out.String()), nil
 }
 
 func tail(log []byte) []byte { return log[max(0, len(log)-2000):] }
