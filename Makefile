@@ -93,13 +93,20 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
 	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 120s && \
 	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s && \
-	go test -tags e2e ./e2e/... -count=1 -timeout 40m
+	go test -tags e2e ./e2e/... -count=1 -timeout 40m -parallel 4
 
 .PHONY: faults
 faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=200 of collectors
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork|TestLostPrimary' -count=1 -v -timeout 90m -parallel 4 \
-		-args -faults.rounds=3 -faults.kills=$(or $(KILLS),200) -faults.groups=4 -faults.databases=20 -faults.cut=30s -faults.behind=12s | grep --line-buffered -v '"level"'
+	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork|TestLostPrimary' -count=1 -v -timeout 90m -parallel 8 \
+		-args -faults.rounds=3 -faults.kills=$(or $(KILLS),200) -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.rate=20000 -faults.cut=30s -faults.behind=12s \
+		| grep --line-buffered -v '"level"'
+
+.PHONY: e2e-full
+e2e-full: ## Run at full size those end-to-end tests that make e2e runs on less: the whole trace, and 1,024 tables
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test -tags e2e ./e2e -run 'TestPath|TestHostile|TestReporterMemory' -count=1 -v -timeout 40m \
+		-args -path.samples=5000000 -memory.tables=1024 -memory.seconds=60 | grep -v '"level"'
 
 .PHONY: failover
 failover: ## Kill brokers of a real three-node Kafka, and print how long partitions were silent, beside a franz-go group; KILLS=30
@@ -117,7 +124,7 @@ month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print 
 	go test ./internal/web -run 'TestMonth$$' -count=1 -v -timeout 5h -args -month.tables=100 -month.days=30 -month.requests=200
 
 .PHONY: night
-night: faults failover latency eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults failover latency e2e-full eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

@@ -19,6 +19,7 @@ import (
 // configuration, and looks for all of them where daemons leave something: what the store
 // has, pages, metrics, logs, the list of processes, and the goroutines of a crash.
 func TestCanary(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const key, sortKey, caller = "canary-key-7f3a91", "canary-sort-51cc02", "canary-caller-91ab44"
 	const secret = "Y2FuYXJ5LXNlY3JldC0wMTIzNDU2Nzg5YWJjZGVmZ2hpamts" // base64
 	file := filepath.Join(t.TempDir(), "keys.secret")

@@ -17,12 +17,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-var crashes = flag.Int("faults.crashes", 6, "how often TestKilledCollectors kills a collector")
+var (
+	crashes       = flag.Int("faults.crashes", 6, "how often TestKilledCollectors kills a collector")
+	databaseKills = flag.Int("faults.databases", 2, "how often TestKilledPostgres kills the database")
+	faultsRate    = flag.Int("faults.rate", 5000, "how many samples a second these tests write")
+)
 
 // TestKilledCollectors kills one of the collectors every eight seconds or so, each time
 // while there is something unread.
 func TestKilledCollectors(t *testing.T) {
-	l := layout{topic: "faults", perSecond: 20_000}
+	t.Parallel() // it mostly waits
+	l := layout{topic: "faults", perSecond: *faultsRate}
 	w := newScenario(t, l.topic)
 	began := time.Now()
 	end := l.pour(t, w.kafka.Addr)
@@ -53,8 +58,9 @@ func TestKilledCollectors(t *testing.T) {
 
 // TestKilledPostgres kills the database again and again under load.
 func TestKilledPostgres(t *testing.T) {
+	t.Parallel() // it mostly waits
 	kills := *databaseKills
-	l := layout{topic: "database", perSecond: 20_000}
+	l := layout{topic: "database", perSecond: *faultsRate}
 	w := newScenario(t, l.topic)
 	end := l.pour(t, w.kafka.Addr)
 	w.startCollectors(t)

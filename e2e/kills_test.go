@@ -18,7 +18,6 @@ import (
 var (
 	settledKills  = flag.Int("faults.kills", 2, "how many collectors TestKilledWhenSettled kills, in all groups together")
 	settledGroups = flag.Int("faults.groups", 1, "how many groups, each with a store of its own, TestKilledWhenSettled shares its kills among")
-	databaseKills = flag.Int("faults.databases", 3, "how often TestKilledPostgres kills the database")
 )
 
 // settledFor is how long a group that is whole again reads before the next kill.
@@ -28,6 +27,7 @@ const settledFor = 5 * time.Second
 // a generation of its own to take away, and a claim of each partition. (TestKilledCollectors
 // kills faster than the group finds that a member is lost.)
 func TestKilledWhenSettled(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for i := range *settledGroups {
 		kills := (*settledKills + i) / *settledGroups
 		t.Run(fmt.Sprint("group ", i), func(t *testing.T) {

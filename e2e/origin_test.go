@@ -36,6 +36,7 @@ var rounds = flag.Int("faults.rounds", 1, "how often TestFaultsOfTheLog runs eac
 // TestFaultsOfTheLog runs one fault after another on one topic, with collectors that
 // run or are stopped. Everything that was read counts once; what was not is a gap.
 func TestFaultsOfTheLog(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const topic = "origin"
 	o := &origin{scenario: newScenarioOn(t, kafkatest.Start(t), topic), topic: topic, group: topic, gaps: map[logGap]bool{}}
 	o.produce(t, 3000)

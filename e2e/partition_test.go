@@ -32,6 +32,7 @@ const takeover, lease = 25 * time.Second, 35 * time.Second
 // way arrives half a minute later. Nothing is lost or counted twice, and it is measured for
 // how long a partition was not counted.
 func TestCutNetwork(t *testing.T) {
+	t.Parallel() // it mostly waits
 	l := layout{topic: "network", perSecond: 2000}
 	n := newNetwork(t, l.topic)
 	began := time.Now()

@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -10,7 +11,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestPath writes the whole trace to Kafka and follows it to findings in Postgres.
+var pathSamples = flag.Int("path.samples", 1_000_000, "how much of the trace TestPath and TestHostile write, of 5,000,000")
+
+// TestPath writes the trace to Kafka and follows it to findings in Postgres.
 func TestPath(t *testing.T) {
 	for _, spread := range []bool{false, true} {
 		name, topic := "keyed by partition key", "keyed"
@@ -18,7 +21,7 @@ func TestPath(t *testing.T) {
 			name, topic = "spread at random", "spread"
 		}
 		t.Run(name, func(t *testing.T) {
-			l := layout{topic: topic, perSecond: 200_000, spread: spread}
+			l := layout{topic: topic, perSecond: 200_000, limit: *pathSamples, spread: spread}
 			w := newScenario(t, l.topic)
 			l.produce(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
 			want := readTopic(t, w.kafka.Addr, l.topic)
@@ -43,7 +46,7 @@ func TestPath(t *testing.T) {
 
 // TestHostile mixes 1% broken messages of eleven kinds in.
 func TestHostile(t *testing.T) {
-	l := layout{topic: "hostile", perSecond: 200_000, limit: 2_000_000, hostile: true}
+	l := layout{topic: "hostile", perSecond: 200_000, limit: *pathSamples, hostile: true}
 	w := newScenario(t, l.topic)
 	l.produce(t, w.kafka.Addr, time.Now().Add(-time.Minute).Truncate(time.Second))
 	want := readTopic(t, w.kafka.Addr, l.topic)

@@ -26,6 +26,7 @@ func TestLostPrimary(t *testing.T) {
 	if *standbyBehind == 0 {
 		t.Skip("make faults runs it")
 	}
+	t.Parallel() // it mostly waits
 	pages := make(chan page, 1000)
 	receiver := httptest.NewServer(receivePages(pages))
 	t.Cleanup(receiver.Close)
