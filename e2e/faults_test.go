@@ -63,8 +63,10 @@ func TestKilledPostgres(t *testing.T) {
 	l := layout{topic: "database", perSecond: *faultsRate}
 	w := newScenario(t, l.topic)
 	end := l.pour(t, w.kafka.Addr)
+	g := newGroup(t, w, l.topic)
 	w.startCollectors(t)
-	time.Sleep(15 * time.Second)
+	g.members(t)
+	g.moves(t, g.offsets(t))
 	before := w.generation(t, l.topic)
 	for range kills {
 		w.lagging(t, l.topic)

@@ -42,12 +42,7 @@ func killWhenSettled(t *testing.T, topic string, kills int, random *rand.Rand) {
 	w := newScenario(t, l.topic)
 	began := time.Now()
 	end := l.pour(t, w.kafka.Addr)
-	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	g := group{scenario: w, name: topic, admin: kadm.NewClient(client)}
+	g := newGroup(t, w, topic)
 	w.startCollectors(t)
 	g.settles(t, nil)
 	var took []time.Duration
@@ -80,10 +75,20 @@ type group struct {
 	admin *kadm.Client
 }
 
+func newGroup(t *testing.T, w *scenario, name string) group {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return group{scenario: w, name: name, admin: kadm.NewClient(client)}
+}
+
 // members returns the ids of a group that is not about to share its partitions anew.
 func (g *group) members(t *testing.T) (ids []string) {
 	t.Helper()
-	within(t, time.Minute, "the group is stable", func() error {
+	within(t, 2*time.Minute, "the group is stable", func() error {
 		described, err := g.describe(t)
 		ids = described
 		return err

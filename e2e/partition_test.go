@@ -12,9 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/link"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -111,12 +108,7 @@ func newNetwork(t *testing.T, topic string) *network {
 	})
 	n.reporter.start(t)
 	n.reporter.ready(t)
-	client, err := kgo.NewClient(kgo.SeedBrokers(n.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	n.group = group{scenario: n.scenario, name: topic, admin: kadm.NewClient(client)}
+	n.group = newGroup(t, n.scenario, topic)
 	return n
 }
 

@@ -137,14 +137,15 @@ func (f *standbyScenario) page(t *testing.T, table string, pages <-chan page) (i
 	return id
 }
 
-// knows waits until the standby has it that a page was delivered.
+// knows waits until the standby has it that a page was delivered, which the second that it
+// is about may be before it is over, and has counted something.
 func (f *standbyScenario) knows(t *testing.T, id string) {
 	t.Helper()
 	within(t, time.Minute, "the standby knows of the page", func() error {
 		var state string
 		err := f.standbys.QueryRow(`SELECT state FROM notifications WHERE id = $1`, id).Scan(&state)
-		if err == nil && state != "delivered" {
-			err = fmt.Errorf("it is %s", state)
+		if counted := stateOf(t, f.standbys).requests; err == nil && (state != "delivered" || counted == 0) {
+			err = fmt.Errorf("it is %s, and %d samples are counted", state, counted)
 		}
 		return err
 	})
@@ -164,7 +165,7 @@ type state struct{ requests, token, writes int64 }
 
 func stateOf(t *testing.T, database *sql.DB) (s state) {
 	t.Helper()
-	err := database.QueryRow(`SELECT token, writes, (SELECT sum(requests) FROM keyheat_totals)::bigint FROM leases WHERE name = 'judge'`).
+	err := database.QueryRow(`SELECT token, writes, (SELECT coalesce(sum(requests), 0) FROM keyheat_totals)::bigint FROM leases WHERE name = 'judge'`).
 		Scan(&s.token, &s.writes, &s.requests)
 	if err != nil {
 		t.Fatal(err)

@@ -306,12 +306,12 @@ func (j *judge) quiet(t *testing.T) {
 	await(t, func() bool { return j.idle.Load() >= 3 || j.dead.Load() })
 }
 
-// kills yields the calls of a judge at which it is killed: every one, and every seventh
-// with -short.
+// kills yields the calls of a judge at which it is killed: every one, and every
+// fifteenth with -short.
 func kills(yield func(at int64) bool) {
 	step := int64(1)
 	if testing.Short() {
-		step = 7
+		step = 15
 	}
 	for at := int64(1); at <= 60 && yield(at); at += step {
 	}
