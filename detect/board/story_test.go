@@ -349,12 +349,14 @@ func TestRestore(t *testing.T) {
 		}
 		whole := s.board()
 		observe(whole, 0, len(windows))
+		predecessor, observed := s.board(), 0
 		for cut, w := range windows {
 			if cut > 0 && windows[cut-1].Second == w.Second {
 				continue // a judge takes over between seconds
 			}
-			predecessor, successor := s.board(), board.New(s.options())
-			observe(predecessor, 0, cut)
+			observe(predecessor, observed, cut)
+			observed = cut
+			successor := board.New(s.options())
 			successor.Settle(w.Second-1, true)
 			successor.Restore(predecessor.Findings(), scenario.Seed)
 			observe(successor, cut, len(windows))

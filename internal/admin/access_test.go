@@ -195,6 +195,36 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// TestWhoGetsInChanges: users and the certificate are read again while the server runs, for
+// each request and each connection.
+func TestWhoGetsInChanges(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	serverAuth := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	a.sign(t, "server", serverAuth)
+	at := serving(t, admin.Access{ConfigFile: a.file(t, tlsText+users(t, "ada"))}, "127.0.0.1:0")
+	c := a.client(t, "")
+	expect := func(when string, ada, bob int) {
+		t.Helper()
+		gotAda, _ := ask{"GET", "ada", "ada-password", ""}.of(t, c, "https://"+at+"/whoami")
+		gotBob, _ := ask{"GET", "bob", "bob-password", ""}.of(t, c, "https://"+at+"/whoami")
+		if gotAda != ada || gotBob != bob {
+			t.Errorf("%s: ada gets %d and bob %d, want %d and %d", when, gotAda, gotBob, ada, bob)
+		}
+	}
+	expect("at first", http.StatusOK, http.StatusUnauthorized)
+	a.file(t, tlsText+users(t, "bob"))
+	expect("when the file has another user", http.StatusUnauthorized, http.StatusOK)
+
+	_, second := a.sign(t, "server", serverAuth)
+	answer, err := c.Get("https://" + at + "/whoami")
+	must(t, err)
+	must(t, answer.Body.Close())
+	if got := answer.TLS.PeerCertificates[0]; !got.Equal(second) {
+		t.Errorf("the server shows the certificate %s, and has %s", got.SerialNumber, second.SerialNumber)
+	}
+}
+
 // TestClientCertificates: only who has one of the authority gets in, under its name.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
