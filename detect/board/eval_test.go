@@ -22,6 +22,7 @@ import (
 var (
 	evalSeconds = flag.Int("eval.seconds", 12, "how many seconds each scenario of the evaluation lasts")
 	evalSeeds   = flag.Int("eval.seeds", 1, "how many seeds each scenario has")
+	evalReasons = flag.Int("eval.reasons", 5, "how many seeds each scenario has whose reason is looked for")
 )
 
 // request is one request of a scenario.
@@ -360,7 +361,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 	for _, rate := range []float64{1, 0.1} {
 		matrix := map[detect.Reason]map[detect.Reason]int{}
 		right, total := 0, 0
-		for seed := range 10 * *evalSeeds {
+		for seed := range *evalReasons {
 			for want, scenarios := range scenariosByReason(rand.New(rand.NewPCG(uint64(seed), 3))) {
 				for _, s := range scenarios {
 					got := s.sampled(rate).classified()
