@@ -55,7 +55,7 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		dir, err := os.MkdirTemp("", "keyheat-kafka-")
+		dir, err := os.MkdirTemp("", "keyheat-kafka-") //nolint:usetesting // it outlives the test that asks first
 		if err != nil {
 			t.Fatal(err)
 		}
