@@ -206,7 +206,7 @@ var missing = map[sample.Reason]string{
 }
 
 // lookAmong follows a mapping that was guessed by names.
-const lookAmong = "; look among them for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
+const lookAmong = "; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
 
 func missingAdvice(reason sample.Reason, g glimpse) advice {
 	names, of := Names(g.of.Columns()), g.of
