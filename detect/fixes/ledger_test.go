@@ -397,7 +397,7 @@ func TestAMigrationRelievesAtOnce(t *testing.T) {
 				t.Errorf("%s: it does not say %q: %s", c.name, says, text)
 			}
 		}
-		if moves := strings.Contains(text, "move each in a transaction"); moves != c.moves || strings.Contains(text, "drain") == c.moves {
+		if moves := strings.Contains(text, "Else move them at"); moves != c.moves || strings.Contains(text, "drain") == c.moves {
 			t.Errorf("%s: %s", c.name, text)
 		}
 		if drawn := strings.Contains(steps[i-1].Text, "A random suffix does: a job"); drawn == c.moves || (steps[i-1].Names.Suffix == detect.SuffixRandom) == c.moves {
