@@ -61,7 +61,8 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 }
 
 // RenewLease prolongs a lease by ttl from now. It fails with ErrLeaseLost when
-// another has taken it, and with ErrWentBack when the database went back since; an expired lease that was not taken is renewed.
+// another has taken it, and with ErrWentBack when the database went back since; an
+// expired lease that was not taken is renewed.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
 		l.Expires = utc(t.now.Add(ttl))
@@ -83,11 +84,12 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 }
 
 // useLease is the compare-and-swap on a lease's token. It locks the row until
-// the transaction ends: who takes the lease meanwhile waits.
+// the transaction ends: who takes the lease meanwhile waits. A row with fewer writes than
+// are known went back, and is not used: when it was used last is what it lacks since.
 func (t *tx) useLease(ctx context.Context, l Lease) error {
 	return t.swapLease(ctx, l, `
-		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4`,
-		t.now, l.Name, l.Holder, l.Token)
+		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4 AND writes >= $5`,
+		t.now, l.Name, l.Holder, l.Token, l.Writes)
 }
 
 // writeUnderLease is useLease with a compare-and-swap on the number of writes too.

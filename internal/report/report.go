@@ -180,10 +180,14 @@ func (j *Judge) compare(lease store.Lease) {
 	if j.last.Token == 0 || !j.last.Behind(lease) {
 		return
 	}
+	since := lease.Used
+	if j.wentBack != nil { // and nothing could be written since: what took the lease then used it
+		since = j.wentBack.Since
+	}
 	j.wentBack = &store.Gap{Gap: sample.Gap{
-		Source: "store", From: lease.Used.Format(time.RFC3339), Since: lease.Used, Until: time.Now().UTC(), Reason: reasonWentBack,
+		Source: "store", From: since.Format(time.RFC3339), Since: since, Until: time.Now().UTC(), Reason: reasonWentBack,
 	}}
-	j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", lease.Used)
+	j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", since)
 }
 
 // sleep waits for new deltas: a wake-up, or the poll interval, or not at all while

@@ -84,6 +84,13 @@ func leaseWentBack(t *testing.T, s *store.Store) {
 	if err := s.Judge(t.Context(), ahead, store.Judgement{Cursors: map[string]int64{"w": 9}}); !errors.Is(err, store.ErrWentBack) {
 		t.Errorf("a judgement after one that is lost returns %v, want ErrWentBack", err)
 	}
+	if _, err := s.RenewLease(t.Context(), ahead, time.Hour); !errors.Is(err, store.ErrWentBack) {
+		t.Errorf("renewing a lease whose writes are lost returns %v, want ErrWentBack", err)
+	}
+	must(t, s.ReleaseLease(t.Context(), ahead))
+	_, others, err := s.AcquireLease(t.Context(), "judge", "b", time.Minute)
+	must(t, err)
+	equal(t, "one whose writes are lost is released", others, false)
 	ahead.Token++
 	if _, err := s.RenewLease(t.Context(), ahead, time.Minute); !errors.Is(err, store.ErrWentBack) {
 		t.Errorf("renewing a lease that was not taken yet returns %v, want ErrWentBack", err)
