@@ -295,6 +295,9 @@ func (f *Finding) AdvisesShards() bool {
 	if f.Kind == LowCardinalityKey {
 		return f.Index != "" // a table's new key is made of something else
 	}
+	if f.Kind == UnevenShards {
+		return false // there are enough, if they are even
+	}
 	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
 }
 

@@ -247,7 +247,7 @@ func undetermined(f *detect.Finding) string {
 	case s.Item > 0.5*limit && s.Item <= limit && s.Load <= limit:
 		return fmt.Sprintf("One item, %s, has at least %s of the key's load. That is below what one partition serves; no split helps the item if it grows.", itemText(f), perSecond(f, s.Item))
 	case s.Seconds < detect.SplitSeconds:
-		return fmt.Sprintf("Where the key's load lies among its sort keys was seen for %s. It takes %s of that to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
+		return fmt.Sprintf("The verdict on splits could go by %s of the key's load, from its first second near or above the limit on. It takes %s to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
 	if s.Direction == detect.Rising || s.Direction == detect.Falling {
 		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until the tail reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))

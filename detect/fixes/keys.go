@@ -334,7 +334,7 @@ func capacityRemark(c *Case) string {
 		text = fmt.Sprintf("Raising the table's capacity will not help: the key's items stay in one partition, which serves %s a second whatever the table is provisioned for.", limit)
 	}
 	if c.movesOn() {
-		text = fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and a split does not help a load that moves on for long.", limit)
+		text = fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and a load that moves on soon leaves behind what a split divided.", limit)
 	}
 	text = strings.ReplaceAll(text, "the table", "the "+of)
 	if c.Share >= detect.CeilingShare && 2*c.mean() >= c.peak() && (c.Reason == detect.HotItem || c.Reason == detect.LSIBlocked || c.Seconds >= detect.CeilingSeconds) {

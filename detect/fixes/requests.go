@@ -238,7 +238,10 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 		text += ". How many of the reads it would answer is not known: " + f.basis
 	}
 	text += "."
-	if strong >= worthShare {
+	switch {
+	case strong >= 0.995:
+		text += " DAX passes strongly consistent reads through, and these all are: DAX spares nothing before they are eventually consistent."
+	case strong >= worthShare:
 		text += " DAX passes strongly consistent reads through: only the others gain."
 	}
 	f.text = text

@@ -269,7 +269,7 @@ func burstyKey(t traits) (detect.Design, bool) {
 	if t.otherHottest != "" {
 		one = wording.Quote(t.otherHottest)
 	}
-	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single one.",
+	return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s spread the load over time, but not within seconds: %s had %s of a partition's limit in a single second.",
 		t.keys(), one, wording.Percent(t.burst))}, true
 }
 

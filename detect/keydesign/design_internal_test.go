@@ -26,7 +26,7 @@ func TestDesigns(t *testing.T) {
 		{name: "user id", distinct: 100_000, effective: 60_000, share: 0.001, template: "user#<id>",
 			want: detect.DesignExcellent, says: "100,000 keys like user#<id>"},
 		{name: "user id with bursts", distinct: 76_000, effective: 240, share: 0.008, burst: 1.88, template: "user#<id>",
-			want: detect.DesignWatch, says: "one had 188% of a partition's limit in a single one"},
+			want: detect.DesignWatch, says: "one had 188% of a partition's limit in a single second"},
 		{name: "user id up to the limit", distinct: 76_000, effective: 240, share: 0.008, burst: 1, template: "user#<id>",
 			want: detect.DesignExcellent, says: "none has 1%"},
 		{name: "a uuid", distinct: 1e6, effective: 1e6, template: "<uuid>",

@@ -249,7 +249,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Above %.0f%% the number of shards does not show what they carry.",
+		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, each, shards)})
 	}

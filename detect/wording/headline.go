@@ -15,7 +15,7 @@ func Headline(f *detect.Finding) string {
 	case f.Kind == detect.TableStarvation:
 		return "requests exceed the capacity of " + whole(f) + " as a whole"
 	case f.Sharding != nil && !f.Kind.OfKey() && f.Severity == detect.Critical:
-		return "the fullest shard has more than one partition serves"
+		return "one of the shards alone has more than one partition serves"
 	case f.Kind == detect.HotPartition && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0:
 		return "an index, of which a partition is full, holds the table's writes back"
 	case f.Kind == detect.HotPartition:

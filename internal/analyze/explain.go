@@ -278,6 +278,9 @@ func figures(p *page, f *detect.Finding, m measure) {
 	if over := overText(f); over != "" {
 		p.fact("over", "%s", over)
 	}
+	if f.State == detect.Resolved {
+		p.fact("resolved", "near or above the limit until %s", f.LastSeen.UTC().Format("2006-01-02 15:04:05 MST"))
+	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		who := ""
 		switch f.Kind {

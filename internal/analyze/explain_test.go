@@ -113,7 +113,7 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	if !strings.Contains(out, "the fullest shard has more than one partition") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
+	if !strings.Contains(out, "one of the shards alone has more than one") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
 		t.Errorf("it says\n%s", out)
 	}
 	if base := explained(t, text.String(), "total"); base != out {
