@@ -154,7 +154,7 @@ var reasonStories = []story{
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would heal it").with(lasting),
 	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
-	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "seen for 3 seconds", "It takes 120 seconds"),
+	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "go by 3 seconds of the key's load", "It takes 120 seconds"),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
 	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
