@@ -334,7 +334,7 @@ func await(t *testing.T, done func() bool) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -93,8 +93,12 @@ func TestMoreTablesThanMemory(t *testing.T) {
 // judgeDelta does what a pass does with a delta that completes a second, without a store.
 func judgeDelta(t *testing.T, s *verdict.State, d fold.Delta, second int64) {
 	t.Helper()
-	now, h := time.Unix(second+2, 0), fold.Horizon{Complete: second + 1, Over: second + 1}
-	deltas := []fold.Delta{d}
+	judgeDeltas(t, s, []fold.Delta{d}, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
+}
+
+// judgeDeltas does what a pass does, without a store, and returns what it would write.
+func judgeDeltas(t testing.TB, s *verdict.State, deltas []fold.Delta, h fold.Horizon, now time.Time) verdict.Pending {
+	t.Helper()
 	for _, at := range s.Minutes.Missing(deltas) {
 		must(t, s.Minutes.Reopen(at, nil))
 	}
@@ -119,6 +123,7 @@ func judgeDelta(t *testing.T, s *verdict.State, d fold.Delta, second int64) {
 	p, err := s.Pending(closing, tables, h, now)
 	must(t, err)
 	s.Written(p)
+	return p
 }
 
 // liveBytes returns what is in use on the heap.
