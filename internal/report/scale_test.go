@@ -88,6 +88,7 @@ func judging(b *testing.B, collectors, tables int) {
 	b.ReportMetric(float64(rows)/float64(len(deltas)), "rows/s")
 	b.ReportMetric(0, "ns/op")
 	runtime.KeepAlive(s)
+	runtime.KeepAlive(deltas)
 }
 
 // The judge has some seconds behind it before others are measured. The deltas of a second

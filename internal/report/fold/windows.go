@@ -114,17 +114,24 @@ func (l *Windows) Reopen(loaded map[Instant]*OpenWindow) {
 
 // Fold adds deltas, which are in the order of each writer's numbers.
 func (l *Windows) Fold(deltas []Delta) {
+	parts := make(map[Instant][]*sketch.Window)
 	for i := range deltas {
 		d := &deltas[i]
 		for at, windows := range d.windows {
-			l.add(at, windows, d.writer, d.seq)
+			if l.lacks(at, d.writer, d.seq) {
+				parts[at] = append(parts[at], windows...)
+			}
 		}
 		l.Read[d.writer] = max(l.Read[d.writer], d.seq)
 	}
+	for at, all := range parts {
+		l.add(at, all)
+	}
 }
 
-// add folds all that one delta has of one second, unless it is in there.
-func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int64) {
+// lacks notes that a second waits for a writer's delta, and reports whether what the delta
+// has of it is to be added: whether it is not in there yet.
+func (l *Windows) lacks(at Instant, writer string, seq int64) bool {
 	o := l.open[at]
 	if o == nil {
 		o = &OpenWindow{
@@ -138,22 +145,38 @@ func (l *Windows) add(at Instant, parts []*sketch.Window, writer string, seq int
 		o.unsaved[writer] = seq
 	}
 	if o.vector[writer] >= seq {
-		return
+		return false
 	}
+	o.vector[writer] = seq
+	return true
+}
+
+// add adds parts to a second, and leaves nothing of them to others.
+func (l *Windows) add(at Instant, parts []*sketch.Window) {
+	o := l.open[at]
 	l.Keys -= len(o.Window.Keys)
-	for i, part := range parts {
-		if i == 0 && len(o.vector) == 0 { // most seconds have one part, whose keys are not copied
-			whole := *part
-			whole.Keys = nil
-			o.Window.Merge(&whole)
-			o.Window.Keys = slices.Clip(part.Keys)
-			continue
-		}
-		o.Window.Merge(part)
+	part := joined(parts)
+	var keys []sketch.KeyLoad
+	if len(o.Window.Keys) == 0 && o.Window.Unseen == (sketch.Load{}) { // most come at once: their keys are not copied
+		keys, part.Keys = part.Keys, nil
+	}
+	if o.Window.Merge(part); keys != nil {
+		o.Window.Keys = slices.Clip(keys)
 	}
 	l.Keys += len(o.Window.Keys)
-	o.vector[writer] = seq
 	o.Unjudged = true
+}
+
+// joined returns the sum of parts, which is in the first of them then. They are added in
+// pairs, and the sums in pairs again: each key of fifty collectors' is then copied some six
+// times, and not for each collector that comes after.
+func joined(parts []*sketch.Window) *sketch.Window {
+	for n := len(parts); n > 1; n = (n + 1) / 2 {
+		for i := range n / 2 {
+			parts[i].Merge(parts[n-1-i])
+		}
+	}
+	return parts[0]
 }
 
 // maxTargets bounds what is remembered of targets. What is forgotten costs a
