@@ -26,7 +26,8 @@ const (
 
 // Views are what tables' keys look like in each hour of event time.
 type Views struct {
-	most    int                 // tables and indexes of an hour; 0 for no bound
+	most    int // tables and indexes of an hour; 0 for no bound
+	policy  func(detect.Target) detect.Policy
 	hours   map[int64]*hourView // by the hour's beginning
 	newest  int64               // second
 	dirty   time.Time           // the database's time at the first second not written
@@ -40,8 +41,11 @@ type Views struct {
 // span are seconds, to exclusive.
 type span struct{ from, to int64 }
 
+// hourView is what is counted of an hour. When the next one begins its census gives way to
+// the views that follow from it, which take a tenth of its memory.
 type hourView struct {
-	census *keydesign.Census
+	census *keydesign.Census // nil once the hour is over
+	views  map[sample.Target]*detect.View
 	totals map[sample.Target]*detect.Table
 	first  int64 // second that was observed
 	full   bool  // there was no room for some table or index
@@ -53,10 +57,11 @@ type growing struct {
 	keys []detect.GrowingKey
 }
 
-// NewViews returns no views, with room for so many tables and indexes; 0 for any number.
-func NewViews(most int) *Views {
+// NewViews returns no views, with room for so many tables and indexes, 0 for any number,
+// whose keys are judged by a policy.
+func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
 	return &Views{
-		most:  most,
+		most: most, policy: policy,
 		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
 	}
 }
@@ -76,14 +81,15 @@ func (v *Views) at(second int64) *hourView {
 }
 
 // Observe counts a second that closes, before it is trimmed. One that closes
-// again, for late samples or after a write that failed, is counted already.
+// again, for late samples or after a write that failed, is counted already, and one of
+// an hour that is over is not counted.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h := v.at(at.Second)
-	if h == nil || o.reopened || o.viewed {
+	if h == nil || h.census == nil || o.reopened || o.viewed {
 		return
 	}
 	o.viewed = true
-	v.newest = max(v.newest, at.Second)
+	v.advance(at.Second)
 	if !v.hasRoom(h, at.Target) {
 		h.full = true
 		return
@@ -99,6 +105,34 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 			delete(v.hours, hour)
 		}
 	}
+}
+
+// advance takes a second for the newest, and ends the hours before it.
+func (v *Views) advance(second int64) {
+	if second <= v.newest {
+		return
+	}
+	v.newest = second
+	for hour, h := range v.hours {
+		if hour < growth.HourOf(second) && h.census != nil {
+			h.views = make(map[sample.Target]*detect.View, len(h.totals))
+			for of := range h.totals {
+				h.views[of] = h.census.View(of, v.policy(of))
+			}
+			h.census = nil
+		}
+	}
+}
+
+// view returns what a target's keys look like, as the caller's own.
+func (v *Views) view(h *hourView, of sample.Target) *detect.View {
+	if h.census != nil {
+		return h.census.View(of, v.policy(of))
+	}
+	if ended := h.views[of]; ended != nil {
+		return new(*ended)
+	}
+	return nil
 }
 
 // hasRoom reports whether a table or index is, or may be, among those of an hour.
@@ -134,7 +168,7 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 
 // Count adds registers of distinct keys.
 func (v *Views) Count(r sketch.Registers) {
-	if h := v.at(r.Minute); h != nil && v.hasRoom(h, r.Target) {
+	if h := v.at(r.Minute); h != nil && h.census != nil && v.hasRoom(h, r.Target) {
 		h.census.Count(r)
 	}
 }
@@ -179,7 +213,7 @@ func (v *Views) shown() *hourView {
 
 // Tables returns what the keys of each target look like, as far as it is to be
 // written, ordered by target.
-func (v *Views) Tables(policy func(detect.Target) detect.Policy) []detect.Table {
+func (v *Views) Tables() []detect.Table {
 	h := v.shown()
 	if h == nil {
 		return nil
@@ -190,7 +224,7 @@ func (v *Views) Tables(policy func(detect.Target) detect.Policy) []detect.Table 
 			continue
 		}
 		table := *total
-		if table.View = h.census.View(at, policy(at)); table.View != nil {
+		if table.View = v.view(h, at); table.View != nil {
 			all = append(all, table)
 		}
 	}

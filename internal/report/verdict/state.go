@@ -121,12 +121,13 @@ type observation struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), Views: fold.NewViews(o.Tables), peaks: fold.NewPeaks(o.PeakDelay),
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
 		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
+	s.Views = fold.NewViews(o.Tables, s.policy)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys})
 	return s
 }
@@ -375,7 +376,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	if !s.Views.Due(now, s.options.PeakDelay) {
 		return nil
 	}
-	tables := s.Views.Tables(s.policy)
+	tables := s.Views.Tables()
 	if s.Views.Settled() {
 		for _, t := range tables {
 			s.board.SetView(t.Target, t.View)
