@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/report/fold"
 	"github.com/keyheat/keyheat/internal/report/verdict"
@@ -90,6 +91,41 @@ func TestMoreTablesThanMemory(t *testing.T) {
 	if l := report.LimitsOf(1 << 30); l.Tables != 16384 || l.Keys != 20_000 || l.OpenKeys != 2<<20 {
 		t.Errorf("1 GiB is for %+v, not for what docs/CONFIGURATION.md says", l)
 	}
+}
+
+// TestAnHourKeepsItsView: in the first minutes of an hour the view of the one before is
+// shown as it was, though what it was made of is gone; what comes for it then does not
+// change it, and each caller has it for its own.
+func TestAnHourKeepsItsView(t *testing.T) {
+	t.Parallel()
+	config := sketch.Config{Seed: 1}
+	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 1000, PageWithin: 15 * time.Minute}, 1, map[string]int64{})
+	hour, seq := time.Now().Truncate(time.Hour).Unix(), int64(0)
+	judge := func(second int64, name string) {
+		t.Helper()
+		seq++
+		shard, delta := sketch.NewShard(config), sketch.NewDelta(config)
+		for n := range 5 {
+			must(t, shard.Add(&sample.Record{
+				Time: second * 1000, Table: name, PK: sample.KeyString(fmt.Sprint("customer#", n*int(second%3))), Op: sample.UpdateItem, WCU: 2000, Rate: 1, N: 3,
+			}))
+		}
+		shard.Seal(delta)
+		judgeDelta(t, s, fold.NewDelta("w", seq, delta), second)
+	}
+	for second := range int64(20) {
+		judge(hour-20+second, table)
+	}
+	before := s.Views.Tables()
+	judge(hour, table)
+	judge(hour-5, "late")
+	after := s.Views.Tables()
+	equal(t, "the views", after, before)
+	if len(after) != 1 || after[0].View == nil {
+		t.Fatalf("%d tables, want one with a view", len(after))
+	}
+	after[0].View.Growing = append(after[0].View.Growing, detect.GrowingKey{Key: "changed"})
+	equal(t, "the views, once one was changed", s.Views.Tables(), before)
 }
 
 // judgeDelta does what a pass does with a delta that completes a second, without a store.
