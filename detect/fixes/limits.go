@@ -13,6 +13,12 @@ const (
 	// knownShare is the share of requests with a sort key from which repeats are
 	// judged.
 	knownShare = 0.8
+	// burstOf is how many times as long as it was over the limit a key must have been seen,
+	// for that to be a burst.
+	burstOf = 10
+	// shortDelay is up to how many seconds the writes of a burst may be late: users of most
+	// jobs and queues do not see so much.
+	shortDelay = 15
 	// largeQueryUnits are the read units from which a query reads much: 32 KB,
 	// eventually consistent.
 	largeQueryUnits = 4

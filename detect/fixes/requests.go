@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -135,6 +136,24 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts on the key were throttled in %s, and retries at once are load on the same partition.", wording.Count(n), wording.Hottest(c.Evidence.Seconds)),
 		basis: basis,
 		after: c.after(1-share, 1),
+	}, true
+}
+
+// laterWrites spreads a short burst of writes over the seconds behind it.
+func laterWrites(_ *Adviser, c *Case) (fix, bool) {
+	limit := detect.Units(detect.Limit(c.Kind))
+	if c.reads() || c.Over() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.Over()) || c.mean() > limit/2 {
+		return fix{}, false
+	}
+	above := float64(c.Over()) * (c.peak() - limit)
+	delay := math.Ceil(above / (detect.DefaultWarning*limit - c.mean()))
+	if delay < 1 || delay > shortDelay {
+		return fix{}, false
+	}
+	return fix{
+		text: fmt.Sprintf("If the burst comes again, and its writes may wait: put them through a queue whose reader writes at most %s a second, or spread them in the caller with jitter. What was above the limit in %s, at most %s write units, takes some %s more then, without new keys.",
+			c.amount(detect.DefaultWarning*limit), wording.Seconds(c.Over()), wording.AtMost(above), wording.Seconds(int(delay))),
+		basis: "as many units above the limit in each second over it as in the peak, after one another; whether the writes may wait is not known", place: first,
 	}, true
 }
 
