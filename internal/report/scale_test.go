@@ -130,7 +130,7 @@ func scale(b *testing.B, collectors, tables int) {
 	writing := (cputime.Used() - from) / warm
 
 	before := liveBytes()
-	counted := &writes{Store: s}
+	counted := &writes{Store: s, began: make(chan struct{}, 1)}
 	j, err := report.New(report.Config{}, counted, "judge", slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
@@ -148,18 +148,18 @@ func scale(b *testing.B, collectors, tables int) {
 	f.judged()
 
 	passes, rows, stored, allocated := counted.passes.Load(), counted.rows.Load(), counted.bytes.Load(), allocatedBytes()
-	from, began := cputime.Used(), time.Now()
+	from, began, parts := cputime.Used(), time.Now(), min(looks, collectors)
 	for _, bodies := range deltas[warm+1:] {
 		f.committed++
-		for n := range looks {
+		for n := range parts {
 			counted.reading.Lock() // so that a busy machine does not decide how many passes there are
-			for c := n * collectors / looks; c < (n+1)*collectors/looks; c++ {
+			for c := n * collectors / parts; c < (n+1)*collectors/parts; c++ {
 				f.commitOne(c, bodies[c])
 			}
 			next := counted.passes.Load() + 1
 			counted.reading.Unlock()
 			for counted.passes.Load() < next {
-				time.Sleep(time.Millisecond)
+				<-counted.began
 			}
 		}
 	}
@@ -189,13 +189,18 @@ func allocatedBytes() uint64 {
 type writes struct {
 	*store.Store
 	passes, rows, bytes atomic.Int64
-	reading             sync.Mutex // held while nothing is read
+	reading             sync.Mutex    // held while nothing is read
+	began               chan struct{} // has one when a pass has begun
 }
 
 func (w *writes) Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	w.passes.Add(1)
+	select {
+	case w.began <- struct{}{}:
+	default:
+	}
 	return w.Store.Read(ctx, after, l)
 }
 
