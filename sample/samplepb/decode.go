@@ -17,6 +17,9 @@ type Decoder struct {
 	kinds []kind
 	keys  []key
 	rec   sample.Record
+	// like is one more than the kind that rec was made of; 0 where rec has what only few
+	// samples have, or nothing.
+	like  uint64
 	attrs map[string]string
 	rates map[string]float64
 }
@@ -71,7 +74,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	clear(d.kinds)
 	clear(d.keys)
 	clear(d.attrs)
-	d.rec = sample.Record{}
+	d.rec, d.like = sample.Record{}, 0
 }
 
 // plainSample returns the sample that fields begin with, and the field's length; 0 where
@@ -241,8 +244,12 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 	if k.reason != "" {
 		return k.reason
 	}
-	d.rec = k.rec
 	r := &d.rec
+	if d.like == p.kind+1 { // most of the record stays as it is
+		r.PK, r.SK, r.N, r.Estimated, r.TimeFromMessage = sample.Key{}, sample.Key{}, k.rec.N, false, false
+	} else {
+		*r, d.like = k.rec, p.kind+1
+	}
 	if p.pk > 0 {
 		if r.PK = d.keys[p.pk-1].key; d.keys[p.pk-1].reason != "" {
 			return d.keys[p.pk-1].reason
@@ -263,6 +270,7 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 		r.N = p.n
 	}
 	if p.rare {
+		d.like = 0
 		if reason := d.rare(raw); reason != "" {
 			return reason
 		}
@@ -301,6 +309,9 @@ func (p *plain) read(raw []byte) bool {
 		if i < len(raw) && raw[i] < 0x80 {
 			v = uint64(raw[i])
 			i++
+		} else if i+1 < len(raw) && raw[i+1] < 0x80 {
+			v = uint64(raw[i]&0x7f) | uint64(raw[i+1])<<7
+			i += 2
 		} else {
 			var n int
 			if v, n = protowire.ConsumeVarint(raw[i:]); n < 0 {

@@ -224,6 +224,32 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
+// Samples of one kind beside each other are what each is alone: of what one has, the next
+// has nothing.
+func TestSamplesAreApart(t *testing.T) {
+	t.Parallel()
+	plain := sample.Record{
+		Time: 1_763_692_032_185, Table: "t", PK: sample.KeyString("a"), Op: sample.Query, RCU: 500, Rate: 1, N: 1,
+	}
+	sorted, many, rare, estimated := plain, plain, plain, plain
+	sorted.SK = sample.KeyString("b")
+	many.N, many.WCU, many.Bytes = 25, 300_000, 4096
+	rare.Calls, rare.Attempts, rare.Waited, rare.Failed = 1, 2, 12.5, true
+	rare.Call, rare.ID, rare.Attrs = "c", "i", map[string]string{"tenant": "x"}
+	estimated.Bytes = 8192
+	estimated.CompleteUnits(false, false)
+	all := []sample.Record{plain, sorted, many, rare, estimated}
+	for _, first := range all {
+		for _, second := range all {
+			records := []sample.Record{first, second, plain}
+			got := decode(samplepb.NewEncoder().Append(nil, records), 0)
+			if len(got.bad) > 0 || !reflect.DeepEqual(got.records, records) {
+				t.Errorf("decoded %+v %v\nwant %+v", got.records, got.bad, records)
+			}
+		}
+	}
+}
+
 func TestRatesOfTables(t *testing.T) {
 	t.Parallel()
 	message := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"},{"table":"t","op":"PUT_ITEM","rate":0.5}],"keys":[{"s":"a"}],"samples":[{"pk":1},{"pk":1,"kind":1}]}`)
