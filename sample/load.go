@@ -29,6 +29,9 @@ const (
 // Decoder hands out stay within MaxLoad; of others, whatever lies above it is
 // cut there.
 func (r *Record) Load() (read, write Milli) {
+	if r.N == 1 && r.Rate == 1 {
+		return min(max(r.RCU, 0), MaxLoad), min(max(r.WCU, 0), MaxLoad)
+	}
 	return r.load(r.RCU), r.load(r.WCU)
 }
 
@@ -70,9 +73,6 @@ func whole(amount float64) int64 { return int64(math.Round(min(amount, float64(M
 func (r *Record) load(units Milli) Milli {
 	if units <= 0 {
 		return 0
-	}
-	if r.N == 1 && r.Rate == 1 {
-		return min(units, MaxLoad)
 	}
 	// Up to MaxLoad the product is below 2^53, so the only rounding is the
 	// division's own.
