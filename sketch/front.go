@@ -106,10 +106,10 @@ func (f *front) put(s *set.Set, place int, table uint16, hash uint64, key sample
 	}
 	at := int(s.First) + place
 	c := &f.candidates[at]
-	*c = candidate{
-		table: table, err: err, gather: -1, resends: resend.Nowhere, calls: calls.Nowhere,
-		text: f.texts.Put(at, c.text, key), detail: c.detail,
-	}
+	// Field by field: what is made elsewhere and copied waits for its own stores.
+	c.text = f.texts.Put(at, c.text, key)
+	c.load, c.requests, c.err = Load{}, 0, err
+	c.table, c.gather, c.resends, c.calls, c.whole = table, -1, resend.Nowhere, calls.Nowhere, false
 	if c.detail > 0 {
 		f.details[c.detail] = detail{}
 	}
