@@ -2,9 +2,8 @@ package sketch
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
-
-	"github.com/axiomhq/hyperloglog"
 
 	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
@@ -20,17 +19,13 @@ type minuteID struct {
 
 // distinct is a HyperLogLog with what was last sent of it.
 type distinct struct {
-	id      minuteID
-	sketch  *hyperloglog.Sketch
-	sent    [registers]uint8
-	touched bool
+	id            minuteID
+	counted, sent [registers]uint8
+	touched       bool
 }
 
 // minutes are a shard's HyperLogLogs.
-type minutes struct {
-	open map[minuteID]*distinct
-	raw  []byte // reused by risen
-}
+type minutes struct{ open map[minuteID]*distinct }
 
 func newMinutes() minutes { return minutes{open: map[minuteID]*distinct{}} }
 
@@ -41,15 +36,18 @@ func (m *minutes) of(table uint16, second int64) *distinct {
 	if d := m.open[id]; d != nil {
 		return d
 	}
-	sketch, _ := hyperloglog.NewSketch(precision, false) // checkDense has tried it
-	d := &distinct{id: id, sketch: sketch}
+	d := &distinct{id: id}
 	m.open[id] = d
 	return d
 }
 
+// insert counts a hash as the library does that estimates: see checkDense.
 func (d *distinct) insert(hash uint64) {
-	d.sketch.InsertHash(hash)
-	d.touched = true
+	at := hash >> (64 - precision)
+	rank := uint8(bits.LeadingZeros64(hash<<precision|1<<(precision-1)) + 1)
+	if rank > d.counted[at] {
+		d.counted[at], d.touched = rank, true
+	}
 }
 
 // risen appends the registers that rose since they were last sent, then lets
@@ -60,7 +58,7 @@ func (m *minutes) risen(to []Registers, t *tables.Tables) []Registers {
 			continue
 		}
 		r := Registers{Target: t.Name(d.id.table), Minute: d.id.at}
-		r.Set = m.changed(d)
+		r.Set = d.changed()
 		d.touched = false
 		if len(r.Set) > 0 {
 			to = append(to, r)
@@ -79,14 +77,9 @@ func (m *minutes) spare(tables int) int {
 }
 
 // changed returns d's registers above what was sent, and marks them sent.
-func (m *minutes) changed(d *distinct) []Register {
-	raw, err := d.sketch.AppendBinary(m.raw[:0])
-	if err != nil || len(raw) != headerBytes+registers {
-		return nil // checkDense has tried it
-	}
-	m.raw = raw
+func (d *distinct) changed() []Register {
 	var set []Register
-	for i, value := range raw[headerBytes:] {
+	for i, value := range d.counted {
 		if value > d.sent[i] {
 			set = append(set, Register{uint16(i), value})
 			d.sent[i] = value
