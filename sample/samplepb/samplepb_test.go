@@ -229,7 +229,7 @@ func TestFlaws(t *testing.T) {
 func TestSamplesAreApart(t *testing.T) {
 	t.Parallel()
 	plain := sample.Record{
-		Time: 1_763_692_032_185, Table: "t", PK: sample.KeyString("a"), Op: sample.Query, RCU: 500, Rate: 1, N: 1,
+		Time: 1_763_692_032_185, Table: "t", PK: sample.KeyString("a"), Op: sample.UpdateItem, WCU: 500, Rate: 1, N: 1,
 	}
 	sorted, many, rare, estimated := plain, plain, plain, plain
 	sorted.SK = sample.KeyString("b")
