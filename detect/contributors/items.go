@@ -39,8 +39,8 @@ func (k *Key) Spread(items []Series) {
 		k.Why += fmt.Sprintf(" Its load in that minute was on at least %d items, the largest with %s of it", n, wording.Percent(share))
 	}
 	if share > divisible {
-		k.Why += ": shards divide the rest only."
+		k.Why += ": shards divide only the rest of the load."
 		return
 	}
-	k.Why += ": shards divide it."
+	k.Why += ": shards divide the key's load."
 }

@@ -68,12 +68,12 @@ type Key struct {
 	// throttled because of a key range: some partition was full. Null where nothing was
 	// throttled, or CloudWatch says nothing of one of those minutes.
 	KeyRange *int `json:"key_range_minutes"`
-	// KeyRangeOf names what some of the table's requests that were throttled because of a
-	// key range in these minutes did: "write", "read", or both.
+	// KeyRangeOf lists the kinds, "write" and "read", of requests to the table, and not only
+	// of this key, that CloudWatch counts as throttled because of a key range in these minutes.
 	KeyRangeOf []string `json:"key_range_of"`
 	// Items is how many of the key's items were reported in Minute: a report lists 25 of all
 	// keys. LargestItem is what the largest of them had of Value. Both are null where none
-	// was, and of items.
+	// was, and in verdicts on items.
 	Items       *int     `json:"items"`
 	LargestItem *float64 `json:"largest_item"`
 	// Why says it in sentences.

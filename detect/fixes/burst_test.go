@@ -21,11 +21,12 @@ func TestShortBurstsMayWait(t *testing.T) {
 		mean    float64
 		says    string // empty where it is not offered
 	}{
-		{"four seconds of two minutes", detect.HotKeyWrite, 4, 120, 100, "above the limit in 4 seconds, at most 3,200 write units, takes some 5 seconds more"},
-		{"the table is busy besides", detect.HotKeyWrite, 4, 120, 480, "takes some 10 seconds more"},
-		{"it takes too long", detect.HotKeyWrite, 20, 300, 100, ""},
-		{"it has just begun", detect.HotKeyWrite, 4, 12, 600, ""},
-		{"it is no burst", detect.HotKeyWrite, 12, 120, 650, ""},
+		{"four seconds of two minutes", detect.HotKeyWrite, 4, 120, 100, "What came above that in 4 seconds, at most 4,000 write units, is then written up to 6 seconds later"},
+		{"the key is busy besides", detect.HotKeyWrite, 4, 120, 400, "written up to 10 seconds later"},
+		{"it takes too long", detect.HotKeyWrite, 12, 300, 100, ""},
+		{"it has just begun", detect.HotKeyWrite, 4, 39, 200, ""},
+		{"a second more is a burst", detect.HotKeyWrite, 4, 40, 200, "written up to 7 seconds later"},
+		{"there is no room between", detect.HotKeyWrite, 1, 120, 401, ""},
 		{"reads do not wait", detect.HotKeyRead, 1, 120, 100, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,6 +16,9 @@ const (
 	// burstOf is how many times as long as it was over the limit a key must have been seen,
 	// for that to be a burst.
 	burstOf = 10
+	// calmShare is the share of what a queue may write up to which a key's mean leaves most
+	// of it for what waits.
+	calmShare = 0.5
 	// shortDelay is up to how many seconds the writes of a burst may be late: users of most
 	// jobs and queues do not see so much.
 	shortDelay = 15

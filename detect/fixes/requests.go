@@ -141,19 +141,19 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 
 // laterWrites spreads a short burst of writes over the seconds behind it.
 func laterWrites(_ *Adviser, c *Case) (fix, bool) {
-	limit := detect.Units(detect.Limit(c.Kind))
-	if c.reads() || c.Over() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.Over()) || c.mean() > limit/2 {
+	rate := c.Policy.Warning * detect.Units(detect.Limit(c.Kind))
+	if c.reads() || c.Over() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.Over()) || c.mean() > calmShare*rate {
 		return fix{}, false
 	}
-	above := float64(c.Over()) * (c.peak() - limit)
-	delay := math.Ceil(above / (detect.DefaultWarning*limit - c.mean()))
-	if delay < 1 || delay > shortDelay {
+	waiting := float64(c.Over()) * (c.peak() - rate)
+	delay := math.Ceil(waiting / (rate - c.mean()))
+	if delay > shortDelay {
 		return fix{}, false
 	}
 	return fix{
-		text: fmt.Sprintf("If the burst comes again, and its writes may wait: put them through a queue whose reader writes at most %s a second, or spread them in the caller with jitter. What was above the limit in %s, at most %s write units, takes some %s more then, without new keys.",
-			c.amount(detect.DefaultWarning*limit), wording.Seconds(c.Over()), wording.AtMost(above), wording.Seconds(int(delay))),
-		basis: "as many units above the limit in each second over it as in the peak, after one another; whether the writes may wait is not known", place: first,
+		text: fmt.Sprintf("If the burst comes again, and its writes may wait: put them through a queue whose reader writes at most %s a second, or spread them in the caller with jitter. What came above that in %s, at most %s write units, is then written up to %s later, without new keys.",
+			c.amount(rate), wording.Seconds(c.Over()), wording.AtMost(waiting), wording.Seconds(int(delay))),
+		basis: "as many units in each second over the limit as in the peak, after one another; whether the writes may wait is not known", place: first,
 	}, true
 }
 

@@ -181,7 +181,7 @@ func (j *Judge) compare(lease store.Lease) {
 		return
 	}
 	since := lease.Used
-	if j.wentBack != nil { // and nothing could be written since: what took the lease then used it
+	if j.wentBack != nil && j.wentBack.Since.Before(since) { // a lease that was taken then, and nothing written with it
 		since = j.wentBack.Since
 	}
 	j.wentBack = &store.Gap{Gap: sample.Gap{

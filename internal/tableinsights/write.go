@@ -9,7 +9,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
@@ -18,8 +17,8 @@ import (
 const (
 	// width is what a terminal of 80 columns shows in one line.
 	width = 79
-	// maxRows, maxCalm of which at most are of calm keys, and maxExplained bound what a
-	// terminal is to show; JSON has all.
+	// maxRows, maxCalm and maxExplained are the most keys that a terminal shows, the most
+	// calm ones among these, and the most that are explained; JSON has all.
 	maxRows, maxCalm, maxExplained = 25, 5, 8
 )
 
@@ -146,7 +145,7 @@ func notable(keys []contributors.Key) int {
 // calm reports whether nothing is to be said of a key: no minute's mean may be over, and
 // nothing was throttled.
 func calm(k *contributors.Key) bool {
-	return k.Severity == detect.Info && k.Verdict != contributors.Possible
+	return k.Throttled == 0 && (k.Verdict == contributors.NotOver || k.Verdict == contributors.NotCounted)
 }
 
 // explain says why, of the worst keys that are not just not over.
