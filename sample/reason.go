@@ -2,7 +2,8 @@ package sample
 
 // Handler takes what a decoder finds in a message.
 type Handler interface {
-	// Record takes one good sample. It is valid until Record returns.
+	// Record takes one good sample. It must not be changed, and is valid until Record
+	// returns.
 	Record(r *Record)
 	// Bad takes one bad sample: why, and a short raw prefix of it, which is
 	// valid until Bad returns and may hold personal data.
