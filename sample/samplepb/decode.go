@@ -17,11 +17,11 @@ type Decoder struct {
 	kinds []kind
 	keys  []key
 	rec   sample.Record
-	// like is one more than the kind that rec was made of; 0 where rec has what only few
-	// samples have, or nothing.
-	like  uint64
-	attrs map[string]string
-	rates map[string]float64
+	// recKind is the index in kinds of the kind that rec was made of; -1 where rec is
+	// empty, or has what only few samples have.
+	recKind int
+	attrs   map[string]string
+	rates   map[string]float64
 }
 
 // kind is what samples have in common, as the record of one that has nothing else.
@@ -36,7 +36,7 @@ type key struct {
 }
 
 // NewDecoder returns a ready Decoder.
-func NewDecoder() *Decoder { return &Decoder{attrs: make(map[string]string)} }
+func NewDecoder() *Decoder { return &Decoder{recKind: -1, attrs: make(map[string]string)} }
 
 // SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
 // [sample.LookupNames], for kinds without a rate of their own. Without either it is 1.
@@ -74,7 +74,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	clear(d.kinds)
 	clear(d.keys)
 	clear(d.attrs)
-	d.rec, d.like = sample.Record{}, 0
+	d.rec, d.recKind = sample.Record{}, -1
 }
 
 // plainSample returns the sample that fields begin with, and the field's length; 0 where
@@ -245,10 +245,14 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 		return k.reason
 	}
 	r := &d.rec
-	if d.like == p.kind+1 { // most of the record stays as it is
+	// Of the fields of a record, the kind's are those of the sample before; Time, RCU, WCU
+	// and Bytes are written below for every sample; PK, SK, N, Estimated (by CompleteUnits)
+	// and TimeFromMessage only for some, and so are reset; all others are written by rare,
+	// after which the record is made anew.
+	if d.recKind == int(p.kind) {
 		r.PK, r.SK, r.N, r.Estimated, r.TimeFromMessage = sample.Key{}, sample.Key{}, k.rec.N, false, false
 	} else {
-		*r, d.like = k.rec, p.kind+1
+		*r, d.recKind = k.rec, int(p.kind)
 	}
 	if p.pk > 0 {
 		if r.PK = d.keys[p.pk-1].key; d.keys[p.pk-1].reason != "" {
@@ -270,7 +274,7 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 		r.N = p.n
 	}
 	if p.rare {
-		d.like = 0
+		d.recKind = -1
 		if reason := d.rare(raw); reason != "" {
 			return reason
 		}
