@@ -118,7 +118,7 @@ func (l *Windows) Fold(deltas []Delta) {
 	for i := range deltas {
 		d := &deltas[i]
 		for at, windows := range d.windows {
-			if l.lacks(at, d.writer, d.seq) {
+			if l.admit(at, d.writer, d.seq) {
 				parts[at] = append(parts[at], windows...)
 			}
 		}
@@ -129,9 +129,9 @@ func (l *Windows) Fold(deltas []Delta) {
 	}
 }
 
-// lacks notes that a second waits for a writer's delta, and reports whether what the delta
-// has of it is to be added: whether it is not in there yet.
-func (l *Windows) lacks(at Instant, writer string, seq int64) bool {
+// admit records a writer's delta of a second and reports whether its windows are still to
+// be added.
+func (l *Windows) admit(at Instant, writer string, seq int64) bool {
 	o := l.open[at]
 	if o == nil {
 		o = &OpenWindow{
@@ -151,7 +151,8 @@ func (l *Windows) lacks(at Instant, writer string, seq int64) bool {
 	return true
 }
 
-// add adds parts to a second, and leaves nothing of them to others.
+// add adds parts to a second. The parts are consumed: their keys are moved or merged in
+// place.
 func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	o := l.open[at]
 	l.Keys -= len(o.Window.Keys)
@@ -167,9 +168,9 @@ func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	o.Unjudged = true
 }
 
-// joined returns the sum of parts, which is in the first of them then. They are added in
-// pairs, and the sums in pairs again: each key of fifty collectors' is then copied some six
-// times, and not for each collector that comes after.
+// joined returns the sum of parts, in parts[0]. They are added in pairs, and the sums in
+// pairs again: each key of fifty collectors' is then copied some six times, and not for each
+// collector that comes after.
 func joined(parts []*sketch.Window) *sketch.Window {
 	for n := len(parts); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
