@@ -59,7 +59,8 @@ func (l layout) produce(t *testing.T, broker string, start time.Time) {
 }
 
 // produceUntil is produce, but with a channel event time passes as fast as real time, and
-// the trace comes again, until the channel is closed.
+// the trace comes again, until the channel is closed. What was begun is acknowledged also
+// where the channel is closed by a clean-up, when the test's context is over.
 func (l layout) produceUntil(t *testing.T, broker string, start time.Time, until <-chan struct{}) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(l.topic),
@@ -70,9 +71,10 @@ func (l layout) produceUntil(t *testing.T, broker string, start time.Time, until
 		return
 	}
 	defer client.Close()
+	ctx := context.WithoutCancel(t.Context())
 	p := producer{layout: l, until: until, client: client, random: rand.New(rand.NewPCG(seed, 1))}
 	for end := start; ; start = end.Add(time.Second) {
-		if end, err = p.trace(t.Context(), start); err != nil {
+		if end, err = p.trace(ctx, start); err != nil {
 			t.Error(err)
 			return
 		}
@@ -80,8 +82,10 @@ func (l layout) produceUntil(t *testing.T, broker string, start time.Time, until
 			break
 		}
 	}
-	p.flush(t.Context())
-	if err := client.Flush(t.Context()); err != nil {
+	p.flush(ctx)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := client.Flush(ctx); err != nil {
 		t.Error(err)
 	}
 }
