@@ -61,7 +61,10 @@ func TestReporterMemory(t *testing.T) {
 	w.reporter.stop(t)
 	most := int64(set*13/10 + 64*mib)
 	if took > 15*time.Second {
-		most *= 2 // on a busy machine it has a backlog, for which the page says so much
+		// On a busy machine it has a backlog, for which the page says so much.
+		t.Logf("the machine was too busy: the reporter had a backlog of %s, and was not held to the page's %d MiB but to twice as much; that this passes is no evidence for the page",
+			took.Round(time.Second), most/mib)
+		most *= 2
 	}
 	if w.reporter.peak > most {
 		t.Errorf("the reporter was %d MiB large, more than %d", w.reporter.peak/mib, most/mib)
