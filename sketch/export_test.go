@@ -20,3 +20,12 @@ func Unframe(t testing.TB, body []byte) []byte {
 	}
 	return contents
 }
+
+// InsertHash counts a hash in registers as a shard does, and returns the registers.
+func InsertHash(hashes ...uint64) []byte {
+	var d distinct
+	for _, hash := range hashes {
+		d.insert(hash)
+	}
+	return d.counted[:]
+}

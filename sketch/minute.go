@@ -41,7 +41,8 @@ func (m *minutes) of(table uint16, second int64) *distinct {
 	return d
 }
 
-// insert counts a hash as the library does that estimates: see checkDense.
+// insert counts a hash as the library does that estimates; TestInsertsAsTheLibraryDoes
+// compares them.
 func (d *distinct) insert(hash uint64) {
 	at := hash >> (64 - precision)
 	rank := uint8(bits.LeadingZeros64(hash<<precision|1<<(precision-1)) + 1)
