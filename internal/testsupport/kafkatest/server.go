@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,38 +44,47 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-var shared struct {
-	sync.Mutex
-	server *Server
-}
+// shared is the server of [Shared]; nil until it is started.
+var shared atomic.Pointer[Server]
+
+// startShared starts the shared server once: where that fails, it fails all who ask, and
+// nothing is left of it.
+var startShared = sync.OnceValues(func() (*Server, error) {
+	dir, err := os.MkdirTemp("", "keyheat-kafka-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	if s.Addr, err = s.run("start"); err != nil {
+		return nil, errors.Join(err, s.remove())
+	}
+	shared.Store(s)
+	return s, nil
+})
 
 // Shared returns a server that all tests of the process share, for those that leave it
 // alone but for topics and groups of their own. A TestMain has to call EndShared.
 func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.server == nil {
-		dir, err := os.MkdirTemp("", "keyheat-kafka-") //nolint:usetesting // it outlives the test that asks first
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &Server{dir: dir}
-		s.Restart(t)
-		shared.server = s
+	s, err := startShared()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return shared.server
+	return s
 }
 
 // EndShared ends the server that tests have shared, if any has asked for it.
 func EndShared() error {
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.server == nil {
-		return nil
+	if s := shared.Load(); s != nil {
+		return s.remove()
 	}
-	_, err := shared.server.run("kill")
-	return errors.Join(err, os.RemoveAll(shared.server.dir))
+	return nil
+}
+
+// remove ends a server and deletes its data.
+func (s *Server) remove() error {
+	_, err := s.run("kill")
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
 // Through has the server listen on another port too, which clients reach through a link:
