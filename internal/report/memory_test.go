@@ -46,7 +46,7 @@ func TestMemoryOfManyTables(t *testing.T) {
 		bodies = append(bodies, body)
 	}
 	before := liveBytes()
-	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 2 << 20, PageWithin: 15 * time.Minute}, 1, map[string]int64{})
+	s := newState(verdict.Options{MaxKeys: 2 << 20})
 	var peak int64
 	for n, body := range bodies {
 		var read sketch.Delta
@@ -75,7 +75,7 @@ func TestMemoryOfManyTables(t *testing.T) {
 func TestMoreTablesThanMemory(t *testing.T) {
 	t.Parallel()
 	config := sketch.Config{Seed: 1}
-	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 1000, PageWithin: 15 * time.Minute, Tables: 2}, 1, map[string]int64{})
+	s := newState(verdict.Options{MaxKeys: 1000, Tables: 2})
 	second := time.Now().Truncate(time.Hour).Unix()
 	shard, delta := sketch.NewShard(config), sketch.NewDelta(config)
 	for n := range 3 {
@@ -99,7 +99,7 @@ func TestMoreTablesThanMemory(t *testing.T) {
 func TestAnHourKeepsItsView(t *testing.T) {
 	t.Parallel()
 	config := sketch.Config{Seed: 1}
-	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 1000, PageWithin: 15 * time.Minute}, 1, map[string]int64{})
+	s := newState(verdict.Options{MaxKeys: 1000})
 	hour, seq := time.Now().Truncate(time.Hour).Unix(), int64(0)
 	judge := func(second int64, name string) {
 		t.Helper()
@@ -126,6 +126,13 @@ func TestAnHourKeepsItsView(t *testing.T) {
 	}
 	after[0].View.Growing = append(after[0].View.Growing, detect.GrowingKey{Key: "changed"})
 	equal(t, "the views, once one was changed", s.Views.Tables(), before)
+}
+
+// newState returns a judge's state at its beginning, with the delays of the default
+// configuration.
+func newState(o verdict.Options) *verdict.State {
+	o.PeakDelay, o.PageWithin = time.Minute, 15*time.Minute
+	return verdict.NewState(o, 1, map[string]int64{})
 }
 
 // judgeDelta does what a pass does with a delta that completes a second, without a store.

@@ -55,18 +55,18 @@ func judging(b *testing.B, collectors, tables int) {
 		deltas = append(deltas, f.second())
 	}
 	before := liveBytes()
-	s := verdict.NewState(verdict.Options{PeakDelay: time.Minute, MaxKeys: 2 << 20, PageWithin: 15 * time.Minute}, 1, map[string]int64{})
+	s := newState(verdict.Options{MaxKeys: 2 << 20})
 	var from time.Duration
 	var allocated uint64
-	rows := 0
+	rows, parts := 0, min(looks, collectors)
 	for n, bodies := range deltas {
 		if n == warm {
 			from, allocated = cputime.Used(), allocatedBytes()
 		}
 		second := f.began.Unix() + int64(n)
-		for look := range looks {
+		for look := range parts {
 			var read []fold.Delta
-			for c := look * collectors / looks; c < (look+1)*collectors/looks; c++ {
+			for c := look * collectors / parts; c < (look+1)*collectors/parts; c++ {
 				var d sketch.Delta
 				if err := d.UnmarshalBinary(bodies[c]); err != nil {
 					b.Fatal(err)
@@ -74,7 +74,7 @@ func judging(b *testing.B, collectors, tables int) {
 				read = append(read, fold.NewDelta(f.name(c), int64(n+1), &d))
 			}
 			complete := second
-			if look == looks-1 {
+			if look == parts-1 {
 				complete++
 			}
 			p := judgeDeltas(b, s, read, fold.Horizon{Complete: complete, Over: complete}, time.Unix(second+2, 0))
@@ -93,7 +93,7 @@ func judging(b *testing.B, collectors, tables int) {
 
 // The judge has some seconds behind it before others are measured. The deltas of a second
 // come in several parts, and the judge looks at each, as it does when collectors commit at
-// different times.
+// different times; never without a delta, and so as often as there are collectors at most.
 const (
 	warm     = 10
 	measured = 20
