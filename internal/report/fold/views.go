@@ -81,8 +81,9 @@ func (v *Views) at(second int64) *hourView {
 }
 
 // Observe counts a second that closes, before it is trimmed. One that closes
-// again, for late samples or after a write that failed, is counted already, and one of
-// an hour that is over is not counted.
+// again, for late samples or after a write that failed, is counted already. One that closes
+// first when its hour is over is in findings and roll-ups, and not in the hour's view nor
+// the view's totals.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 	h := v.at(at.Second)
 	if h == nil || h.census == nil || o.reopened || o.viewed {
