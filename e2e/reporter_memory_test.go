@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	memoryTables  = flag.Int("memory.tables", 512, "how many tables TestReporterMemory has, with 64 KiB of judge.memory each; a multiple of 32")
+	memoryTables  = flag.Int("memory.tables", 1024, "how many tables TestReporterMemory has, with 64 KiB of judge.memory each; a multiple of 32, and 1,024 or more, which the least judge.memory is for")
 	memorySeconds = flag.Int("memory.seconds", 20, "for how long TestReporterMemory writes")
 )
 
