@@ -83,8 +83,9 @@ func (c Config) withDefaults() Config {
 
 // Limits is what a judge's memory is enough for.
 type Limits struct {
-	// Tables is of how many tables and indexes it is kept what their keys look like, some
-	// 64 KiB each with many keys, and less with few. Others are judged without.
+	// Tables is of how many tables and indexes it is kept what their keys look like: one for
+	// each 64 KiB, about what one of some hundred keys takes as docs/PERFORMANCE.md measures
+	// it. Others are judged without.
 	Tables int
 	// Keys is how many keys are followed that are, or were, near a limit: some 10 KiB each,
 	// and 130 KiB of a tenth of them. The least hot ones are left out, and a finding says so.
