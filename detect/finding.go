@@ -214,6 +214,10 @@ type Finding struct {
 	// sentences, with what they rest on.
 	Reason Reason `json:"reason"`
 	Why    string `json:"why"`
+	// Observed are those sentences of Why that hold whatever the reason is, such as what was
+	// throttled and how requests were sampled, each behind a space. They are known of a key,
+	// while it is judged, and not stored.
+	Observed string `json:"-"`
 	// Evidence is what the requests were like; null when that is not known.
 	Evidence *Evidence `json:"evidence"`
 	// Sharding is how the key is sharded already; null when it is not.

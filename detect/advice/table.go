@@ -39,7 +39,7 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool
 
 // WhySaturated returns how the load of a key shows that its partition is full.
 func WhySaturated(f *detect.Finding) string {
-	return fmt.Sprintf(" In %s it levels off just at %s: a partition that serves no more looks like this, and what it throttles may not be seen.",
+	return fmt.Sprintf("In %s it levels off just at %s: a partition that serves no more looks like this, and what it throttles may not be seen.",
 		wording.Plateau(f.SaturatedSeconds), wording.PerSecond(detect.Limit(f.Kind), f.Kind))
 }
 

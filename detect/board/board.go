@@ -329,28 +329,25 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = rolling.Of(f.Key, f.Peak.At)
 	because := advice.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
+	add := func(sentences string) {
+		if sentences != "" {
+			f.Why, f.Observed = f.Why+" "+sentences, f.Observed+" "+sentences
+		}
+	}
 	if f.SaturatedSeconds > 0 && f.Over() == 0 && f.Severity == detect.Critical {
-		f.Why += advice.WhySaturated(&f)
+		add(advice.WhySaturated(&f))
 	}
-	if throttled := advice.WhyThrottled(&f); throttled != "" {
-		f.Why += " " + throttled
-	}
-	if toll := advice.Toll(&f); toll != "" {
-		f.Why += " " + toll
-	}
-	if limits := f.Quality.Sentence(); limits != "" {
-		f.Why += " " + limits
-	}
+	add(advice.WhyThrottled(&f))
+	add(advice.Toll(&f))
+	add(f.Quality.Sentence())
 	if open := e.Shards(&f, r); open != "" {
-		f.Why += " " + open
+		f.Why += " " + open // of a number of shards that another diagnosis may not advise
 	}
 	if f.Combined > 1 && f.Utilization <= 1 {
-		f.Why += " " + advice.WhyCombined(&f)
+		add(advice.WhyCombined(&f))
 	}
 	f.Replication = e.Replication(r.Kind, b.options.Facts(f.Target).Regions(f.Region))
-	if replicated := advice.Replication(&f); replicated != "" {
-		f.Why += " " + replicated
-	}
+	add(advice.Replication(&f))
 	return f
 }
 

@@ -1,9 +1,15 @@
 package board_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // TestSampledThrottlingIsProven samples one request in a hundred: the demand on a
@@ -27,5 +33,52 @@ func TestSampledThrottlingIsProven(t *testing.T) {
 		if f := single(t, s.findings(), c.kind); (f != nil) != c.found {
 			t.Errorf("%s: found %+v", c.name, f)
 		}
+	}
+}
+
+// TestAMovingKeySaysWhatWasObserved holds that a key of a moving hot spot, whose diagnosis is
+// that of all of them, says as before what was throttled and how it was sampled, and nothing
+// of shards.
+func TestAMovingKeySaysWhatWasObserved(t *testing.T) {
+	t.Parallel()
+	const keys, each = 5, 5
+	shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
+	judge := board.New(board.Options{})
+	judge.Settle(scenario.Began-1, true)
+	for second := range int64(keys * each) {
+		for i := range 1500 {
+			r := sample.Record{
+				Time: (scenario.Began+second)*1000 + int64(i)%1000, Table: "orders", PK: sample.KeyString(fmt.Sprintf("customer-%c", 'a'+rune(second/each))),
+				Op: sample.PutItem, WCU: 1000, Rate: 0.5, N: 1,
+			}
+			if i >= 1000 {
+				r.Throttle = keyRangeCause
+			}
+			if err := shard.Add(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, w := range scenario.Sealed(shard) {
+			judge.Observe(&w)
+		}
+		judge.Settle(scenario.Began+second, true)
+	}
+	moving := 0
+	for _, f := range judge.Findings() {
+		if f.Kind != detect.HotKeyWrite {
+			continue
+		}
+		moving++
+		for _, words := range []string{"This key cools down when the load moves on", "DynamoDB throttled", "The samples say that 50% of requests were sampled"} {
+			if !strings.Contains(f.Why, words) {
+				t.Errorf("%s does not say %q: %s", f.Key, words, f.Why)
+			}
+		}
+		if f.Shards != 1 || strings.Contains(f.Why, "shards fit") {
+			t.Errorf("%s, for which no shards are advised, says %s", f.Key, f.Why)
+		}
+	}
+	if moving != keys {
+		t.Errorf("%d keys of the moving hot spot are found, want %d", moving, keys)
 	}
 }

@@ -3,6 +3,7 @@ package causes_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ func hot(key string, from, to int, share float64) detect.Finding {
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString(key))
 	f.Severity, f.State, f.Share, f.Utilization = detect.Critical, detect.Firing, share, 1.2
 	f.FirstSeen, f.LastSeen = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
+	f.Why, f.Observed = "The table has no sort key. DynamoDB throttled "+key+".", " DynamoDB throttled "+key+"."
 	return f
 }
 
@@ -80,6 +82,9 @@ func TestMoving(t *testing.T) {
 			f := &all[i]
 			if f.Reason == detect.MovingLoad && f.Kind.OfKey() && !f.AdvisesShards() && f.Shards == 1 {
 				moving++
+				if !strings.HasPrefix(f.Why, "This key cools down") || !strings.HasSuffix(f.Why, f.Observed) {
+					t.Errorf("%s: %s says %q", name, f.Key, f.Why)
+				}
 			}
 		}
 		if moving != c.keys {

@@ -215,7 +215,7 @@ func followMoving(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		if spot := spots[f.Incident]; spot != nil && f.Kind.OfKey() {
-			f.Reason, f.Why = spot.Reason, "This key cools down when the load moves on, and the next key is hot then."
+			f.Reason, f.Why = spot.Reason, "This key cools down when the load moves on, and the next key is hot then."+f.Observed
 			f.Advice, f.Shards = slices.Clone(spot.Advice), spot.Shards
 		}
 	}
