@@ -155,7 +155,7 @@ func renamedKey(a *Adviser, c *Case) (fix, bool) {
 	return fix{
 		takes: takes,
 		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
-			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + a.sharedPartition(shards, c.Load/sample.Milli(shards), c.Kind),
+			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + a.sharedPartition(shards, c.Load, c.Kind),
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
 		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
 	}, true
@@ -181,7 +181,7 @@ func dividedCounter(a *Adviser, c *Case) (fix, bool) {
 	names := namesOf(c)
 	text := fmt.Sprintf("Divide the counter, if it is one: add to one of %d items (%s) chosen at random%s, and sum all of them on reading by BatchGetItem, with the old item as one more: nothing is copied. A sum costs %s RCU, eventually consistent. Sharding will not help an item that cannot be divided: write it less often then, and gather changes for a second in each process.",
 		c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards+1)*detect.QueryMinimum))
-	text += a.sharedPartition(c.Shards, c.Load/sample.Milli(c.Shards), c.Kind)
+	text += a.sharedPartition(c.Shards, c.Load, c.Kind)
 	return fix{
 		text: text + names.typed, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
 		basis: "small items that are updated", names: names.of(c, detect.SuffixCounter),
@@ -226,7 +226,7 @@ func (a *Adviser) shards(c *Case, format string) fix {
 	load := c.Load / sample.Milli(c.Shards)
 	names := namesOf(c)
 	text := fmt.Sprintf(format, c.Shards, c.sum(), wording.PerSecond(load, c.Kind)) + names.named() + "." + oneItem(c) + " " + suffixKind(c) + " " + fanOut(c)
-	text += a.sharedPartition(c.Shards, load, c.Kind) + names.typed + " A later change of the number is a change of the application."
+	text += a.sharedPartition(c.Shards, c.Load, c.Kind) + names.typed + " A later change of the number is a change of the application."
 	f := fix{text: text, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)), basis: "the peak, divided evenly"}
 	if asked := c.queriesOfAll(); asked > 0 {
 		f.after = c.after(1/float64(c.Shards), asked+(1-asked)/float64(c.Shards))

@@ -183,11 +183,11 @@ func fanOut(c *Case) string {
 	return text + ", which divide what it reads beyond that least if it reads the whole key, and nothing if it asks each for as much as it asks the key now."
 }
 
-// sharedPartition returns how likely several shards are to share a partition, so many
-// that it is full; empty where they cannot fill one. A sentence more begins with a space.
+// sharedPartition returns how likely so many shards of a load are to share a partition that
+// it is full; empty where they cannot fill one. A sentence more begins with a space.
 func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) string {
-	few := int((detect.Limit(k) + load - 1) / max(load, 1))
-	if few < 2 || few > shards || shards > whatif.MaxPlaced {
+	few := whatif.Filling(k, load, shards)
+	if few < 2 || shards > whatif.MaxPlaced {
 		return ""
 	}
 	id := placed{shards, few}
@@ -196,7 +196,7 @@ func (a *Adviser) sharedPartition(shards int, load sample.Milli, k detect.Kind) 
 		if len(a.placements) > maxPlacements {
 			clear(a.placements)
 		}
-		p := whatif.Place(shards, 2*shards, detect.Units(load)*float64(shards), whatif.PlacementSeed)
+		p := whatif.Place(shards, 2*shards, detect.Units(load), whatif.PlacementSeed)
 		chance = p.Chance(few)
 		a.placements[id] = chance
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -251,16 +252,16 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		}
 		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, each, shards)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, peak.Value, shards)})
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
 }
 
 // crowded is a caution: how many even shards fill a partition that they share. Empty where all
 // of them fill none. A sentence more begins with a space.
-func crowded(k detect.Kind, each sample.Milli, shards int) string {
-	few := int(detect.Limit(k)/max(each, 1)) + 1
-	if few < 2 || few > shards {
+func crowded(k detect.Kind, load sample.Milli, shards int) string {
+	few := whatif.Filling(k, load, shards)
+	if few < 2 {
 		return ""
 	}
 	return fmt.Sprintf(" %s: a partition that %d even ones share is full until DynamoDB splits it.", wording.NotPartitions(shards), few)

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // placementTrials is how often a placement is drawn: with 20,000 draws a
@@ -72,6 +75,17 @@ func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	}
 	sort.Ints(fullest)
 	return fullest
+}
+
+// Filling returns how many of the shards of a key, whose load is spread evenly over them, fill
+// a partition that they share: the least number of them that together has all that a partition
+// serves of what the kind is about. 0 where all of them have less.
+func Filling(k detect.Kind, load sample.Milli, shards int) int {
+	limit := detect.Limit(k)
+	if load < limit {
+		return 0
+	}
+	return int((limit*sample.Milli(shards) + load - 1) / load)
 }
 
 // Chance returns the probability that k shards or more share a partition.
