@@ -23,9 +23,14 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) Diagnosis {
 	return d
 }
 
-// What a key's mean over at least servedLong seconds says where no request of it is marked as
-// throttled: from heldFrom on, as a share of the limit, it may be held at that.
-const servedLong, heldFrom = 60, 0.9
+const (
+	// servedLong is for how many seconds a key must have been seen for its mean to say
+	// something of requests that may have been refused.
+	servedLong = 60
+	// heldFrom is the mean, as a share of the limit, from which on a key may be held at the
+	// limit by what is refused of it.
+	heldFrom = 0.9
+)
 
 // served says what it means that writes near or above the limit for long are not marked as
 // throttled, in units that DynamoDB reports of what it served. A sentence more begins with a
@@ -43,7 +48,7 @@ func served(f *detect.Finding, reason detect.Reason) string {
 	case mean.Low > limit:
 		return " No request is marked as throttled, although one partition cannot serve so much: either the key's items are on several partitions already, or the samples count attempts and do not tell which were refused."
 	case mean.Value >= heldFrom*limit && f.Over() == 0:
-		return fmt.Sprintf(" No request is marked as throttled. Samples of served requests alone cannot show what was refused, and a load that stays so near to the limit is also what a key looks like that is held at it: the metric %sKeyRangeThroughputThrottleEvents tells.", detect.Side(f.Kind, "Write", "Read"))
+		return " No request is marked as throttled. Samples of served requests alone cannot show what was refused, and a load that stays so near to the limit is also what a key looks like that is held at it: the metric WriteKeyRangeThroughputThrottleEvents tells."
 	}
 	return ""
 }
