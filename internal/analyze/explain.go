@@ -80,7 +80,7 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead()}
+	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), roots: rootsByIncident(r.Findings)}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
@@ -91,10 +91,6 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
 		}
-	}
-	e.roots = map[string]*detect.Finding{}
-	for _, g := range detect.Roots(r.Findings) {
-		e.roots[g[0].Incident] = g[0]
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -202,7 +198,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
 		p.heading("What it is a part of")
 		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
-		if root.Kind != detect.MovingHotSpot { // whose advice the key has: there is none for it alone
+		if root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
 			first := &root.Advice[0]
 			p.paragraph(2, "  ", "Do this first: "+first.Text)
 			heading = "What can be done for this key alone"
@@ -255,7 +251,7 @@ func figures(p *page, f *detect.Finding, m measure) {
 		of = " of the hottest of the keys"
 	}
 	if f.Kind.OfKey() && !f.Quality.IsSampled() && m.mean.Value > 0 {
-		in = "these seconds" // of a sampled one the mean is over more than show it
+		in = "these seconds" // a sampled key's mean also covers seconds without a sample
 	}
 	if f.Quality.InBatches() {
 		at, in = "as a mean over the times between batches", "the time of the batches"

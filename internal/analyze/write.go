@@ -106,16 +106,22 @@ func (r *Result) writeCSV(out io.Writer) error {
 		row[1], row[len(row)-1] = kind, wording.Cell(note)
 		_ = w.Write(row)
 	}
-	roots := map[string]*detect.Finding{}
-	for _, group := range detect.Roots(r.Findings) {
-		roots[group[0].Incident] = group[0]
-	}
+	roots := rootsByIncident(r.Findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		_ = w.Write(record(f, roots[f.Incident]))
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// rootsByIncident returns the finding that each incident is about, by the incident's ID.
+func rootsByIncident(found []detect.Finding) map[string]*detect.Finding {
+	roots := map[string]*detect.Finding{}
+	for _, group := range detect.Roots(found) {
+		roots[group[0].Incident] = group[0]
+	}
+	return roots
 }
 
 func record(f, root *detect.Finding) []string {
