@@ -175,10 +175,17 @@ func TestTextBetweenObjects(t *testing.T) {
 			tally.Bad(reason, []byte(lines)[at:end:end])
 			at += len(line)
 		}
+		seen := 0
 		for _, f := range tally.Reading().Faults {
-			if f.Reason == sample.ReasonSyntax && !strings.Contains(f.Remedy, want) {
+			if f.Reason != sample.ReasonSyntax {
+				continue
+			}
+			if seen++; !strings.Contains(f.Remedy, want) {
 				t.Errorf("%q: %s", lines, f.Remedy)
 			}
+		}
+		if seen == 0 {
+			t.Errorf("%q: no fault of the text is told", lines)
 		}
 	}
 }
