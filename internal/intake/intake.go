@@ -171,7 +171,9 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 	}
 	number, whole, behind := t.locate(excerpt)
 	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
-	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: t.inJSON(whole, behind), inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
+	inJSON := t.inJSON(behind)
+	t.objects = t.objects || hasObject(whole) // for the lines after this one
+	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: inJSON, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
 	fault.Remedy = a.text
 	if t.Hidden {
 		fault.Text = redact.Excerpt(whole)
@@ -181,16 +183,15 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 
 // inJSON reports whether other lines of the file at hand have objects: those that were seen, or
 // some of those behind.
-func (t *Tally) inJSON(whole, behind []byte) bool {
-	before := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
-	t.objects = t.objects || hasObject(whole)
+func (t *Tally) inJSON(behind []byte) bool {
+	found := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
 	for line := range bytes.Lines(behind) {
-		if before {
+		if found {
 			break
 		}
-		before = hasObject(line)
+		found = hasObject(line)
 	}
-	return before
+	return found
 }
 
 // hasObject reports whether a line ends with an object of JSON.
