@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/packed"
@@ -227,6 +228,29 @@ func TestNothingFoundIsAnAnswer(t *testing.T) {
 	}
 	if text := run(t, line(0, "orders", "a", 1), analyze.FormatTable); !strings.Contains(text, "No hot keys") {
 		t.Errorf("the table says %q", text)
+	}
+}
+
+// TestARateIsAskedForWhereOneCanBeStated: a rate of 1 may be stated because nobody thought of
+// it, and events of CloudTrail are all that there was, and could not be read with a mapping.
+func TestARateIsAskedForWhereOneCanBeStated(t *testing.T) {
+	t.Parallel()
+	rated := func(rate string) string {
+		return strings.Replace(line(0, "orders", "a", 1), `{`, `{"rate":`+rate+`,`, 1)
+	}
+	const trail = `{"eventTime":"2026-11-21T02:27:12Z","eventSource":"dynamodb.amazonaws.com","eventName":"GetItem","requestParameters":{"tableName":"trail","key":{"id":"a"}}}`
+	for text, want := range map[string]bool{
+		line(0, "orders", "a", 1): true, rated("1"): true, rated("0.5"): false, "ts,table,pk,op\n1763692032185,orders,a,PutItem\n": true,
+		trail: false, line(0, "orders", "a", 1) + "\n" + rated("0.5"): false,
+	} {
+		var out bytes.Buffer
+		must(t, analyze.Run(t.Context(), analyze.Options{
+			Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Format: analyze.FormatTable,
+			Tables: form.Tables{"trail": {Schema: sample.Schema{KeySchema: sample.Keys("id")}}},
+		}))
+		if got := strings.Contains(out.String(), "No line states a sampling rate below 1"); got != want || !strings.Contains(out.String(), "1 samples counted") && !strings.Contains(out.String(), "2 samples counted") {
+			t.Errorf("%s: %s", text, out.String())
+		}
 	}
 }
 

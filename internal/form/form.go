@@ -94,6 +94,7 @@ func split(tables Tables) (sample.Schemas, map[string]float64) {
 // DetectingDecoder decodes messages of any form of text, each by the form that it detects.
 type DetectingDecoder struct {
 	decoders map[Form]Decoder
+	detected Form // of the message at hand
 }
 
 // NewDetectingDecoder returns a decoder for these tables.
@@ -107,7 +108,8 @@ func NewDetectingDecoder(tables Tables) *DetectingDecoder {
 
 // Decode implements Decoder.
 func (b *DetectingDecoder) Decode(message []byte, at int64, h sample.Handler) {
-	b.decoders[Detect(message)].Decode(message, at, h)
+	b.detected = Detect(message)
+	b.decoders[b.detected].Decode(message, at, h)
 }
 
 // FileDecoder decodes the messages of files, one file after the other: of any form, or
@@ -162,6 +164,10 @@ func (f *FileDecoder) Columns() []string {
 	}
 	return nil
 }
+
+// Rated reports whether the message at hand is Keyheat JSON or was mapped: other forms of
+// files state no sampling rate.
+func (f *FileDecoder) Rated() bool { return f.foreign || f.detecting.detected == Keyheat }
 
 // Value returns the text that a line of the file at hand has for a field of Keyheat JSON.
 func (f *FileDecoder) Value(line []byte, field string) string {

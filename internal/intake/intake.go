@@ -41,7 +41,8 @@ type Reading struct {
 	// many there are.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
-	// unrated counts the samples of which nothing says whether others were not sampled.
+	// unrated counts the samples that could state a sampling rate below 1, and state neither
+	// that nor the calls that they come from.
 	unrated int64
 }
 
@@ -89,6 +90,9 @@ type Fields interface {
 	Columns() []string
 	// Value returns the text that a line has for a field; empty for none.
 	Value(line []byte, field string) string
+	// Rated reports whether samples in the form of the message at hand may state a sampling
+	// rate, and a mapping can state one for them.
+	Rated() bool
 }
 
 // own are the names of Keyheat JSON.
@@ -96,6 +100,7 @@ type own struct{}
 
 func (own) Called(field string) string { return field }
 func (own) Columns() []string          { return nil }
+func (own) Rated() bool                { return false }
 
 func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
 
@@ -103,7 +108,8 @@ func (own) Value(line []byte, field string) string { return mapped.Value(line, f
 type Tally struct {
 	// Hidden reports that keys must not be shown: a fault's text is its structure.
 	Hidden bool
-	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names.
+	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names, where no
+	// mapping can change them.
 	Fields Fields
 
 	good, unsized, unrated int64
@@ -144,7 +150,7 @@ func (t *Tally) Message(value []byte, line int64) { t.message, t.line = value, l
 // Good counts a sample.
 func (t *Tally) Good(r *sample.Record) {
 	t.good++
-	if r.Rate >= 1 && r.Calls == 0 && !r.Change {
+	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.Rated() {
 		t.unrated++
 	}
 	if r.Estimated && r.Bytes == 0 {

@@ -70,13 +70,13 @@ func (r *Reading) Least() string {
 		wording.Count(r.Unsized), wording.Count(r.Good))
 }
 
-// Unrated says that every line was taken for all that there was, where none tells another rate, and
-// how to state one; empty where some do.
+// Unrated says that every line was taken for all that there was, where none states a rate below
+// 1, and how to state one; empty where some do, and where lines are in a form that has no rate.
 func (r *Reading) Unrated() string {
 	if r.Good == 0 || r.unrated < r.Good {
 		return ""
 	}
-	return "No line states a sampling rate: each counts as all that there was. If 1 in 10 was sampled, say --map rate=const:0.1."
+	return "No line states a sampling rate below 1: each counts as all that there was. If 1 in 10 was sampled, say --map rate=const:0.1."
 }
 
 // Cause says in a sentence why there is no verdict: the most frequent fault, or that there
