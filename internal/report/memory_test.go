@@ -88,7 +88,7 @@ func TestMoreTablesThanMemory(t *testing.T) {
 	if !s.Views.Full() || len(s.Views.Tables()) != 2 {
 		t.Error("more tables than there is room for are looked at, or it is not said")
 	}
-	if l := report.LimitsOf(1 << 30); l.Tables != 16384 || l.Keys != 20_000 || l.OpenKeys != 2<<20 {
+	if l := report.LimitsOf(1 << 30); l.Tables != 13107 || l.Keys != 20_000 || l.OpenKeys != 2<<20 {
 		t.Errorf("1 GiB is for %+v, not for what docs/CONFIGURATION.md says", l)
 	}
 }
