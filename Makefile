@@ -103,10 +103,10 @@ faults: ## Run one fault after another on a real Kafka and Postgres, and print w
 		| grep --line-buffered -v '"level"'
 
 .PHONY: e2e-full
-e2e-full: ## Run at full size those end-to-end tests that make e2e runs on less: the whole trace, and 1,024 tables
+e2e-full: ## Run at full size those end-to-end tests that make e2e runs on less: the whole trace, 1,024 tables, 100 million keys
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./e2e -run 'TestPath|TestHostile|TestReporterMemory' -count=1 -v -timeout 40m \
-		-args -path.samples=5000000 -memory.tables=1024 -memory.seconds=60 | grep -v '"level"'
+	go test -tags e2e ./e2e -run 'TestPath|TestHostile|TestReporterMemory|TestManyKeys' -count=1 -v -timeout 60m \
+		-args -path.samples=5000000 -memory.tables=1024 -memory.seconds=60 -memory.keys=100000000 | grep -v '"level"'
 
 .PHONY: failover
 failover: ## Kill brokers of a real three-node Kafka, and print how long partitions were silent, beside a franz-go group; KILLS=30

@@ -39,7 +39,7 @@ type Commit struct {
 
 // Collect is how samples are summarised.
 type Collect struct {
-	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 8MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
+	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 5MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
 	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions, in equal parts for Kafka and streams where both are read: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
 	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
 	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's counts as bad"`
@@ -60,7 +60,7 @@ func defaults() *Config {
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: gathers.CommitInterval, Early: gathers.EarlyCommit},
 		Collect: Collect{
-			Memory: 256 << 20, TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
+			Memory: 128 << 20, TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
 		},
 		Admin: Admin{Listen: "127.0.0.1:9461"},
 		Log:   cli.DefaultLog(),
