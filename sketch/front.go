@@ -1,6 +1,8 @@
 package sketch
 
 import (
+	"math/bits"
+
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/calls"
 	"github.com/keyheat/keyheat/sketch/internal/countmin"
@@ -12,11 +14,11 @@ import (
 // candidate is a key of the front: exact since it was admitted. It is one cache line, and
 // has no pointer, so that the garbage collector passes it by.
 type candidate struct {
+	hash     uint64
 	load     Load
 	requests int64
 	err      uint64 // the most weight it can have had before
 	text     keytext.Text
-	calls    int32  // where its last calls are
 	detail   uint32 // where in front.details its own are, 0 for nowhere
 	table    uint16
 	gather   int16 // where its evidence is gathered, -1 for nowhere
@@ -30,6 +32,7 @@ type detail struct {
 	write     Spread
 	draws     Draws
 	throttled Load
+	calls     int32 // where its last calls are
 }
 
 // high returns the upper bound of the candidate's weight.
@@ -83,6 +86,32 @@ func (f *front) set(hash uint64) *set.Set {
 	return &f.sets[hash>>32&f.mask]
 }
 
+// find returns the candidate of a key, nil when it has none.
+func (f *front) find(s *set.Set, hash uint64) *candidate {
+	for places := s.Match(hash); places != 0; places &= places - 1 {
+		if c := &f.candidates[int(s.First)+bits.TrailingZeros64(places)/8]; c.hash == hash {
+			return c
+		}
+	}
+	return nil
+}
+
+// smallest returns the place of a full set's candidate with the smallest upper bound,
+// that bound, and the smallest of the others.
+func (f *front) smallest(s *set.Set) (place int, high, next uint64) {
+	high, next = countmin.Unlimited, countmin.Unlimited
+	all := f.candidates[s.First:][:Ways]
+	for i := range all {
+		h := all[i].high()
+		if h < high {
+			place = i
+		}
+		next = min(next, max(high, h))
+		high = min(high, h)
+	}
+	return place, high, next
+}
+
 // open gives a set that has no key yet its candidates.
 func (f *front) open(s *set.Set, hash uint64) {
 	n := len(f.candidates)
@@ -108,12 +137,12 @@ func (f *front) put(s *set.Set, place int, table uint16, hash uint64, key sample
 	c := &f.candidates[at]
 	// Field by field: what is made elsewhere and copied waits for its own stores.
 	c.text = f.texts.Put(at, c.text, key)
-	c.load, c.requests, c.err = Load{}, 0, err
-	c.table, c.gather, c.resends, c.calls, c.whole = table, -1, resend.Nowhere, calls.Nowhere, false
+	c.hash, c.load, c.requests, c.err = hash, Load{}, 0, err
+	c.table, c.gather, c.resends, c.whole = table, -1, resend.Nowhere, false
 	if c.detail > 0 {
-		f.details[c.detail] = detail{}
+		f.details[c.detail] = detail{calls: calls.Nowhere}
 	}
-	s.Hash[place], s.High[place] = hash, err
+	s.Put(place, hash)
 	return c
 }
 
@@ -124,7 +153,7 @@ func (f *front) detailOf(c *candidate) *detail { return &f.details[c.detail] }
 func (f *front) ownDetail(c *candidate) *detail {
 	if c.detail == 0 {
 		c.detail = uint32(len(f.details))
-		f.details = append(f.details, detail{})
+		f.details = append(f.details, detail{calls: calls.Nowhere})
 	}
 	return &f.details[c.detail]
 }

@@ -62,10 +62,10 @@ func (s *second) order(l *list) {
 	l.window = append(l.window[:0], l.keys...)
 	for _, at := range s.front.used {
 		in := &s.front.sets[at]
-		for i, hash := range in.Hash[:in.Keys] {
-			at := in.First + uint32(i)
-			l.order = append(l.order, ordered{hash, at})
-			l.keys[s.front.candidates[at].table]++
+		for at := in.First; at < in.First+in.Keys; at++ {
+			c := &s.front.candidates[at]
+			l.order = append(l.order, ordered{c.hash, at})
+			l.keys[c.table]++
 		}
 	}
 	slices.SortFunc(l.order, func(a, b ordered) int { return cmp.Compare(a.hash, b.hash) })

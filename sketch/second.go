@@ -136,8 +136,8 @@ func (s *second) note(c *candidate, t *Total, r *sample.Record) {
 		d.write.note(n, calls.Together(r), write, r.Rate)
 		return
 	}
-	call, at := s.calls.Find(c.calls, id)
-	c.calls = at
+	call, at := s.calls.Find(d.calls, id)
+	d.calls = at
 	d.read.extend(&call.Read, float64(r.N)*read, r.Rate)
 	d.write.extend(&call.Write, float64(r.N)*write, r.Rate)
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
@@ -148,28 +148,27 @@ func (s *second) note(c *candidate, t *Total, r *sample.Record) {
 // reports that it had the place before.
 func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) (c *candidate, known bool) {
 	in := s.front.set(hash)
-	if place := in.Find(hash); place < Ways {
-		in.Raise(place, weight)
-		return &s.front.candidates[int(in.First)+place], true
+	if c = s.front.find(in, hash); c != nil {
+		return c, true
 	}
-	if empty := int(in.Keys); empty < Ways {
-		c = s.front.put(in, empty, table, hash, r.PK, 0)
-		in.Raise(empty, weight)
-		return c, false
+	if in.Keys < Ways {
+		return s.front.put(in, int(in.Keys), table, hash, r.PK, 0), false
 	}
 	before := min(s.counts.Estimate(hash), in.Turned)
 	high := before + weight
-	smallest, bound := in.Smallest()
-	if high <= bound {
-		s.counts.Raise(hash, high)
-		in.Turned = max(in.Turned, high)
-		return nil, false
+	if high > in.Least {
+		smallest, least, next := s.front.smallest(in)
+		if high > least {
+			s.counts.Raise(s.front.candidates[int(in.First)+smallest].hash, least)
+			in.Turned = max(in.Turned, least)
+			in.Least = min(next, high)
+			return s.front.put(in, smallest, table, hash, r.PK, before), false
+		}
+		in.Least = least
 	}
-	s.counts.Raise(in.Hash[smallest], bound)
-	in.Turned = max(in.Turned, bound)
-	c = s.front.put(in, smallest, table, hash, r.PK, before)
-	in.Raise(smallest, weight)
-	return c, false
+	s.counts.Raise(hash, high)
+	in.Turned = max(in.Turned, high)
+	return nil, false
 }
 
 // begin makes the summary one of a new second.
