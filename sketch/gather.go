@@ -78,8 +78,8 @@ func (g *gather) begin() {
 }
 
 // add adds a record of load l. Of every record its sort key is counted; a uniform
-// sample of them is looked at more closely.
-func (g *gather) add(r *sample.Record, l Load, seed uint64) {
+// sample of them is looked at more closely. caller is the hash of its caller.
+func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
 	}
@@ -98,12 +98,12 @@ func (g *gather) add(r *sample.Record, l Load, seed uint64) {
 		g.places.add(r.SK, Load{Write: l.Write}.weight(), true, uint32(drawn>>32))
 	}
 	if drawn&(1<<g.thinned-1) == 0 {
-		g.look(r, l, seed)
+		g.look(r, l, seed, caller)
 	}
 }
 
 // look adds a record that is looked at closely, as often as it stands for others.
-func (g *gather) look(r *sample.Record, l Load, seed uint64) {
+func (g *gather) look(r *sample.Record, l Load, seed, caller uint64) {
 	times := int64(1) << g.thinned
 	l = Load{Read: l.Read * sample.Milli(times), Write: l.Write * sample.Milli(times)}
 	weight := l.weight()
@@ -117,7 +117,7 @@ func (g *gather) look(r *sample.Record, l Load, seed uint64) {
 		g.step(r.SK)
 	}
 	if r.Caller != "" {
-		g.callers.Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, weight)
+		g.callers.Add(caller, r.Caller, weight)
 	}
 	if r.Bytes > 0 {
 		g.Sized += times

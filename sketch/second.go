@@ -44,16 +44,26 @@ func newSecond(c Config) *second {
 	return &second{front: newFront(c.Sets), counts: countmin.New(c.CounterBytes), limit: c.Limit}
 }
 
-// of returns the running sums of a table, new ones growing the slice.
+// of returns the running sums of a table.
 func (s *second) of(table uint16) *sums {
+	if int(table) >= len(s.sums) || s.sums[table].Requests == 0 {
+		s.touch(table)
+	}
+	return &s.sums[table]
+}
+
+// touch makes a table one that has sums.
+func (s *second) touch(table uint16) {
 	for int(table) >= len(s.sums) {
 		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}})
 	}
-	t := &s.sums[table]
-	if t.Requests == 0 {
-		s.touched = append(s.touched, table)
-	}
-	return t
+	s.touched = append(s.touched, table)
+}
+
+// isPlain reports whether all that a record tells of its request are units, a key, a
+// time and a caller: one that was not sampled, estimated, throttled or sent again.
+func isPlain(r *sample.Record) bool {
+	return r.Rate == 1 && len(r.Throttle) == 0 && r.Attempts == 0 && !r.Change && !r.Estimated && len(r.PK.Type) > 0
 }
 
 // add counts one record's load under its key's hash, and returns the sums of its table.
@@ -61,32 +71,22 @@ func (s *second) of(table uint16) *sums {
 // has had a place in the front before.
 func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) (t *sums, known bool) {
 	weight := l.weight()
-	throttled := r.Throttle != ""
 	t = s.of(table)
 	t.Requests += r.N
 	t.Read += l.Read
 	t.Write += l.Write
-	if throttled {
-		t.ThrottledRequests += r.N
-		t.Throttled = t.Throttled.Plus(l)
-		t.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
+	plain := isPlain(r)
+	if !plain {
+		t.note(r, l)
 	}
-	if r.Change {
-		t.Changes += r.N
+	caller := uint64(0)
+	if r.Caller != "" {
+		caller = t.caller.Of(r.Caller, seed)
+		t.callers.Add(caller, r.Caller, weight)
 	}
 	when := arrival.Of(r)
-	s.times.Add(table, r, when)
-	sampled := r.Rate < 1
-	if sampled {
-		largest := calls.Together(r) / 1000 / r.Rate
-		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
-		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
-	}
-	if r.Caller != "" {
-		t.callers.Add(t.caller.Of(r.Caller, seed), r.Caller, weight)
-	}
+	s.times.Add(table, caller, r.N, when)
 	if r.PK.Type == "" {
-		t.Keyless = t.Keyless.Plus(l)
 		return t, true
 	}
 	c, known := s.place(table, hash, r, weight)
@@ -96,37 +96,72 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	c.requests += r.N
 	c.load.Read += l.Read
 	c.load.Write += l.Write
+	if plain {
+		c.whole = true
+	} else {
+		s.note(c, t, r, l)
+	}
+	if r.Attempts != 0 || c.resends >= 0 {
+		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
+	}
+	if c.gather >= 0 || c.load.weight() >= growingWeight {
+		s.look(c, hash, seed, caller, r, l, when)
+	}
+	return t, known
+}
+
+// note adds what a record tells that is not plain.
+func (t *sums) note(r *sample.Record, l Load) {
+	if r.Throttle != "" {
+		t.ThrottledRequests += r.N
+		t.Throttled = t.Throttled.Plus(l)
+		t.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
+	}
+	if r.Change {
+		t.Changes += r.N
+	}
+	if r.Rate < 1 {
+		largest := calls.Together(r) / 1000 / r.Rate
+		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
+		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
+	}
+	if r.PK.Type == "" {
+		t.Keyless = t.Keyless.Plus(l)
+	}
+}
+
+// note adds what a record tells of a key that is not plain.
+func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	if r.Rate == 1 && !r.Estimated {
 		c.whole = true
 	} else {
 		s.front.ownDetail(c).draws.note(r)
 	}
-	if throttled {
+	if r.Throttle != "" {
 		d := s.front.ownDetail(c)
 		d.throttled = d.throttled.Plus(l)
 	}
-	if sampled {
-		s.note(c, &t.Total, r)
+	if r.Rate < 1 {
+		s.sampled(c, &t.Total, r)
 	}
-	if r.Attempts != 0 || c.resends >= 0 {
-		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
-	}
-	if c.gather < 0 && c.load.weight() < growingWeight {
-		return t, known
-	}
-	if g := s.evidence(c, hash, r); g != nil {
-		g.add(r, l, seed)
-		g.times.Add(when, weight)
-		if !g.over && c.exceeds(s.limit, s.front.detailOf(c)) {
-			g.over = true
-			s.over = append(s.over, hash)
-		}
-	}
-	return t, known
 }
 
-// note adds a sampled record to what sampling leaves open of its key.
-func (s *second) note(c *candidate, t *Total, r *sample.Record) {
+// look adds a record to the evidence of its key, where it has earned one.
+func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when arrival.Moment) {
+	g := s.evidence(c, hash, r)
+	if g == nil {
+		return
+	}
+	g.add(r, l, seed, caller)
+	g.times.Add(when, l.weight())
+	if !g.over && c.exceeds(s.limit, s.front.detailOf(c)) {
+		g.over = true
+		s.over = append(s.over, hash)
+	}
+}
+
+// sampled adds a sampled record to what sampling leaves open of its key.
+func (s *second) sampled(c *candidate, t *Total, r *sample.Record) {
 	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
 	id, named := calls.ID(r)

@@ -11,7 +11,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/texthash"
 )
 
 const (
@@ -169,8 +168,6 @@ type Times struct {
 	slots []slot
 	used  []uint16
 	last  *slot
-	// caller hashes that of a record.
-	caller texthash.Last
 }
 
 type slot struct {
@@ -180,14 +177,11 @@ type slot struct {
 	live   bool
 }
 
-// Add counts a record of a table, made at m.
-func (t *Times) Add(table uint16, r *sample.Record, m Moment) {
+// Add counts requests of a table, made at m. caller is a hash of theirs, 0 where it is
+// not known.
+func (t *Times) Add(table uint16, caller uint64, requests int64, m Moment) {
 	if m.calls == 0 {
 		return
-	}
-	caller := uint64(table)
-	if r.Caller != "" {
-		caller = t.caller.Of(r.Caller, caller)
 	}
 	s := t.last // most records are of the producer of the one before
 	if s == nil || s.caller != caller || s.table != table {
@@ -196,7 +190,7 @@ func (t *Times) Add(table uint16, r *sample.Record, m Moment) {
 		}
 		t.last = s
 	}
-	s.Bins.Add(m, uint64(r.N))
+	s.Bins.Add(m, uint64(requests))
 }
 
 // slot returns a producer's, nil when there is no room for another.
@@ -205,7 +199,7 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 		t.slots = make([]slot, producers)
 	}
 	for i := range uint64(probes) {
-		at := (caller + i) % producers
+		at := (caller + uint64(table) + i) % producers
 		s := &t.slots[at]
 		switch {
 		case !s.live:

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
@@ -50,7 +52,7 @@ func TestBatches(t *testing.T) {
 				if c.change != nil {
 					c.change(&r, i)
 				}
-				times.Add(7, &r, arrival.Of(&r))
+				times.Add(7, 0, r.N, arrival.Of(&r))
 				if c.flushed {
 					want += r.N
 				}
@@ -74,7 +76,7 @@ func TestProducersAreTold(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	var times arrival.Times
 	add := func(table uint16, r *sample.Record) {
-		times.Add(table, r, arrival.Of(r))
+		times.Add(table, xxh3.HashString(r.Caller), r.N, arrival.Of(r))
 	}
 	for range 50 {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
