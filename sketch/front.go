@@ -65,7 +65,7 @@ func provenAbove(low, limit sample.Milli, variance float64) bool {
 // what is used.
 type front struct {
 	mask uint64
-	sets []set.Set // nil until a key comes
+	sets []set.Set // nil until begin
 	// used are the sets that have keys, in the order in which they came. Each has Ways
 	// candidates, with their texts.
 	used       []uint32
@@ -78,13 +78,15 @@ func newFront(sets int) front {
 	return front{mask: uint64(sets - 1), texts: keytext.NewStore(), details: make([]detail, 1)}
 }
 
-// set returns the set of a hash, by bits that the count-min sketch's line does not use.
-func (f *front) set(hash uint64) *set.Set {
+// begin makes ready for keys.
+func (f *front) begin() {
 	if f.sets == nil {
 		f.sets = make([]set.Set, f.mask+1)
 	}
-	return &f.sets[hash>>32&f.mask]
 }
+
+// set returns the set of a hash, by bits that the count-min sketch's line does not use.
+func (f *front) set(hash uint64) *set.Set { return &f.sets[hash>>32&f.mask] }
 
 // find returns the candidate of a key, nil when it has none.
 func (f *front) find(s *set.Set, hash uint64) *candidate {

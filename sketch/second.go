@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/countmin"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
+	"github.com/keyheat/keyheat/sketch/internal/set"
 	"github.com/keyheat/keyheat/sketch/internal/texthash"
 )
 
@@ -60,10 +61,12 @@ func (s *second) touch(table uint16) {
 	s.touched = append(s.touched, table)
 }
 
-// isPlain reports whether all that a record tells of its request are units, a key, a
-// time and a caller: one that was not sampled, estimated, throttled or sent again.
+// isPlain reports whether all that a record tells of its requests are units, a key, a time
+// and a caller: each was a call of its own that was not sampled, estimated, throttled or
+// sent again.
 func isPlain(r *sample.Record) bool {
-	return r.Rate == 1 && len(r.Throttle) == 0 && r.Attempts == 0 && !r.Change && !r.Estimated && len(r.PK.Type) > 0
+	return r.Rate == 1 && len(r.Throttle)|len(r.Call) == 0 && r.Attempts == 0 && r.Calls == 0 &&
+		!r.Change && !r.Estimated && len(r.PK.Type) > 0 && !r.Op.TakesMany()
 }
 
 // add counts one record's load under its key's hash, and returns the sums of its table.
@@ -75,8 +78,12 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	t.Requests += r.N
 	t.Read += l.Read
 	t.Write += l.Write
+	var when arrival.Moment
 	plain := isPlain(r)
-	if !plain {
+	if plain {
+		when = arrival.At(uint64(r.Time-1000*s.at), r.N)
+	} else {
+		when = arrival.Of(r)
 		t.note(r, l)
 	}
 	caller := uint64(0)
@@ -84,14 +91,16 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		caller = t.caller.Of(r.Caller, seed)
 		t.callers.Add(caller, r.Caller, weight)
 	}
-	when := arrival.Of(r)
 	s.times.Add(table, caller, r.N, when)
 	if r.PK.Type == "" {
 		return t, true
 	}
-	c, known := s.place(table, hash, r, weight)
-	if c == nil {
-		return t, false
+	in := s.front.set(hash)
+	c := s.front.find(in, hash)
+	if known = c != nil; !known {
+		if c = s.admit(in, table, hash, r, weight); c == nil {
+			return t, false
+		}
 	}
 	c.requests += r.N
 	c.load.Read += l.Read
@@ -178,37 +187,35 @@ func (s *second) sampled(c *candidate, t *Total, r *sample.Record) {
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 
-// place returns the candidate that counts this key and its weight, admitting the key
-// when it has earned a place; nil when it stays outside, its weight then counted. known
-// reports that it had the place before.
-func (s *second) place(table uint16, hash uint64, r *sample.Record, weight uint64) (c *candidate, known bool) {
-	in := s.front.set(hash)
-	if c = s.front.find(in, hash); c != nil {
-		return c, true
-	}
+// admit makes a candidate of a key that is none, when it has earned a place; it returns
+// nil when it stays outside, its weight then counted.
+func (s *second) admit(in *set.Set, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	if in.Keys < Ways {
-		return s.front.put(in, int(in.Keys), table, hash, r.PK, 0), false
+		return s.front.put(in, int(in.Keys), table, hash, r.PK, 0)
 	}
-	before := min(s.counts.Estimate(hash), in.Turned)
+	counters := s.counts.Line(hash)
+	before := min(counters.Estimate(hash), in.Turned)
 	high := before + weight
 	if high > in.Least {
 		smallest, least, next := s.front.smallest(in)
 		if high > least {
-			s.counts.Raise(s.front.candidates[int(in.First)+smallest].hash, least)
+			out := s.front.candidates[int(in.First)+smallest].hash
+			s.counts.Line(out).Raise(out, least)
 			in.Turned = max(in.Turned, least)
 			in.Least = min(next, high)
-			return s.front.put(in, smallest, table, hash, r.PK, before), false
+			return s.front.put(in, smallest, table, hash, r.PK, before)
 		}
 		in.Least = least
 	}
-	s.counts.Raise(hash, high)
+	counters.Raise(hash, high)
 	in.Turned = max(in.Turned, high)
-	return nil, false
+	return nil
 }
 
 // begin makes the summary one of a new second.
 func (s *second) begin(at int64) {
 	s.at, s.live = at, true
+	s.front.begin()
 }
 
 // clear forgets everything, keeping the memory.

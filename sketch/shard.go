@@ -44,8 +44,10 @@ func (s *Shard) Add(r *sample.Record) error {
 	if !ok {
 		return ErrTooManyTables
 	}
-	var l Load
-	l.Read, l.Write = r.Load()
+	l := Load{r.RCU, r.WCU} // what one request stands for, without a call
+	if r.N != 1 || r.Rate != 1 || uint64(r.RCU|r.WCU) > uint64(sample.MaxLoad) {
+		l.Read, l.Write = r.Load()
+	}
 	sec := s.last
 	if sec == nil || uint64(r.Time-1000*sec.at) >= 1000 {
 		sec = s.second(floorDiv(r.Time, 1000))

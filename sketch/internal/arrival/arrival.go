@@ -70,6 +70,12 @@ func Of(r *sample.Record) (m Moment) {
 	return m
 }
 
+// At returns when n requests were that were a call each, by their milliseconds in the
+// second.
+func At(ms uint64, n int64) Moment {
+	return Moment{bin: int(ms / binMillis), calls: oneCall * uint64(n)}
+}
+
 // Bins are the times of some requests of one second. The zero value is ready.
 type Bins struct {
 	call   uint64 // the last one

@@ -18,14 +18,15 @@ const countersPerLine = 16
 // sketch is unsound in its errors (a cold key can share all four counters with
 // a hot one); behind the front it holds only what is not hot.
 type Sketch struct {
-	lines []line // nil until something is counted
+	lines []Line // nil until something is counted
 	mask  uint64
 	// used has a bit for each line that is not all zero, so that forgetting costs as
 	// much as what was counted.
 	used []uint64
 }
 
-type line [countersPerLine]uint32
+// Line is the counters of some keys.
+type Line [countersPerLine]uint32
 
 // New returns an empty sketch of so many bytes, a power of two from 4,096. It takes
 // memory once something is counted.
@@ -38,12 +39,19 @@ func cells(hash uint64) (a, b, c, d uint64) {
 	return hash >> 56 & 3, 4 + hash>>58&3, 8 + hash>>60&3, 12 + hash>>62&3
 }
 
-// Estimate returns no less than the weight that was added under the hash.
-func (s *Sketch) Estimate(hash uint64) uint64 {
+// Line returns the counters of a hash, to be read and raised.
+func (s *Sketch) Line(hash uint64) *Line {
 	if s.lines == nil {
-		return 0
+		s.lines, s.used = make([]Line, s.mask+1), make([]uint64, (s.mask+1)/64)
 	}
-	l := &s.lines[hash&s.mask]
+	at := hash & s.mask
+	s.used[at/64] |= 1 << (at % 64)
+	return &s.lines[at]
+}
+
+// Estimate returns no less than the weight that was added under the hash, which is one
+// of the line.
+func (l *Line) Estimate(hash uint64) uint64 {
 	a, b, c, d := cells(hash)
 	least := min(l[a], l[b], l[c], l[d])
 	if least == math.MaxUint32 {
@@ -54,14 +62,8 @@ func (s *Sketch) Estimate(hash uint64) uint64 {
 
 // Raise lifts the key's counters to at least weight, and no further: the
 // conservative update.
-func (s *Sketch) Raise(hash, weight uint64) {
-	if s.lines == nil {
-		s.lines, s.used = make([]line, s.mask+1), make([]uint64, (s.mask+1)/64)
-	}
+func (l *Line) Raise(hash, weight uint64) {
 	value := uint32(min(weight, math.MaxUint32))
-	at := hash & s.mask
-	s.used[at/64] |= 1 << (at % 64)
-	l := &s.lines[at]
 	a, b, c, d := cells(hash)
 	l[a], l[b], l[c], l[d] = max(l[a], value), max(l[b], value), max(l[c], value), max(l[d], value)
 }
@@ -70,7 +72,7 @@ func (s *Sketch) Raise(hash, weight uint64) {
 func (s *Sketch) Clear() {
 	for i, marks := range s.used {
 		for ; marks != 0; marks &= marks - 1 {
-			s.lines[i*64+bits.TrailingZeros64(marks)] = line{}
+			s.lines[i*64+bits.TrailingZeros64(marks)] = Line{}
 		}
 		s.used[i] = 0
 	}

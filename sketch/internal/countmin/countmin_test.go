@@ -16,10 +16,10 @@ func TestClear(t *testing.T) {
 		hashes := make([]uint64, keys)
 		for i := range hashes {
 			hashes[i] = random.Uint64()
-			s.Raise(hashes[i], uint64(i+1))
+			s.Line(hashes[i]).Raise(hashes[i], uint64(i+1))
 		}
 		for i, hash := range hashes {
-			if got := s.Estimate(hash); got < uint64(i+1) {
+			if got := s.Line(hash).Estimate(hash); got < uint64(i+1) {
 				t.Fatalf("%d keys: %d is estimated of %d", keys, got, i+1)
 			}
 		}
@@ -30,7 +30,7 @@ func TestClear(t *testing.T) {
 		}
 		for line := range uint64(8192 / 64) {
 			for at := range uint64(256) {
-				if left := s.Estimate(at<<56 | line); left != 0 {
+				if left := s.Line(line).Estimate(at << 56); left != 0 {
 					t.Fatalf("%d keys: %d is left in line %d", keys, left, line)
 				}
 			}

@@ -67,7 +67,7 @@ func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) 
 
 // isTarget reports whether a record is of that table or index.
 func isTarget(n *sample.Target, r *sample.Record) bool {
-	return same(n.Table, r.Table) && same(n.Index, r.Index) && same(n.Region, r.Region) && same(n.Account, r.Account)
+	return n.Table == r.Table && same(n.Index, r.Index) && same(n.Region, r.Region) && same(n.Account, r.Account)
 }
 
 // recentSlot returns where in Tables.recent the number of a record's table may be, by a
