@@ -1,12 +1,13 @@
 package sketch
 
 import (
-	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/keytext"
+	"github.com/keyheat/keyheat/sketch/internal/resend"
 	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
 
@@ -22,10 +23,11 @@ const (
 
 // list is memory that sealing uses again.
 type list struct {
-	// order are the places of candidates, by hash.
-	order []ordered
-	// window is where in the windows that of a table is, keys how many keys it has.
-	window, keys []int
+	// found are the candidates as they lie, order by hash; starts is where in order
+	// those begin whose hashes begin alike.
+	found, order []ordered
+	starts       []uint32
+	tables       []listed
 }
 
 // ordered is where a candidate is.
@@ -34,57 +36,93 @@ type ordered struct {
 	at   uint32
 }
 
+// listed is what is listed of a table: how many keys and their load, where among the
+// windows its own is, and what all other keys have.
+type listed struct {
+	keys, window int
+	low, rest    Load
+}
+
 // windows appends what the second holds, one window a table or index.
 func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
-	first := len(to)
 	s.order(l)
+	worst := loadOf(s.front.worst())
 	for _, table := range s.touched {
-		l.window[table] = len(to)
-		sum := &s.sums[table]
-		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers)}
+		in, sum := &l.tables[table], &s.sums[table]
+		in.window = len(to)
+		in.rest = Load{sum.Read - sum.Keyless.Read - in.low.Read, sum.Write - sum.Keyless.Write - in.low.Write}
+		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers), Unseen: worst.min(in.rest)}
 		w.Total.Flushed, w.Total.FlushedAt = s.times.Flushed(table)
-		if n := l.keys[table]; n > 0 {
-			w.Keys = make([]KeyLoad, 0, n)
+		if in.keys > 0 {
+			w.Keys = make([]KeyLoad, 0, in.keys)
 		}
 		to = append(to, w)
 	}
 	s.list(to, l)
-	worst := s.front.worst()
-	for i := range to[first:] {
-		to[first+i].bound(worst)
-	}
 	return to
 }
 
-// order lists the candidates by hash, and counts those of each table.
+// order lists the candidates by hash, and adds up those of each table.
 func (s *second) order(l *list) {
-	l.order, l.keys = l.order[:0], append(l.keys[:0], make([]int, len(s.sums))...)
-	l.window = append(l.window[:0], l.keys...)
-	for _, at := range s.front.used {
-		in := &s.front.sets[at]
-		for at := in.First; at < in.First+in.Keys; at++ {
-			c := &s.front.candidates[at]
-			l.order = append(l.order, ordered{c.hash, at})
-			l.keys[c.table]++
+	l.found, l.tables = l.found[:0], append(l.tables[:0], make([]listed, len(s.sums))...)
+	for at := range s.front.candidates {
+		c := &s.front.candidates[at]
+		if c.hash == 0 { // a place to which no key came
+			continue
 		}
+		l.found = append(l.found, ordered{c.hash, uint32(at)})
+		in := &l.tables[c.table]
+		in.keys++
+		in.low = in.low.Plus(c.load)
 	}
-	slices.SortFunc(l.order, func(a, b ordered) int { return cmp.Compare(a.hash, b.hash) })
+	l.sort()
 }
 
-// list appends every candidate to its table's window, Err still a weight in
-// Err.Read.
+// sort orders what was found. Hashes are spread evenly: by its first bits each comes to
+// where it belongs, or next to it.
+func (l *list) sort() {
+	n := len(l.found)
+	shift := 64 - bits.Len(uint(n))
+	l.starts = append(l.starts[:0], make([]uint32, 1<<bits.Len(uint(n))+1)...)
+	for _, o := range l.found {
+		l.starts[o.hash>>shift+1]++
+	}
+	for i := range l.starts[1:] {
+		l.starts[i+1] += l.starts[i]
+	}
+	l.order = slices.Grow(l.order[:0], n)[:n]
+	for _, o := range l.found {
+		start := &l.starts[o.hash>>shift]
+		l.order[*start] = o
+		*start++
+	}
+	for i, o := range l.order {
+		for ; i > 0 && l.order[i-1].hash > o.hash; i-- {
+			l.order[i] = l.order[i-1]
+		}
+		l.order[i] = o
+	}
+}
+
+// list appends every candidate to its table's window. What it can have had before its
+// admission is in no key's load, so that it is no more than all other keys have: see the
+// package comment.
 func (s *second) list(to []Window, l *list) {
 	var texts keytext.Block
 	for _, o := range l.order {
 		c := &s.front.candidates[o.at]
-		w := &to[l.window[c.table]]
+		in := &l.tables[c.table]
+		w := &to[in.window]
 		w.Keys = w.Keys[:len(w.Keys)+1]
 		k := &w.Keys[len(w.Keys)-1]
-		k.Hash, k.Requests, k.Low = o.hash, c.requests, c.load
-		k.Err.Read = sample.Milli(min(c.err, math.MaxInt64))
-		d := s.front.detailOf(c)
-		k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.sealed(c.whole)
-		k.Retries = s.resends.Sealed(c.resends)
+		k.Hash, k.Requests, k.Low, k.Err = o.hash, c.requests, c.load, loadOf(c.err).min(in.rest)
+		if c.detail > 0 {
+			d := s.front.detailOf(c)
+			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.sealed(c.whole)
+		}
+		if c.resends != resend.Nowhere {
+			k.Retries = s.resends.Sealed(c.resends)
+		}
 		if c.gather >= 0 {
 			k.Evidence = s.gathers[c.gather].sealed()
 		}
@@ -99,21 +137,6 @@ func (s *second) list(to []Window, l *list) {
 			k.Key.Text = texts.String(text)
 		}
 	}
-}
-
-// bound turns the weights of admission errors into loads, and sets what an
-// unlisted key can have had, given the largest weight that any key outside the
-// front can have had: see the package comment.
-func (w *Window) bound(worst uint64) {
-	rest := Load{w.Total.Read - w.Total.Keyless.Read, w.Total.Write - w.Total.Keyless.Write}
-	for i := range w.Keys {
-		rest.Read -= w.Keys[i].Low.Read
-		rest.Write -= w.Keys[i].Low.Write
-	}
-	for i := range w.Keys {
-		w.Keys[i].Err = loadOf(uint64(w.Keys[i].Err.Read)).min(rest)
-	}
-	w.Unseen = loadOf(worst).min(rest)
 }
 
 // loadOf returns the most reads, and the most writes, that a weight can stand for;

@@ -84,7 +84,11 @@ func (s *Shard) second(at int64) *second {
 			oldest = sec
 		}
 	}
+	before := len(s.sealed)
 	s.seal(oldest)
+	for i := range s.sealed[before:] {
+		s.bytes += s.sealed[before+i].size()
+	}
 	oldest.begin(at)
 	return oldest
 }
@@ -94,11 +98,7 @@ func (s *Shard) seal(sec *second) {
 	if !sec.live {
 		return
 	}
-	before := len(s.sealed)
 	s.sealed = sec.windows(s.sealed, &s.tables, &s.list)
-	for i := range s.sealed[before:] {
-		s.bytes += s.sealed[before+i].size()
-	}
 	sec.clear()
 }
 

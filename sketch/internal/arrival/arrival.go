@@ -114,6 +114,9 @@ func (b *Bins) Flushed() (weight, at uint64) {
 	beside := rest // what is in no batch
 	for i := range found {
 		r := b.fullest(&rest)
+		if r.weight == 0 { // nothing is left
+			break
+		}
 		clear(rest[r.from:r.to])
 		if r.to-r.from <= batchWidth && r.calls >= batchCalls*oneCall {
 			found[i] = r
