@@ -37,10 +37,10 @@ type detail struct {
 
 // high returns the upper bound of the candidate's weight.
 func (c *candidate) high() uint64 {
-	if c.err == countmin.Unlimited {
-		return countmin.Unlimited
+	if high := c.load.weight() + c.err; high >= c.err {
+		return high
 	}
-	return c.load.weight() + c.err
+	return countmin.Unlimited // as is its sum with whatever else
 }
 
 // exceeds reports whether the key is over a limit for certain.

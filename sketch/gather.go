@@ -48,24 +48,25 @@ type gather struct {
 	lastOrder, order []byte
 }
 
-// evidence returns where the evidence of a candidate, of growingWeight or more, is
-// gathered; nil when it has not earned one, or there are no more.
-func (s *second) evidence(c *candidate, hash uint64, r *sample.Record) *gather {
-	if c.gather >= 0 {
-		return s.gathers[c.gather]
+// earn begins to gather evidence of a candidate if it has earned it and there is room,
+// and reports whether it did.
+func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
+	if s.gathered >= evidenceKeys {
+		return false
 	}
-	grows := r.Edit != nil && r.Edit.Grown > 0
-	if s.gathered >= evidenceKeys || c.load.weight() < WarmWeight && !(grows && s.growing.Take(hash, s.at)) {
-		return nil
+	if w := c.load.weight(); w < WarmWeight {
+		grows := r.Edit != nil && r.Edit.Grown > 0 && w >= growingWeight
+		if !grows || !s.growing.Take(hash, s.at) {
+			return false
+		}
 	}
 	if s.gathered == len(s.gathers) {
 		s.gathers = append(s.gathers, &gather{})
 	}
 	c.gather = int16(s.gathered)
 	s.gathered++
-	g := s.gathers[c.gather]
-	g.begin()
-	return g
+	s.gathers[c.gather].begin()
+	return true
 }
 
 // begin forgets everything, keeping the memory.

@@ -113,7 +113,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Attempts != 0 || c.resends >= 0 {
 		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
 	}
-	if c.gather >= 0 || c.load.weight() >= growingWeight {
+	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil {
 		s.look(c, hash, seed, caller, r, l, when)
 	}
 	return t, known
@@ -157,10 +157,10 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 
 // look adds a record to the evidence of its key, where it has earned one.
 func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when arrival.Moment) {
-	g := s.evidence(c, hash, r)
-	if g == nil {
+	if c.gather < 0 && !s.earn(c, hash, r) {
 		return
 	}
+	g := s.gathers[c.gather]
 	g.add(r, l, seed, caller)
 	g.times.Add(when, l.weight())
 	if !g.over && c.exceeds(s.limit, s.front.detailOf(c)) {

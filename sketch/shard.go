@@ -53,7 +53,7 @@ func (s *Shard) Add(r *sample.Record) error {
 		sec = s.second(floorDiv(r.Time, 1000))
 		s.last = sec
 	}
-	hash := keyHash(r.PK, seed)
+	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // as keyHash, without a call
 	if t, known := sec.add(table, hash, seed, r, l); !known {
 		if t.distinct == nil {
 			t.distinct = s.minute.of(table, sec.at)
@@ -65,12 +65,17 @@ func (s *Shard) Add(r *sample.Record) error {
 
 // keyHash returns the key's one hash, used by the front, the count-min sketch and
 // the HyperLogLog. seed stands for the table and index. Never zero.
-func keyHash(k sample.Key, seed uint64) uint64 {
-	if k.Type != "S" { // the type is part of the identity; strings pay nothing
-		seed = xxh3.HashStringSeed(k.Type, seed)
+func keyHash(k sample.Key, seed uint64) uint64 { return textHash(k.Text, typeSeed(k.Type, seed)) }
+
+// typeSeed makes a key's type part of its identity; strings pay nothing.
+func typeSeed(keyType string, seed uint64) uint64 {
+	if keyType == sample.TypeString {
+		return seed
 	}
-	return max(xxh3.HashStringSeed(k.Text, seed), 1)
+	return xxh3.HashStringSeed(keyType, seed)
 }
+
+func textHash(text string, seed uint64) uint64 { return max(xxh3.HashStringSeed(text, seed), 1) }
 
 // second returns the live summary of an event-time second. A second that is
 // neither live nor free takes the place of the oldest, which is sealed.
