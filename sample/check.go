@@ -23,6 +23,9 @@ const (
 // Decoder hands out has passed it; whoever makes records by other means should
 // call it. Texts are not checked.
 func (r *Record) Check() Reason {
+	if r.isUsual() {
+		return ""
+	}
 	switch {
 	case !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime):
 		return ReasonBadTime
@@ -40,6 +43,28 @@ func (r *Record) Check() Reason {
 		return reason
 	}
 	return r.checkAmounts()
+}
+
+// isUsual reports whether the record is one of the usual kind, and can be true. Of each
+// bound that is passed a difference is negative, and the differences have one sign
+// together: a record costs one branch, and not one for each of its fields.
+func (r *Record) isUsual() bool {
+	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
+	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) |
+		(pk - 1) | (maxPKBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
+	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
+	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) | (r.N - 1) | (MaxN - r.N)
+	return int64(texts)|int64(units)|others >= 0 &&
+		len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
+		(r.WCU == 0 || !r.Op.IsRead()) &&
+		r.Calls == 0 && r.Attempts == 0 && r.Waited == 0 && !r.Failed &&
+		r.Rate >= MinRate && r.Rate <= 1 && r.isBounded()
+}
+
+// isBounded reports whether the load is within MaxLoad, without the division of Load,
+// which would cost as much as all the rest.
+func (r *Record) isBounded() bool {
+	return float64(max(r.RCU, r.WCU))*float64(r.N) < float64(MaxLoad)*r.Rate
 }
 
 func (r *Record) checkAmounts() Reason {
@@ -64,8 +89,7 @@ func (r *Record) checkAmounts() Reason {
 			return ReasonBadRetries
 		}
 	}
-	// Load without its division, which would cost as much as all the rest.
-	if float64(max(r.RCU, r.WCU))*float64(r.N) >= float64(MaxLoad)*r.Rate {
+	if !r.isBounded() {
 		return ReasonBadUnits
 	}
 	return ""

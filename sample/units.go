@@ -57,6 +57,10 @@ func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) 
 // CompleteUnits sets the units of a record that were not given, to what [EstimateUnits]
 // returns. It returns false where none were given, and the operation may read or write.
 func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
+	if hasWCU && !hasRCU && r.Op.IsWrite() { // the usual record: nothing has to be computed
+		r.RCU, r.Estimated = 0, false
+		return true
+	}
 	rcu, wcu, known := EstimateUnits(r.Op, r.Bytes, r.Read)
 	if !known && !hasRCU && !hasWCU {
 		return false

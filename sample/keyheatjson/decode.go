@@ -23,7 +23,11 @@ type Decoder struct {
 	given [fieldCount]value
 	seen  fieldSet
 	rec   sample.Record
-	empty bool // rec is the zero record
+	// content is what rec holds; of a shape's record has are the fields, and inMessage is
+	// set where others of its texts than keys and ids are in the message.
+	content   content
+	has       fieldSet
+	inMessage bool
 	// shapes are those of the records before.
 	shapes shapes
 	// scratch holds the texts that differ from their JSON form.
@@ -34,7 +38,9 @@ type Decoder struct {
 
 // NewDecoder returns a ready Decoder.
 func NewDecoder() *Decoder {
-	return &Decoder{attrs: make(map[string]string), empty: true, shapes: shapes{lessons: maxLessons}}
+	d := &Decoder{attrs: make(map[string]string), shapes: shapes{lessons: maxLessons}}
+	d.shapes.into = &d.rec
+	return d
 }
 
 // SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
@@ -51,7 +57,10 @@ func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 // brace in its first line), at the next line that begins with a brace. After
 // an array element that is not JSON, the array ends.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
-	d.src, d.pos = bytes.TrimPrefix(message, byteOrderMark), 0
+	d.src, d.pos = message, 0
+	if len(message) > 0 && message[0] == byteOrderMark[0] {
+		d.src = bytes.TrimPrefix(message, byteOrderMark)
+	}
 	d.blank()
 	if d.pos == len(d.src) {
 		h.Bad(sample.ReasonEmpty, nil)
@@ -67,11 +76,8 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		}
 		d.blank()
 	}
-	// The message is the caller's again: texts of the last record would keep all of it.
 	d.src = nil
-	if !d.empty {
-		d.rec, d.empty = sample.Record{}, true
-	}
+	d.letGo()
 	if len(d.attrs) > 0 {
 		clear(d.attrs)
 	}

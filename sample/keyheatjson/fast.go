@@ -7,28 +7,43 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// content is what the decoder's record holds.
+type content uint8
+
+const (
+	contentNone  content = iota // nothing
+	contentBuilt                // what the whole decoder built, or what is half read
+	contentShape                // a record of a shape, with the fields in Decoder.has
+)
+
 // known reads an object of a known shape into the record, and moves behind it. It
 // returns false where the whole decoder has to decide; the cursor is then where it was.
 func (d *Decoder) known(at int64) bool {
 	if !d.shapes.try() {
 		return false
 	}
+	// The record before mostly has the same fields, which are written over.
+	if d.content != contentShape {
+		d.renew()
+		d.has = 0
+	}
+	d.content = contentBuilt
 	start := d.pos
-	d.renew()
 	d.begin()
 	d.depth = 1
 	d.seen, d.scratch = 0, d.scratch[:0]
 	var has fieldSet
 	for s := d.shapes.first; ; s = s.next {
-		for s != nil && !s.stands(d.src, d.pos) {
+		for s != nil && !s.before.stands(d.src, d.pos) {
 			s = s.other
 		}
 		if s == nil {
 			break
 		}
-		d.pos += len(s.before)
+		d.pos += len(s.before.text)
 		if s.form == formEnd {
 			if d.finish(has, at) {
+				d.content, d.has = contentShape, has
 				d.shapes.hit()
 				return true
 			}
@@ -45,59 +60,51 @@ func (d *Decoder) known(at int64) bool {
 
 // renew empties the record.
 func (d *Decoder) renew() {
-	if !d.empty {
+	if d.content != contentNone {
 		d.rec = sample.Record{}
 	}
-	d.rec.Rate, d.rec.N, d.empty = 1, 1, false
+	d.rec.Rate, d.rec.N, d.content = 1, 1, contentBuilt
+}
+
+// letGo drops what of the record is in the message, which is the caller's again: its texts
+// would keep all of it.
+func (d *Decoder) letGo() {
+	switch {
+	case d.content == contentShape && !d.inMessage:
+		r := &d.rec
+		r.PK.Text, r.SK.Text, r.Call, r.ID = "", "", "", ""
+	case d.content != contentNone:
+		d.rec, d.content, d.inMessage = sample.Record{}, contentNone, false
+	}
 }
 
 // read reads the value of a step, and moves behind it.
-func (d *Decoder) read(s *step) bool {
-	r := &d.rec
-	var ok bool
+func (d *Decoder) read(s *step) (ok bool) {
 	switch s.form {
+	case formSame, formOp, formRead:
+		return d.sameText(s)
 	case formKey:
-		k := &r.PK
+		k := &d.rec.PK
 		if s.field == fieldSK {
-			k = &r.SK
+			k = &d.rec.SK
 		}
 		k.Type = sample.TypeString
 		k.Text, ok = d.plainText()
 		return ok
-	case formSame:
-		return d.sameText(s)
+	case formText:
+		*s.text, ok = d.plainText()
+		return ok
 	case formTime:
-		r.Time, ok = d.readWhole(s.field)
+		*s.whole, ok = d.readTime(s)
 		return ok
 	case formMilli:
-		amount := &r.WCU
-		if s.field == fieldRCU {
-			amount = &r.RCU
-		}
-		*amount, ok = d.readMilli(s.field)
+		*s.milli, ok = d.readMilli(s.field)
 		return ok
 	case formWhole:
-		var n int64
-		n, ok = d.readWhole(s.field)
-		switch s.field {
-		case fieldBytes:
-			r.Bytes = n
-		case fieldN:
-			r.N = n
-		default:
-			r.Attempts = n
-			ok = ok && n > 0
-		}
-		return ok
+		*s.whole, ok = d.readWhole(s.field)
+		return ok && (s.field != fieldAttempts || *s.whole > 0) // each call was sent
 	case formFloat:
 		return d.sameNumber(s)
-	case formText:
-		text := &r.ID
-		if s.field == fieldCall {
-			text = &r.Call
-		}
-		*text, ok = d.plainText()
-		return ok
 	case formAny:
 		v := d.value()
 		d.given[s.field] = v
@@ -134,57 +141,67 @@ func (d *Decoder) plainText() (string, bool) {
 
 // sameText reads a text that is mostly that of the record before.
 func (d *Decoder) sameText(s *step) bool {
-	start, end := d.pos, d.pos+len(s.last)
-	if len(s.last) > 0 && end <= len(d.src) && string(d.src[start:end]) == string(s.last) {
-		d.pos = end
-		d.setText(s, alias(d.src[start:end-1]))
-		return true
+	n := len(s.last.text)
+	if n == 0 || !s.last.stands(d.src, d.pos) {
+		return d.otherText(s)
 	}
-	text, ok := d.plainText()
-	if !ok {
-		return false
+	d.pos += n
+	switch s.form {
+	case formOp:
+		d.rec.Op = sample.Op(s.code)
+	case formRead:
+		d.rec.Read = sample.Consistency(s.code)
+	default:
+		*s.text = alias(s.last.text[:n-1])
 	}
-	switch s.field {
-	case fieldOp:
-		op, known := sample.ParseOp(text)
-		s.code, ok = uint8(op), known || text == ""
-	case fieldRead:
-		read, known := sample.ParseConsistency(text)
-		s.code, ok = uint8(read), known || text == ""
-	}
-	// A text with escapes is shorter than it stands there, and is not compared.
-	if s.last = s.last[:0]; ok && len(text)+1 == d.pos-start && len(text) < maxLast {
-		s.last = append(s.last, d.src[start:d.pos]...)
-	}
-	d.setText(s, text)
-	return ok
+	return true
 }
 
-func (d *Decoder) setText(s *step, text string) {
-	r := &d.rec
-	switch s.field {
-	case fieldTable:
-		r.Table = text
-	case fieldIndex:
-		r.Index = text
-	case fieldOp:
-		r.Op = sample.Op(s.code)
-	case fieldRead:
-		r.Read = sample.Consistency(s.code)
-	case fieldThrottle:
-		r.Throttle = text
-	case fieldCaller:
-		r.Caller = text
-	case fieldAccount:
-		r.Account = text
-	case fieldRegion:
-		r.Region = text
+// otherText reads a text that is not that of the record before.
+func (d *Decoder) otherText(s *step) bool {
+	start := d.pos
+	s.last.text = s.last.text[:0]
+	text, ok := d.plainText()
+	switch {
+	case !ok:
+		return false
+	case s.form == formOp:
+		d.rec.Op, ok = sample.ParseOp(text)
+		s.code = uint8(d.rec.Op)
+	case s.form == formRead:
+		d.rec.Read, ok = sample.ParseConsistency(text)
+		s.code = uint8(d.rec.Read)
 	}
+	if !ok && text != "" {
+		return false
+	}
+	// A text with escapes is shorter than it stands there, and is not compared.
+	if len(text)+1 == d.pos-start && len(text) < maxLast {
+		s.last.set(d.src[start:d.pos])
+		text = alias(s.last.text[:len(text)])
+	} else {
+		d.inMessage = true
+	}
+	if s.form == formSame {
+		*s.text = text
+	}
+	return true
 }
 
 // finish makes of what was read a record, and reports whether it can be true.
 func (d *Decoder) finish(has fieldSet, at int64) bool {
 	r := &d.rec
+	if gone := d.has &^ has; gone != 0 {
+		d.forget(gone)
+	}
+	// What follows from the fields of the record before is no more true.
+	r.TimeFromMessage, r.Estimated = false, false
+	if !has.has(fieldRead) {
+		r.Read = sample.Eventual
+	}
+	if !has.has(fieldRate) {
+		r.Rate = 1
+	}
 	if !has.has(fieldTime) || d.seen != 0 {
 		if !d.finishRare(has, at) {
 			return false
@@ -197,6 +214,59 @@ func (d *Decoder) finish(has fieldSet, at int64) bool {
 		return false
 	}
 	return d.estimate(has) == "" && d.judge(has) == ""
+}
+
+// forget empties fields that the record before had and this one does not have.
+func (d *Decoder) forget(gone fieldSet) {
+	r := &d.rec
+	for ; gone != 0; gone &= gone - 1 {
+		switch field(bits.TrailingZeros32(uint32(gone))) {
+		case fieldTable:
+			r.Table = ""
+		case fieldIndex:
+			r.Index = ""
+		case fieldPK:
+			r.PK = sample.Key{}
+		case fieldSK:
+			r.SK = sample.Key{}
+		case fieldOp:
+			r.Op = sample.OpUnknown
+		case fieldRCU:
+			r.RCU = 0
+		case fieldWCU:
+			r.WCU = 0
+		case fieldBytes:
+			r.Bytes = 0
+		case fieldRead:
+			r.Read = sample.Eventual
+		case fieldThrottle:
+			r.Throttle = ""
+		case fieldRate:
+			r.Rate = 1
+		case fieldN:
+			r.N = 1
+		case fieldCalls:
+			r.Calls = 0
+		case fieldAttempts:
+			r.Attempts = 0
+		case fieldWaited:
+			r.Waited = 0
+		case fieldFailed:
+			r.Failed = false
+		case fieldCall:
+			r.Call = ""
+		case fieldCaller:
+			r.Caller = ""
+		case fieldAccount:
+			r.Account = ""
+		case fieldRegion:
+			r.Region = ""
+		case fieldID:
+			r.ID = ""
+		case fieldAttrs:
+			r.Attrs = nil
+		}
+	}
 }
 
 // finishRare builds what no step reads by itself.

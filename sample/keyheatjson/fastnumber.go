@@ -29,6 +29,10 @@ var tens = [8]int64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}
 // longer, has a leading zero, is none, or is too near to the end of the message.
 func (d *Decoder) digitsAt(pos int) (n int64, end int, ok bool) {
 	src := d.src
+	if pos+1 < len(src) && src[pos+1]-'0' > 9 {
+		n := int64(src[pos] - '0')
+		return n, pos + 1, n <= 9
+	}
 	if pos+8 > len(src) {
 		return 0, 0, false
 	}
@@ -44,6 +48,28 @@ func (d *Decoder) digitsAt(pos int) (n int64, end int, ok bool) {
 		n, digits = n*tens[more]+low, 8+more
 	}
 	return n, pos + digits, digits == 1 || digits > 0 && src[pos] != '0'
+}
+
+// readTime reads a time, of which mostly the first eight digits are those of the record
+// before.
+func (d *Decoder) readTime(s *step) (int64, bool) {
+	src, pos := d.src, d.pos
+	if pos+16 > len(src) {
+		return d.readWhole(s.field)
+	}
+	first := binary.LittleEndian.Uint64(src[pos:])
+	if first == s.first && s.high > 0 {
+		low, digits := eight(binary.LittleEndian.Uint64(src[pos+8:]))
+		if end := pos + 8 + digits; digits < 8 && !continues(src[end]) {
+			d.pos = end
+			return s.high*tens[digits] + low, true
+		}
+	}
+	n, ok := d.readWhole(s.field)
+	if high, digits := eight(first); ok && digits == 8 {
+		s.first, s.high = first, high
+	}
+	return n, ok
 }
 
 // readWhole reads a field that is a whole number.
@@ -81,25 +107,18 @@ func continues(b byte) bool { return b-'0' <= 9 || b == '.' || b|0x20 == 'e' }
 
 // sameNumber reads a number that is mostly that of the record before.
 func (d *Decoder) sameNumber(s *step) bool {
-	start, end := d.pos, d.pos+len(s.last)
-	n, ok := s.number, true
-	if len(s.last) > 0 && end < len(d.src) && string(d.src[start:end]) == string(s.last) && !continues(d.src[end]) {
-		d.pos = end
-	} else {
-		d.given[s.field] = d.value()
-		n, ok = d.float(s.field)
-		if s.last = s.last[:0]; d.reason == "" && ok && d.pos-start <= maxLast {
-			s.last, s.number = append(s.last, d.src[start:d.pos]...), n
-		}
+	start, end := d.pos, d.pos+len(s.last.text)
+	if end > start && end < len(d.src) && s.last.stands(d.src, start) && !continues(d.src[end]) {
+		d.pos, *s.float = end, s.number
+		return true
 	}
-	switch s.field {
-	case fieldRate:
-		d.rec.Rate = n
-	case fieldCalls:
-		d.rec.Calls = n
-		ok = ok && n > 0 // nothing comes from no call
-	default:
-		d.rec.Waited = n
+	d.given[s.field] = d.value()
+	n, ok := d.float(s.field)
+	ok = ok && d.reason == "" && (s.field != fieldCalls || n > 0) // nothing comes from no call
+	if s.last.text = s.last.text[:0]; ok && d.pos-start <= maxLast {
+		s.last.set(d.src[start:d.pos])
+		s.number = n
 	}
-	return ok && d.reason == ""
+	*s.float = n
+	return ok
 }

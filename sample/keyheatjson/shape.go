@@ -2,6 +2,8 @@ package keyheatjson
 
 import (
 	"encoding/binary"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // A producer writes its records in one of few shapes: the same names in the same order,
@@ -17,8 +19,9 @@ const (
 	// maxLessons is how many records may be learned of in a row that are no use: records
 	// of known shapes earn others, one for lessonHits.
 	maxLessons, lessonHits = 32, 64
-	// maxLast is the length of a text up to which it is compared with the next one.
-	maxLast = 64
+	// maxLast is the length of a text up to which it is compared with the next one: that
+	// of a caller, which may be the name of a role and its session.
+	maxLast = 256
 )
 
 // form is how a value is read.
@@ -33,8 +36,10 @@ const (
 	formMilli               // an amount of units
 	formFloat               // a number, mostly that of the record before
 	formText                // a text
-	formSame                // a text, mostly that of the record before
 	formKey                 // a string key
+	formSame                // a text, mostly that of the record before
+	formOp                  // the name of an operation, mostly that of the record before
+	formRead                // the name of a consistency, mostly that of the record before
 )
 
 // formOf returns how a field's value is read which was of that kind.
@@ -48,6 +53,10 @@ func formOf(f field, k kind) form {
 			return formText
 		case fieldTime:
 			return formAny
+		case fieldOp:
+			return formOp
+		case fieldRead:
+			return formRead
 		}
 		return formSame
 	case kindNumber:
@@ -70,47 +79,116 @@ func (f form) quoted() bool { return f >= formText }
 
 // step is one value of a shape.
 type step struct {
-	before string // what stands before the value, from the end of the one before on
-	// head are the first bytes of before, up to eight, in the mask.
-	head, mask uint64
-	field      field
-	form       form
+	before constant // what stands before the value, from the end of the one before on
+	field  field
+	form   form
 	// next is the first of the steps that may follow, other the next one that may come in
 	// this one's place.
 	next, other *step
-	// last is the value's text in the record before, with the quote that ends it, and
+	// text, or number, is where in the decoder's record the value belongs.
+	text  *string
+	whole *int64
+	milli *sample.Milli
+	float *float64
+	// last is the value's text in the record before, with the quote that ends a text, and
 	// number or code what it was read as.
-	last   []byte
+	last   constant
 	number float64
 	code   uint8
+	// first are the first eight digits of the time in the record before, and high their
+	// value.
+	first uint64
+	high  int64
 }
 
-func newStep(before string, f field, form form) *step {
-	s := &step{before: before, field: f, form: form, mask: ^uint64(0)}
-	var head [8]byte
-	if n := copy(head[:], before); n < len(head) {
-		s.mask >>= 64 - 8*n
+// newStep returns a step whose values belong into a record.
+func newStep(before []byte, f field, form form, into *sample.Record) *step {
+	s := &step{field: f, form: form}
+	s.before.set(before)
+	switch f {
+	case fieldTime:
+		s.whole = &into.Time
+	case fieldTable:
+		s.text = &into.Table
+	case fieldIndex:
+		s.text = &into.Index
+	case fieldPK:
+		s.text = &into.PK.Text
+	case fieldSK:
+		s.text = &into.SK.Text
+	case fieldRCU:
+		s.milli = &into.RCU
+	case fieldWCU:
+		s.milli = &into.WCU
+	case fieldBytes:
+		s.whole = &into.Bytes
+	case fieldThrottle:
+		s.text = &into.Throttle
+	case fieldRate:
+		s.float = &into.Rate
+	case fieldN:
+		s.whole = &into.N
+	case fieldCalls:
+		s.float = &into.Calls
+	case fieldAttempts:
+		s.whole = &into.Attempts
+	case fieldWaited:
+		s.float = &into.Waited
+	case fieldCall:
+		s.text = &into.Call
+	case fieldCaller:
+		s.text = &into.Caller
+	case fieldAccount:
+		s.text = &into.Account
+	case fieldRegion:
+		s.text = &into.Region
+	case fieldID:
+		s.text = &into.ID
 	}
-	s.head = binary.LittleEndian.Uint64(head[:])
 	return s
 }
 
-// stands reports whether the step's text stands there.
-func (s *step) stands(src []byte, pos int) bool {
-	n := len(s.before)
+// constant is a text to compare with what stands in messages.
+type constant struct {
+	text []byte
+	// head are its first bytes, up to eight, in the mask; tail the last eight, of nine or
+	// more.
+	head, mask, tail uint64
+}
+
+// set makes it another text.
+func (c *constant) set(text []byte) {
+	c.text = append(c.text[:0], text...)
+	c.mask = ^uint64(0)
+	var head [8]byte
+	if n := copy(head[:], text); n < len(head) {
+		c.mask >>= 64 - 8*n
+	} else {
+		c.tail = binary.LittleEndian.Uint64(text[len(text)-8:])
+	}
+	c.head = binary.LittleEndian.Uint64(head[:])
+}
+
+// stands reports whether the text stands there.
+func (c *constant) stands(src []byte, pos int) bool {
+	n := len(c.text)
 	if pos+8 <= len(src) {
-		if binary.LittleEndian.Uint64(src[pos:])&s.mask != s.head {
+		if (binary.LittleEndian.Uint64(src[pos:])^c.head)&c.mask != 0 {
 			return false
 		}
 		if n <= 8 {
 			return true
 		}
+		if n <= 16 {
+			return pos+n <= len(src) && binary.LittleEndian.Uint64(src[pos+n-8:]) == c.tail
+		}
 	}
-	return pos+n <= len(src) && string(src[pos:pos+n]) == s.before
+	return pos+n <= len(src) && string(src[pos:pos+n]) == string(c.text)
 }
 
 // shapes are those that were learned.
 type shapes struct {
+	into  *sample.Record // the decoder's
 	first *step
 	steps int
 	// lessons is how many records may be learned of, hits how many records had a known
@@ -205,7 +283,7 @@ func (l *lesson) step(end int, f field, form form) {
 	}
 	before := l.src[l.from:end]
 	for others := 0; *l.at != nil; others++ {
-		if s := *l.at; s.before == string(before) && s.field == f && s.form == form {
+		if s := *l.at; string(s.before.text) == string(before) && s.field == f && s.form == form {
 			l.at = &s.next
 			return
 		}
@@ -215,7 +293,7 @@ func (l *lesson) step(end int, f field, form form) {
 		}
 		l.at = &(*l.at).other
 	}
-	*l.at = newStep(string(before), f, form)
+	*l.at = newStep(before, f, form, l.shapes.into)
 	l.at = &(*l.at).next
 	l.shapes.steps++
 }

@@ -2,8 +2,12 @@ package keyheatjson_test
 
 import (
 	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
@@ -71,4 +75,47 @@ func TestShapesAreBounded(t *testing.T) {
 	if known := d.Known(); known < 5000*60 {
 		t.Errorf("%d of %d records are read by a known shape", known, len(k.records))
 	}
+}
+
+// TestShapesForgetTheRecordBefore decodes records of known shapes in turn, one of which
+// has all fields and the other lacks one: each is as a new decoder reads it.
+func TestShapesForgetTheRecordBefore(t *testing.T) {
+	t.Parallel()
+	fields := strings.Split(strings.Trim(lesson, "{}"), ",")
+	d := keyheatjson.NewDecoder()
+	for i, gone := range fields {
+		message := "{" + strings.Join(slices.Concat(fields[:i], fields[i+1:]), ",") + "}"
+		known := d.Known()
+		for range 2 {
+			for _, m := range []string{lesson, message} {
+				got, want := &recorder{}, &recorder{}
+				d.Decode([]byte(m), 1763692032999, got)
+				keyheatjson.NewDecoder().Decode([]byte(m), 1763692032999, want)
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("without %s:\n%+v, want\n%+v", gone, got, want)
+				}
+			}
+		}
+		if i > 0 && d.Known() < known+2 {
+			t.Errorf("without %s: %d records were read by a known shape", gone, d.Known()-known)
+		}
+	}
+}
+
+// TestDecoderKeepsNoMessage has a decoder read messages and drop them.
+func TestDecoderKeepsNoMessage(t *testing.T) {
+	t.Parallel()
+	long := strings.Replace(lesson, "role/a", strings.Repeat("role/", 100), 1)
+	d := keyheatjson.NewDecoder()
+	for _, text := range []string{lesson, lesson, long, long, `{"pk":"a",` + lesson[1:], lesson[:100], lesson} {
+		message := []byte(text)
+		dropped := weak.Make(&message[0])
+		d.Decode(message, 1, &recorder{})
+		message = nil
+		runtime.GC()
+		if dropped.Value() != nil {
+			t.Errorf("the decoder keeps %.150s", text)
+		}
+	}
+	runtime.KeepAlive(d)
 }
