@@ -150,53 +150,71 @@ func (r *cursor) whole() bool {
 // record reads one record: length, attributes, time and offset deltas, key,
 // value and headers. The headers are passed by.
 func (r *cursor) record(h *header) (Record, int64) {
-	length := r.varint()
-	if length < 0 || length > int64(len(r.b)) {
+	length, at := varintAt(r.b, 0)
+	if length < 0 || length > int64(len(r.b)-at) {
 		r.bad = true
 		return Record{}, 0
 	}
-	in := cursor{b: r.b[:length:length]}
-	r.b = r.b[length:]
-	in.skip(1)
-	when := h.baseTime + in.varint()
-	offset := h.base + in.varint()
-	in.bytes()
-	value := in.bytes()
+	in := r.b[at : at+int(length)]
+	r.b = r.b[at+int(length):]
+	when, at := varintAt(in, 1) // behind the attributes
+	offset, at := varintAt(in, at)
+	_, at = bytesAt(in, at)
+	value, at := bytesAt(in, at)
+	when, offset = when+h.baseTime, offset+h.base
 	if h.attributes&logAppendTime != 0 {
 		when = h.maxTime
 	}
-	r.bad = r.bad || in.bad || offset < h.base
+	r.bad = r.bad || at > len(in) || offset < h.base
 	return Record{Value: value, Time: when}, offset
+}
+
+// varintAt reads a zigzag varint, and returns where it ends: behind the end of b where it
+// does not end within b, or begins behind it.
+func varintAt(b []byte, at int) (v int64, end int) {
+	if at >= 0 && at+1 < len(b) { // most have one byte or two
+		if c := b[at]; c < 0x80 {
+			return int64(c>>1) ^ -int64(c&1), at + 1
+		}
+		if c := uint64(b[at]&0x7f) | uint64(b[at+1])<<7; b[at+1] < 0x80 {
+			return int64(c>>1) ^ -int64(c&1), at + 2
+		}
+	}
+	if at > len(b) {
+		return 0, at
+	}
+	v, n := binary.Varint(b[at:])
+	if n <= 0 {
+		return 0, len(b) + 1
+	}
+	return v, at + n
+}
+
+// bytesAt reads a length and that many bytes, as varintAt reads a number; a negative
+// length is null.
+func bytesAt(b []byte, at int) (value []byte, end int) {
+	n, at := varintAt(b, at)
+	switch {
+	case n < 0 || at > len(b):
+		return nil, at
+	case n > int64(len(b)-at):
+		return nil, len(b) + 1
+	}
+	end = at + int(n)
+	return b[at:end:end], end
 }
 
 // bytes reads a length and that many bytes; a negative length is null.
 func (r *cursor) bytes() []byte {
-	n := r.varint()
-	if n < 0 {
-		return nil
-	}
-	if n > int64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return nil
-	}
-	out := r.b[:n:n]
-	r.b = r.b[n:]
-	return out
+	value, end := bytesAt(r.b, 0)
+	r.skip(end)
+	return value
 }
 
 // varint reads a zigzag varint.
 func (r *cursor) varint() int64 {
-	if len(r.b) > 0 && r.b[0] < 0x80 { // one byte: the usual case
-		v := r.b[0]
-		r.b = r.b[1:]
-		return int64(v>>1) ^ -int64(v&1)
-	}
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
+	v, end := varintAt(r.b, 0)
+	r.skip(end)
 	return v
 }
 
