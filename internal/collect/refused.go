@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,6 +72,6 @@ func (t *counters) refuse(of sample.Target) {
 		t.refused = make(map[string]bool)
 	}
 	if len(t.refused) < maxRefused {
-		t.refused[of.Name()] = true
+		t.refused[strings.Clone(of.Name())] = true // the name may be a text of a record
 	}
 }
