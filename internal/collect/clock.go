@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // recheckInterval is how often a waiting Fold checks whether the partition that it
@@ -16,6 +17,15 @@ const recheckInterval = time.Second
 
 // yieldInterval is how often one asks whether others want the memory of its batch.
 const yieldInterval = 100 * time.Millisecond
+
+const (
+	// closeAhead is how far ahead of slower partitions a batch is folded at once, half of
+	// the seconds that a sketch keeps open. A second that was sealed and is opened again
+	// costs as much as another one, in the collector and in the store.
+	closeAhead = sketch.SecondsInRing / 2 * time.Second
+	// closeWait is how long a batch waits for partitions to come that close.
+	closeWait = 100 * time.Millisecond
+)
 
 // earlyCommitShare is the part of Config.PendingBytes, as a divisor, at which a
 // commit begins early.
@@ -78,6 +88,22 @@ func (p *partition) admit(ctx context.Context, messages bool, yield func() bool)
 		}
 		p.collector.drain()
 		retry.Wait(ctx, recheck, changed)
+		p.clock.seen(time.Now())
+	}
+}
+
+// keepClose waits a moment for slower partitions, so that those which read a backlog do it
+// in the order of its seconds. Unlike [partition.admit] it waits only while the batch's
+// memory is of use to nobody else.
+func (p *partition) keepClose(ctx context.Context, wanted func() bool) {
+	until := time.Now().Add(closeWait)
+	for {
+		changed := p.collector.changed.listen()
+		now := time.Now()
+		if !now.Before(until) || p.usable(ctx) != nil || wanted() || !p.ahead(now, closeAhead) {
+			return
+		}
+		retry.Wait(ctx, until.Sub(now), changed)
 		p.clock.seen(time.Now())
 	}
 }

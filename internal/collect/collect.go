@@ -25,9 +25,10 @@
 // # Bounds
 //
 // Pending memory is bounded (Config.PendingBytes); above that Fold blocks, which
-// pauses the fetch. The collector waits for an unreachable store without limit. A partition that is far ahead of the slowest one in the log's own time
-// waits too, so that a second is not opened again and again while a backlog is
-// read.
+// pauses the fetch. The collector waits for an unreachable store without limit. A
+// partition that is far ahead of the slowest one in the log's own time waits too, and
+// one that is a little ahead waits a moment, so that a second is not opened again and
+// again while a backlog is read.
 package collect
 
 import (

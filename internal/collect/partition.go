@@ -97,6 +97,9 @@ func (p *partition) Committed() string {
 func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 	now := time.Now() // before any waiting: an End is true of then at best
 	p.clock.seen(now)
+	if b.Messages != nil && b.Wanted != nil {
+		p.keepClose(ctx, b.Wanted)
+	}
 	if err := p.admit(ctx, b.Messages != nil, b.Yield); err != nil {
 		return err
 	}

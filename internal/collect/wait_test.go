@@ -201,6 +201,46 @@ func TestPartitionsThatWaitForEachOtherGoOn(t *testing.T) {
 	})
 }
 
+// TestAPartitionALittleAheadWaitsAMoment: it lets slower ones come close, unless somebody
+// wants its memory or nothing comes.
+func TestAPartitionALittleAheadWaitsAMoment(t *testing.T) {
+	t.Parallel()
+	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
+		start := time.Now().Add(-24 * time.Hour)
+		ahead, behind := claim(t, c, "ahead"), claim(t, c, "behind")
+		var wanted atomic.Bool
+		fold := func(after time.Duration) time.Duration {
+			began := time.Now()
+			b := at(start.Add(after), "1")
+			b.Wanted = wanted.Load
+			must(t, ahead.Fold(t.Context(), b))
+			return time.Since(began)
+		}
+		must(t, behind.Fold(t.Context(), at(start, "1")))
+		if took := fold(10 * time.Second); took != 0 {
+			t.Errorf("nothing tells yet who is ahead, but it waited %s", took)
+		}
+		if took := fold(10 * time.Second); took <= 0 || took > time.Second {
+			t.Errorf("waited %s for a slower partition", took)
+		}
+		wanted.Store(true)
+		if took := fold(10 * time.Second); took != 0 {
+			t.Errorf("waited %s with memory that others want", took)
+		}
+		wanted.Store(false)
+		done := make(chan time.Duration, 1)
+		go func() { done <- fold(10 * time.Second) }()
+		synctest.Wait()
+		must(t, behind.Fold(t.Context(), at(start.Add(9*time.Second), "2")))
+		if took := <-done; took != 0 {
+			t.Errorf("waited %s longer than the slower one was behind", took)
+		}
+		if took := fold(10 * time.Second); took != 0 {
+			t.Errorf("waited %s while the other is close", took)
+		}
+	})
+}
+
 func TestWatermarks(t *testing.T) {
 	t.Parallel()
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {

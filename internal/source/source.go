@@ -89,6 +89,9 @@ type Batch struct {
 	// be the slower one, and reports whether it did. Fold then waits on without the
 	// batch, and returns ErrReread.
 	Yield func() bool
+	// Wanted, when set, says that Fold may wait a moment for partitions that are a
+	// little slower, while it reports false: that nobody else wants the batch's memory.
+	Wanted func() bool
 }
 
 // Sink takes what a source reads. It is implemented by internal/collect.

@@ -387,6 +387,7 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 			}
 			return wanted
 		},
+		Wanted: r.source.memory.Wanted,
 	})
 	if errors.Is(err, source.ErrReread) {
 		return err
