@@ -1,6 +1,7 @@
 package samplepb
 
 import (
+	"encoding/binary"
 	"math"
 	"unicode/utf8"
 
@@ -26,13 +27,16 @@ type Decoder struct {
 
 // kind is what samples have in common, as the record of one that has nothing else.
 type kind struct {
-	rec    sample.Record
-	reason sample.Reason // why none of its samples counts
+	rec     sample.Record
+	reason  sample.Reason // why none of its samples counts
+	checked bool          // a sample of it passed sample.Record.Check
 }
 
 type key struct {
 	key    sample.Key
 	reason sample.Reason
+	// a sample with it as its partition key, or its sort key, passed sample.Record.Check
+	checkedPK, checkedSK bool
 }
 
 // NewDecoder returns a ready Decoder.
@@ -59,8 +63,8 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		return
 	}
 	for rest := samples; len(rest) > 0; {
-		if raw, n := plainSample(rest); n > 0 {
-			d.sample(raw, at, h)
+		if n := plainSample(rest); n > 0 {
+			d.sample(rest[2:n], at, h)
 			rest = rest[n:]
 			continue
 		}
@@ -77,28 +81,73 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	d.rec, d.recKind = sample.Record{}, -1
 }
 
-// plainSample returns the sample that fields begin with, and the field's length; 0 where
-// they begin with something else, or a sample of 128 bytes or more. It is what [wire]
-// reads, without what most samples do not need.
-func plainSample(fields []byte) (raw []byte, n int) {
-	const tag = batchSamples<<3 | byte(protowire.BytesType)
-	if len(fields) < 2 || fields[0] != tag || fields[1] >= 0x80 {
-		return nil, 0
+// plainSample returns the length of the field that fields begin with, where that is a
+// sample of less than 128 bytes: two bytes and the sample. It is 0 where it is something
+// else. It is what [wire] reads, without what most samples do not need.
+func plainSample(fields []byte) (n int) {
+	if len(fields) < 2 || fields[0] != sampleTag || fields[1] >= 0x80 {
+		return 0
 	}
 	if n = 2 + int(fields[1]); n > len(fields) {
-		return nil, 0
+		return 0
 	}
-	return fields[2:n], n
+	return n
+}
+
+const sampleTag = batchSamples<<3 | byte(protowire.BytesType)
+
+// plainSamples returns the length of all plain samples that fields begin with.
+func plainSamples(fields []byte) (n int) {
+	for n+1 < len(fields) && fields[n] == sampleTag && fields[n+1] < 0x80 {
+		next := n + 2 + int(fields[n+1])
+		if next > len(fields) {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// plainKey returns the key that fields begin with, and the field's length, where that is
+// a plain string key: ASCII of less than 126 bytes. The length is 0 where it is something
+// else.
+func plainKey(fields []byte) (text string, n int) {
+	const tag, inner = batchKeys<<3 | byte(protowire.BytesType), keyString<<3 | byte(protowire.BytesType)
+	if len(fields) < 5 || fields[0] != tag || fields[2] != inner {
+		return "", 0
+	}
+	n = 4 + int(fields[3])
+	if fields[1] >= 0x80 || n != 2+int(fields[1]) || n > len(fields) || n == 4 || !isASCII(fields[4:n]) {
+		return "", 0
+	}
+	return alias(fields[4:n]), n
+}
+
+// isASCII reports whether text has ASCII only.
+func isASCII(text []byte) bool {
+	var all uint64
+	for ; len(text) >= 8; text = text[8:] {
+		all |= binary.LittleEndian.Uint64(text)
+	}
+	for _, c := range text {
+		all |= uint64(c)
+	}
+	return all&0x8080808080808080 == 0
 }
 
 // shared reads what samples share, wherever in the batch it is. It returns the batch from
 // its first sample on, and false where the batch is broken.
 func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
 	for rest := message; len(rest) > 0; {
-		if _, n := plainSample(rest); n > 0 {
+		if n := plainSamples(rest); n > 0 {
 			if samples == nil {
 				samples = rest
 			}
+			rest = rest[n:]
+			continue
+		}
+		if text, n := plainKey(rest); n > 0 {
+			d.keys = append(d.keys, key{key: sample.KeyString(text)})
 			rest = rest[n:]
 			continue
 		}
@@ -113,7 +162,7 @@ func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
 			d.kinds = append(d.kinds, d.kind(fields.value))
 		case batchKeys:
 			k, reason := readKey(fields.value, 0)
-			d.keys = append(d.keys, key{k, reason})
+			d.keys = append(d.keys, key{key: k, reason: reason})
 		case batchSamples:
 			if samples == nil {
 				samples = rest
@@ -245,25 +294,29 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 		return k.reason
 	}
 	r := &d.rec
-	// Of the fields of a record, the kind's are those of the sample before; Time, RCU, WCU
-	// and Bytes are written below for every sample; PK, SK, N, Estimated (by CompleteUnits)
+	// Of the fields of a record, the kind's are those of the sample before; PK, SK, Time,
+	// RCU, WCU and Bytes are written below for every sample; N, Estimated (by CompleteUnits)
 	// and TimeFromMessage only for some, and so are reset; all others are written by rare,
 	// after which the record is made anew.
 	if d.recKind == int(p.kind) {
-		r.PK, r.SK, r.N, r.Estimated, r.TimeFromMessage = sample.Key{}, sample.Key{}, k.rec.N, false, false
+		r.N, r.Estimated, r.TimeFromMessage = k.rec.N, false, false
 	} else {
 		*r, d.recKind = k.rec, int(p.kind)
 	}
+	pk, sk := &noKey, &noKey
 	if p.pk > 0 {
-		if r.PK = d.keys[p.pk-1].key; d.keys[p.pk-1].reason != "" {
-			return d.keys[p.pk-1].reason
-		}
+		pk = &d.keys[p.pk-1]
 	}
 	if p.sk > 0 {
-		if r.SK = d.keys[p.sk-1].key; d.keys[p.sk-1].reason != "" {
-			return d.keys[p.sk-1].reason
-		}
+		sk = &d.keys[p.sk-1]
 	}
+	if pk.reason != "" {
+		return pk.reason
+	}
+	if sk.reason != "" {
+		return sk.reason
+	}
+	r.PK, r.SK = pk.key, sk.key
 	if r.Time = d.base + p.time; d.base == 0 {
 		if r.Time, r.TimeFromMessage = at, true; at <= 0 {
 			return sample.ReasonNoTime
@@ -282,8 +335,21 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
 		return sample.ReasonNoOp
 	}
-	return r.Check()
+	if k.checked && pk.checkedPK && sk.checkedSK && !p.rare {
+		return r.CheckAmounts()
+	}
+	reason := r.Check()
+	if reason == "" && p.pk > 0 {
+		k.checked, pk.checkedPK = true, true
+		if p.sk > 0 {
+			sk.checkedSK = true
+		}
+	}
+	return reason
 }
+
+// noKey is the sort key of samples without one.
+var noKey = key{checkedSK: true}
 
 // plain are the fields that most samples have.
 type plain struct {
