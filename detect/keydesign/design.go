@@ -161,7 +161,7 @@ func constantKey(t traits) (detect.Design, bool) {
 // isTime reports whether keys of a template are nothing but a time, and words.
 func isTime(template string) bool {
 	times := 0
-	for _, part := range token.FindAllString(template, -1) {
+	for _, part := range tokens(template) {
 		switch part {
 		case partTime, partHour, partDate, partMonth:
 			times++
@@ -200,7 +200,7 @@ func shardKey(t traits) (detect.Design, bool) {
 // fewValues judges a list of values, such as a status or a country.
 func fewValues(t traits) (detect.Design, bool) {
 	words := t.distinct <= fewWords && t.haveOneForm()
-	for _, part := range token.FindAllString(t.template, -1) {
+	for _, part := range tokens(t.template) {
 		words = words && (isWord(part) || part == partWord)
 	}
 	numbers := t.distinct <= veryFewKeys && t.haveOneForm() && t.template == partNumber
@@ -304,12 +304,15 @@ func longKey(t traits) (detect.Design, bool) {
 // undelimited reports whether two values of a template have nothing between them that
 // ends the first.
 func undelimited(template string) bool {
-	places := token.FindAllStringIndex(template, -1)
-	for i := 1; i < len(places); i++ {
-		before := template[places[i-1][0]:places[i-1][1]]
-		if places[i-1][1] == places[i][0] && !isWord(before) {
+	last := ""
+	for {
+		before, part, rest := nextToken(template)
+		if part == "" {
+			return false
+		}
+		if before == "" && last != "" && !isWord(last) {
 			return true
 		}
+		last, template = part, rest
 	}
-	return false
 }

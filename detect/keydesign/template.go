@@ -10,45 +10,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// The placeholders.
-const (
-	partID     = "<id>"
-	partNumber = "<number>"
-	partUUID   = "<uuid>"
-	partTime   = "<time>"
-	partHour   = "<hour>"
-	partDate   = "<date>"
-	partMonth  = "<month>"
-	partShard  = "<shard>"
-	partWord   = "<word>"
-	partEmail  = "<email>"
-	partBinary = "<binary>"
-	partHash   = "<hash>"
-	partRest   = "…"
-)
-
-// knownParts are the parts of keys that have a form of their own, the longer ones
-// first. Group 1, where there is one, stays as it is.
-var knownParts = []struct {
-	pattern     *regexp.Regexp
-	placeholder string
-}{
-	{regexp.MustCompile(`~[A-Za-z0-9\x01-]{22}`), partHash}, // see sample/keyhash
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID},
-	{regexp.MustCompile(`[\w\x01.+-]+@[\w-]+(?:\.[\w-]+)+`), partEmail},
-	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), partTime},
-	{regexp.MustCompile(`\b1[5-9]\d{11}\b`), partTime}, // Unix milliseconds of 2017 to 2033
-	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T #-][0-2]\d\b`), partHour},
-	{regexp.MustCompile(`\b(?:19|20)\d\d[01]\d[0-3]\d[0-2]\d\b`), partHour},
-	{regexp.MustCompile(`\b(?:19|20)\d\d[-/.][01]\d[-/.][0-3]\d\b`), partDate},
-	{regexp.MustCompile(`\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b`), partDate},
-	{regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])\b`), partMonth},
-	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard},
-}
-
-// token is a run of letters and digits, or a placeholder.
-var token = regexp.MustCompile(`<\w+>|[\pL\pN]+`)
-
 // alternating is user42order77.
 var alternating = regexp.MustCompile(`^(\pL{3,})\d+(\pL{3,})\d+$`)
 
@@ -64,11 +25,15 @@ func templateOf(key sample.Key, cut bool) string {
 		}
 	}
 	text := escaper.Replace(key.Text)
-	for _, k := range knownParts {
-		text = k.pattern.ReplaceAllString(text, "${1}"+k.placeholder)
+	has := tracesOf(text)
+	for i := range knownParts {
+		if k := &knownParts[i]; has&k.needs != 0 {
+			text = k.pattern.ReplaceAllString(text, "${1}"+k.placeholder)
+		}
 	}
-	whole := token.FindString(text) == text
-	text = token.ReplaceAllStringFunc(text, func(part string) string { return placeholder(part, whole) })
+	_, first, _ := nextToken(text)
+	whole := first == text
+	text = replaceTokens(text, func(part string) string { return placeholder(part, whole) })
 	text = strings.ReplaceAll(text, underscore, "_")
 	if cut {
 		text += partRest
@@ -76,16 +41,11 @@ func templateOf(key sample.Key, cut bool) string {
 	return text
 }
 
-// underscore stands for _, which a regular expression takes for a letter: a
-// part ends there. Angle brackets of a key are no placeholder.
-const underscore = "\x01"
-
-var escaper = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
-
 // numberPlaceholder returns a number's placeholder: some are times.
 func numberPlaceholder(number, otherwise string) string {
-	for _, k := range knownParts {
-		if k.pattern.FindString(number) == number {
+	has := tracesOf(number)
+	for i := range knownParts {
+		if k := &knownParts[i]; has&k.needs != 0 && k.pattern.FindString(number) == number {
 			return k.placeholder
 		}
 	}
@@ -102,9 +62,12 @@ func placeholder(part string, whole bool) string {
 	switch {
 	case word == "" && whole:
 		return partNumber
-	case alternating.MatchString(part):
-		return alternating.ReplaceAllString(part, "${1}"+partID+"${2}"+partID)
-	case strings.ContainsAny(word, "0123456789"), word == "", digits == 0 && len(part) > 24:
+	case strings.ContainsAny(word, "0123456789"):
+		if alternating.MatchString(part) {
+			return alternating.ReplaceAllString(part, "${1}"+partID+"${2}"+partID)
+		}
+		return partID
+	case word == "", digits == 0 && len(part) > 24:
 		return partID
 	case digits > 0:
 		return word + partID
@@ -130,7 +93,7 @@ func commonTemplate(keys []sampledKey) detect.Template {
 	// others are values too.
 	shapes := make([]string, len(all))
 	for i, t := range all {
-		shapes[i] = token.ReplaceAllStringFunc(t, func(part string) string {
+		shapes[i] = replaceTokens(t, func(part string) string {
 			if isWord(part) {
 				return partWord
 			}
@@ -145,11 +108,11 @@ func commonTemplate(keys []sampledKey) detect.Template {
 	var same [][]string
 	for i, t := range all {
 		if shapes[i] == shape {
-			same = append(same, token.FindAllString(t, -1))
+			same = append(same, tokens(t))
 		}
 	}
 	place := -1
-	best.Pattern = token.ReplaceAllStringFunc(shape, func(part string) string {
+	best.Pattern = replaceTokens(shape, func(part string) string {
 		place++
 		return constant(same, place, part)
 	})

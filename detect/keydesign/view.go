@@ -153,7 +153,7 @@ func (t *counters) shares(times bool) (s shares) {
 	alone := t.count().High == 1
 	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
 	for _, c := range t.frequent.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
-		seconds, time := c.last-c.first+1, isTime(templateOf(c.key, c.cut))
+		seconds := c.last - c.first + 1
 		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
 		}
@@ -164,7 +164,7 @@ func (t *counters) shares(times bool) (s shares) {
 		write, read := share{c.key, shareOf(c.low.Write, all.Write), seconds}, share{c.key, shareOf(c.low.Read, all.Read), seconds}
 		s.write.raise(write)
 		s.read.raise(read)
-		if !time && !throughout {
+		if !throughout && !isTime(templateOf(c.key, c.cut)) {
 			write.of, read.of = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
 		}
 		s.writeThroughout.raise(write)
@@ -220,8 +220,8 @@ func fits(template, form string) bool {
 	if template == form {
 		return true
 	}
-	those, these := token.FindAllString(template, -1), token.FindAllString(form, -1)
-	if len(those) != len(these) || token.ReplaceAllString(template, "") != token.ReplaceAllString(form, "") {
+	those, these := tokens(template), tokens(form)
+	if len(those) != len(these) || delimiters(template) != delimiters(form) {
 		return false
 	}
 	for i := range those {
@@ -231,6 +231,9 @@ func fits(template, form string) bool {
 	}
 	return true
 }
+
+// delimiters returns a text without its tokens.
+func delimiters(text string) string { return replaceTokens(text, func(string) string { return "" }) }
 
 func shareOf(of, all sample.Milli) float64 {
 	if of < shareUnits || all <= 0 {

@@ -1,0 +1,179 @@
+package keydesign
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The placeholders.
+const (
+	partID     = "<id>"
+	partNumber = "<number>"
+	partUUID   = "<uuid>"
+	partTime   = "<time>"
+	partHour   = "<hour>"
+	partDate   = "<date>"
+	partMonth  = "<month>"
+	partShard  = "<shard>"
+	partWord   = "<word>"
+	partEmail  = "<email>"
+	partBinary = "<binary>"
+	partHash   = "<hash>"
+	partRest   = "…"
+)
+
+// knownParts are the parts of keys that have a form of their own, the longer ones
+// first. Group 1, where there is one, stays as it is. Nearly all keys have none of what
+// such a part needs, which is looked for first: a regular expression takes microseconds
+// to find nothing, and every minute each table has some hundred keys.
+var knownParts = []struct {
+	pattern     *regexp.Regexp
+	placeholder string
+	needs       traces
+}{
+	{regexp.MustCompile(`~[A-Za-z0-9\x01-]{22}`), partHash, hasTilde}, // see sample/keyhash
+	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID, hasHyphens},
+	{regexp.MustCompile(`[\w\x01.+-]+@[\w-]+(?:\.[\w-]+)+`), partEmail, hasAt},
+	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), partTime, hasYear},
+	{regexp.MustCompile(`\b1[5-9]\d{11}\b`), partTime, hasMilliseconds}, // Unix milliseconds of 2017 to 2033
+	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T #-][0-2]\d\b`), partHour, hasYear},
+	{regexp.MustCompile(`\b(?:19|20)\d\d[01]\d[0-3]\d[0-2]\d\b`), partHour, hasYear},
+	{regexp.MustCompile(`\b(?:19|20)\d\d[-/.][01]\d[-/.][0-3]\d\b`), partDate, hasYear},
+	{regexp.MustCompile(`\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b`), partDate, hasYear},
+	{regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])\b`), partMonth, hasYear},
+	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard, hasShard},
+}
+
+// traces are what known parts need, as bits.
+type traces uint8
+
+const (
+	hasTilde        traces = 1 << iota
+	hasHyphens             // four of them
+	hasAt                  // an @
+	hasYear                // four digits of the years 1900 to 2099
+	hasMilliseconds        // thirteen digits that may be such a time
+	hasShard               // a digit, and "hard" before it in some case
+)
+
+// tracesOf returns what a text has. To put a placeholder in the place of a part adds none,
+// so that digits count wherever they are: a part may end before them.
+func tracesOf(text string) (has traces) {
+	hyphens, run := 0, 0
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '~':
+			has |= hasTilde
+		case '@':
+			has |= hasAt
+		case '-':
+			hyphens++
+		}
+		if !isDigit(text[i]) {
+			run = 0
+			continue
+		}
+		run++
+		if run == 1 && endsLikeShard(text[:i]) {
+			has |= hasShard
+		}
+		if run >= 4 && (text[i-3:i-1] == "19" || text[i-3:i-1] == "20") {
+			has |= hasYear
+		}
+		if run >= 13 && text[i-12] == '1' && text[i-11] >= '5' {
+			has |= hasMilliseconds
+		}
+	}
+	if hyphens >= 4 {
+		has |= hasHyphens
+	}
+	return has
+}
+
+// endsLikeShard reports whether a text may end in the word shard and one byte more. Of the
+// word's letters only the s has a form that is not ASCII.
+func endsLikeShard(text string) bool {
+	const end = "hard"
+	for more := range 2 {
+		if from := len(text) - len(end) - more; from >= 0 && strings.EqualFold(text[from:from+len(end)], end) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// underscore stands for _, which a regular expression takes for a letter: a
+// part ends there. Angle brackets of a key are no placeholder.
+const underscore = "\x01"
+
+var escaper = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
+
+// nextToken returns the first token of a text, a run of letters and numbers or a
+// placeholder, and what stands before and behind it. Without one all of the text stands
+// before it.
+func nextToken(text string) (before, part, rest string) {
+	for i, r := range text {
+		switch {
+		case r == '<':
+			if n := strings.IndexByte(text[i:], '>'); n > 1 && isPlaceholder(text[i+1:i+n]) {
+				return text[:i], text[i : i+n+1], text[i+n+1:]
+			}
+		case isLetterOrNumber(r):
+			n := strings.IndexFunc(text[i:], func(r rune) bool { return !isLetterOrNumber(r) })
+			if n < 0 {
+				n = len(text) - i
+			}
+			return text[:i], text[i : i+n], text[i+n:]
+		}
+	}
+	return text, "", ""
+}
+
+func isLetterOrNumber(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
+}
+
+// isPlaceholder reports whether a text may stand in angle brackets.
+func isPlaceholder(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c != '_' && !(c < utf8.RuneSelf && isLetterOrNumber(rune(c))) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// tokens returns the tokens of a text.
+func tokens(text string) (all []string) {
+	for {
+		_, part, rest := nextToken(text)
+		if part == "" {
+			return all
+		}
+		all, text = append(all, part), rest
+	}
+}
+
+// replaceTokens returns a text with something else for each of its tokens.
+func replaceTokens(text string, by func(part string) string) string {
+	var b strings.Builder
+	for {
+		before, part, rest := nextToken(text)
+		if b.Len() == 0 && part == "" {
+			return before
+		}
+		b.WriteString(before)
+		if part == "" {
+			return b.String()
+		}
+		b.WriteString(by(part))
+		text = rest
+	}
+}
