@@ -159,6 +159,9 @@ func (b *Board) evict() {
 		if t.Placed() {
 			b.tracks.placed++
 		}
+		if !t.Ages(oldest) {
+			continue
+		}
 		c := b.conditions(t)
 		t.Fold(oldest, c)
 		if !t.Done(c) {
@@ -294,6 +297,9 @@ func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]f
 
 // judge returns the findings of a track, at most one of each of its kinds.
 func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
+	if t.Cold(b.options.Policy(t.Subject.Target)) {
+		return nil
+	}
 	c := b.conditions(t)
 	for i, e := range t.Episodes(c) {
 		r := c.Rules(t.Subject.Kinds()[i])

@@ -175,3 +175,23 @@ func isPlateau(p *point, k detect.Kind) bool {
 	used := detect.Amount(k, p.consumed())
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)
 }
+
+// isCold reports whether the second of a key neither begins an episode nor has a part in
+// one that it does not follow: of it all is known, and that is below the policy's share.
+func (p *point) isCold(warning float64) bool {
+	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combined() > 1 {
+		return false
+	}
+	for i, k := range []detect.Kind{detect.HotKeyRead, detect.HotKeyWrite} {
+		most := detect.ShareOf(detect.Limit(k), min(warning, 1))
+		for _, a := range []*sampling.Amounts{p.of(k), &p.independent[i]} {
+			if a.Spread != (sketch.Spread{}) || a.Proven > most {
+				return false
+			}
+		}
+		if isPlateau(p, k) {
+			return false
+		}
+	}
+	return true
+}

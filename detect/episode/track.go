@@ -56,6 +56,10 @@ type Track struct {
 	settled int
 	// largest is what cached was judged with.
 	largest Largest
+	// cold is how many of the first points are known to be cold under a policy that warns
+	// from coldBelow.
+	cold      int
+	coldBelow float64
 }
 
 // NewTrack returns an empty track.
@@ -99,6 +103,7 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 	if i < t.settled {
 		t.settled = 0
 	}
+	t.cold = min(t.cold, i)
 	if found {
 		t.points[i] = p.besideRegionsOf(&t.points[i])
 	} else {
@@ -144,7 +149,32 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 		t.past[k] = &e
 	}
 	t.points = slices.Delete(t.points, 0, n)
-	t.settled = 0
+	t.settled, t.cold = 0, max(0, t.cold-n)
+}
+
+// Ages reports whether Fold or Done would do anything: most tracks have open seconds, and
+// none before oldest.
+func (t *Track) Ages(oldest int64) bool { return len(t.points) == 0 || t.points[0].second < oldest }
+
+// Cold reports whether nothing can be found of the track, which then need not be asked for
+// its episodes. Most keys that are followed are near enough to a limit to be, and no more,
+// or only the bounds of their load are: each of their seconds is looked at once.
+func (t *Track) Cold(p detect.Policy) bool {
+	if t.Subject.IsWhole() {
+		return false
+	}
+	for _, e := range t.past {
+		if e.Severity() != "" || e.means != nil {
+			return false
+		}
+	}
+	if t.coldBelow != p.Warning {
+		t.cold, t.coldBelow = 0, p.Warning
+	}
+	for t.cold < len(t.points) && t.points[t.cold].isCold(p.Warning) {
+		t.cold++
+	}
+	return t.cold == len(t.points)
 }
 
 // before returns the episode before the first point.
