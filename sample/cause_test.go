@@ -6,6 +6,31 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
+// TestParseThrottle: what others write of whether a request was throttled.
+func TestParseThrottle(t *testing.T) {
+	t.Parallel()
+	for _, no := range []string{"", " ", "no", "No", "N", "nein", "false", "FALSE", "f", "0", "-", "none", "null", "n/a", "ok", "success", "ConditionalCheckFailedException"} {
+		if reason, known := sample.ParseThrottle(no); reason != "" || !known {
+			t.Errorf("%q is %q, %t: it is no throttle", no, reason, known)
+		}
+	}
+	for _, yes := range []string{
+		"yes", "Y", "ja", "true", "True", "t", "1", "throttled", "ThrottlingException", "ProvisionedThroughputExceededException",
+		"RequestLimitExceeded", "TableWriteKeyRangeThroughputExceeded", "ThrottlingError", `[{"reason":"IndexReadAccountLimitExceeded"}]`,
+		"Throughput exceeds the current capacity of your table or index.",
+		"The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level",
+	} {
+		if reason, known := sample.ParseThrottle(yes); reason != yes || !known {
+			t.Errorf("%q is %q, %t: it is a throttle", yes, reason, known)
+		}
+	}
+	for _, unclear := range []string{"400", "429", "200", "2", "maybe", "ValidationException", "ItemCollectionSizeLimitExceededException", "unthrottled"} {
+		if _, known := sample.ParseThrottle(unclear); known {
+			t.Errorf("%q says whether it is a throttle", unclear)
+		}
+	}
+}
+
 // TestThrottleCause: "Take the cause from the reason, never from the exception
 // class" (DYNAMODB.md's rule, from the API reference's ThrottlingReason).
 func TestThrottleCause(t *testing.T) {

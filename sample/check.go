@@ -21,7 +21,7 @@ const (
 
 // Check returns why the record cannot be true, or an empty Reason. What a
 // Decoder hands out has passed it; whoever makes records by other means should
-// call it. Texts are not checked.
+// call it. Texts are not checked, but that the reason of a throttled record is not "no".
 func (r *Record) Check() Reason {
 	if r.isUsual() {
 		return ""
@@ -42,7 +42,13 @@ func (r *Record) Check() Reason {
 	if reason := r.SK.check(maxSKBytes); reason != "" {
 		return reason
 	}
-	return r.checkAmounts()
+	if reason := r.checkAmounts(); reason != "" {
+		return reason
+	}
+	if r.Throttle != "" && deniesThrottle(r.Throttle) {
+		return ReasonBadThrottle
+	}
+	return ""
 }
 
 // CheckAmounts is Check of a record of which all but the time, the units, the bytes and N

@@ -25,14 +25,15 @@ func TestCheckOfForeignRecords(t *testing.T) {
 		t.Errorf("a transaction that was sent again is %q", reason)
 	}
 	for want, spoil := range map[sample.Reason]func(r *sample.Record){
-		sample.ReasonBadTime:    func(r *sample.Record) { r.Time = 0 },
-		sample.ReasonBadRead:    func(r *sample.Record) { r.Read = 3 },
-		sample.ReasonBadRate:    func(r *sample.Record) { r.Rate = math.NaN() },
-		sample.ReasonBadN:       func(r *sample.Record) { r.N = 0 },
-		sample.ReasonBadCalls:   func(r *sample.Record) { r.Calls = math.NaN() },
-		sample.ReasonBadRetries: func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
-		sample.ReasonBadUnits:   func(r *sample.Record) { r.WCU = math.MinInt64 },
-		sample.ReasonBadKey:     func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
+		sample.ReasonBadTime:     func(r *sample.Record) { r.Time = 0 },
+		sample.ReasonBadRead:     func(r *sample.Record) { r.Read = 3 },
+		sample.ReasonBadRate:     func(r *sample.Record) { r.Rate = math.NaN() },
+		sample.ReasonBadN:        func(r *sample.Record) { r.N = 0 },
+		sample.ReasonBadCalls:    func(r *sample.Record) { r.Calls = math.NaN() },
+		sample.ReasonBadRetries:  func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
+		sample.ReasonBadUnits:    func(r *sample.Record) { r.WCU = math.MinInt64 },
+		sample.ReasonBadThrottle: func(r *sample.Record) { r.Throttle = "false" },
+		sample.ReasonBadKey:      func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
 	} {
 		r := sound
 		spoil(&r)

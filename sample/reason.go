@@ -71,6 +71,9 @@ const (
 	// waited_ms that is no number from 0 to MaxWaited, failed that is neither true nor
 	// false, or one of these two without attempts.
 	ReasonBadRetries Reason = "bad_retries"
+	// ReasonBadThrottle is a throttle that says that nothing was throttled, such as "false",
+	// or, of other people's fields, one that [ParseThrottle] does not know.
+	ReasonBadThrottle Reason = "bad_throttle"
 	// ReasonBadText is a throttle, caller, account, region or id that is no
 	// string.
 	ReasonBadText Reason = "bad_text"

@@ -31,10 +31,13 @@ var remedies = map[sample.Reason]string{
 	sample.ReasonBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
 	sample.ReasonBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
 		"that only reads, whose units are rcu",
-	sample.ReasonBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
-	sample.ReasonBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
-	sample.ReasonBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
-	sample.ReasonBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.ReasonBadRate:    "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
+	sample.ReasonBadN:       "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
+	sample.ReasonBadCalls:   "calls is above 0 and at most n; leave a field of that name out with --map calls=",
+	sample.ReasonBadRetries: "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.ReasonBadThrottle: "throttle is DynamoDB's reason or exception for a request that was throttled, such as TableWriteKeyRangeThroughputExceeded, " +
+		"or, of a field that --map throttle=FIELD names, also true or false, yes or no, 1 or 0; an HTTP status is none, since 400 has other causes, too. " +
+		"In Keyheat JSON leave it out of what was not throttled",
 	sample.ReasonBadText:         "a field that should be a text is none",
 	sample.ReasonBadAttrs:        "attrs are texts by name",
 	change.ReasonNotChange:       "it is no stream record: a file has one form",

@@ -169,6 +169,7 @@ func TestDecodeReasons(t *testing.T) {
 		{"failed, and nothing says after how many attempts", sample.ReasonBadRetries, good("x", `"failed":false`)},
 		{"waited for less than no time", sample.ReasonBadRetries, good("x", `"attempts":2`, `"waited_ms":-1`)},
 		{"waited for more than a day", sample.ReasonBadRetries, good("x", `"attempts":2`, `"waited_ms":86400001`)},
+		{"throttled, in a word that says no", sample.ReasonBadThrottle, good("x", `"throttle":"False"`)},
 		{"failed in words", sample.ReasonBadRetries, good("x", `"attempts":2`, `"failed":"yes"`)},
 		{"a call that is no text", sample.ReasonBadText, good("x", `"call":7`)},
 		{"half a request", sample.ReasonBadN, good("x", `"n":1.5`)},

@@ -289,6 +289,12 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	return r, reason
 }
 
+// oracleDenials are the reasons of a throttled request that say that it was not throttled.
+var oracleDenials = []string{
+	"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
+	"conditionalcheckfailedexception",
+}
+
 // operations are DynamoDB's, in the order of sample.Op.
 var operations = []string{
 	"", "GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems",
@@ -601,6 +607,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.ReasonBadCalls},
 		{r.Attempts > 1000 || r.Waited < 0 || r.Waited > 86_400_000, sample.ReasonBadRetries},
 		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.ReasonBadUnits},
+		{r.Throttle != "" && slices.Contains(oracleDenials, strings.ToLower(strings.TrimSpace(r.Throttle))), sample.ReasonBadThrottle},
 	} {
 		if check.bad {
 			return check.reason

@@ -147,7 +147,7 @@ func record(t *rapid.T) sample.Record {
 		Read:     sample.Consistency(rapid.IntRange(0, 2).Draw(t, "read")),
 		RCU:      sample.Milli(rapid.Int64Range(0, 1e5).Draw(t, "rcu")),
 		WCU:      sample.Milli(rapid.Int64Range(0, 1e5).Draw(t, "wcu")),
-		Throttle: text.Draw(t, "throttle"),
+		Throttle: text.Filter(func(s string) bool { return !slices.Contains(oracleDenials, strings.ToLower(strings.TrimSpace(s))) }).Draw(t, "throttle"),
 		Rate:     rapid.Float64Range(0.001, 1).Draw(t, "rate"),
 		N:        rapid.Int64Range(1, 1000).Draw(t, "n"),
 		Call:     text.Draw(t, "call"),

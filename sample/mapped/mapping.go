@@ -148,12 +148,13 @@ const (
 	kindNumber
 	kindBool
 	kindAttrs
+	kindThrottle
 )
 
 // kinds are the fields of Keyheat JSON.
 var kinds = map[string]kind{
 	"ts": kindTime, "table": kindText, "index": kindText, "pk": kindKey, "sk": kindKey, "op": kindOp,
-	"rcu": kindNumber, "wcu": kindNumber, "bytes": kindNumber, "read": kindText, "throttle": kindText,
+	"rcu": kindNumber, "wcu": kindNumber, "bytes": kindNumber, "read": kindText, "throttle": kindThrottle,
 	"rate": kindNumber, "n": kindNumber, "calls": kindNumber, "attempts": kindNumber, "waited_ms": kindNumber,
 	"failed": kindBool, "call": kindText, "caller": kindText, "account": kindText, "region": kindText,
 	"id": kindText, "attrs": kindAttrs,

@@ -27,6 +27,11 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 		if text == "true" || text == "false" {
 			return append(dst, text...)
 		}
+	case kindThrottle:
+		if reason, known := sample.ParseThrottle(text); known {
+			return appendText(dst, reason)
+		}
+		return append(dst, unknownThrottle...)
 	case kindOp:
 		return appendText(dst, operation(text))
 	case kindText:
@@ -36,6 +41,10 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 	}
 	return append(dst, raw...)
 }
+
+// unknownThrottle is a throttle of Keyheat JSON that is a bad one, for the reason of those that
+// nobody can read.
+const unknownThrottle = `"-"`
 
 // number returns a number with a point where rows have a comma: who separates columns with
 // semicolons has the comma for decimals.

@@ -18,7 +18,7 @@ func OfSample() []sample.Reason {
 		sample.ReasonNoTime, sample.ReasonBadTime, sample.ReasonNoTable, sample.ReasonBadTable, sample.ReasonBadOp,
 		sample.ReasonNoKey, sample.ReasonBadKey, sample.ReasonKeyTooLong, sample.ReasonBadBytes, sample.ReasonTooLarge,
 		sample.ReasonBadRead, sample.ReasonNoOp, sample.ReasonBadUnits, sample.ReasonBadRate, sample.ReasonBadN,
-		sample.ReasonBadCalls, sample.ReasonBadRetries, sample.ReasonBadText, sample.ReasonBadAttrs,
+		sample.ReasonBadCalls, sample.ReasonBadRetries, sample.ReasonBadThrottle, sample.ReasonBadText, sample.ReasonBadAttrs,
 	}
 }
 
