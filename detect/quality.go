@@ -232,7 +232,8 @@ type Counted string
 // None of these is health: Contributor Insights has means of minutes, and a key may be
 // over a limit in single seconds of them.
 const (
-	// CountedOver means that the mean of a minute is proven above a limit.
+	// CountedOver means that the mean of a minute is above a limit, by values that are
+	// approximate.
 	CountedOver Counted = "over"
 	// CountedThrottled means that requests of the key were throttled.
 	CountedThrottled Counted = "throttled"

@@ -1,6 +1,7 @@
 package contributors_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -60,22 +61,25 @@ func TestJudge(t *testing.T) {
 			[]float64{180_000}, nil, []metrics{{written: 30_000, read: 90_000}}, contributors.NotOver, detect.Info,
 			[2]float64{500, 500}, [2]float64{1500, 1500}, "single seconds are not seen"},
 		{"180,000 beside nothing known are at most the limits",
-			[]float64{180_000}, nil, []metrics{nil}, contributors.NotOver, detect.Info, [2]float64{0, 1000}, [2]float64{0, 3000}, "Not over a limit in the mean"},
+			[]float64{180_000}, nil, []metrics{nil}, contributors.PossiblyNear, detect.Info, [2]float64{0, 1000}, [2]float64{0, 3000}, "may be 0 to 1,000 WCU/s with 0 to 3,000 RCU/s, up to 100% of what one partition serves"},
 		{"more beside nothing known may be over by either",
 			[]float64{186_000}, nil, []metrics{nil}, contributors.Possible, detect.Info, [2]float64{0, 1033.33}, [2]float64{0, 3100}, "may be 0 to 1,034 WCU/s with 0 to 3,100 RCU/s"},
 		{"a table that is only written decides: no data point of reads is no reads beside one of writes",
-			[]float64{198_000}, nil, []metrics{{written: 70_000}}, contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "1,100 WCU/s, at least 110% of the 1,000"},
+			[]float64{198_000}, nil, []metrics{{written: 70_000, full: 40}}, contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "1,100 WCU/s, at least 110% of the 1,000"},
 		{"a table that is only read decides",
-			[]float64{198_000}, nil, []metrics{{read: 200_000}}, contributors.Over, detect.Critical, [2]float64{0, 0}, [2]float64{3300, 3300}, "3,300 RCU/s, at least 110% of the 3,000"},
+			[]float64{198_000}, nil, []metrics{{read: 200_000, full: 1}}, contributors.Over, detect.Critical, [2]float64{0, 0}, [2]float64{3300, 3300}, "3,300 RCU/s, at least 110% of the 3,000"},
 		{"neither reads nor writes of the table bound the key enough",
 			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, contributors.Possible, detect.Info,
-			[2]float64{733.33, 1100}, [2]float64{0, 1100}, "does not follow"},
+			[2]float64{733.33, 1100}, [2]float64{0, 1100}, "does not tell which. It may have been in the only minute that reports it. No request of it was throttled"},
+		{"an hour over by values that are 2% too high, of which nothing was throttled, may be below the limit or on several partitions",
+			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.OverServed, detect.Warning,
+			[2]float64{1009.8, 1009.8}, [2]float64{0, 0}, "It was so in all 2 minutes that report it. No request of it was throttled because of a key range meanwhile: the key's items are probably on several partitions already, or its real load is a little lower."},
 		{"more than both limits together is over one of them, whatever it is made of",
 			[]float64{378_000}, nil, []metrics{nil}, contributors.Over, detect.Critical,
 			[2]float64{0, 2100}, [2]float64{0, 6300}, "0 to 2,100 WCU/s with 0 to 6,300 RCU/s, which is, by writes or by reads, at least 105% of what one partition serves, in the mean"},
 		{"few reads of the table leave a proof",
-			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000}}, contributors.Over, detect.Critical,
-			[2]float64{1033.33, 1100}, [2]float64{0, 200}, "in 1 minute of 1"},
+			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000, full: 1}}, contributors.Over, detect.Critical,
+			[2]float64{1033.33, 1100}, [2]float64{0, 200}, "In that minute requests were throttled because of a key range."},
 		{"above the policy's share is near",
 			[]float64{159_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Near, detect.Warning,
 			[2]float64{880, 883.33}, [2]float64{0, 10}, "Near the limit: 880 to 884 WCU/s, at least 88%"},
@@ -94,8 +98,11 @@ func TestJudge(t *testing.T) {
 		{"a value above the whole table's decides nothing",
 			[]float64{198_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Possible, detect.Info, [2]float64{0, 1100}, [2]float64{0, 3300}, "May be over"},
 		{"the worst minute decides, and the others are counted",
-			[]float64{198_000, 198_000, 6000}, nil, []metrics{{written: 66_000, read: 66_000}, {written: 70_000}, {written: 70_000}},
-			contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "in the mean of the minute 2026-11-21T12:01:00Z, so some second had at least as much. So it is in 1 minute of 3, and may be in 1 more."},
+			[]float64{198_000, 198_000, 6000}, nil, []metrics{{written: 66_000, read: 66_000}, {written: 70_000, full: 9}, {written: 70_000}},
+			contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "in the mean of the minute 2026-11-21T12:01:00Z, so some second had at least as much. It was so in 1 minute of 3, and may have been in 1 more."},
+		{"calm, and throttled because the table has too little",
+			[]float64{6000}, []float64{40}, []metrics{{written: 60_000}}, contributors.Throttled, detect.Warning,
+			[2]float64{33.33, 33.33}, [2]float64{0, 0}, "Not over a limit in the mean of the only minute that reports it"},
 		{"throttled in a minute that CloudWatch says nothing of",
 			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "why, is not known"},
 		{"only throttled",
@@ -198,5 +205,97 @@ func TestBoundsAreTrue(t *testing.T) {
 				t.Fatalf("%v of a table of %v is %s", k, table, got.Verdict)
 			}
 		}
+	}
+}
+
+// TestAnothersThrottles: a key that is over, beside another one of which alone requests were
+// throttled, is served; where not every throttled key is listed it may be theirs.
+func TestAnothersThrottles(t *testing.T) {
+	t.Parallel()
+	for all, want := range map[bool]contributors.Verdict{true: contributors.OverServed, false: contributors.Over} {
+		reports := contributors.Reports{
+			Accessed:  []contributors.Series{series("acme", 198_000), series("other", 6000)},
+			Throttled: []contributors.Series{series("other", 9)}, AllThrottled: all,
+			Minutes: minutesOf(metrics{written: 70_000, full: 9}), Warning: detect.DefaultWarning,
+		}
+		for _, k := range reports.Judge() {
+			if k.Key == "acme" && k.Verdict != want {
+				t.Errorf("with all throttled keys listed %t: %s: %s", all, k.Verdict, k.Why)
+			}
+		}
+	}
+}
+
+// TestWhatAKeyMayBe: the severity that a key could have decides for a pipeline.
+func TestWhatAKeyMayBe(t *testing.T) {
+	t.Parallel()
+	mixed := func(more metrics) []metrics {
+		m := metrics{written: 66_000, read: 198_000}
+		for name, v := range more {
+			m[name] = v
+		}
+		return []metrics{m}
+	}
+	for _, c := range []struct {
+		story string
+		value float64
+		table []metrics
+		worst detect.Severity
+	}{
+		{"possibly over, and nothing was throttled", 198_000, mixed(nil), detect.Warning},
+		{"possibly over, and something was", 198_000, mixed(metrics{full: 3}), detect.Critical},
+		{"possibly over, and nothing is known of the table", 198_000, nil, detect.Critical},
+		{"possibly near", 180_000, mixed(nil), detect.Warning},
+		{"calm", 6000, mixed(nil), detect.Info},
+	} {
+		reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
+		if k := reports.Judge()[0]; k.Worst != c.worst || k.Severity != detect.Info {
+			t.Errorf("%s: %s, at most %s: %s", c.story, k.Severity, k.Worst, k.Why)
+		}
+	}
+}
+
+// TestWhatToDoFirst: by what is known of the key.
+func TestWhatToDoFirst(t *testing.T) {
+	t.Parallel()
+	busy := []metrics{{written: 70_000, full: 90}}
+	many := make([]contributors.Series, 20)
+	for i := range many {
+		many[i] = series(fmt.Sprintf("acme/%d", i), 9900)
+	}
+	for _, c := range []struct {
+		story     string
+		value     float64
+		throttled float64
+		items     []contributors.Series
+		table     []metrics
+		index     string
+		says      []string
+	}{
+		{"one item has most of it", 198_000, 90, []contributors.Series{series("acme/total", 194_000), series("acme/2", 4000)}, busy, "",
+			[]string{"its largest item", "98% of the load", "neither shards nor a split", "Write it less often"}},
+		{"many items", 198_000, 90, many, busy, "", []string{"local secondary index", "some minutes", "into at least 2 shards", "analyze --stream orders"}},
+		{"many items of an index, which has no local ones", 198_000, 90, many, busy, "by-status", []string{"Let clients back off", "many items"}},
+		{"items that are not known", 198_000, 90, nil, busy, "", []string{"unless one item has most of the load, which is not known", "docs/INSTRUMENTING.md"}},
+		{"throttled because the table has too little", 6000, 90, nil, []metrics{{written: 70_000}}, "", []string{"no partition was full", "capacity"}},
+		{"nothing is refused", 198_000, 0, nil, []metrics{{written: 70_000}}, "", []string{"Change nothing", "alarm"}},
+		{"what it is made of is not known", 198_000, 0, nil, nil, "", []string{"how much of it is writes", "--stream orders"}},
+		{"calm", 6000, 0, nil, busy, "", nil},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Throttled: []contributors.Series{series("acme", c.throttled)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
+			k := reports.Judge()[0]
+			k.Spread(c.items)
+			k.Advise(contributors.Place{Table: "orders", Index: c.index, Headroom: detect.DefaultHeadroom})
+			for _, text := range c.says {
+				if !strings.Contains(k.First, text) {
+					t.Errorf("%q is not in %q", text, k.First)
+				}
+			}
+			if len(c.says) == 0 && k.First != "" || c.index != "" && strings.Contains(k.First, "local secondary") {
+				t.Errorf("%s: %q", k.Verdict, k.First)
+			}
+		})
 	}
 }

@@ -39,7 +39,7 @@ func (k *Key) Spread(items []Series) {
 		k.Why += fmt.Sprintf(" Its load in that minute was on at least %d items, the largest with %s of it", n, wording.Percent(share))
 	}
 	if share > divisible {
-		k.Why += ": shards divide only the rest of the load."
+		k.Why += ": no shard divides that item."
 		return
 	}
 	k.Why += ": shards divide the key's load."

@@ -15,7 +15,9 @@ type Verdict string
 
 // The verdicts, the worst first. None of them is health.
 const (
-	// Over means that the mean of a minute is proven above a limit.
+	// Over means that the mean of a minute is above a limit, whatever its value is made of,
+	// and that requests were throttled in that minute because of a key range, or that it is
+	// not known whether some were.
 	Over Verdict = "over"
 	// AtLimit means that the mean of a minute is proven to be all that a partition serves,
 	// but for the rest that detect.SaturatedFrom leaves, that requests of the key were
@@ -24,18 +26,28 @@ const (
 	// PartitionFull means that requests of the key were throttled in a minute in which some
 	// were because of a key range. That the key's own load fills the partition is not proven.
 	PartitionFull Verdict = "partition_full"
+	// OverServed means that the mean of a minute is above a limit, and that no request of
+	// the key was throttled because of a key range in any such minute: values are approximate, and the
+	// items of a key may be on several partitions.
+	OverServed Verdict = "over_not_throttled"
 	// Near means that the mean of a minute is proven above the policy's share of a limit.
 	Near Verdict = "near"
 	// Possible means that the mean of a minute may be above a limit: what it is made of
 	// does not follow.
 	Possible Verdict = "possible"
+	// PossiblyNear means that the mean of a minute may be above the policy's share of a
+	// limit, and is not above the limit.
+	PossiblyNear Verdict = "possibly_near"
+	// Throttled means that requests of the key were throttled, none of them in a minute in
+	// which CloudWatch tells of a full partition, and that its load is not near a limit.
+	Throttled Verdict = "throttled"
 	// NotOver means that no minute's mean is above a limit. Single seconds may be.
 	NotOver Verdict = "not_over_in_minutes"
 	// NotCounted means that the key's load was not reported, only what was throttled.
 	NotCounted Verdict = "not_counted"
 )
 
-var verdicts = []Verdict{Over, AtLimit, PartitionFull, Near, Possible, NotOver, NotCounted}
+var verdicts = []Verdict{Over, AtLimit, PartitionFull, OverServed, Near, Possible, Throttled, PossiblyNear, NotOver, NotCounted}
 
 // rank orders verdicts, the worst first.
 func (v Verdict) rank() int { return slices.Index(verdicts, v) }
@@ -47,6 +59,8 @@ type Key struct {
 	SortKey  *string         `json:"sort_key"`
 	Verdict  Verdict         `json:"verdict"`
 	Severity detect.Severity `json:"severity"`
+	// Worst is the most that Severity could be if all were known that the reports leave open.
+	Worst detect.Severity `json:"possible_severity"`
 	// Minute is the one that the verdict rests on, Value what Contributor Insights counted
 	// in it, 3W + R, and Bounds what that can be made of, which are left out where the
 	// key's load was not reported; the others are null then.
@@ -54,7 +68,7 @@ type Key struct {
 	Value  *float64   `json:"value"`
 	*Bounds
 	// Minutes is in how many minutes its load was reported; in OverMinutes of them it is
-	// proven over, and in PossibleMinutes it may be.
+	// above a limit whatever it is made of, and in PossibleMinutes it may be.
 	Minutes         int `json:"minutes"`
 	OverMinutes     int `json:"over_minutes"`
 	PossibleMinutes int `json:"possible_minutes"`
@@ -78,13 +92,24 @@ type Key struct {
 	LargestItem *float64 `json:"largest_item"`
 	// Why says it in sentences.
 	Why string `json:"why"`
+	// First says what to do first, and what the reports do not tell that would decide; empty
+	// of items, and where nothing is to be done.
+	First string `json:"first"`
+
+	// refused reports that in some minute in which the key is or may be above a limit requests
+	// were throttled because of a key range, or may have been.
+	refused bool
+	// whole reports that the table's own metrics of Minute are known.
+	whole bool
 }
 
 // Reports are what two rules say, both of partition keys or both of items, beside
 // CloudWatch's minutes.
 type Reports struct {
 	Accessed, Throttled []Series
-	Minutes             []corroboration.Minute
+	// AllThrottled reports that Throttled has every key of which requests were throttled.
+	AllThrottled bool
+	Minutes      []corroboration.Minute
 	// Warning is the share of a limit from which a key is near it.
 	Warning float64
 }
@@ -141,8 +166,10 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 		whole.known = whole.fits(listed[at])
 		b := whole.between(p.Value)
 		share := b.shares(p.Value)
-		v := r.verdict(share, throttled[at] && keyRange(table[at]) > 0)
+		served := of(table[at]).known && (keyRange(table[at]) == 0 || r.AllThrottled && !throttled[at])
+		v := r.verdict(share, throttled[at] && keyRange(table[at]) > 0, served)
 		k.Minutes++
+		k.refused = k.refused || share.High > over && !served
 		switch {
 		case share.Low > over:
 			k.OverMinutes++
@@ -153,24 +180,29 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 			continue
 		}
 		best = share
-		k.Verdict, k.Minute, k.Value, k.Bounds = v, &p.At, &p.Value, &b
+		k.Verdict, k.Minute, k.Value, k.Bounds, k.whole = v, &p.At, &p.Value, &b, of(table[at]).known
 	}
 }
 
 // verdict returns what one minute says. full reports that requests of the key were
-// throttled in it, and that a partition was full.
-func (r *Reports) verdict(share Range, full bool) Verdict {
+// throttled in it, and that a partition was full; served that none of them was throttled
+// because of a key range.
+func (r *Reports) verdict(share Range, full, served bool) Verdict {
 	switch {
-	case share.Low > over:
+	case share.Low > over && !served:
 		return Over
 	case share.Low >= detect.SaturatedFrom && full:
 		return AtLimit
 	case full:
 		return PartitionFull
+	case share.Low > over:
+		return OverServed
 	case share.Low > r.Warning:
 		return Near
 	case share.High > over:
 		return Possible
+	case share.High > r.Warning:
+		return PossiblyNear
 	}
 	return NotOver
 }
@@ -230,16 +262,34 @@ func throttledIn(all []Series, of Series) map[int64]bool {
 	return in
 }
 
-// rate sets the severity, and says why.
+// rate sets the severities, and says why.
 func (k *Key) rate() {
-	k.Severity = detect.Info
+	if k.Throttled > 0 && (k.Verdict == NotOver || k.Verdict == PossiblyNear) {
+		k.Verdict = Throttled
+	}
+	k.Severity, k.Worst = detect.Info, detect.Info
 	switch {
 	case k.Verdict == Over || k.Verdict == AtLimit:
 		k.Severity = detect.Critical
-	case k.Verdict == Near || k.Throttled > 0:
+	case k.Verdict == OverServed || k.Verdict == Near || k.Throttled > 0:
 		k.Severity = detect.Warning
 	}
+	switch {
+	case k.Severity == detect.Critical, k.Verdict == PartitionFull, k.Full() > 0, k.PossibleMinutes > 0 && k.refused:
+		k.Worst = detect.Critical
+	case k.Severity == detect.Warning, k.Verdict == Possible, k.Verdict == PossiblyNear:
+		k.Worst = detect.Warning
+	}
 	k.Why = k.why()
+}
+
+// Full returns in how many minutes requests of the key were throttled while CloudWatch
+// counts some that were because of a key range; 0 where that is not known.
+func (k *Key) Full() int {
+	if k.KeyRange == nil {
+		return 0
+	}
+	return *k.KeyRange
 }
 
 // highest returns the most that the key can have of a limit.

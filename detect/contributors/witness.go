@@ -42,6 +42,10 @@ type Counts struct {
 	Unlisted float64
 }
 
+// all reports whether every key that a rule counts is listed. Of a rule that lists none it is
+// not known whether it counts.
+func (c *Counts) all() bool { return len(c.Series) > 0 && c.Unlisted <= 0 }
+
 // Sampled is what the samples show of a key in a minute.
 type Sampled struct {
 	// Served are the units that were not throttled.
@@ -108,7 +112,7 @@ func (r *Reading) empty() string {
 
 // key judges a key by some minutes; its verdict is empty where it is not listed in them.
 func (r *Reading) key(id string, from, to time.Time, table []corroboration.Minute, warning float64) (k Key) {
-	reports := Reports{Accessed: within(r.Accessed.Series, from, to), Throttled: within(r.Throttled.Series, from, to), Minutes: table, Warning: warning}
+	reports := Reports{Accessed: within(r.Accessed.Series, from, to), Throttled: within(r.Throttled.Series, from, to), AllThrottled: r.Throttled.all(), Minutes: table, Warning: warning}
 	all := reports.Judge()
 	if i := slices.IndexFunc(all, func(k Key) bool { return k.Key == id }); i >= 0 {
 		k = all[i]
@@ -141,7 +145,7 @@ func (r *Reading) verdict(k Key, listed bool, from, to time.Time) (detect.Counte
 		why += " It is not among the throttled keys that are listed."
 	}
 	switch {
-	case k.Verdict == Over:
+	case k.Verdict == Over || k.Verdict == OverServed:
 		return detect.CountedOver, why
 	case k.Throttled > 0:
 		return detect.CountedThrottled, why
@@ -218,7 +222,7 @@ func (r *Reading) minutes(id string, table []corroboration.Minute) (func(int64) 
 	return func(at int64) consumed { return byMinute[at] }, values
 }
 
-// Unseen says which keys are proven over a limit in a minute in which the samples show
+// Unseen says how many keys are over a limit in a minute in which the samples show
 // no load of theirs that is near it; nothing where there are none. It names no key: what
 // it is said in is stored, and a policy may hide keys.
 func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detect.Policy) string {
@@ -229,7 +233,7 @@ func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detec
 	n, worst := 0, Key{}
 	for _, k := range reports.Judge() {
 		// What has not been counted by the samples yet, or cannot be compared, is not unseen.
-		if k.Verdict != Over || !k.Minute.Add(2*time.Minute).Before(r.SampledTo) || p.Excludes(k.Key) || r.shown(&k, p.Warning) {
+		if k.OverMinutes == 0 || !k.Minute.Add(2*time.Minute).Before(r.SampledTo) || p.Excludes(k.Key) || r.shown(&k, p.Warning) {
 			continue
 		}
 		if n++; n == 1 {
@@ -243,7 +247,7 @@ func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detec
 	if of.Index != "" {
 		command += " --index " + of.Index
 	}
-	return fmt.Sprintf("Contributor Insights proves %s over a limit of which the samples show no such load, with %s in the minute %s: a caller is not sampled. %s names what it lists.",
+	return fmt.Sprintf("Contributor Insights counts %s over a limit of which the samples show no such load, with %s in the minute %s: a caller is not sampled. %s names what it lists.",
 		keys(n), worst.alternatives(), worst.at(), command)
 }
 

@@ -58,7 +58,7 @@ func TestAssess(t *testing.T) {
 		says    []string
 	}{
 		{"a key that it proves over", func(r *contributors.Reading) { shows(r, "hot", 66_000, 1.2, 2, 3, 4, 5) }, hotKey("hot", 2, 6),
-			detect.CountedOver, []string{"counts the key. Proven over: 1,100 WCU/s", "not among the throttled keys that are listed"}},
+			detect.CountedOver, []string{"counts the key. Over the limit: 1,100 WCU/s", "not among the throttled keys that are listed"}},
 		{"only the finding's own minutes count", func(*contributors.Reading) {}, hotKey("hot", 0, 2),
 			detect.CountedNotListed, []string{"does not list the key for 2026-11-21T12:00:00Z to 2026-11-21T12:02:00Z", "lists 2 keys, all that it counted"}},
 		{"a key whose requests were throttled", func(r *contributors.Reading) { r.Throttled.Series = []contributors.Series{series("calm", 0, 0, 7)} }, hotKey("calm", 2, 6),
@@ -98,7 +98,7 @@ func TestAssess(t *testing.T) {
 			detect.CountedNotAssessed, []string{"hidden by a policy", "cloudwatch.keys_secret_file"}},
 		{"a hidden key with it", func(r *contributors.Reading) {
 			r.Hashes, r.Names = true, map[string]string{hidden: "hot"}
-		}, hotKey(hidden, 2, 6), detect.CountedOver, []string{"Proven over"}},
+		}, hotKey(hidden, 2, 6), detect.CountedOver, []string{"Over the limit"}},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
@@ -137,13 +137,13 @@ func TestUnseen(t *testing.T) {
 		says    string
 	}{
 		{"the samples do not know it", func(*contributors.Reading) {},
-			"proves 1 key over a limit of which the samples show no such load, with 1,100 WCU/s with 0 RCU/s in the minute 2026-11-21T12:02:00Z: a caller is not sampled. reporter analyze --contributor-insights orders --index by-status names"},
-		{"the samples show it calm", func(r *contributors.Reading) { shows(r, "hot", 600, 0.1, 2) }, "proves 1 key over"},
+			"counts 1 key over a limit of which the samples show no such load, with 1,100 WCU/s with 0 RCU/s in the minute 2026-11-21T12:02:00Z: a caller is not sampled. reporter analyze --contributor-insights orders --index by-status names"},
+		{"the samples show it calm", func(r *contributors.Reading) { shows(r, "hot", 600, 0.1, 2) }, "counts 1 key over"},
 		{"the samples show it", func(r *contributors.Reading) { shows(r, "hot", 66_000, 1.2, 2) }, ""},
 		{"the samples have it in the minute beside", func(r *contributors.Reading) { shows(r, "hot", 66_000, 1.2, 3) }, ""},
 		{"the samples have not come to it", func(r *contributors.Reading) { r.SampledTo = minute(3) }, ""},
 		{"the samples show a hidden key, which may be it", func(r *contributors.Reading) { shows(r, hidden, 66_000, 1.2, 2) }, ""},
-		{"the samples show another key", func(r *contributors.Reading) { shows(r, "acme", 66_000, 1.2, 2) }, "proves 1 key"},
+		{"the samples show another key", func(r *contributors.Reading) { shows(r, "acme", 66_000, 1.2, 2) }, "counts 1 key"},
 		{"no key is the same in both", func(r *contributors.Reading) { r.Sampled = nil }, ""},
 		{"it is not proven", func(r *contributors.Reading) { r.Accessed.Series[0] = series("hot", 0, 0, 170_000) }, ""},
 		{"nothing is read", func(r *contributors.Reading) { *r = contributors.Reading{Unread: "denied"} }, ""},
