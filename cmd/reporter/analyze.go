@@ -355,7 +355,11 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	}
 	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "code", "what-if", "headroom"} {
 		if c.Flags().Changed(of) {
-			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have", of))
+			more := ""
+			if of == "explain" || of == "code" || of == "what-if" {
+				more = fmt.Sprintf(": the verdict without it says of each key why, and what to do first; for a key's seconds and shards give it with --stream %s, or with files of samples", *f.table)
+			}
+			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
 		}
 	}
 	o.Table, o.Index, o.Last, o.Out, o.Err = *f.table, *f.index, insightsLast, c.OutOrStdout(), c.ErrOrStderr()

@@ -85,6 +85,13 @@ func writes(w *insightsWorld) {
 	w.consumed(corroboration.WriteKeyRangeThrottles, 4100, one)
 }
 
+// mixed is a key of which nothing tells how much of it is reads.
+func mixed(w *insightsWorld) {
+	w.count("PKC", 198_000, some, "acme")
+	w.consumed(corroboration.ConsumedWrite, 66_000, some)
+	w.consumed(corroboration.ConsumedRead, 198_000, some)
+}
+
 func refused(operation, code string) func(*insightsWorld) {
 	return func(w *insightsWorld) {
 		writes(w)
@@ -97,11 +104,7 @@ const ofOrders = "--contributor-insights orders"
 var insightsStories = []insightsStory{
 	{"a key that is over the limit", ofOrders, writes, [2]string{}, 0},
 	{"in a pipeline", ofOrders + " --fail-on critical", writes, [2]string{}, 2},
-	{"reads and writes that nothing tells apart", ofOrders, func(w *insightsWorld) {
-		w.count("PKC", 198_000, some, "acme")
-		w.consumed(corroboration.ConsumedWrite, 66_000, some)
-		w.consumed(corroboration.ConsumedRead, 198_000, some)
-	}, [2]string{}, 0},
+	{"reads and writes that nothing tells apart", ofOrders, mixed, [2]string{}, 0},
 	{"keys below the limits in every minute's mean", ofOrders + " --last 45m", func(w *insightsWorld) {
 		w.count("PKC", 60_000, some, "acme")
 		w.consumed(corroboration.ConsumedWrite, 70_000, some)
@@ -132,6 +135,29 @@ var insightsStories = []insightsStory{
 		w.consumed(corroboration.ConsumedRead, 124_000, some)
 		w.consumed(corroboration.WriteKeyRangeThrottles, 22_000, some)
 	}, [2]string{}, 1},
+	{"a possible key of which nothing was throttled, which is no critical one", ofOrders + " --fail-on critical", mixed, [2]string{}, 0},
+	{"and may be a warning", ofOrders + " --fail-on warning", mixed, [2]string{}, 1},
+	{"many items of one key throttled while a partition was full", ofOrders + " --fail-on warning", func(w *insightsWorld) {
+		w.count("PKC", 190_000, some, "acme")
+		w.count("PKT", 8000, one, "acme")
+		for i := range 20 {
+			w.count("SKC", 9000+100*float64(i), some, "acme", fmt.Sprintf("event-%d", i))
+			w.count("SKT", 400, one, "acme", fmt.Sprintf("event-%d", i))
+		}
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+		w.consumed(corroboration.WriteKeyRangeThrottles, 8000, one)
+	}, [2]string{}, 2},
+	{"a calm key throttled, and no partition full", ofOrders, func(w *insightsWorld) {
+		w.count("PKC", 6000, some, "acme")
+		w.count("PKT", 400, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+	}, [2]string{}, 0},
+	{"throttled keys only, while a partition was full", ofOrders, func(w *insightsWorld) {
+		w.enable("", "THROTTLED_KEYS", "PKT", "SKT")
+		w.count("PKT", 700, some, "acme")
+		w.consumed(corroboration.ConsumedWrite, 70_000, some)
+		w.consumed(corroboration.WriteKeyRangeThrottles, 700, some)
+	}, [2]string{}, 0},
 	{"more hot keys in a minute than a report lists, which a pipeline is told", ofOrders + " --fail-on warning", func(w *insightsWorld) {
 		for i := range 30 {
 			w.count("PKC", 150_000, one, fmt.Sprintf("k%02d", i))
@@ -250,7 +276,8 @@ func TestContributorInsightsAsJSON(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, out, errs)
 	}
 	if len(got.Keys) != 2 || got.Keys[0].Key != "acme" || got.Keys[0].Verdict != "over" || got.Keys[0].WCU.Low != 1100 || got.Keys[0].Throttled != 4000 ||
-		len(got.Items) != 1 || *got.Items[0].SortKey != "invoice" || !got.Judged || got.Reports != 4 || got.Metrics != 4 || got.Table != "orders" {
+		len(got.Items) != 1 || *got.Items[0].SortKey != "invoice" || !got.Judged || got.Reports != 4 || got.Metrics != 4 || got.Table != "orders" ||
+		got.Keys[0].Worst != detect.Critical || got.Keys[0].First == "" || *got.KeyRange != 4100 {
 		t.Errorf("%s", out)
 	}
 }

@@ -25,14 +25,18 @@ func (k *Key) Advise(at Place) {
 	case Over, AtLimit, PartitionFull:
 		k.First = k.relief(at)
 	case OverServed:
-		k.First = "Change nothing for it now: nothing of it is refused. Set an alarm on the table's WriteKeyRangeThroughputThrottleEvents and ReadKeyRangeThroughputThrottleEvents above 0."
+		k.First = "Change nothing for it now: nothing of it is refused. Set an alarm on the table's or index's WriteKeyRangeThroughputThrottleEvents and ReadKeyRangeThroughputThrottleEvents above 0."
 	case Near:
 		k.First = "Look at its seconds before you change anything, by " + k.seconds(at) + ": a minute that is near the limit in the mean may have seconds above it."
 		if k.Throttled > 0 {
 			k.First = starved + " Then look at its seconds, by " + k.seconds(at) + "."
 		}
 	case Possible, PossiblyNear:
-		k.First = fmt.Sprintf("Change nothing yet. What decides is how much of it is writes: %s tell that%s.", sampling, k.orStream(at))
+		yet := "Change nothing yet."
+		if k.Throttled > 0 {
+			yet = "Let clients back off between retries, and change nothing else yet."
+		}
+		k.First = fmt.Sprintf("%s What decides is how much of it is writes: %s tell that%s.", yet, sampling, k.orStream(at))
 	case Throttled:
 		k.First = starved
 		if k.KeyRange == nil {

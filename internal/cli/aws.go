@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/keyheat/keyheat/internal/awserror"
 )
@@ -16,7 +17,9 @@ import (
 // AWS returns what the SDK finds by itself: the region, the endpoint and the
 // credentials.
 func AWS(ctx context.Context) (aws.Config, error) {
-	c, err := awsconfig.LoadDefaultConfig(ctx)
+	// What the SDK warns of, such as the rest of an answer that it could not read, nobody can
+	// mend; what matters is an error.
+	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}))
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)

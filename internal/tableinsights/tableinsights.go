@@ -80,6 +80,9 @@ type Result struct {
 	// not reported, 3W + R, and OpenMinutes in how many that may be near a limit.
 	Unlisted    float64 `json:"unlisted"`
 	OpenMinutes int     `json:"open_minutes"`
+	// KeyRange is how many requests of all keys CloudWatch counts that were throttled because
+	// of a key range; null where that is not known.
+	KeyRange *int64 `json:"key_range_throttled"`
 	// Reports and Metrics are what was asked of CloudWatch, for about CostUSD.
 	Reports int64   `json:"reports"`
 	Metrics int     `json:"metrics"`
@@ -171,6 +174,12 @@ func (r *reading) read(ctx context.Context) error {
 			out.Keys[i].Spread(items.accessed.Series)
 		}
 	}
+	for i := range out.Keys {
+		out.Keys[i].Advise(contributors.Place{Table: r.Table, Index: r.Index, Headroom: r.policy.Headroom})
+	}
+	if table.State == corroboration.Read {
+		out.KeyRange = new(keyRangeThrottled(table.Minutes))
+	}
 	r.hide(out.Keys)
 	r.hide(out.Items)
 	r.notes(ctx, keys, &table)
@@ -207,16 +216,27 @@ func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsi
 
 // judge returns the verdicts, as the policy wants them.
 func (r *reading) judge(p pair, minutes []corroboration.Minute) []contributors.Key {
-	reports := contributors.Reports{Accessed: p.accessed.Series, Throttled: p.throttled.Series, Minutes: minutes, Warning: r.policy.Warning}
+	reports := contributors.Reports{
+		Accessed: p.accessed.Series, Throttled: p.throttled.Series, AllThrottled: len(p.throttled.Series) > 0 && p.throttled.Unlisted <= 0,
+		Minutes: minutes, Warning: r.policy.Warning,
+	}
 	all := []contributors.Key{}
 	for _, k := range reports.Judge() {
 		if r.policy.Excludes(k.Key) {
 			continue
 		}
-		k.Severity = r.policy.Cap(k.Severity)
+		k.Severity, k.Worst = r.policy.Cap(k.Severity), r.policy.Cap(k.Worst)
 		all = append(all, k)
 	}
 	return all
+}
+
+// keyRangeThrottled returns how many requests were throttled because of a key range.
+func keyRangeThrottled(minutes []corroboration.Minute) (n int64) {
+	for _, m := range minutes {
+		n += int64(m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles])
+	}
+	return n
 }
 
 // hide replaces what a policy hides of keys.
@@ -244,7 +264,7 @@ func (r *reading) hideKey(k *contributors.Key) {
 // worthItems reports whether some key is such that it matters how its items are.
 func worthItems(keys []contributors.Key) bool {
 	for i := range keys {
-		if keys[i].Verdict != contributors.NotOver || keys[i].Throttled > 0 {
+		if v := keys[i].Verdict; v != contributors.NotOver && v != contributors.PossiblyNear {
 			return true
 		}
 	}
@@ -287,6 +307,7 @@ func plural(n int64, noun string) string {
 // notes says what the verdict covers.
 func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result) {
 	out := &r.result
+	out.Notes = append(out.Notes, out.throttles())
 	r.costs()
 	if asked := int(out.To.Sub(out.From) / time.Minute); out.Minutes < asked {
 		out.Notes = append(out.Notes, fmt.Sprintf("Some key was reported in %s of %s. Of the others nothing is known.", wording.Count(int64(out.Minutes)), plural(int64(asked), "minute")))
@@ -333,6 +354,18 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 	out.Notes = append(out.Notes, contributors.Blind, "Contributor Insights calls its values approximate, and counts neither PartiQL statements nor writes that an index without capacity holds back.")
 }
 
+// throttles says whether a partition was full in the time that was read.
+func (r *Result) throttles() string {
+	in := "in these " + plural(int64(r.To.Sub(r.From)/time.Minute), "minute")
+	switch {
+	case r.KeyRange == nil:
+		return "Whether requests were throttled because of a key range " + in + " is not known: CloudWatch's metrics could not be read, or have no data."
+	case *r.KeyRange == 0:
+		return "CloudWatch counts no request that was throttled because of a key range " + in + ": no partition was full."
+	}
+	return fmt.Sprintf("CloudWatch counts %s, retries among them, that were throttled because of a key range %s.", plural(*r.KeyRange, "request"), in)
+}
+
 // oneSided reports whether some minute has consumption of one kind only.
 func oneSided(minutes []corroboration.Minute) bool {
 	return slices.ContainsFunc(minutes, func(m corroboration.Minute) bool {
@@ -350,19 +383,40 @@ func (r *Result) fail(on detect.Severity) error {
 	if on == "" {
 		return nil
 	}
-	n := 0
-	for _, k := range slices.Concat(r.Keys, r.Items) {
-		if detect.Rank(k.Severity) >= detect.Rank(on) {
-			n++
-		}
+	n, open := atLeast(r.Keys, on)
+	of := "keys"
+	if n == 0 { // a policy may exclude the key of an item, and not the item
+		n, _ = atLeast(r.Items, on)
+		of = "items"
 	}
 	switch {
 	case n > 0:
-		return fmt.Errorf("%w: keys and items of severity %s or worse: %d", analyze.ErrFound, on, n)
-	case count(r.Keys).full > 0:
-		return errors.New("no key of " + string(on) + " or worse, but requests of a key were throttled while a partition was full, and what its load was is not proven")
+		return fmt.Errorf("%w: %s of severity %s or worse: %d", analyze.ErrFound, of, on, n)
+	case open > 0:
+		why := ""
+		if count(r.Keys).full > 0 {
+			why = ": requests were throttled while a partition was full"
+		}
+		if r.incomplete != "" {
+			why = ": " + r.incomplete
+		}
+		return fmt.Errorf("no key of %s or worse is proven, but what was read cannot tell of %s%s", on, plural(int64(open), "key"), why)
 	case r.incomplete != "":
 		return errors.New("no key of " + string(on) + " or worse, but " + r.incomplete)
 	}
 	return nil
+}
+
+// atLeast returns of how many keys the severity is as bad as that, and of how many more it
+// may be.
+func atLeast(keys []contributors.Key, as detect.Severity) (n, open int) {
+	for i := range keys {
+		switch k := &keys[i]; {
+		case detect.Rank(k.Severity) >= detect.Rank(as):
+			n++
+		case detect.Rank(k.Worst) >= detect.Rank(as):
+			open++
+		}
+	}
+	return n, open
 }

@@ -111,8 +111,9 @@ func minutesOf(all []load) (minutes [span]load) {
 	return minutes
 }
 
-// put puts the world into a CloudWatch.
-func (w *world) put(s *cloudwatchtest.Server) (table [span]load) {
+// put puts the world into a CloudWatch. With throttled, some requests were throttled because
+// of a key range in each minute in which a key is over a limit; else all is served.
+func (w *world) put(s *cloudwatchtest.Server, throttled bool) (table [span]load) {
 	s.Describe("orders", "", cloudwatchtest.Insights{Status: "ENABLED", Mode: "ACCESSED_AND_THROTTLED_KEYS", Rules: []string{accessed, strings.Replace(accessed, "PKC", "PKT", 1)}})
 	for key, all := range w.keys {
 		for m, of := range minutesOf(all) {
@@ -120,6 +121,9 @@ func (w *world) put(s *cloudwatchtest.Server) (table [span]load) {
 				s.Contribute(accessed, w.from.Add(time.Duration(m)*time.Minute), value, key)
 			}
 			table[m].w, table[m].r = table[m].w+of.w, table[m].r+of.r
+			if throttled && (of.w > 60_000 || of.r > 180_000) {
+				s.Put(cloudwatchtest.Metric{Table: "orders", Name: string(corroboration.WriteKeyRangeThrottles)}, w.from.Add(time.Duration(m)*time.Minute), 1)
+			}
 		}
 	}
 	for m, of := range table {
@@ -199,7 +203,8 @@ func TestASeededWorld(t *testing.T) {
 			total := map[contributors.Verdict]int{}
 			for seed := range uint64(4) {
 				w, s := newWorld(seed, c.keys, c.reads), cloudwatchtest.New(t)
-				table := w.put(s)
+				throttled := seed%2 == 0
+				table := w.put(s, throttled)
 				got := insights(t, s)
 				sampled := judged(t, w.samples(t))
 				verdicts := map[string]contributors.Key{}
@@ -221,6 +226,8 @@ func TestASeededWorld(t *testing.T) {
 					switch {
 					case k.Verdict == contributors.Over && (over == 0 || !sampled[key]):
 						t.Errorf("seed %d: %s is called over; it is in %d minutes; by samples %t: %s", seed, key, over, sampled[key], k.Why)
+					case k.Verdict == contributors.OverServed && (over == 0 || throttled), k.Verdict == contributors.Over && !throttled:
+						t.Errorf("seed %d, throttled %t: %s is called %s; it is over in %d minutes: %s", seed, throttled, key, k.Verdict, over, k.Why)
 					case k.OverMinutes > over || k.OverMinutes < must:
 						t.Errorf("seed %d: %s is over in %d minutes, of which the bounds decide %d; %d were found", seed, key, over, must, k.OverMinutes)
 					case over > 0 && (!listed || k.Verdict == contributors.NotOver):
@@ -237,7 +244,7 @@ func TestASeededWorld(t *testing.T) {
 				}
 			}
 			t.Logf("verdicts: %v", total)
-			if total[contributors.Over] == 0 || c.reads && c.keys > 25 && total[contributors.Possible] == 0 {
+			if total[contributors.Over] == 0 || total[contributors.OverServed] == 0 || c.reads && c.keys > 25 && total[contributors.Possible] == 0 {
 				t.Errorf("the worlds do not hold what is to be told apart: %v", total)
 			}
 		})
@@ -262,7 +269,7 @@ func holds(t *testing.T, minutes [span]load, from time.Time, k contributors.Key)
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	w, s := newWorld(1, 3, true), cloudwatchtest.New(t)
-	w.put(s)
+	w.put(s, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
 	err := tableinsights.Run(ctx, settings(s), tableinsights.Options{

@@ -40,10 +40,13 @@ func (r *Result) text() string {
 	paragraph(&b, 0, r.verdict())
 	if len(r.Keys) > 0 {
 		b.WriteString("\n" + rows(r.Keys) + "\n")
+		if note := columns(r.Keys); note != "" {
+			paragraph(&b, 0, note)
+		}
 		explain(&b, r.Keys)
 	}
 	if worst := r.Items; len(worst) > 0 && worthItems(worst) {
-		b.WriteString("\nSingle items\n" + rows(worst) + "\n")
+		b.WriteString("\nSingle items\n" + rows(alike(worst)) + "\n")
 		if v := worst[0].Verdict; v == contributors.Over || v == contributors.AtLimit {
 			paragraph(&b, 0, "An item that is over a limit stays so: no split of its partition helps it.")
 		}
@@ -71,25 +74,49 @@ func (r *Result) verdict() string {
 		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(items.over), "single item"))
 	case keys.full > 0:
 		return fmt.Sprintf("A partition was full while requests of %s were throttled. No key is proven over a limit in the mean of a minute.", plural(int64(keys.full), "key"))
+	case keys.served > 0:
+		return fmt.Sprintf("Over what one partition serves in the mean of a minute, by values that are approximate: %s. No request of it was throttled because of a key range.", plural(int64(keys.served), "key"))
 	case keys.unknown > 0:
-		return fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(keys.unknown), "key"))
+		s := fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(keys.unknown), "key"))
+		if r.KeyRange != nil && *r.KeyRange == 0 {
+			s += " No partition was full."
+		}
+		return s
+	case keys.throttled > 0:
+		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Requests of %s were throttled, for another reason than a full partition, or for one that is not known.", plural(int64(keys.throttled), "key"))
+	case keys.near > 0:
+		return fmt.Sprintf("No reported key is over a limit in the mean of a minute; %s may be near it. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
 	}
 	return "No reported key is over a limit in the mean of a minute. Single seconds, which decide, are not seen."
 }
 
 // counts are how many keys are over a limit, or at it; had requests throttled while a
-// partition was full; and may be over, or were not counted.
-type counts struct{ over, full, unknown int }
+// partition was full; are over and served; may be over, or were not counted; had requests
+// throttled though no partition is known to have been full; and are or may be near a limit.
+type counts struct{ over, full, served, unknown, throttled, near int }
 
 func count(keys []contributors.Key) (n counts) {
 	for i := range keys {
-		switch keys[i].Verdict {
+		switch k := &keys[i]; k.Verdict {
 		case contributors.Over, contributors.AtLimit:
 			n.over++
 		case contributors.PartitionFull:
 			n.full++
-		case contributors.Possible, contributors.NotCounted:
+		case contributors.OverServed:
+			n.served++
+		case contributors.Possible:
 			n.unknown++
+		case contributors.NotCounted:
+			if k.Full() > 0 {
+				n.full++
+			} else {
+				n.unknown++
+			}
+		case contributors.Near, contributors.PossiblyNear:
+			n.near++
+		case contributors.Throttled:
+			n.throttled++
+		case contributors.NotOver:
 		}
 	}
 	return n
@@ -99,6 +126,66 @@ func count(keys []contributors.Key) (n counts) {
 func (r *Result) next() string {
 	return "Which seconds, why, and how many shards: from the table's stream with reporter analyze --stream " + r.Table +
 		", or from samples of the application's requests."
+}
+
+// columns says what two columns are, where they are not of the same minutes.
+func columns(keys []contributors.Key) string {
+	for i := range keys {
+		if keys[i].Throttled > 0 {
+			return "WCU/S and RCU/S are those of MINUTE, on which the verdict rests; THROTTLED is the sum of all minutes."
+		}
+	}
+	return ""
+}
+
+// fewAlike is from how many items of one key that have one verdict, and none over a limit, one
+// row tells of all.
+const fewAlike = 3
+
+// alike returns items, with one in the place of those of one key that differ only in figures.
+func alike(items []contributors.Key) (all []contributors.Key) {
+	type kind struct {
+		key     string
+		verdict contributors.Verdict
+	}
+	of := make(map[kind][]contributors.Key)
+	for _, k := range items {
+		of[kind{k.Key, k.Verdict}] = append(of[kind{k.Key, k.Verdict}], k)
+	}
+	told := make(map[kind]bool)
+	for _, k := range items {
+		as := kind{k.Key, k.Verdict}
+		switch {
+		case len(of[as]) < fewAlike || k.Verdict == contributors.Over || k.Verdict == contributors.AtLimit:
+			all = append(all, k)
+		case !told[as]:
+			told[as] = true
+			all = append(all, together(of[as]))
+		}
+	}
+	return all
+}
+
+// together returns items as one: the bounds hold each of them, and what was throttled is their
+// sum. It has no minute where theirs differ.
+func together(items []contributors.Key) contributors.Key {
+	k := items[0]
+	k.SortKey = new(plural(int64(len(items)), "item"))
+	for _, other := range items[1:] {
+		k.Throttled += other.Throttled
+		if k.Bounds == nil || other.Bounds == nil {
+			k.Bounds = nil
+			continue
+		}
+		k.Bounds = &contributors.Bounds{
+			WCU: contributors.Range{Low: min(k.WCU.Low, other.WCU.Low), High: max(k.WCU.High, other.WCU.High)},
+			RCU: contributors.Range{Low: min(k.RCU.Low, other.RCU.Low), High: max(k.RCU.High, other.RCU.High)},
+		}
+		if k.Minute != nil && !k.Minute.Equal(*other.Minute) {
+			k.Minute = nil
+		}
+	}
+	return k
 }
 
 // rows writes keys, the worst first.
@@ -117,7 +204,10 @@ func rows(keys []contributors.Key) string {
 		}
 		row := table.Row{k.Severity, k.Verdict, text.Trim(name, 40), "", "", "", wording.Count(k.Throttled)}
 		if k.Bounds != nil {
-			row[3], row[4], row[5] = k.Minute.UTC().Format(time.RFC3339), k.WCU, k.RCU
+			row[4], row[5] = k.WCU, k.RCU
+			if k.Minute != nil {
+				row[3] = k.Minute.UTC().Format(time.RFC3339)
+			}
 		}
 		t.AppendRow(row)
 	}
@@ -148,15 +238,25 @@ func calm(k *contributors.Key) bool {
 	return k.Throttled == 0 && (k.Verdict == contributors.NotOver || k.Verdict == contributors.NotCounted)
 }
 
-// explain says why, of the worst keys that are not just not over.
+// explain says why, and what to do first, of the worst keys that are not just not over. What is
+// the same of keys that may be near a limit is said of the first of them.
 func explain(b *strings.Builder, keys []contributors.Key) {
+	near := 0
 	for i := range keys[:min(len(keys), maxExplained)] {
 		k := &keys[i]
 		if calm(k) {
 			continue
 		}
+		if k.Verdict == contributors.PossiblyNear {
+			if near++; near > 1 {
+				continue
+			}
+		}
 		fmt.Fprintf(b, "\n%s\n", wording.Quote(k.Key))
 		paragraph(b, 2, k.Why)
+		if k.First != "" {
+			paragraph(b, 2, "First: "+k.First)
+		}
 	}
 }
 
