@@ -85,7 +85,7 @@ func (r *Result) verdict() string {
 	case keys.throttled > 0:
 		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Requests of %s were throttled, for another reason than a full partition, or for one that is not known.", plural(int64(keys.throttled), "key"))
 	case keys.near > 0:
-		return fmt.Sprintf("No reported key is over a limit in the mean of a minute; %s may be near it. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
+		return fmt.Sprintf("No reported key is over a limit in the mean of a minute; %s is near it, or may be. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
 	}
 	return "No reported key is over a limit in the mean of a minute. Single seconds, which decide, are not seen."
 }
@@ -112,10 +112,12 @@ func count(keys []contributors.Key) (n counts) {
 			} else {
 				n.unknown++
 			}
-		case contributors.Near, contributors.PossiblyNear:
-			n.near++
-		case contributors.Throttled:
-			n.throttled++
+		case contributors.Near, contributors.PossiblyNear, contributors.Throttled:
+			if k.Throttled > 0 {
+				n.throttled++
+			} else {
+				n.near++
+			}
 		case contributors.NotOver:
 		}
 	}
