@@ -122,6 +122,7 @@ type Tally struct {
 	open    bool
 	atOpen  int64  // how many were good before the file
 	objects bool   // bad lines of it have objects
+	columns int    // of its line of names, where that is a bad one; 0 for none
 	message []byte // at hand
 	line    int64  // of its first byte
 }
@@ -129,7 +130,7 @@ type Tally struct {
 // Begin begins a file.
 func (t *Tally) Begin(file string) {
 	t.End()
-	t.file, t.open, t.atOpen, t.objects = file, true, t.good, false
+	t.file, t.open, t.atOpen, t.objects, t.columns = file, true, t.good, false, 0
 }
 
 // End ends the file at hand, if there is one.
@@ -181,6 +182,11 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 	t.objects = t.objects || hasObject(whole) // for the lines after this one
 	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: inJSON, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
 	fault.Remedy = a.text
+	if a.columns > 0 {
+		t.columns = a.columns
+	} else if a.row > 0 && a.row == t.columns {
+		return // what it needs is said of the line of names above it
+	}
 	if t.Hidden {
 		fault.Text = redact.Excerpt(whole)
 	}

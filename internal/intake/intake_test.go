@@ -90,6 +90,48 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 	}
 }
 
+// TestColumnsAreGuessed: what the columns of a CSV are, as far as their names tell, told from the
+// line of names however many rows are below it.
+func TestColumnsAreGuessed(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]string{
+		"time;customer;order;operation;item_bytes;price":            "these are CSV columns: --map 'ts=time,table=const:NAME,pk=customer,sk=order,op=operation,bytes=item_bytes'",
+		"Zeitpunkt;Kunde;Auftrag;Aktion;Größe (Bytes);Gedrosselt":   "--map 'ts=Zeitpunkt,table=const:NAME,pk=Kunde,sk=Auftrag,op=Aktion,bytes=Größe (Bytes),throttle=Gedrosselt'",
+		"datum;customer;user;order;event;verb":                      "these are CSV columns, datum, customer, user, order, event, verb: --map 'ts=datum,table=const:NAME,pk=FIELD,op=verb' with one of them in the place of each FIELD",
+		"Zeile;Wert;Name":                                           "these are CSV columns, Zeile, Wert, Name: --map 'ts=FIELD,table=const:NAME,pk=FIELD,op=const:OPERATION'",
+		"time;customer_id;order_id;size;throttled;consumed_wcu;foo": "--map 'ts=time,table=const:NAME,pk=customer_id,sk=order_id,wcu=consumed_wcu,bytes=size,throttle=throttled'",
+		"time;Gr\xf6\xdfe":                                          "it is not UTF-8",
+	} {
+		columns := strings.Count(names, ";")
+		lines := names + "\n" + strings.Repeat("20.11.2026 12:00:00"+strings.Repeat(";x", columns)+"\n", 50)
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(lines), 1)
+		at := 0
+		for line := range strings.Lines(lines) {
+			tally.Bad(sample.ReasonSyntax, []byte(lines)[at:at+len(line)-1:at+len(line)-1])
+			at += len(line)
+		}
+		r := tally.Reading()
+		if f := r.Faults[0]; f.Line != 1 || !strings.Contains(f.Remedy, want) || r.Bad[sample.ReasonSyntax] != 51 {
+			t.Errorf("%s: %v %s", names, r.Bad, f.String())
+		}
+	}
+}
+
+// TestRemediesOfAThrottle: what a throttle must be, with the value that it is not.
+func TestRemediesOfAThrottle(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"throttle":"400"}`:   "throttle is “400”, which does not tell whether the request was throttled: it may be true or false",
+		`{"throttle":"false"}`: "throttle says that the request was not throttled, and is there for those that were: leave it out",
+	} {
+		if got := intake.Remedy(sample.ReasonBadThrottle, []byte(line), true, nil); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
 func TestAMappingIsSuggested(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

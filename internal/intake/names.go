@@ -123,14 +123,22 @@ var synonyms = []struct {
 	field string
 	names []string
 }{
-	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t"}},
+	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t", "zeit", "zeitpunkt", "zeitstempel", "datum"}},
 	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl", "tablenames"}},
 	{"pk", []string{"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"}},
 	{"sk", []string{"sk", "sortkey", "rangekey", "range"}},
-	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type"}},
+	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type", "aktion", "vorgang"}},
 	{"wcu", []string{"wcu", "writeunits", "consumedwcu", "writecapacityunits", "consumedwritecapacityunits"}},
 	{"rcu", []string{"rcu", "readunits", "consumedrcu", "readcapacityunits", "consumedreadcapacityunits"}},
-	{"bytes", []string{"bytes", "size", "itemsize", "sizebytes", "length"}},
+	{"bytes", []string{"bytes", "size", "itemsize", "sizebytes", "itembytes", "itemsizebytes", "sizeinbytes", "length", "größe", "größebytes"}},
+	{"throttle", []string{"throttle", "throttled", "isthrottled", "wasthrottled", "gedrosselt"}},
+}
+
+// subjects are what other people call keys, by what these stand for. One alone is likely that
+// key; of several nothing tells which it is.
+var subjects = map[string][]string{
+	"pk": {"customer", "customerid", "user", "userid", "tenant", "tenantid", "device", "deviceid", "account", "accountid", "kunde", "kundennummer"},
+	"sk": {"order", "orderid", "ordernumber", "event", "eventid", "item", "itemid", "product", "productid", "invoice", "invoiceid", "auftrag", "bestellung"},
 }
 
 // hasUnits reports whether a field may be read or write units, which tell what an
@@ -144,38 +152,50 @@ func (n Names) hasUnits() bool {
 	return false
 }
 
-var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/", "")
+var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/", "", "(", "", ")", "", "[", "", "]", "")
 
-// suggest returns a --map that makes samples of lines with these fields, as far as names
-// tell it, to be copied as it stands: what nothing is named like is in capitals, for a
-// person to fill in. fits is how many of time, key, and operation or units it found.
+// guesses returns the field that is likely each one of a sample, as far as names tell it.
 //
 // operation is a field whose value is an operation of DynamoDB, whatever its name; empty for none.
-func (n Names) suggest(operation string) (text string, fits int) {
-	var parts []string
+func (n Names) guesses(operation string) map[string]string {
+	all := make(map[string]string)
 	taken := make(map[string]bool)
-	worked := false // an operation or units are found
 	for _, s := range synonyms {
 		from := n.like(s.names, taken)
 		if s.field == "op" && operation != "" {
 			from = operation
 		}
+		if from == "" {
+			from = n.only(subjects[s.field], taken)
+		}
 		if s.field == "pk" && from == "" {
 			from = n.ending(taken, "id", "key")
 		}
-		taken[from] = true
-		switch s.field {
-		case "ts", "pk":
-			if from != "" {
-				fits++
-			}
-		case "op", "wcu", "rcu":
-			if from != "" && !worked {
-				worked = true
-				fits++
-			}
+		if from != "" {
+			taken[from], all[s.field] = true, from
 		}
-		switch {
+	}
+	return all
+}
+
+// suggest returns a --map that makes samples of lines with these fields, as far as names
+// tell it, to be copied as it stands: what nothing is named like is in capitals, for a
+// person to fill in. fits is how many of time, key, and operation or units it found; operation
+// is that of guesses.
+func (n Names) suggest(operation string) (text string, fits int) {
+	found := n.guesses(operation)
+	for _, field := range []string{"ts", "pk"} {
+		if found[field] != "" {
+			fits++
+		}
+	}
+	units := n.hasUnits()
+	if found["op"] != "" || units {
+		fits++
+	}
+	var parts []string
+	for _, s := range synonyms {
+		switch from := found[s.field]; {
 		case from == s.field: // it has its name already
 		case from != "":
 			parts = append(parts, s.field+"="+wording.Printable(mapped.Quote(from)))
@@ -183,7 +203,7 @@ func (n Names) suggest(operation string) (text string, fits int) {
 			parts = append(parts, "table=const:NAME")
 		case s.field == "ts" || s.field == "pk":
 			parts = append(parts, s.field+"=FIELD")
-		case s.field == "op" && !n.hasUnits():
+		case s.field == "op" && !units:
 			parts = append(parts, "op=const:OPERATION")
 		}
 	}
@@ -220,6 +240,19 @@ func (n Names) like(names []string, taken map[string]bool) string {
 		}
 	}
 	return ""
+}
+
+// only returns the one field of those that like finds; empty where there is none, or another.
+func (n Names) only(names []string, taken map[string]bool) string {
+	found := n.like(names, taken)
+	if found == "" {
+		return ""
+	}
+	without := slices.DeleteFunc(slices.Clone(n), func(field string) bool { return field == found })
+	if without.like(names, taken) != "" {
+		return ""
+	}
+	return found
 }
 
 // ending returns the first field whose last word is one of these.

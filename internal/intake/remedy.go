@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -31,13 +32,10 @@ var remedies = map[sample.Reason]string{
 	sample.ReasonBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
 	sample.ReasonBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
 		"that only reads, whose units are rcu",
-	sample.ReasonBadRate:    "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
-	sample.ReasonBadN:       "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
-	sample.ReasonBadCalls:   "calls is above 0 and at most n; leave a field of that name out with --map calls=",
-	sample.ReasonBadRetries: "attempts is a whole number from 1, waited_ms a number, failed true or false",
-	sample.ReasonBadThrottle: "throttle is DynamoDB's reason or exception for a request that was throttled, such as TableWriteKeyRangeThroughputExceeded, " +
-		"or, of a field that --map throttle=FIELD names, also true or false, yes or no, 1 or 0; an HTTP status is none, since 400 has other causes, too. " +
-		"In Keyheat JSON leave it out of what was not throttled",
+	sample.ReasonBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
+	sample.ReasonBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
+	sample.ReasonBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
+	sample.ReasonBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
 	sample.ReasonBadText:         "a field that should be a text is none",
 	sample.ReasonBadAttrs:        "attrs are texts by name",
 	change.ReasonNotChange:       "it is no stream record: a file has one form",
@@ -63,6 +61,11 @@ type advice struct {
 	// fits is how many fields of a request the line seems to have, 0 to 3. It is 3 where
 	// the line is one but for what the text says.
 	fits int
+	// columns is of how many columns the line is that names those below it; 0 for another line.
+	columns int
+	// row is of how many columns the line is where it is not the line of names; 0 for another
+	// line.
+	row int
 }
 
 // glimpse is a line that could not be counted, and what is around it.
@@ -86,11 +89,11 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 		g.of = own{}
 	}
 	if text := remedies[reason]; text != "" {
-		return advice{text, dataEvents[reason]}
+		return advice{text: text, fits: dataEvents[reason]}
 	}
 	if reason == change.ReasonKeySchema && g.named {
 		if remedy := keysRemedy(g.line); remedy != "" {
-			return advice{remedy, 3}
+			return advice{text: remedy, fits: 3}
 		}
 	}
 	if hint := change.Hint(reason); hint != "" {
@@ -113,6 +116,8 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 		return syntaxAdvice(g)
 	case sample.ReasonBadTime:
 		return timeAdvice(g)
+	case sample.ReasonBadThrottle:
+		return throttleAdvice(g)
 	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
 		return missingAdvice(reason, g)
 	case mapped.ReasonRow:
@@ -120,6 +125,22 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 	}
 	return advice{text: "it is no sample"}
 }
+
+// throttleAdvice says what a line's throttle must be.
+func throttleAdvice(g glimpse) advice {
+	field, value := wording.Printable(g.of.Called("throttle")), g.of.Value(g.line, "throttle")
+	if reason, known := sample.ParseThrottle(value); known && reason == "" {
+		return advice{text: field + " says that the request was not throttled, and is there for those that were: leave it out, or read it with --map throttle=" + field, fits: 3}
+	}
+	if value = shorten([]byte(value), maxValue); g.named && value != "" {
+		field += " is " + wording.Quote(value) + ", which"
+	}
+	return advice{text: field + " does not tell whether the request was throttled: it may be true or false, yes or no, 1 or 0, none or nothing, or DynamoDB's reason or exception, " +
+		"such as ProvisionedThroughputExceededException. An HTTP status is none of these: 400 has other causes, too", fits: 3}
+}
+
+// maxValue is how much of a field's value is shown, in bytes.
+const maxValue = 40
 
 // aroundArray is an object that begins with a list of objects, as AWS's commands print them.
 var aroundArray = regexp.MustCompile(`^\s*\{\s*"([A-Za-z_]+)"\s*:\s*\[\s*\{`)
@@ -222,7 +243,7 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 			fits++ // what was said counts for as much as what a name tells
 		}
 	}
-	say := func(text string) advice { return advice{text, min(fits, 3)} }
+	say := func(text string) advice { return advice{text: text, fits: min(fits, 3)} }
 	if a, is := aroundList(g.line); is && g.named && fits == 0 {
 		return a
 	}
@@ -243,7 +264,7 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 	case theirs != fieldOf[reason] && names.has(theirs):
 		return say(what + ": " + wording.Printable(theirs) + " is empty in it")
 	case theirs != fieldOf[reason] && g.named && len(names) > 0:
-		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=FIELD")
+		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=" + cmp.Or(names.guesses("")[fieldOf[reason]], "FIELD"))
 	}
 	if !g.named || len(names) == 0 {
 		return say(what + ": say which field it is with --map")
@@ -278,17 +299,31 @@ func syntaxAdvice(g glimpse) advice {
 	case g.inJSON:
 		return advice{text: "it is text without JSON in a file that has JSON in other lines: what it tells of is not counted"}
 	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
-		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator))}
+		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator)), row: len(columns)}
+	case inColumns && !utf8.Valid(g.line):
+		return advice{text: remedies[sample.ReasonBadUTF8], columns: len(columns)}
 	case inColumns && g.named:
-		suggested, fits := columns.withCells(&header, g.behind).suggest("")
-		return advice{fmt.Sprintf("these are %s columns: %s", kindOf(header.Separator), suggested) + lookAmong, fits}
+		return columnsAdvice(&header, g.behind)
 	case inColumns:
-		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator))}
+		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator)), columns: len(columns)}
 	}
 	if len(pairs.FindAll(text, 3)) == 3 {
 		return advice{text: "it has pairs such as name=value, as logfmt does, which is not read: write it as JSON"}
 	}
 	return advice{text: "it is no JSON object, and no row of CSV or TSV under a line of names"}
+}
+
+// columnsAdvice proposes a mapping for a line of names, with all of them where some have to be
+// chosen from.
+func columnsAdvice(header *mapped.Columns, behind []byte) advice {
+	names := Names(header.Names).withCells(header, behind)
+	suggested, fits := names.suggest("")
+	what := fmt.Sprintf("these are %s columns", kindOf(header.Separator))
+	if strings.Contains(suggested, "=FIELD") {
+		what += ", " + names.String()
+		suggested += " with one of them in the place of each FIELD"
+	}
+	return advice{text: what + ": " + suggested + lookAmong, fits: fits, columns: len(header.Names)}
 }
 
 // pairs are those of logfmt.
@@ -313,7 +348,7 @@ func behindAdvice(before, object []byte, named bool) advice {
 	if names.like(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}
-	return advice{what + suggested + lookAmong, fits}
+	return advice{text: what + suggested + lookAmong, fits: fits}
 }
 
 // isFigure reports whether a cell is a number or a time, as no column is called.

@@ -32,12 +32,12 @@ func timeAdvice(g glimpse) advice {
 	for _, of := range [][]byte{[]byte(value), from, g.line} {
 		for _, number := range digits.FindAll(of, 8) {
 			if u, known := units[len(number)]; known {
-				return advice{fmt.Sprintf("%s looks like %s: --time-unit %s", field, u[1], u[0]), 3}
+				return advice{text: fmt.Sprintf("%s looks like %s: --time-unit %s", field, u[1], u[0]), fits: 3}
 			}
 		}
 	}
-	return advice{field + " is no time that is known: write RFC 3339 such as 2026-11-21T12:00:00.123Z, Unix milliseconds or another --time-unit, " +
-		"or say how it is written, as in --time-layout '%d.%m.%Y %H:%M:%S'", 1}
+	return advice{text: field + " is no time that is known: write RFC 3339 such as 2026-11-21T12:00:00.123Z, Unix milliseconds or another --time-unit, " +
+		"or say how it is written, as in --time-layout '%d.%m.%Y %H:%M:%S'", fits: 1}
 }
 
 // written are dates and times as people write them: the date's three parts, what is between
@@ -52,9 +52,9 @@ func writtenAs(field, text string) (a advice, known bool) {
 	}
 	switch {
 	case m[6] == "":
-		return advice{field + " is a day without a time, and hot keys are judged by the second", 1}, true
+		return advice{text: field + " is a day without a time, and hot keys are judged by the second", fits: 1}, true
 	case m[8] == "":
-		return advice{field + " has no seconds, and hot keys are judged by the second: write it with them", 1}, true
+		return advice{text: field + " has no seconds, and hot keys are judged by the second: write it with them", fits: 1}, true
 	}
 	clock := m[6] + "%H:%M:%S"
 	if m[11] != "" {
@@ -82,11 +82,11 @@ func writtenAs(field, text string) (a advice, known bool) {
 	const say = " is a time whose layout must be said: --time-layout "
 	switch {
 	case len(m[1]) > 2:
-		return advice{field + say + layout("%Y", "%m", "%d"), 3}, true
+		return advice{text: field + say + layout("%Y", "%m", "%d"), fits: 3}, true
 	case m[2] == "." || first > 12:
-		return advice{field + say + dayFirst, 3}, true
+		return advice{text: field + say + dayFirst, fits: 3}, true
 	case second > 12:
-		return advice{field + say + monthFirst, 3}, true
+		return advice{text: field + say + monthFirst, fits: 3}, true
 	}
-	return advice{fmt.Sprintf("%s may have the day or the month first: --time-layout %s or %s", field, dayFirst, monthFirst), 2}, true
+	return advice{text: fmt.Sprintf("%s may have the day or the month first: --time-layout %s or %s", field, dayFirst, monthFirst), fits: 2}, true
 }
