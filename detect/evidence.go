@@ -6,7 +6,10 @@ import "time"
 // far as they were gathered; of a load that goes from key to key, those of its hottest
 // key. Shares are of the load, 0 to 1.
 type Evidence struct {
-	// Seconds and Records are how many it rests on.
+	// Seconds is how many it rests on. Of a key's requests in them it looks at a uniform
+	// sample: Records is how many of equal weight that is worth (Kish's effective sample
+	// size), all where they are few. Of a table or index as a whole it is how many requests
+	// were seen.
 	Seconds int   `json:"seconds"`
 	Records int64 `json:"records"`
 	// Operations are ordered by their share.

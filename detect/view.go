@@ -17,16 +17,17 @@ type View struct {
 	// second are for the same key one time in so many. It
 	// is the inverse of Simpson's index; as many equally loaded keys would give
 	// it. A table keyed by date has one at a time, however many days it holds. Null
-	// where no two requests of a second were for the same key, and where the times of
-	// requests are those of flushes.
+	// where no two requests of a second were for the same key, where the times of
+	// requests are those of flushes, and where callers may have been sampled as a whole. Of
+	// sampled calls of several items only different calls count.
 	EffectiveKeys *float64 `json:"effective_keys"`
-	// EffectivePartitions is how many partitions the load can keep busy as it
-	// is spread: once the hottest key fills one, its table carries this many
-	// times as much. Of writes or of reads, whichever has more of the
-	// throughput. Null when no key stands out.
+	// EffectivePartitions is how many times the load that one partition serves the
+	// table has when throttling begins: the hottest key has filled one then. Of writes or
+	// of reads, whichever has more of the throughput. Null when no key stands out.
 	EffectivePartitions *float64 `json:"effective_partitions"`
-	// Ceiling is what the table carries at most at the observed skew, in units
-	// a second, whatever is provisioned.
+	// Ceiling is the load of the whole table at which throttling begins at the observed
+	// skew, in units a second, whatever is provisioned: the hottest key fills its partition
+	// there. Keys in other partitions go on, and the table may be served more.
 	Ceiling Ceiling `json:"ceiling"`
 	// WriteShare is the part of writes in the consumed throughput, where a write
 	// unit weighs three read units.

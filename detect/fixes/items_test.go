@@ -28,7 +28,7 @@ func TestLargeItemsSayWhatHasToBeSaved(t *testing.T) {
 	}{
 		{
 			"six writes a second of 261 KB", detect.HotKeyWrite, 1501, 0.8, nil,
-			[]string{"of about 260 KB on average of 1,000 records", "a write of one costs about 260 times", "at least 34% of the bytes have to be saved to reach the limit, and 47% for 80% of it."},
+			[]string{"of about 260 KB on average of a sample worth 1,000 records", "a write of one costs about 260 times", "at least 34% of the bytes have to be saved to reach the limit, and 47% for 80% of it."},
 			[]string{"261"}, "6 to 1,501 WCU",
 		},
 		{"all of them is known to change", detect.HotKeyWrite, 1501, 0.8, changed(1), []string{"at least 34%"}, nil, "6 to 1,501 WCU"},
@@ -133,7 +133,7 @@ func TestCeilingsAreRoundedAlike(t *testing.T) {
 	t.Parallel()
 	c := with(hot(detect.HotKeyWrite, 900, op(sample.PutItem, 1, 900, 1)), func(c *fixes.Case) { c.Share = 0.6 })
 	steps := fixes.New().Steps(c)
-	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "the table as a whole can take at most "+wording.SignificantAtMost(1000/0.6)+" write units a second") {
+	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "throttling begins at about "+wording.Significant(1000/0.6)+" write units a second of the whole table") {
 		t.Error(last.Text)
 	}
 }

@@ -342,8 +342,8 @@ func capacityRemark(c *Case) string {
 		if c.Rolling != nil {
 			on = fmt.Sprintf("the key of one %s", c.Rolling.Period)
 		}
-		text += fmt.Sprintf(" With %.0f%% of the load on %s the %s as a whole can take at most %s%s a second, as long as the shares stay as they were in the seconds in which it was seen",
-			100*c.Share, on, of, wording.SignificantAtMost(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"))
+		text += fmt.Sprintf(" With %.0f%% of the load on %s, throttling begins at about %s%s a second of the whole %s, as long as the shares stay as they were in the seconds in which it was seen",
+			100*c.Share, on, wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"), of)
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

@@ -172,13 +172,14 @@ func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 
 // countPairs counts the pairs of requests of a second. A request is no pair with
 // itself, so a quiet second does not look skewed: of n equal requests with the
-// load w, w² (1−1/n) is in pairs. What is not listed counts as spread out.
+// load w, w² (1−1/n) is in pairs. Nor are those a pair that were drawn together: see
+// separateDraws. What is not listed counts as spread out.
 func (t *counters) countPairs(w *sketch.Window) {
 	load, requests := float64(detect.Weight(w.Total.Load)), w.Total.Requests
 	pairs := load * load
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		of, n := float64(detect.Weight(k.Low)), float64(max(k.Requests, 1))
+		of, n := float64(detect.Weight(k.Low)), separateDraws(k)
 		t.equalPairs += of * of * (1 - 1/n)
 		pairs -= of * of / n
 		load -= of
@@ -188,6 +189,20 @@ func (t *counters) countPairs(w *sketch.Window) {
 		pairs -= load * load / float64(requests)
 	}
 	t.pairs += max(0, pairs)
+}
+
+// separateDraws returns how many equal draws, each for itself, a key's load of a second is
+// worth: its requests, or fewer where sampled ones were drawn together, as the items of one
+// call are. Of n draws that each stand for s units the variance is at most n s², and their
+// load n s, whichever of the records are of one draw. The records of one draw meet each
+// other always, which says nothing of how often calls meet.
+func separateDraws(k *sketch.KeyLoad) float64 {
+	n := float64(max(k.Requests, 1))
+	writes := detect.WritesInReads * detect.WritesInReads * k.WriteSpread.Variance
+	if variance, of := writes+k.ReadSpread.Variance, detect.Units(detect.Weight(k.Low)); variance > 0 {
+		n = min(n, max(1, of*of/variance))
+	}
+	return n
 }
 
 // countMajority counts the key that had more of a second's writes, or reads, than all

@@ -72,15 +72,31 @@ func judgeDesign(t traits) detect.Design {
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, and none stands out.", t.keys())}
 }
 
-// capacityOf returns what so many full partitions serve at most.
-func (t traits) capacityOf(partitions float64) string {
+// amountOf writes what so many full partitions serve.
+func (t traits) amountOf(partitions float64) string {
+	limit := detect.PartitionWrite
 	if t.reads {
-		return wording.SignificantAtMost(partitions*detect.Units(detect.PartitionRead)) + " read units a second"
+		limit = detect.PartitionRead
 	}
-	return wording.SignificantAtMost(partitions*detect.Units(detect.PartitionWrite)) + " write units a second"
+	return fmt.Sprintf("%s %s a second", wording.Significant(partitions*detect.Units(limit)), t.loadWord())
 }
 
-// inOnePartition is what bounds hold for: DynamoDB can split a key's items.
+// carry says what so many full partitions serve at most. Of reads that are eventually
+// consistent one may serve more than is certain.
+func (t traits) carry(partitions float64) string {
+	if t.reads {
+		return "are certain to carry " + t.amountOf(partitions)
+	}
+	return "carry at most " + t.amountOf(partitions)
+}
+
+// beginsAt says at which load of all keys together the one with the most load fills its
+// partition. That is no bound of what all are served: the others go on.
+func (t traits) beginsAt() string {
+	return fmt.Sprintf("throttling begins at about %s of all keys together", t.amountOf(1/t.share))
+}
+
+// inOnePartition is what these hold for: DynamoDB can split a key's items.
 const inOnePartition = ", while each key is in one partition"
 
 // loadWord names what share is of.
@@ -190,11 +206,11 @@ func shardKey(t traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	if t.share*t.distinct > evenShards {
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards%s carry at most %s%s, and the fullest has %.1f times its part.",
-			wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(1/t.share), inOnePartition, t.share*t.distinct)}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards%s, of which the fullest has %.1f times its part: %s%s.",
+			wording.Significant(t.distinct), t.amongDrawn(), t.share*t.distinct, t.beginsAt(), inOnePartition)}, true
 	}
-	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards%s, evenly used, carry at most %s%s.",
-		wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
+	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards%s, evenly used, %s%s.",
+		wording.Significant(t.distinct), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
 }
 
 // fewValues judges a list of values, such as a status or a country.
@@ -207,9 +223,9 @@ func fewValues(t traits) (detect.Design, bool) {
 	if !words && !numbers {
 		return detect.Design{}, false
 	}
-	text := fmt.Sprintf("Only %s values%s, and the list does not grow with the traffic: they carry at most %s", wording.Significant(t.distinct), t.amongDrawn(), t.capacityOf(t.distinct))
+	text := fmt.Sprintf("Only %s values%s, and the list does not grow with the traffic: they %s", wording.Significant(t.distinct), t.amongDrawn(), t.carry(t.distinct))
 	if t.share > 0 && 1/t.share < 0.9*t.distinct {
-		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.capacityOf(1/t.share))
+		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.beginsAt())
 	}
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + inOnePartition + "."}, true
 }
@@ -219,11 +235,11 @@ func fewValues(t traits) (detect.Design, bool) {
 func fewIDs(t traits) (detect.Design, bool) {
 	switch {
 	case t.distinct <= veryFewKeys:
-		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
+		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s%s: they %s%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
 	case t.distinct <= fewKeys && (t.share < majorityShare || t.whole >= unknownShares):
-		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s%s: they carry at most %s, evenly used%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.capacityOf(t.distinct), inOnePartition)}, true
+		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s%s: they %s, evenly used%s.",
+			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
 	}
 	return detect.Design{}, false
 }
@@ -248,11 +264,11 @@ func dominantKey(t traits) (detect.Design, bool) {
 		verdict = detect.DesignPoor
 	}
 	if t.used > 0 {
-		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s from its first request to its last: with that share all keys together could carry at most %s then%s.",
-			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.capacityOf(1/t.share), inOnePartition)}, true
+		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s from its first request to its last: with that share %s then%s.",
+			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.beginsAt(), inOnePartition)}, true
 	}
-	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: with that share all keys together can carry at most %s%s.",
-		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.capacityOf(1/t.share), inOnePartition)}, true
+	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: with that share %s%s.",
+		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.beginsAt(), inOnePartition)}, true
 }
 
 // burstyKey judges a key that is one of many in the long run, and too much for its

@@ -23,7 +23,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	}
 	v.From, v.To = t.span()
 	effective := t.effective(v.DistinctKeys.Value)
-	if t.isTimed() {
+	if t.isTimed() && t.whole < unknownShares {
 		v.EffectiveKeys = effective
 	}
 	total := t.frequent.total

@@ -231,10 +231,9 @@ func Size(bytes float64) string {
 }
 
 // MeanSize writes the mean size of the items of the requests that were looked at, which are
-// a part of all, by their records, of which each may stand for several: about 260 KB on
-// average of 92 records.
+// a sample of all: about 260 KB on average of a sample worth 92 records.
 func MeanSize(e *detect.Evidence) string {
-	return fmt.Sprintf("%s on average of %s records", Size(e.ItemBytes), Count(e.Records))
+	return fmt.Sprintf("%s on average of a sample worth %s records", Size(e.ItemBytes), Count(e.Records))
 }
 
 // toDigits returns v with so many significant digits.

@@ -494,17 +494,19 @@ func requests(p *page, f *detect.Finding) {
 		return
 	}
 	from, hottest := wording.Hottest(e.Seconds), "the hottest second"
-	switch {
-	case f.Quality.InBatches():
+	if f.Quality.InBatches() {
 		from, hottest = "the largest batches", "one batch"
-	case f.Kind.OfTable():
-		from = wording.Seconds(e.Seconds) // all in which it throttled
 	}
 	of := ""
 	if f.Kind == detect.MovingHotSpot {
 		of = " of the hottest key" // whose evidence stands for what all of them are like
 	}
-	p.heading(fmt.Sprintf("Requests%s (%s of the samples from %s)", of, wording.Count(e.Records), from))
+	p.heading("Requests" + of)
+	if f.Kind.OfTable() { // of all seconds in which it throttled
+		p.fact("seen", "%s in %s", wording.Count(e.Records), wording.Seconds(e.Seconds))
+	} else {
+		p.fact("looked at", "a uniform sample of %s, worth %s records of equal weight", from, wording.Count(e.Records))
+	}
 	var ops []string
 	for _, o := range e.Operations {
 		ops = append(ops, o.Op+" "+wording.Part(o.Share))
@@ -523,7 +525,7 @@ func requests(p *page, f *detect.Finding) {
 	shares(p, "callers", "caller", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
-		p.fact("item size", "%s", wording.MeanSize(e))
+		p.fact("item size", "%s on average", wording.Size(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)

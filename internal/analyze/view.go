@@ -159,13 +159,14 @@ func mostLoaded(v *detect.View) string {
 	return strings.Join(all, ", ")
 }
 
-// ceiling writes the ceiling that binds at the observed mix of reads and writes.
+// ceiling writes at which load of all keys throttling begins, by the ceiling that is nearer
+// at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && (c.RCU == nil || v.WriteShare >= 0.5):
-		return wording.SignificantAtMost(*c.WCU) + " WCU"
+		return wording.Significant(*c.WCU) + " WCU"
 	case c.RCU != nil:
-		return wording.SignificantAtMost(*c.RCU) + " RCU"
+		return wording.Significant(*c.RCU) + " RCU"
 	}
 	return "-"
 }
@@ -317,7 +318,7 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("most load", "%s", mostLoaded(v))
 	}
 	if c := ceiling(v); c != "-" {
-		p.fact("ceiling", "%s a second at the observed skew while each key is in one partition, whatever is provisioned", c)
+		p.fact("ceiling", "throttling begins at about %s a second of all keys together, at the observed skew, while each key is in one partition and whatever is provisioned", c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
 	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))

@@ -121,7 +121,7 @@ func ceilingText(units *float64, unit string) string {
 	if units == nil {
 		return "not limited by a key"
 	}
-	return wording.AtMost(*units) + " " + unit + "/s"
+	return "at about " + wording.Significant(*units) + " " + unit + "/s of the whole"
 }
 
 // tableLink returns where a table's own page is.
