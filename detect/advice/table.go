@@ -13,18 +13,33 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// WhyHotPartition returns why a partition without a hot key throttles, and whether it
-// heals. warm are the warmest keys in one of its seconds, at most three, and known
-// reports whether that second is still known.
-func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool) (detect.Reason, string) {
+// warmNamed is how many warm keys are named.
+const warmNamed = 5
+
+// WhyHotPartition returns why partitions without a hot key throttle, and whether that
+// heals. warm are the keys that were warm in one of its seconds, the warmest first, and
+// known reports whether that second is still known.
+func WhyHotPartition(s *throttling.Pressure, spread *throttling.Spread, over int, warm []string, known bool) (detect.Reason, string) {
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
-	throttled := fmt.Sprintf("A partition throttled %s requests in %s, while no key was close to what one partition serves", wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
+	served, several := spread.Beyond(s, over)
+	partitions := "At least one partition"
+	if several {
+		partitions = "Several partitions"
+	}
+	throttled := fmt.Sprintf("%s throttled %s requests in %s, while no key was close to what one partition serves", partitions, wording.Count(s.Refused[sample.KeyRange]), wording.Seconds(over))
 	if scanned := detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))); scanned >= detect.ScanShare {
 		return detect.Scanned, fmt.Sprintf("%s: %.0f%% of the load is Scans, which read one partition after another as fast as they can, and are gone before DynamoDB splits it.", throttled, 100*scanned)
 	}
 	switch {
+	case several:
+		kind := detect.HotKeyWrite
+		if detect.Units(served.Read)/detect.Units(detect.PartitionRead) > detect.Units(served.Write)/detect.Units(detect.PartitionWrite) {
+			kind = detect.HotKeyRead
+		}
+		return detect.Splittable, fmt.Sprintf("%s: those of the throttled keys that were not even warm were served about %s%s a second together, more than one partition serves. The load is more than the partitions take, and DynamoDB can split them, after some minutes of sustained load.",
+			throttled, wording.Significant(detect.Units(detect.Side(kind, served.Write, served.Read))), detect.Side(kind, " write units", " read units"))
 	case !known:
 		return detect.Splittable, throttled + ": where several warm keys share it, DynamoDB can split it between them, after some minutes of sustained load. Which keys these were is not known any more."
 	case len(warm) == 0 && (s.Load.Write > sample.Milli(over)*detect.PartitionWrite || s.Load.Read > sample.Milli(over)*detect.PartitionRead):
@@ -34,7 +49,20 @@ func WhyHotPartition(s *throttling.Pressure, over int, warm []string, known bool
 	case len(warm) == 1:
 		return detect.Undetermined, fmt.Sprintf("%s. The only warm key then was %s: others that are cooler share its partition, and DynamoDB can split it between them after some minutes of sustained load, or requests that fill it are not sampled.", throttled, warm[0])
 	}
-	return detect.Splittable, throttled + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load. The warmest keys then were " + wording.List(warm) + "."
+	return detect.Splittable, throttled + ": several warm keys share it. DynamoDB can split it between them, after some minutes of sustained load. " + warmKeys(s, warm)
+}
+
+// warmKeys names the keys that were warm, as far as they are few, and says whether others
+// were throttled.
+func warmKeys(s *throttling.Pressure, warm []string) string {
+	text := "The warm keys then were " + wording.List(warm[:min(len(warm), warmNamed)])
+	if len(warm) > warmNamed {
+		text = "The warmest keys then included " + wording.List(warm[:warmNamed])
+	}
+	if s.OnlyWarm() {
+		text += ", and all that was throttled is of warm keys"
+	}
+	return text + "."
 }
 
 // WhySaturated returns how the load of a key shows that its partition is full.
@@ -102,15 +130,19 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Reason == detect.Scanned:
 		return append(retry, detect.Step{Action: detect.ActionScan, Effort: detect.EffortCode, Basis: "which partition a Scan reads at a time is not known", Guide: "scans", Text: "Slow the Scan down (a rate limit, a smaller Limit, fewer segments), run it from an export to S3, or give it an index of its own: a Scan's every page is of one partition."})
 	}
-	return append(warmKeysAdvice(f, peak, facts), retry...)
+	return append(warmKeysAdvice(f, s, peak, facts), retry...)
 }
 
 // warmKeysAdvice returns what to do about keys that are too much for their partition
 // only together.
-func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
+func warmKeysAdvice(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	const prewarm = "If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."
+	basis := "which keys share the partition is not known"
+	if s.OnlyWarm() {
+		basis = "how the warm keys that were throttled lie on partitions is not known"
+	}
 	step := func(action string, effort detect.Effort, guide, text string) []detect.Step {
-		return []detect.Step{{Action: action, Effort: effort, Basis: "which keys share the partition is not known", Guide: guide, Text: text}}
+		return []detect.Step{{Action: action, Effort: effort, Basis: basis, Guide: guide, Text: text}}
 	}
 	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
@@ -121,10 +153,9 @@ func warmKeysAdvice(f *detect.Finding, peak sketch.Load, facts *detect.TableFact
 			kind, what, least, asked = detect.HotKeyRead, "read", detect.OnDemandRead, read
 		}
 		partitions := math.Ceil(asked * detect.DefaultHeadroom / detect.Units(detect.Limit(kind)))
-		warm := step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table takes %s until it has grown, so that its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
+		warm := step(detect.ActionPrewarm, detect.EffortSetting, "capacity", fmt.Sprintf("Pre-warm now, if the table is new: raise its warm throughput to at least %s %s units a second (%s × %g). It was asked for %s, and a new on-demand table begins with %s: until it has grown its partitions throttle although no key is hot. Warm throughput is charged once for what it is raised by, and cannot be lowered.",
 			wording.About(asked*detect.DefaultHeadroom), what, wording.About(asked), detect.DefaultHeadroom, wording.About(asked), wording.About(least)))
-		warm[0].After = detect.NewAfter(kind, asked/partitions, asked/partitions)
-		warm[0].Basis = fmt.Sprintf("the peak, divided evenly over the %.0f partitions that so much needs; keys that share one may have more", partitions)
+		warm[0].Basis = fmt.Sprintf("on average each of the %.0f partitions that so much needs then has %s, and more where keys that share one have more", partitions, wording.PerSecond(detect.Milli(asked/partitions), kind)+" a second")
 		return warm
 	case f.Severity == detect.Critical:
 		return step(detect.ActionPrewarm, detect.EffortSetting, "capacity", "Pre-warm (raise the table's warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them. Do not wait any longer: the partition has throttled for longer than splits are expected to take, and DynamoDB did not heal it.")

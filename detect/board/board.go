@@ -392,7 +392,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
+		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, t.Spread(), e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)

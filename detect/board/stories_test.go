@@ -249,7 +249,7 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "several warm keys share it", "“a”, “b” and “c”", "pre-warm", "Leaves: cannot be proven from the samples: which keys share the partition is not known"),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "At least one partition throttled", "several warm keys share it", "The warm keys then were “a”, “b” and “c”, and all that was throttled is of warm keys.", "pre-warm", "Leaves: cannot be proven from the samples: how the warm keys that were throttled lie on partitions is not known"),
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:], "The only warm key then was “c”", "or requests that fill it are not sampled").with(func(s *story) {
 		s.peak = 300
 	}),
@@ -263,7 +263,7 @@ var tableStories = []story{
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "Leaves: 625 WCU on the fullest part").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "a new on-demand table begins with 4,000", "on average each of the 8 partitions that so much needs then has 625 write units a second").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
 	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down", "Leaves: cannot be proven from the samples: which partition a Scan reads"),

@@ -119,7 +119,8 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 	return t.Recent(f.Kind, f.Through.Unix(), b.timeline)
 }
 
-// warmest returns the three keys of a table or index that had most in one second.
+// warmest returns the keys of a table or index that were warm in one second, those that had
+// most first.
 func (ts *tracks) warmest(of detect.Target, second int64) []string {
 	type warm struct {
 		key    string
@@ -137,9 +138,9 @@ func (ts *tracks) warmest(of detect.Target, second int64) []string {
 	slices.SortFunc(all, func(x, y warm) int {
 		return cmp.Or(cmp.Compare(y.weight, x.weight), strings.Compare(x.key, y.key))
 	})
-	var keys []string
-	for _, w := range all[:min(3, len(all))] {
-		keys = append(keys, wording.Quote(w.key))
+	keys := make([]string, len(all))
+	for i, w := range all {
+		keys[i] = wording.Quote(w.key)
 	}
 	return keys
 }

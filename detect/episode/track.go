@@ -45,6 +45,9 @@ type Track struct {
 	// places are where among the sort keys the load was; they begin anew when another
 	// judge takes over.
 	places split.Ring
+	// spread is over how many keys it is spread what a table's or index's partitions
+	// throttle; nothing of a key.
+	spread throttling.Spread
 	// calls is how its calls were sent in the last minute.
 	calls retries.Ring
 	// past are the episodes before points.
@@ -86,7 +89,11 @@ func (t *Track) Placed() bool { return !t.places.Empty() }
 // ObserveTable records a second of a table or index as a whole, and its likely load.
 func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64) {
 	t.put(tablePoint(w, likely, p), oldest, Largest{})
+	t.spread.Observe(w)
 }
+
+// Spread returns over how many keys it is spread what a table's or index's partitions throttle.
+func (t *Track) Spread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
 func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restored(f) }

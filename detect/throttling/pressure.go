@@ -16,6 +16,9 @@ type Pressure struct {
 	requests int64
 	// Scanned is the part of the load that Scans made, load all of it.
 	Scanned, Load sketch.Load
+	// Throttled is the part of Load that was throttled, OfWarm that of keys that were warm,
+	// and Cool what keys were served that were not.
+	Throttled, OfWarm, Cool sketch.Load
 	// noHotKey holds when no key was near a limit: what was throttled because of a
 	// partition was not because of one key.
 	noHotKey bool
@@ -31,6 +34,7 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	}
 	s.requests += o.requests
 	s.Scanned, s.Load = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load)
+	s.Throttled, s.OfWarm, s.Cool = s.Throttled.Plus(o.Throttled), s.OfWarm.Plus(o.OfWarm), s.Cool.Plus(o.Cool)
 	s.Demand = max(s.Demand, o.Demand)
 	return s
 }
@@ -51,6 +55,11 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
+// OnlyWarm reports whether all that was throttled is of keys that were warm.
+func (s *Pressure) OnlyWarm() bool {
+	return detect.Weight(s.Throttled) > 0 && s.OfWarm == s.Throttled
+}
+
 // HoldsWritesBack reports whether writes to the table were throttled because of a
 // partition of one of its indexes.
 func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
@@ -60,14 +69,20 @@ func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0
 // be what a partition throttles for.
 func Of(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
-		Refused: w.Total.Refused, requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, noHotKey: true,
+		Refused: w.Total.Refused, requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
 	}
 	near := func(l sketch.Load) bool {
 		return l.Write > detect.ShareOf(detect.PartitionWrite, warning) || l.Read > detect.ShareOf(detect.PartitionRead, warning)
 	}
 	if s.Refused[sample.KeyRange] > 0 {
 		for i := range w.Keys {
-			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, &w.Keys[i]))
+			k := &w.Keys[i]
+			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, k))
+			if isWarm(k) {
+				s.OfWarm = s.OfWarm.Plus(k.Throttled)
+			} else {
+				s.Cool = s.Cool.Plus(detect.Sub(k.Low, k.Throttled))
+			}
 		}
 		s.noHotKey = s.noHotKey && !near(w.Unseen)
 	}

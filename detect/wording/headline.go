@@ -19,7 +19,7 @@ func Headline(f *detect.Finding) string {
 	case f.Kind == detect.HotPartition && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0:
 		return "an index, of which a partition is full, holds the table's writes back"
 	case f.Kind == detect.HotPartition:
-		return "a partition throttles requests, and no single key is known to need more than one partition serves"
+		return "at least one partition throttles requests, and no single key is known to need more than one partition serves"
 	case f.Kind == detect.LowCardinalityKey && f.Severity != detect.Info && f.Utilization > 1:
 		return "the key has few values, and the hottest needs more than one partition serves"
 	case f.Kind == detect.LowCardinalityKey && f.Severity == detect.Warning:

@@ -60,7 +60,7 @@ func about(f *detect.Finding) string {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
 		return "key " + key + needs(f)
 	case detect.HotPartition:
-		return "a partition " + of("throttles", "throttled") + " requests, and no key of it " + is + " known to be hot"
+		return "at least one partition " + of("throttles", "throttled") + " requests, and no key of it " + is + " known to be hot"
 	case detect.TableStarvation:
 		return "requests " + are + " throttled for lack of capacity, whatever the key"
 	case detect.RollingHotKey:

@@ -52,7 +52,7 @@ func TestTitle(t *testing.T) {
 		"eu-west-1/orders: key “near” needs up to 1,024 WCU/s, 1.02 times what one partition serves, hot for 2 s":                                      of(detect.HotKeyWrite, "near", 1024, 0, 2),
 		"eu-west-1/orders: key “over” needs up to 1,150 WCU/s, 1.15 times what one partition serves, hot for 2 s":                                      of(detect.HotKeyWrite, "over", 1150, 0, 2),
 		"eu-west-1/orders: key “a” has 4 shards and needs 14, for 20 s":                                                                                few,
-		"eu-west-1/orders: a partition throttles requests, and no key of it is known to be hot, for 3 h":                                               of(detect.HotPartition, "", 0, 0, 3*3600),
+		"eu-west-1/orders: at least one partition throttles requests, and no key of it is known to be hot, for 3 h":                                    of(detect.HotPartition, "", 0, 0, 3*3600),
 		"eu-west-1/orders: so few key values that they bound the table":                                                                                of(detect.LowCardinalityKey, "", 0, 0, 3600),
 		"eu-west-1/orders: key “\\u202eevil\\x1b[31m<b>” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 3 d":                      of(detect.HotKeyWrite, "\u202eevil\x1b[31m<b>", 2000, 0, 3*24*3600),
 		"eu-west-1/orders: key “" + strings.Repeat("k", 59) + "…” needs up to 2,000 WCU/s, 2 times what one partition serves, hot for 1 s":             of(detect.HotKeyWrite, strings.Repeat("k", 2048), 2000, 0, 1),

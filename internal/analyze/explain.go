@@ -249,6 +249,8 @@ func figures(p *page, f *detect.Finding, m measure) {
 		of, in = " of the hottest value", "all its seconds"
 	case f.Kind == detect.RollingHotKey:
 		of = " of the hottest of the keys"
+	case f.Kind.OfTable():
+		of = " of " + target(f.Target) + " as a whole"
 	}
 	if f.Kind.OfKey() && !f.Quality.IsSampled() && m.mean.Value > 0 {
 		in = "these seconds" // a sampled key's mean also covers seconds without a sample
@@ -606,7 +608,7 @@ func concerns(of *detect.Finding, s keySeconds) string {
 	case of.Target != s.target:
 		return ""
 	case of.Kind == detect.HotPartition:
-		return fmt.Sprintf("Requests of it may be refused nevertheless: a partition throttles without a key that is hot by itself, see --explain %s.", at)
+		return fmt.Sprintf("Requests of it may be refused nevertheless: at least one partition throttles without a key that is hot by itself, see --explain %s.", at)
 	case of.Key == "":
 		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s: %s.", of.Kind, of.Severity, at, at, wording.Headline(of))
 	case of.Sharding != nil:

@@ -151,7 +151,10 @@ func mostLoaded(v *detect.View) string {
 		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
 	}
 	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
-		return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
+		if last.Low == last.High {
+			return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
+		}
+		return fmt.Sprintf("no key stands out: none has more than %s", wording.PercentAtMost(last.High))
 	}
 	if len(all) == 0 {
 		return "no key stands out"
