@@ -74,7 +74,7 @@ func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) |
 		(pk - 1) | (maxPKBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
-	return texts >= 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
+	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
 		r.Calls == 0 && r.Attempts == 0 && r.Waited == 0 && !r.Failed &&
 		r.Rate >= MinRate && r.Rate <= 1 && r.hasUsualAmounts()
 }
