@@ -65,9 +65,14 @@ func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) 
 	return number, t.seeds[number], true
 }
 
-// isTarget reports whether a record is of that table or index.
+// isTarget reports whether a record is of that table or index. Of most nothing but the
+// table's name is known.
 func isTarget(n *sample.Target, r *sample.Record) bool {
-	return n.Table == r.Table && same(n.Index, r.Index) && same(n.Region, r.Region) && same(n.Account, r.Account)
+	if len(n.Index)|len(r.Index)|len(n.Region)|len(r.Region)|len(n.Account)|len(r.Account) != 0 &&
+		(n.Index != r.Index || n.Region != r.Region || n.Account != r.Account) {
+		return false
+	}
+	return n.Table == r.Table
 }
 
 // recentSlot returns where in Tables.recent the number of a record's table may be, by a
@@ -82,9 +87,6 @@ func recentSlot(r *sample.Record) uint8 {
 	}
 	return h
 }
-
-// same reports whether two names are equal; most that are not known are empty in both.
-func same(a, b string) bool { return len(a) == len(b) && (len(a) == 0 || a == b) }
 
 func (t *Tables) add(n sample.Target) uint16 {
 	number := uint16(len(t.names))
