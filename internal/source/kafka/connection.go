@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/keyheat/keyheat/internal/source/kafka/lowwater"
 )
 
 // metadataAge is how old the known leaders of partitions may be. kafka-go has
@@ -155,7 +157,9 @@ func (s *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 	if s.open == nil {
 		s.open = make(map[*conn]struct{})
 	}
-	c := &conn{Conn: raw, owner: s}
+	// Only readResponse reads more at a time than a record of TLS or a buffer of kafka-go's,
+	// and all of that comes.
+	c := &conn{Conn: lowwater.New(raw), owner: s}
 	s.open[c] = struct{}{}
 	return c, nil
 }
