@@ -250,6 +250,43 @@ func TestSamplesAreApart(t *testing.T) {
 	}
 }
 
+// TestSamplesAreCheckedBehindSoundOnes: that a sample of the same kind and keys was sound
+// says nothing of the next one's amounts, nor of a key in another place.
+func TestSamplesAreCheckedBehindSoundOnes(t *testing.T) {
+	t.Parallel()
+	sound := sample.Record{
+		Time: 1_763_692_032_185, Table: "orders", PK: sample.KeyString(strings.Repeat("k", 1025)), SK: sample.KeyString("s"),
+		Op: sample.UpdateItem, WCU: 2000, Rate: 0.5, N: 1,
+	}
+	read := sound
+	read.Op, read.RCU, read.WCU = sample.GetItem, 500, 0
+	for story, c := range map[string]struct {
+		of    sample.Record
+		spoil func(r *sample.Record)
+	}{
+		"too early":          {sound, func(r *sample.Record) { r.Time = 1000 }},
+		"too late":           {sound, func(r *sample.Record) { r.Time = 1 << 60 }},
+		"negative units":     {sound, func(r *sample.Record) { r.WCU = -1 }},
+		"absurd units":       {sound, func(r *sample.Record) { r.WCU = sample.MaxUnits + 1 }},
+		"absurd load":        {sound, func(r *sample.Record) { r.WCU, r.N = sample.MaxUnits, 1000 }},
+		"a read that writes": {read, func(r *sample.Record) { r.WCU = 1000 }},
+		"negative bytes":     {sound, func(r *sample.Record) { r.Bytes = -1 }},
+		"too many bytes":     {sound, func(r *sample.Record) { r.Bytes = 400<<10 + 1 }},
+		"too many":           {sound, func(r *sample.Record) { r.N = sample.MaxN + 1 }},
+		"too many calls":     {sound, func(r *sample.Record) { r.Calls = 2 }},
+		"a long sort key":    {sound, func(r *sample.Record) { r.SK = r.PK }},
+		"no partition key":   {sound, func(r *sample.Record) { r.PK = sample.Key{} }},
+	} {
+		spoiled := c.of
+		c.spoil(&spoiled)
+		want := spoiled.Check()
+		got := decode(samplepb.NewEncoder().Append(nil, []sample.Record{c.of, spoiled, c.of}), 0)
+		if want == "" || len(got.records) != 2 || !slices.Equal(got.bad, []sample.Reason{want}) {
+			t.Errorf("%s: %d good and %v, want two good and %q", story, len(got.records), got.bad, want)
+		}
+	}
+}
+
 func TestRatesOfTables(t *testing.T) {
 	t.Parallel()
 	message := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"},{"table":"t","op":"PUT_ITEM","rate":0.5}],"keys":[{"s":"a"}],"samples":[{"pk":1},{"pk":1,"kind":1}]}`)
