@@ -196,11 +196,16 @@ func (b *Board) forgetTables() {
 // equal findings in equal order.
 func (b *Board) Findings() []detect.Finding {
 	var found, also []detect.Finding
+	var grew []*episode.Track
 	clear(b.shown)
 	for id, t := range b.tracks.all {
-		of := b.judge(t)
-		b.shown[id] = len(of) > 0
-		found = append(found, of...)
+		if t.Grew() {
+			grew = append(grew, t)
+		}
+		if of := b.judge(t); len(of) > 0 {
+			b.shown[id] = true
+			found = append(found, of...)
+		}
 	}
 	callers := b.callersOf(found)
 	few := b.views.findings(b.options.Policy, b.viewsSince())
@@ -216,7 +221,7 @@ func (b *Board) Findings() []detect.Finding {
 		}
 	}
 	also = append(also, b.crowded()...)
-	also = append(also, b.growing(found)...)
+	also = append(also, b.growing(grew, found)...)
 	also = append(also, causes.Moving(found, b.options.Policy)...)
 	also = unique(also)
 	if !b.options.OneEpisode {
@@ -263,14 +268,17 @@ func (b *Board) viewsSince() int64 {
 	return b.timeline.Settled - viewSeconds
 }
 
-// growing returns the findings about keys that are not hot, whose item collections
-// grow towards what a local secondary index allows.
-func (b *Board) growing(found []detect.Finding) (all []detect.Finding) {
+// growing returns the findings about those of some keys that are not hot, whose item
+// collections grow towards what a local secondary index allows.
+func (b *Board) growing(of []*episode.Track, found []detect.Finding) (all []detect.Finding) {
+	if len(of) == 0 {
+		return nil
+	}
 	hot := make(map[detect.KeyRef]bool, len(found))
 	for i := range found {
 		hot[found[i].KeyRef] = true
 	}
-	for _, t := range b.tracks.all {
+	for _, t := range of {
 		of := t.Subject
 		facts := b.options.Facts(of.Target)
 		if of.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: of.Target, Key: of.Key.Text, KeyType: of.Key.Type}] {

@@ -22,6 +22,9 @@ type Growth struct {
 	Seconds int64
 }
 
+// Grew reports whether Growth may know anything.
+func (t *Track) Grew() bool { return t.grew }
+
 // Growth returns that of the track's key.
 func (t *Track) Growth() (g Growth) {
 	grown, of := 0.0, sample.Milli(0)

@@ -57,6 +57,8 @@ type Track struct {
 	// change it.
 	cached  [2]Episode
 	settled int
+	// grew reports that it was known of a second by how much the key's items grew.
+	grew bool
 	// largest is what cached was judged with.
 	largest Largest
 	// cold is how many of the first points are known to be cold under a policy that warns
@@ -110,7 +112,7 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 	if i < t.settled {
 		t.settled = 0
 	}
-	t.cold = min(t.cold, i)
+	t.cold, t.grew = min(t.cold, i), t.grew || p.grownKnown
 	if found {
 		t.points[i] = p.besideRegionsOf(&t.points[i])
 	} else {

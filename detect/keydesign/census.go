@@ -53,6 +53,7 @@ type counters struct {
 	// flushed is the load that has the times of flushes.
 	flushed  float64
 	sampled  []sampledKey        // by hash, the smallest ones: every key has the same chance
+	types    []string            // of the sampled keys; few, as each is a letter for an attribute
 	distinct *sketch.Cardinality // nil before there is something
 	unlisted bool                // some keys may be in no list
 	drawn    bool                // of some requests only those that were drawn were seen
@@ -65,11 +66,16 @@ type hottestSecond struct {
 	load   sketch.Load
 }
 
+// sampledKey is a key without what its table's others share: these are most of what a
+// small table takes.
 type sampledKey struct {
-	hash  uint64
-	key   sample.Key
-	cut   bool
-	first int64 // second
+	hash uint64
+	text string
+	// first is a second, which all that tell the times of requests have in 32 bits.
+	first uint32
+	// kind is the place of the key's type in counters.types.
+	kind uint16
+	cut  bool
 }
 
 func (c *Census) countersOf(id detect.Target) *counters {
@@ -158,16 +164,33 @@ func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	i, found := slices.BinarySearchFunc(t.sampled, k.Hash, func(s sampledKey, h uint64) int { return cmp.Compare(s.hash, h) })
 	if found {
 		s := &t.sampled[i]
-		s.first = min(s.first, second)
+		s.first = min(s.first, shortSecond(second))
 		if s.cut && !k.Cut {
-			s.key, s.cut = k.Key, false
+			s.text, s.kind, s.cut = k.Key.Text, t.kindOf(k.Key.Type), false
 		}
 		return
 	}
 	if len(t.sampled) == sampledKeys {
 		t.sampled = t.sampled[:sampledKeys-1]
 	}
-	t.sampled = slices.Insert(t.sampled, i, sampledKey{k.Hash, k.Key, k.Cut, second})
+	t.sampled = slices.Insert(t.sampled, i, sampledKey{k.Hash, k.Key.Text, shortSecond(second), t.kindOf(k.Key.Type), k.Cut})
+}
+
+func shortSecond(second int64) uint32 { return uint32(max(0, min(second, math.MaxUint32))) }
+
+// kindOf returns the place of a key's type in types.
+func (t *counters) kindOf(keyType string) uint16 {
+	i := slices.Index(t.types, keyType)
+	if i < 0 {
+		i = len(t.types)
+		t.types = append(t.types, keyType)
+	}
+	return uint16(i)
+}
+
+// keyOf returns a sampled key.
+func (t *counters) keyOf(s *sampledKey) sample.Key {
+	return sample.Key{Type: t.types[s.kind], Text: s.text}
 }
 
 // countPairs counts the pairs of requests of a second. A request is no pair with

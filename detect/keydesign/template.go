@@ -78,13 +78,13 @@ func placeholder(part string, whole bool) string {
 // isWord reports whether a token of a template is no placeholder.
 func isWord(part string) bool { return part[0] != '<' }
 
-// commonTemplate returns what most of the keys have in common.
-func commonTemplate(keys []sampledKey) detect.Template {
-	all := make([]string, len(keys))
-	for i, k := range keys {
-		all[i] = templateOf(k.key, k.cut)
+// commonTemplate returns what most of the sampled keys have in common.
+func (t *counters) commonTemplate() detect.Template {
+	all := make([]string, len(t.sampled))
+	for i := range t.sampled {
+		all[i] = templateOf(t.keyOf(&t.sampled[i]), t.sampled[i].cut)
 	}
-	best := detect.Template{Of: len(keys)}
+	best := detect.Template{Of: len(all)}
 	if pattern, n := mostFrequent(all); strings.Contains(pattern, "<") && 2*n >= len(all) || n == len(all) {
 		best.Pattern, best.Keys = pattern, n
 		return best
@@ -92,8 +92,8 @@ func commonTemplate(keys []sampledKey) detect.Template {
 	// The words differ: where one stands in nearly all keys it stays, the
 	// others are values too.
 	shapes := make([]string, len(all))
-	for i, t := range all {
-		shapes[i] = replaceTokens(t, func(part string) string {
+	for i, template := range all {
+		shapes[i] = replaceTokens(template, func(part string) string {
 			if isWord(part) {
 				return partWord
 			}
@@ -106,9 +106,9 @@ func commonTemplate(keys []sampledKey) detect.Template {
 	}
 	best.Keys = n
 	var same [][]string
-	for i, t := range all {
+	for i, template := range all {
 		if shapes[i] == shape {
-			same = append(same, tokens(t))
+			same = append(same, tokens(template))
 		}
 	}
 	place := -1

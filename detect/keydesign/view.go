@@ -18,7 +18,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 		return nil
 	}
 	v := &detect.View{
-		DistinctKeys: t.count(), Top: t.top(), Template: commonTemplate(t.sampled),
+		DistinctKeys: t.count(), Top: t.top(), Template: t.commonTemplate(),
 		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
 	}
 	v.From, v.To = t.span()
@@ -205,7 +205,7 @@ func (t *counters) alike(template detect.Template, largest sample.Key, other str
 		return 0
 	}
 	compared := template.Of
-	if slices.ContainsFunc(t.sampled, func(s sampledKey) bool { return s.key == largest }) {
+	if slices.ContainsFunc(t.sampled, func(s sampledKey) bool { return t.keyOf(&s) == largest }) {
 		compared--
 	}
 	if template.Keys < compared {
@@ -246,10 +246,13 @@ func shareOf(of, all sample.Milli) float64 {
 // that requests are for the newest: by Kendall's rank correlation of a key's number
 // and the second in which it was first seen.
 func (t *counters) newest() bool {
-	type numbered struct{ number, first int64 }
+	type numbered struct {
+		number int64
+		first  uint32
+	}
 	var all []numbered
 	for _, s := range t.sampled {
-		if n, ok := trailingNumber(s.key); ok && !s.cut {
+		if n, ok := trailingNumber(s.text); ok && !s.cut {
 			all = append(all, numbered{n, s.first})
 		}
 	}
@@ -272,8 +275,8 @@ func (t *counters) newest() bool {
 }
 
 // trailingNumber returns the number at the end of a key.
-func trailingNumber(k sample.Key) (int64, bool) {
-	text := strings.TrimRight(k.Text, "0123456789")
-	n, err := strconv.ParseInt(k.Text[len(text):], 10, 64)
+func trailingNumber(key string) (int64, bool) {
+	text := strings.TrimRight(key, "0123456789")
+	n, err := strconv.ParseInt(key[len(text):], 10, 64)
 	return n, err == nil
 }
