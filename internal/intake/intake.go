@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/keyheat/keyheat/internal/redact"
@@ -44,13 +45,18 @@ type Reading struct {
 	// unrated counts the samples that could state a sampling rate below 1, and state neither
 	// that nor the calls that they come from.
 	unrated int64
+	// noun is what most that was read is, in the plural; lines when empty.
+	noun string
 }
 
 // Fault is a line that could not be counted for a reason.
 type Fault struct {
 	File string `json:"file"`
 	// Line is the line's number, from 1; 0 when it is not known.
-	Line   int64         `json:"line"`
+	Line int64 `json:"line"`
+	// Record is the number of the object in the list that it is in, from 1, where a line has
+	// several; 0 where the line tells which it is.
+	Record int64         `json:"record"`
 	Reason sample.Reason `json:"reason"`
 	// Text is the beginning of the line; where keys are hidden, its structure.
 	Text string `json:"text"`
@@ -123,14 +129,16 @@ type Tally struct {
 	atOpen  int64  // how many were good before the file
 	objects bool   // bad lines of it have objects
 	columns int    // of its line of names, where that is a bad one; 0 for none
+	noun    string // of what was read in lists of one line; empty for lines
 	message []byte // at hand
-	line    int64  // of its first byte
+	records records
+	line    int64 // of its first byte
 }
 
 // Begin begins a file.
 func (t *Tally) Begin(file string) {
 	t.End()
-	t.file, t.open, t.atOpen, t.objects, t.columns = file, true, t.good, false, 0
+	t.file, t.open, t.atOpen, t.objects, t.columns, t.records = file, true, t.good, false, 0, records{}
 }
 
 // End ends the file at hand, if there is one.
@@ -146,7 +154,10 @@ func (t *Tally) End() {
 
 // Message notes the message that is decoded next: the lines of a file from that one on.
 // The message must stay as it is until the next one.
-func (t *Tally) Message(value []byte, line int64) { t.message, t.line = value, line }
+func (t *Tally) Message(value []byte, line int64) {
+	t.message, t.line = value, line
+	t.records.begin(value)
+}
 
 // Good counts a sample.
 func (t *Tally) Good(r *sample.Record) {
@@ -177,7 +188,13 @@ func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
 		return
 	}
 	number, whole, behind := t.locate(excerpt)
-	fault := Fault{File: t.file, Line: number, Reason: reason, Text: shorten(whole, maxText)}
+	fault := Fault{File: t.file, Line: number, Record: t.record(excerpt), Reason: reason, Text: shorten(whole, maxText)}
+	if fault.Record > 0 {
+		t.noun = "records"
+		if bytes.Contains(whole, []byte(`"eventSource"`)) {
+			t.noun = "events"
+		}
+	}
 	inJSON := t.inJSON(behind)
 	t.objects = t.objects || hasObject(whole) // for the lines after this one
 	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: inJSON, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
@@ -218,6 +235,25 @@ func hasObject(line []byte) bool {
 func (t *Tally) underPreamble(line []byte) bool {
 	return t.line == 1 && offset(t.message, line) == mapped.Preamble(t.message)
 }
+
+// record returns the number of the object that an excerpt begins in its list, where its line has
+// others; 0 where it has not.
+func (t *Tally) record(excerpt []byte) int64 {
+	number := t.records.number(excerpt)
+	at := offset(t.message, excerpt)
+	if number == 0 || at < 0 {
+		return 0
+	}
+	before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]
+	behind, _, _ := bytes.Cut(t.message[at:min(len(t.message), at+maxLine)], []byte("\n"))
+	if len(bytes.Trim(before, "[ \t")) == 0 && len(behind) < maxLine && !besides.Match(behind) {
+		return 0
+	}
+	return number
+}
+
+// besides is what is between two objects of a list.
+var besides = regexp.MustCompile(`\}\s*,\s*\{`)
 
 // maxLine is how much of a line is looked at for what it is.
 const maxLine = 8 << 10
@@ -271,7 +307,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, noun: t.noun, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {

@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -87,6 +88,46 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 				t.Errorf("%s of %q shows %q", reason, line, hidden)
 			}
 		}
+	}
+}
+
+// TestALineOfManyEvents: of a file that is one line each complaint has the number of the event,
+// however the file comes.
+func TestALineOfManyEvents(t *testing.T) {
+	t.Parallel()
+	event := func(n int) string {
+		return fmt.Sprintf(`{"eventSource":"dynamodb.amazonaws.com","text":"]}{[\"\\","list":[{"a":[%d]},{}]}`, n)
+	}
+	var tally intake.Tally
+	tally.Begin("trail")
+	n := 0
+	for _, events := range []int{3, 40, 2} { // as a list that is cut between its elements
+		var parts []string
+		for range events {
+			n++
+			parts = append(parts, event(n))
+		}
+		message := []byte("[" + strings.Join(parts, ", ") + "]")
+		tally.Message(message, 1)
+		for i, at := n-events+1, 1; i <= n; i, at = i+1, at+len(event(i))+2 {
+			switch i {
+			case 7:
+				tally.Bad(cloudtrail.ReasonQuery, message[at:at+20])
+			case 45:
+				tally.Bad(cloudtrail.ReasonBatch, message[at:at+20])
+			default:
+				tally.Good(&sample.Record{})
+			}
+		}
+	}
+	r := tally.Reading()
+	for _, f := range r.Faults {
+		if want := map[sample.Reason]int64{cloudtrail.ReasonQuery: 7, cloudtrail.ReasonBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(f.String(), fmt.Sprintf("trail, line 1, record %d: ", want)) {
+			t.Errorf("%s is record %d, want %d: %s", f.Reason, f.Record, want, f.String())
+		}
+	}
+	if len(r.Faults) != 2 || !strings.Contains(r.Covers(), "95% of the events") {
+		t.Errorf("%+v: %s", r.Faults, r.Covers())
 	}
 }
 

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -21,8 +22,11 @@ func (r *Reading) Covers() string {
 	if !r.Partial() {
 		return ""
 	}
-	return fmt.Sprintf("This verdict covers %s of the lines. Of the others nothing is known.", r.percent())
+	return fmt.Sprintf("This verdict covers %s of the %s. Of the others nothing is known.", r.percent(), r.lines())
 }
+
+// lines says what was read, in the plural.
+func (r *Reading) lines() string { return cmp.Or(r.noun, "lines") }
 
 // percent writes the share, rounded down, so that what is not all is never 100%.
 func (r *Reading) percent() string {
@@ -55,9 +59,9 @@ func (r *Reading) why() string {
 	case all == 1 && r.Good == 0:
 		return "the only line could not be counted"
 	case r.Good == 0:
-		return fmt.Sprintf("none of %s lines could be counted", wording.Count(all))
+		return fmt.Sprintf("none of %s %s could be counted", wording.Count(all), r.lines())
 	}
-	return fmt.Sprintf("only %s of %s lines could be counted", wording.Count(r.Good), wording.Count(all))
+	return fmt.Sprintf("only %s of %s %s could be counted", wording.Count(r.Good), wording.Count(all), r.lines())
 }
 
 // Least returns the words for units that are not known and so the least; empty when they
@@ -131,6 +135,9 @@ func (f *Fault) String() string {
 	s := place(f.File)
 	if f.Line > 0 {
 		s += fmt.Sprintf(", line %d", f.Line)
+	}
+	if f.Record > 0 {
+		s += ", record " + wording.Count(f.Record)
 	}
 	if f.Text != "" {
 		s += ": " + wording.Quote(f.Text)
