@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -49,7 +50,7 @@ func (r *Result) report() *digest.Report {
 // notes are what a report of files says beside how many samples were counted.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.Least()}, r.Samples.FaultSentences(), r.Notes) {
+	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.Least(), r.Samples.Computed()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -173,10 +174,14 @@ func (r *Result) verdict() string {
 		return s.Unjudged() + "\n"
 	case s.Partial() && len(r.Findings) == 0:
 		return "No hot keys in what could be read. " + s.Covers() + "\n"
-	case s.Partial():
-		return s.Covers() + "\n\n"
 	case len(r.Findings) > 0:
-		return ""
+		text := ""
+		for _, sentence := range []string{s.Covers(), s.LowerBound()} {
+			if sentence != "" {
+				text += wrap(sentence) + "\n\n"
+			}
+		}
+		return text
 	case len(r.Gaps) > 0:
 		return "No hot keys in what could be read.\n"
 	case s.AtLeast():
@@ -198,6 +203,12 @@ func (r *Result) samplesRead() string {
 	}
 	if least := r.Samples.Least(); least != "" {
 		b.WriteString(least + "\n")
+	}
+	if computed := r.Samples.Computed(); computed != "" && r.Samples.Judged {
+		b.WriteString(wrap(computed) + "\n")
+	}
+	for _, sentence := range intake.OtherKeys(r.Tables, r.Findings) {
+		b.WriteString(sentence + "\n")
 	}
 	if unrated := r.Samples.Unrated(); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
 		b.WriteString(wrap(unrated) + "\n")

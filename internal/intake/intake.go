@@ -45,6 +45,8 @@ type Reading struct {
 	// unrated counts the samples that could state a sampling rate below 1, and state neither
 	// that nor the calls that they come from.
 	unrated int64
+	// sized counts the samples that tell a size and no units.
+	sized int64
 	// noun is what most that was read is, in the plural; lines when empty.
 	noun string
 }
@@ -118,11 +120,11 @@ type Tally struct {
 	// mapping can change them.
 	Fields Fields
 
-	good, unsized, unrated int64
-	bad                    map[sample.Reason]int64
-	faults                 map[sample.Reason]*faults
-	unread                 []string
-	unreadFiles            int
+	good, unsized, unrated, sized int64
+	bad                           map[sample.Reason]int64
+	faults                        map[sample.Reason]*faults
+	unread                        []string
+	unreadFiles                   int
 
 	file    string
 	open    bool
@@ -165,8 +167,11 @@ func (t *Tally) Good(r *sample.Record) {
 	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.Rated() {
 		t.unrated++
 	}
-	if r.Estimated && r.Bytes == 0 {
+	switch {
+	case r.Estimated && r.Bytes == 0:
 		t.unsized++
+	case r.Estimated:
+		t.sized++
 	}
 }
 
@@ -307,7 +312,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, noun: t.noun, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, sized: t.sized, noun: t.noun, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
@@ -128,6 +129,59 @@ func TestALineOfManyEvents(t *testing.T) {
 	}
 	if len(r.Faults) != 2 || !strings.Contains(r.Covers(), "95% of the events") {
 		t.Errorf("%+v: %s", r.Faults, r.Covers())
+	}
+}
+
+// TestOtherKeys: much that was throttled without anything found may be counted by another key.
+func TestOtherKeys(t *testing.T) {
+	t.Parallel()
+	orders := detect.Target{Table: "orders"}
+	table := func(served, throttled int64) []detect.Table {
+		return []detect.Table{{Target: orders, Requests: served, Throttled: detect.Throttled{Requests: throttled}}}
+	}
+	var found detect.Finding
+	found.Target = orders
+	if all := intake.OtherKeys(table(15_000, 5200), nil); len(all) != 1 || !strings.Contains(all[0], "orders: 25.7% of the requests seen were throttled") {
+		t.Errorf("a quarter throttled and nothing found: %q", all)
+	}
+	for story, all := range map[string][]string{
+		"a finding":       intake.OtherKeys(table(15_000, 5200), []detect.Finding{found}),
+		"few throttled":   intake.OtherKeys(table(15_000, 120), nil),
+		"hardly any seen": intake.OtherKeys(table(10, 9), nil),
+	} {
+		if len(all) > 0 {
+			t.Errorf("%s: %q", story, all)
+		}
+	}
+}
+
+// TestUnitsThatAreNotReported: which are the least, and which are computed from sizes.
+func TestUnitsThatAreNotReported(t *testing.T) {
+	t.Parallel()
+	count := func(records ...sample.Record) intake.Reading {
+		var tally intake.Tally
+		tally.Begin("a")
+		for i := range records {
+			tally.Good(&records[i])
+		}
+		return tally.Reading()
+	}
+	least, sized, told := sample.Record{Estimated: true}, sample.Record{Estimated: true, Bytes: 900}, sample.Record{WCU: 1000}
+	for _, c := range []struct {
+		story           string
+		r               intake.Reading
+		bound, computed string
+	}{
+		{"least", count(least, least), "100% of the samples count as the least", ""},
+		{"half of them", count(least, told), "50% of the samples", ""},
+		{"sizes", count(sized, told), "", "Units of 1 of 2 samples are computed from sizes. They are rather too low"},
+		{"all told", count(told), "", ""},
+	} {
+		for _, said := range [][2]string{{c.r.LowerBound(), c.bound}, {c.r.Computed(), c.computed}} {
+			if !strings.Contains(said[0], said[1]) || (said[0] == "") != (said[1] == "") {
+				t.Errorf("%s: %q, want %q", c.story, said[0], said[1])
+			}
+		}
 	}
 }
 

@@ -74,6 +74,25 @@ func (r *Reading) Least() string {
 		wording.Count(r.Unsized), wording.Count(r.Good))
 }
 
+// LowerBound says of figures that follow which rest on such units; empty where few samples do.
+func (r *Reading) LowerBound() string {
+	if !r.AtLeast() {
+		return ""
+	}
+	return fmt.Sprintf("What is said of loads is a lower bound: %s of the samples count as the least that they can have cost. A number of shards means that many or more.",
+		wording.Percent(float64(r.Unsized)/float64(r.Good)))
+}
+
+// Computed says that units are computed from sizes, and in which direction they may be wrong;
+// empty where few are.
+func (r *Reading) Computed() string {
+	if r.sized == 0 || float64(r.sized) < leastFrom*float64(r.Good) {
+		return ""
+	}
+	return fmt.Sprintf("Units of %s of %s samples are computed from sizes. They are rather too low: strongly consistent reads and transactions that are not told as such cost more, and so does an update that made an item smaller. They are too high where a size is more than the item's, such as a whole request's.",
+		wording.Count(r.sized), wording.Count(r.Good))
+}
+
 // Unrated says that every line was taken for all that there was, where none states a rate below
 // 1, and how to state one; empty where some do, and where lines are in a form that has no rate.
 func (r *Reading) Unrated() string {
