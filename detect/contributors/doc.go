@@ -5,5 +5,7 @@
 // only of minutes. What W and R can have been follows from the table's own consumption:
 // the key has no more reads than the table, and no more writes. Where that leaves open
 // whether a key was over a limit it is possible, and not over. A minute's mean is a lower
-// bound of its highest second, so that a key may be proven over, and never healthy.
+// bound of its highest second, so that no key is proven healthy. AWS calls the values
+// approximate, and they are of load that was served: a key above a limit of which nothing was
+// throttled has its items on several partitions, or a little less load.
 package contributors
