@@ -1,6 +1,9 @@
 package sample
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Cause is why DynamoDB throttled a request: the one of its throttling reasons
 // that says what to do about it.
@@ -79,13 +82,16 @@ func ThrottleCause(text, index string) Cause {
 }
 
 // notThrottled and throttled are the words for a request that was not throttled, and for one
-// that was for a reason that is not told, in lower case. A failed condition is no throttle: it
+// that was for a reason that is not told, in any case. A failed condition is no throttle: it
 // consumes what the write would have.
 var (
-	notThrottled = words("", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null",
-		"ok", "success", "succeeded", "conditionalcheckfailedexception")
-	throttled = words("1", "ja", "t", "throttle", "throttled", "throttledexception", "throttling", "throttlingerror", "throttlingexception",
-		"true", "y", "yes", "requestthrottled", "requestthrottledexception")
+	notThrottled = []string{
+		"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
+		"ConditionalCheckFailedException",
+	}
+	throttled = []string{
+		"1", "ja", "t", "throttle", "throttled", "ThrottledException", "throttling", "true", "y", "yes", "RequestThrottled", "RequestThrottledException",
+	}
 )
 
 // refusals are what texts of DynamoDB have in them that say that a request was throttled: its
@@ -95,27 +101,19 @@ var refusals = []string{
 	"provisioned throughput for the table was exceeded", "exceeds the current capacity", "exceeds the allowed throughput", "exceeds the current throughput limit",
 }
 
-func words(all ...string) map[string]bool {
-	set := make(map[string]bool, len(all))
-	for _, word := range all {
-		set[word] = true
-	}
-	return set
-}
-
 // ParseThrottle reads what others write of whether a request was throttled: yes or no, in
 // several words, or DynamoDB's reason or exception. It returns the text of a throttled
 // record, empty for a request that was not throttled. known is false of any other text, such as
 // an HTTP status, which does not tell a throttled request from one that was rejected for
 // another reason.
 func ParseThrottle(text string) (reason string, known bool) {
-	lower := strings.ToLower(strings.TrimSpace(text))
 	switch {
-	case notThrottled[lower]:
+	case isWord(text, notThrottled):
 		return "", true
-	case throttled[lower]:
+	case isWord(text, throttled):
 		return text, true
 	}
+	lower := strings.ToLower(text)
 	for _, refusal := range refusals {
 		if strings.Contains(lower, refusal) {
 			return text, true
@@ -124,10 +122,8 @@ func ParseThrottle(text string) (reason string, known bool) {
 	return text, false
 }
 
-// deniesThrottle reports whether the reason of a throttled record says that it was not.
-func deniesThrottle(reason string) bool {
-	return len(reason) <= maxDenial && notThrottled[strings.ToLower(strings.TrimSpace(reason))]
+// isWord reports whether a text is one of some words, but for its case and the blanks around it.
+func isWord(text string, words []string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(words, func(word string) bool { return len(word) == len(text) && strings.EqualFold(word, text) })
 }
-
-// maxDenial is the length of the longest text that is looked at for a denial, in bytes.
-const maxDenial = 64

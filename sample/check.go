@@ -45,7 +45,7 @@ func (r *Record) Check() Reason {
 	if reason := r.checkAmounts(); reason != "" {
 		return reason
 	}
-	if r.Throttle != "" && deniesThrottle(r.Throttle) {
+	if r.Throttle != "" && isWord(r.Throttle, notThrottled) {
 		return ReasonBadThrottle
 	}
 	return ""
