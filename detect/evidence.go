@@ -73,6 +73,16 @@ type Retries struct {
 	Callers []CallerRetries `json:"callers"`
 }
 
+// FailedShare returns the share of the calls of the finding's key in its last minute that
+// failed for good; false where none is known to have.
+func (f *Finding) FailedShare() (float64, bool) {
+	if f.Evidence == nil || f.Evidence.Retries == nil || f.Evidence.Retries.Failed.Value < 1 {
+		return 0, false
+	}
+	r := f.Evidence.Retries
+	return min(1, Ratio(r.Failed.Value, r.Calls)), true
+}
+
 // SentCalls is how calls were sent.
 type SentCalls struct {
 	// Calls were made, in so many Attempts. Refused are the attempts after which a call

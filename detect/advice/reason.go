@@ -255,7 +255,7 @@ func undetermined(f *detect.Finding) string {
 		return fmt.Sprintf("The verdict on splits could go by %s of the key's load, from its first second near or above the limit on. It takes %s to say whether splits would help: a load that moves slowly looks like one that is spread.", wording.Seconds(s.Seconds), wording.Seconds(detect.SplitSeconds))
 	}
 	if s.Direction == detect.Rising || s.Direction == detect.Falling {
-		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue whose tail follows its head: a split helps until the tail reaches the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))
+		return fmt.Sprintf("The load moves over the sort keys, %s, in several places at once, as of a queue, of which items are deleted behind those that are put: a split helps until the last of these places has passed the sort key of the split, and then all of it is in one part again. Nothing seen says that this lasts. %s", s.Direction, residual(f, s))
 	}
 	return "The sort keys that were seen do not decide whether DynamoDB can split the key's items. " + residual(f, s)
 }

@@ -116,10 +116,11 @@ func TestReadsOfLargeItemsWantProof(t *testing.T) {
 }
 
 // TestWhetherASplitIsPossible: of a key that may be one item it is not said that DynamoDB will
-// split it.
+// split it, nor of one whose items may be on several partitions already that it has not.
 func TestWhetherASplitIsPossible(t *testing.T) {
 	t.Parallel()
-	for reason, says := range map[detect.Reason]string{detect.Undetermined: "are in one unless DynamoDB splits them.", detect.Splittable: "are in one until DynamoDB splits them."} {
+	const says = "the key's items are in several only where DynamoDB has split them."
+	for _, reason := range []detect.Reason{detect.Undetermined, detect.Splittable} {
 		steps := fixes.New().Steps(with(hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1)), func(c *fixes.Case) { c.Reason = reason }))
 		if last := steps[len(steps)-1].Text; !strings.Contains(last, says) {
 			t.Errorf("%s: %s", reason, last)

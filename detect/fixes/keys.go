@@ -20,11 +20,33 @@ func splitOf(c *Case) *detect.Split {
 	return c.Evidence.Split
 }
 
+// onlyTogether reports whether the key's reads and writes are over what a partition serves
+// only if both count together, which by the Guide they do not.
+func (c *Case) onlyTogether() bool {
+	return c.Severity == detect.Info && c.Combined > 1 && c.Utilization <= 1 && c.throttled() == 0
+}
+
+// cachedFrom is the part of reads in what a key has of both limits from which a cache of them
+// is worth naming.
+const cachedFrom = 0.25
+
+// seeWhetherThrottled is for a key of which nothing is throttled by the Guide.
+func seeWhetherThrottled(_ *Adviser, c *Case) (fix, bool) {
+	if !c.onlyTogether() {
+		return fix{}, false
+	}
+	text := fmt.Sprintf("See whether DynamoDB throttles requests, which the %s's metrics ReadKeyRangeThroughputThrottleEvents and WriteKeyRangeThroughputThrottleEvents say: if neither shows it, there is nothing to do.", c.tableOrIndex())
+	if reads := c.Peak.RCU.Value / detect.Units(detect.PartitionRead) / c.Combined; reads >= cachedFrom {
+		text += fmt.Sprintf(" If one does, cache the reads, as far as they repeat and need not be strongly consistent: they are %s of what the key has of both limits.", wording.Percent(reads))
+	}
+	return fix{text: text, basis: "nothing is changed", after: c.after(1, 1), place: ahead}, true
+}
+
 // splitForHeat is to wait while DynamoDB may split the key's items. Nobody waits for it
 // where a partition holds back the writes of a whole table, where the key is all there
 // is of one, or where reads can be answered elsewhere sooner.
 func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
-	if c.Reason != detect.Splittable || c.overdue() {
+	if c.Reason != detect.Splittable || c.overdue() || c.onlyTogether() {
 		return fix{}, false
 	}
 	lasts := "if the load lasts"
@@ -38,16 +60,23 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 	if c.throttled() > 0 {
 		splits += " Until then requests above the limit are throttled."
 	}
+	wait := "Wait some minutes before changing keys"
+	if failed, known := c.FailedShare(); known && failed >= worthShare {
+		wait = fmt.Sprintf("Shed load now, or let callers %s later, since %s of all requests failed for good in the last minute; and wait some minutes before changing keys", detect.Side(c.Kind, "write", "read"), wording.Percent(failed))
+	}
 	f := fix{
 		basis: "the load was below the limit, and whether DynamoDB splits then is not published",
-		text:  fmt.Sprintf("Wait some minutes before changing keys: adaptive capacity can split this, %s.%s If it comes in bursts shorter than that, go on with the next steps.", lasts, splits),
+		text:  fmt.Sprintf("%s: adaptive capacity can split this, %s.%s", wait, lasts, splits),
+	}
+	f.then = func(string) string {
+		return f.text + " If it comes in bursts shorter than that, go on with the next steps."
 	}
 	if s != nil && s.Splits > 0 {
 		f.after = detect.NewAfter(c.Kind, s.Residual, s.Residual)
 		f.basis = fmt.Sprintf("the load of the last %s, split as DynamoDB likely would", wording.Seconds(s.Seconds))
 	}
 	if why := c.notToWait(); why != "" {
-		f.place = last
+		f.place, f.then = last, nil
 		f.text = fmt.Sprintf("Meanwhile adaptive capacity can split this after some minutes, %s. Do not wait for it: %s.", lasts, why)
 	}
 	return f, true
@@ -303,7 +332,7 @@ func remarks(c *Case) (all []detect.Step) {
 	if c.Kind == detect.HotGSIKey {
 		add(detect.ActionIndex, "indexes", "The key is one of an index: while its partition is full, DynamoDB throttles writes to the table itself, whatever their own keys. An index holds only items that have its key: a sparse index is one that leaves out what no query wants.")
 	}
-	if _, starved := starvedTable(nil, c); !starved {
+	if _, starved := starvedTable(nil, c); !starved && !c.onlyTogether() {
 		add(detect.ActionCapacity, "capacity", capacityRemark(c))
 	}
 	return all
@@ -324,10 +353,8 @@ func waitedEnough(c *Case) string {
 func capacityRemark(c *Case) string {
 	limit := wording.PerSecond(detect.Limit(c.Kind), c.Kind)
 	of := c.tableOrIndex()
-	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in one until DynamoDB splits them.", limit)
+	text := fmt.Sprintf("Raising the table's capacity will not help by itself: one partition serves %s a second whatever the table is provisioned for, and the key's items are in several only where DynamoDB has split them.", limit)
 	switch c.Reason {
-	case detect.Undetermined: // of one item there is nothing to split
-		text = strings.Replace(text, "until", "unless", 1)
 	case detect.HotItem:
 		text = fmt.Sprintf("Raising the table's capacity will not help: one item is held to %s a second whatever the table is provisioned for.", limit)
 	case detect.LSIBlocked:
@@ -342,8 +369,8 @@ func capacityRemark(c *Case) string {
 		if c.Rolling != nil {
 			on = fmt.Sprintf("the key of one %s", c.Rolling.Period)
 		}
-		text += fmt.Sprintf(" With %.0f%% of the load on %s, throttling begins at about %s%s a second of the whole %s, as long as the shares stay as they were in the seconds in which it was seen",
-			100*c.Share, on, wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"), of)
+		text += fmt.Sprintf(" With %.0f%% of the %s on %s, throttling %s at about %s%s a second of the whole %s, as long as the shares stay as they were in the seconds in which it was seen",
+			100*c.Share, detect.Side(c.Kind, "writes", "reads"), on, detect.Side(c.Kind, "begins", "may begin"), wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"), of)
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

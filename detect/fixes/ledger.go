@@ -58,6 +58,7 @@ type entry struct {
 
 // ledger is every fix for a hot key, the least effort first.
 var ledger = []entry{
+	{detect.ActionWait, detect.EffortNone, "capacity", seeWhetherThrottled},
 	{detect.ActionWait, detect.EffortNone, "waiting", splitForHeat},
 	{detect.ActionWait, detect.EffortNone, "waiting", throttlesStill},
 	{detect.ActionShard, detect.EffortNone, "shards", oneShard},

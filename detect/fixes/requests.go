@@ -132,10 +132,14 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 	if r := c.Evidence.Retries; r != nil {
 		basis = fmt.Sprintf("%s of %s attempts were refused, and each request was sent %.1f times", wording.Percent(detect.Ratio(r.Refused, r.Attempts)), wording.About(r.Attempts), r.Amplification)
 	}
+	least := 1 - share
+	if r := c.Evidence.Retries; r != nil && !r.Partial {
+		least = 1 // what is sent again is not in the demand
+	}
 	return fix{
 		text:  fmt.Sprintf("Let clients back off exponentially, with jitter and a limit on attempts: at least %s attempts on the key were throttled in %s, and retries at once are load on the same partition.", wording.Count(n), wording.Hottest(c.Evidence.Seconds)),
 		basis: basis,
-		after: c.after(1-share, 1),
+		after: c.after(least, 1),
 	}, true
 }
 
@@ -179,8 +183,8 @@ func conditionalWrite(_ *Adviser, c *Case) (fix, bool) {
 	}
 	left := 1 - c.OwnShare()*part/2
 	return fix{
-		text: fmt.Sprintf("Replace transactions by conditional writes, where a transaction writes only this item or a condition can guard it: %.0f%% of the key's write units are transactional, which costs twice. The peak is then about %s write units a second instead of %s.",
-			100*part, wording.About(c.peak()*left), wording.About(c.peak())),
+		text: fmt.Sprintf("Replace transactions by conditional writes, where a transaction writes only this item or a condition can guard it: %.0f%% of the key's write units are transactional, which costs twice. The peak is then about %s write units a second instead of %s. Where the transaction is needed put several changes into one, or divide the item over some that each transaction chooses one of at random, and sum them on reading. Transactions on one item at the same time also cancel one another (TransactionConflict), and the key has about %s of them a second.",
+			100*part, wording.About(c.peak()*left), wording.About(c.peak()), wording.Significant(c.requests(sample.TransactWriteItems, sample.ExecuteTransaction))),
 		basis: "the operations of the requests", after: c.after(left, left),
 	}, true
 }
@@ -262,6 +266,8 @@ func cache(_ *Adviser, c *Case) (fix, bool) {
 		text += " DAX passes strongly consistent reads through, and these all are: DAX spares nothing before they are eventually consistent."
 	case strong >= worthShare:
 		text += " DAX passes strongly consistent reads through: only the others gain."
+	case strong == 0 && c.Evidence != nil && c.Evidence.Records >= detect.MinRecords:
+		text += " By the samples none of them is strongly consistent, so that DAX can answer them all."
 	}
 	f.text = text
 	return f, true

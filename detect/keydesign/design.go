@@ -38,7 +38,9 @@ type traits struct {
 	fits                float64
 	other, otherHottest string
 	alike               int
-	every               bool
+	// beside are other keys that have about as much as share is.
+	beside []string
+	every  bool
 	// index reports whether it is that of an index, or of a table that the policy
 	// says is sharded by numbers: there, bare numbers are shards.
 	index bool
@@ -91,9 +93,14 @@ func (t traits) carry(partitions float64) string {
 }
 
 // beginsAt says at which load of all keys together the one with the most load fills its
-// partition. That is no bound of what all are served: the others go on.
+// partition. That is no bound of what all are served: the others go on, and of reads the
+// partition may serve more.
 func (t traits) beginsAt() string {
-	return fmt.Sprintf("throttling begins at about %s of all keys together", t.amountOf(1/t.share))
+	begins := "begins"
+	if t.reads {
+		begins = "may begin"
+	}
+	return fmt.Sprintf("throttling %s at about %s of all keys together", begins, t.amountOf(1/t.share))
 }
 
 // inOnePartition is what these hold for: DynamoDB can split a key's items.
@@ -267,8 +274,16 @@ func dominantKey(t traits) (detect.Design, bool) {
 		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s from its first request to its last: with that share %s then%s.",
 			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.beginsAt(), inOnePartition)}, true
 	}
-	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s: with that share %s%s.",
-		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), t.beginsAt(), inOnePartition)}, true
+	beside := ""
+	switch {
+	case len(t.beside) == 0:
+	case t.other == "": // it has no name here, nor need the others
+		beside = fmt.Sprintf(", and %d of the others about as much each", len(t.beside))
+	default:
+		beside = fmt.Sprintf(", and %s about as much", wording.List(t.beside))
+	}
+	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s%s: with that share %s%s.",
+		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), beside, t.beginsAt(), inOnePartition)}, true
 }
 
 // burstyKey judges a key that is one of many in the long run, and too much for its

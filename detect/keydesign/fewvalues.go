@@ -95,9 +95,13 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 		named := shardNames(v.Hottest.Key, shards, p)
 		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: %s.", index, named, because)}, capacity}
 	}
-	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it: tenant#entity, customer#product#country or device#date, as the queries allow. " +
-		fmt.Sprintf("Where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +
-		"Ask `reporter analyze --candidate` how a key would do."}, capacity}
+	number := ""
+	if v.Hottest.KeyType == sample.TypeNumber {
+		number = "The key is a number, and such a key is text: it needs a new attribute of type S as partition key, and so a new table or index. "
+	}
+	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it, such as tenant#entity, customer#product#country or device#date, as the queries allow; " +
+		fmt.Sprintf("where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +
+		number + "Ask `reporter analyze --candidate` how a key would do."}, capacity}
 }
 
 // AddSplits adds that DynamoDB may split the items of the values that are hot, to the advice

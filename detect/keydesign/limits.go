@@ -15,6 +15,8 @@ const (
 	// dominantShare is the share of a key that stands out, majorityShare that of one
 	// with more than all others.
 	dominantShare, majorityShare = 0.1, 0.5
+	// aboutAsMuch is the part of the largest load from which another key's is about as much.
+	aboutAsMuch = 0.9
 	// unknownShares is the deviation of shares from which they are not known.
 	unknownShares = 0.1
 	// flushedShare is the part of a load with the times of flushes from which seconds do

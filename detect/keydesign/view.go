@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -50,9 +51,30 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
 		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
-		other: other, alike: alike, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(alike)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
+		other: other, alike: alike, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(alike)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), beside: asLarge(v.Top, largest.key, readMostly(v)), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
+}
+
+// asLarge names the keys that have about as much of the writes, or of the reads, as the one
+// that has most.
+func asLarge(top []detect.TopKey, most sample.Key, reads bool) (keys []string) {
+	load := func(k detect.TopKey) float64 {
+		if reads {
+			return k.RCU
+		}
+		return k.WCU
+	}
+	i := slices.IndexFunc(top, func(k detect.TopKey) bool { return k.Key == most.Text && k.KeyType == most.Type })
+	if i < 0 {
+		return nil
+	}
+	for j, k := range top {
+		if j != i && load(k) >= aboutAsMuch*load(top[i]) {
+			keys = append(keys, wording.Quote(k.Key))
+		}
+	}
+	return keys
 }
 
 // CompareViews orders views of the same traffic, the better key first: by the

@@ -24,6 +24,8 @@ func Headline(f *detect.Finding) string {
 		return "the key has few values, and the hottest needs more than one partition serves"
 	case f.Kind == detect.LowCardinalityKey && f.Severity == detect.Warning:
 		return "the key has few values, and what one partition serves bounds each"
+	case f.Severity == detect.Critical && isOver(f) && f.Kind == detect.HotKeyRead && isThrottled(f):
+		return "requests exceed what one partition is certain to serve, and some are throttled"
 	case f.Severity == detect.Critical && isOver(f) && f.Kind == detect.HotKeyRead:
 		return "requests exceed what one partition is certain to serve, so that some may be throttled"
 	case f.Severity == detect.Critical && isOver(f):

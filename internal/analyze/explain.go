@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
@@ -22,6 +23,8 @@ type keySeconds struct {
 	target  detect.Target
 	key     sample.Key
 	seconds []whatif.Second
+	// write and read are its load in these seconds together.
+	write, read sampling.Total
 }
 
 // find returns the seconds of a key by its text, in every table and index.
@@ -42,6 +45,8 @@ func (s *sketches) find(key string) []keySeconds {
 				of = &keySeconds{target: w.Target, key: k.Key}
 				byID[id{w.Target, k.Key.Type}] = of
 			}
+			of.write.Add(totalled(k.Low.Write, k.Err.Write, k.WriteSpread, &k.Draws))
+			of.read.Add(totalled(k.Low.Read, k.Err.Read, k.ReadSpread, &k.Draws))
 			of.seconds = append(of.seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
 		}
 	}
@@ -53,6 +58,11 @@ func (s *sketches) find(key string) []keySeconds {
 		return cmp.Or(compareTargets(a.target, b.target), cmp.Compare(a.key.Type, b.key.Type))
 	})
 	return all
+}
+
+// totalled returns what is known of a key's load in a second.
+func totalled(low, missing sample.Milli, s sketch.Spread, d *sketch.Draws) (sampling.Amounts, sampling.Second) {
+	return sampling.NewAmounts(low, missing, s), sampling.Second{Estimate: sampling.Estimate{Units: detect.Units(low), Spread: s}, Assumed: d.Assumed > 0}
 }
 
 func compareTargets(a, b detect.Target) int {
@@ -71,6 +81,7 @@ type explanation struct {
 	ofMany      []*detect.Finding // those that are about more than one key, but for information
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
+	policy      func(detect.Target) detect.Policy
 	roots       map[string]*detect.Finding // what incidents are about, by their IDs
 }
 
@@ -80,7 +91,7 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), roots: rootsByIncident(r.Findings)}
+	e := &explanation{code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), roots: rootsByIncident(r.Findings)}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
@@ -280,17 +291,23 @@ func figures(p *page, f *detect.Finding, m measure) {
 		p.fact("resolved", "near or above the limit until %s", f.LastSeen.UTC().Format("2006-01-02 15:04:05 MST"))
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
-		who := ""
+		who, all := "", "load"
 		switch f.Kind {
 		case detect.LowCardinalityKey:
 			who = "the hottest value has "
 		case detect.MovingHotSpot:
 			who, in = "the hottest of the keys had ", "the seconds in which that was seen"
 		}
-		p.fact("share", "%s%s of the load of %s in %s", who, wording.Percent(f.Share), target(f.Target), in)
+		if f.Kind.OfKey() {
+			all = detect.Side(f.Kind, "writes", "reads")
+		}
+		p.fact("share", "%s%s of the %s of %s in %s", who, wording.Percent(f.Share), all, target(f.Target), in)
 	}
 	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
 		p.fact("throttled", "up to %s units in the second of the peak", wording.About(lost))
+	}
+	if share, failed := f.FailedShare(); failed {
+		p.fact("failed", "%s of the requests in the last %s failed for good, after all their attempts", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds))
 	}
 }
 
@@ -344,13 +361,16 @@ func overText(f *detect.Finding) string {
 	}
 	if f.PossibleSeconds > 0 {
 		possible := wording.Seconds(f.PossibleSeconds) + " possibly above " + limit
+		if m := measureOf(f); f.Kind.OfKey() && f.Combined > 1 && m.peak.High <= m.limit {
+			possible = wording.Seconds(f.PossibleSeconds) + " in which reads and writes are above what a partition serves only if both count together, see below"
+		}
 		if m := measureOf(f); f.Kind.OfKey() && m.mean.Value-decided*(m.mean.Value-m.mean.Low) > m.limit {
 			possible += fmt.Sprintf(", and the mean of %s is proven above it", wording.Seconds(int(f.Seconds)))
 		}
 		parts, limit = append(parts, possible), "it"
 	}
 	if f.SaturatedSeconds > 0 {
-		parts = append(parts, wording.Plateau(f.SaturatedSeconds)+" in which what was served levelled off just at "+limit)
+		parts = append(parts, fmt.Sprintf("%s in which %.0f to %.0f%% of %s was served", wording.Plateau(f.SaturatedSeconds), 100*detect.SaturatedFrom, 100*detect.SaturatedTo, limit))
 	}
 	if len(parts) == 0 && isLoad(f.Kind) {
 		return "no second above the limit"
@@ -583,7 +603,7 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	}
 	write, read := writes.Low.Plus(writes.Err).Write, reads.Low.Plus(reads.Err).Read
 	p.line("%s in %s", printable(s.key.Text), target(s.target))
-	p.paragraph(2, "  ", noFinding(write, read))
+	p.paragraph(2, "  ", noFinding(s.key.Text, write, read, e.policy(s.target)))
 	for _, of := range e.ofMany {
 		if words := concerns(of, s); words != "" {
 			p.paragraph(2, "  ", words)
@@ -591,13 +611,45 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 	}
 	p.heading("Load")
 	samples := ""
-	if t := e.tables[s.target]; t.Provable.WCU > 0 || t.Provable.RCU > 0 {
+	if e.isSampled(s.target) {
 		samples = ", as they estimate it"
 		p.paragraph(2, "  ", "Not every request was sampled: of one second they may show far more than there was, or less.")
 	}
 	p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
 	p.fact("reads", "up to %s RCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
+	e.means(p, s)
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
+}
+
+// isSampled reports whether not every request of a table or index was sampled.
+func (e *explanation) isSampled(of detect.Target) bool {
+	t := e.tables[of]
+	return t.Provable.WCU > 0 || t.Provable.RCU > 0
+}
+
+// means writes what a key had on average of all seconds of its table or index.
+func (e *explanation) means(p *page, s keySeconds) {
+	all := e.tables[s.target].Seconds
+	if all < int64(len(s.seconds)) {
+		return
+	}
+	var means []string
+	for _, of := range []struct {
+		total sampling.Total
+		unit  string
+	}{{s.write, "WCU"}, {s.read, "RCU"}} {
+		of.total.Pass(all - int64(len(s.seconds)))
+		if of.total.Value() > 0 {
+			means = append(means, wording.Figure(of.total.Mean(0))+" "+of.unit)
+		}
+	}
+	if len(means) > 0 {
+		of := "in which " + target(s.target) + " had load"
+		if e.isSampled(s.target) {
+			of = "of which there are samples of " + target(s.target)
+		}
+		p.fact("mean", "%s a second, over the %s %s", wording.List(means), wording.Seconds(int(all)), of)
+	}
 }
 
 // concerns says what a finding about more than one key has to do with a key that has none of
@@ -623,15 +675,17 @@ func concerns(of *detect.Finding, s keySeconds) string {
 // it; above, the figure is said.
 const notClose = 0.5
 
-// noFinding returns why there is none, given a key's highest seconds: with few
-// samples a key may look hot without being so.
-func noFinding(write, read sample.Milli) string {
+// noFinding returns why there is none, given a key's highest seconds and the policy of its
+// table: with few samples a key may look hot without being so.
+func noFinding(key string, write, read sample.Milli, p detect.Policy) string {
 	highest := max(detect.Ratio(detect.Units(write), detect.Units(detect.PartitionWrite)), detect.Ratio(detect.Units(read), detect.Units(detect.PartitionRead)))
-	if write > detect.ShareOf(detect.PartitionWrite, detect.DefaultWarning) || read > detect.ShareOf(detect.PartitionRead, detect.DefaultWarning) {
-		return "No finding: the load may have been close to what one partition serves, but nothing proves it, or the policy excludes the key."
-	}
-	if highest > notClose {
-		return fmt.Sprintf("No finding: a second has up to %s of what one partition serves, and a warning is of more than %s, unless a policy says otherwise.", wording.Percent(highest), wording.Percent(detect.DefaultWarning))
+	switch {
+	case p.Excludes(key):
+		return "No finding: the policy excludes the key."
+	case highest > p.Warning:
+		return "No finding: the load may have been close to what one partition serves, but nothing proves it."
+	case highest > notClose:
+		return fmt.Sprintf("No finding: a second has up to %s of what one partition serves, and a warning is of more than %s.", wording.Percent(highest), wording.Percent(p.Warning))
 	}
 	return "No finding: the load is not close to what one partition serves."
 }

@@ -63,7 +63,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("a peak of 1,323 of which the samples show %v: %s", highest, p)
 		}
 	}
-	e = &explanation{ofMany: []*detect.Finding{{KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}}, Kind: detect.HotPartition}}}
+	e = &explanation{policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() }, ofMany: []*detect.Finding{{KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}}, Kind: detect.HotPartition}}}
 	for table, refused := range map[string]bool{"orders": true, "carts": false} {
 		p = &page{}
 		e.withoutFinding(p, keySeconds{target: detect.Target{Table: table}, seconds: []whatif.Second{second(100, 300)}})
@@ -84,7 +84,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		t.Errorf("a retry storm is headed %q", got)
 	}
 	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
-	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row) in which what was served levelled off just at the limit") {
+	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row) in which 95 to 105% of the limit was served") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)
 	}
 	mean := detect.Finding{Kind: detect.HotKeyWrite, OverSeconds: new(int), PossibleSeconds: 899, Seconds: 900, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1908, Low: 1488, High: 4159}}}}
@@ -109,13 +109,16 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	if got := p.String(); !strings.Contains(got, "1,100 ▆\n") || !strings.Contains(got, "1,000┄█▃\n") {
 		t.Errorf("what is above the limit has no row above its line:\n%s", p)
 	}
-	if got := noFinding(1_800_000, 0); strings.Contains(got, "is not close") {
+	if got := noFinding("k", 1_800_000, 0, detect.DefaultPolicy()); strings.Contains(got, "is not close") {
 		t.Errorf("a key that is seen with 1,800 WCU, of which nothing is proven: %s", got)
 	}
-	if got := noFinding(800_000, 0); !strings.Contains(got, "up to 80% of what one partition serves, and a warning is of more than 80%") {
+	if got := noFinding("k", 800_000, 0, detect.DefaultPolicy()); !strings.Contains(got, "up to 80% of what one partition serves, and a warning is of more than 80%") {
 		t.Errorf("a key with just what a warning begins above: %s", got)
 	}
-	if got := noFinding(300_000, 0); !strings.Contains(got, "is not close") {
+	if got := noFinding("k#1", 1_800_000, 0, detect.Policy{Warning: 0.8, Exclude: []string{"k#*"}}); got != "No finding: the policy excludes the key." {
+		t.Errorf("a key that the policy excludes: %s", got)
+	}
+	if got := noFinding("k", 300_000, 0, detect.DefaultPolicy()); !strings.Contains(got, "is not close") {
 		t.Errorf("a key with 300 WCU: %s", got)
 	}
 }

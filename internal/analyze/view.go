@@ -150,6 +150,10 @@ func mostLoaded(v *detect.View) string {
 		}
 		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
 	}
+	mixed := ""
+	if v.WriteShare > 0 && v.WriteShare < 1 {
+		mixed = ", of reads and writes together: a write unit counts as three read units"
+	}
 	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
 		if last.Low == last.High {
 			return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
@@ -159,19 +163,25 @@ func mostLoaded(v *detect.View) string {
 	if len(all) == 0 {
 		return "no key stands out"
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, ", ") + mixed
 }
 
 // ceiling writes at which load of all keys throttling begins, by the ceiling that is nearer
 // at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
-	case c.WCU != nil && (c.RCU == nil || v.WriteShare >= 0.5):
+	case c.WCU != nil && !ceilingOfReads(v):
 		return wording.Significant(*c.WCU) + " WCU"
 	case c.RCU != nil:
 		return wording.Significant(*c.RCU) + " RCU"
 	}
 	return "-"
+}
+
+// ceilingOfReads reports whether that ceiling is of reads, of which a partition may serve more
+// than is certain.
+func ceilingOfReads(v *detect.View) bool {
+	return v.Ceiling.RCU != nil && (v.Ceiling.WCU == nil || v.WriteShare < 0.5)
 }
 
 // hottest writes the highest second of any key, in the unit nearer to its limit.
@@ -260,6 +270,8 @@ func (w *wholeTable) write(p *page) {
 	p.line("%s as a whole", target(w.Target))
 	if len(w.incidents) == 0 {
 		p.paragraph(2, "  ", "Nothing is wrong: there is no finding about it, or about a key of it.")
+	} else if w.incidents[0].Severity == detect.Info { // the worst comes first
+		p.heading("What is worth knowing, and what to do first")
 	} else {
 		p.heading("What is wrong, and what to do first")
 	}
@@ -282,7 +294,11 @@ func (w *wholeTable) write(p *page) {
 		name, unit string
 		sum        float64
 	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
-		p.fact(l.name, "%s %s in all, %s a second on average over these %s", wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), wording.Seconds(int(w.Seconds)))
+		about := ""
+		if l.sum > 0 && (w.Provable.WCU > 0 || w.Provable.RCU > 0) { // each sample stands for some requests
+			about = "about "
+		}
+		p.fact(l.name, "%s%s %s in all, %s%s a second on average over these %s", about, wording.About(l.sum), l.unit, about, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), wording.Seconds(int(w.Seconds)))
 	}
 	switch t := w.Throttled; {
 	case t.Requests > 0 && t.WCU+t.RCU > 0:
@@ -321,7 +337,11 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("most load", "%s", mostLoaded(v))
 	}
 	if c := ceiling(v); c != "-" {
-		p.fact("ceiling", "throttling begins at about %s a second of all keys together, at the observed skew, while each key is in one partition and whatever is provisioned", c)
+		begins := "begins"
+		if ceilingOfReads(v) {
+			begins = "may begin"
+		}
+		p.fact("ceiling", "throttling %s at about %s a second of all keys together, at the observed skew, while each key is in one partition and whatever is provisioned", begins, c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
 	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))
