@@ -435,6 +435,10 @@ func (e *Episode) Severity() detect.Severity {
 	return ""
 }
 
+// isCold reports whether nothing was found yet, and nothing is in the last seconds which a
+// cold one could complete.
+func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil }
+
 // observePressure records the next second of a table or index as a whole.
 func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	hit, throttled := p.pressure.Hits(r.Kind)

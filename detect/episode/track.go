@@ -173,9 +173,12 @@ func (t *Track) Cold(p detect.Policy) bool {
 		return false
 	}
 	for _, e := range t.past {
-		if e.Severity() != "" || e.means != nil {
+		if !e.isCold() {
 			return false
 		}
+	}
+	if t.settled > 0 && !(t.cached[0].isCold() && t.cached[1].isCold()) { // perhaps under the policy before
+		return false
 	}
 	if t.coldBelow != p.Warning {
 		t.cold, t.coldBelow = 0, p.Warning

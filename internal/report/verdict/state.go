@@ -233,6 +233,8 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 			s.Newest = max(s.Newest, closing[0].Second)
 			closing = closing[1:]
 		}
+		// Before the quiet time after them passes: a finding that it resolves would be
+		// over without ever having fired.
 		s.record()
 	}
 	for _, at := range s.Windows.Oldest() {
