@@ -23,10 +23,12 @@ func TestNothingIsFoundOfAColdTrack(t *testing.T) {
 		c := Conditions{Policy: detect.DefaultPolicy(), Table: func(int64, int64) sketch.Load { return sketch.Load{} }}
 		c.Time.Settle(999, true)
 		least, most := 0.0, []float64{0.3, 0.6, 1, 1.4}[random.IntN(4)]
-		if random.IntN(5) == 0 { // a plateau, which a policy that warns late does not take for hot
+		sampled := random.IntN(3) == 0
+		if sampled && random.IntN(2) == 0 { // hot in the mean only
+			least, most = 0.8, 1
+		} else if random.IntN(5) == 0 { // a plateau, which a policy that warns late does not take for hot
 			least, most, c.Policy.Warning = 0.96, 1, 1
 		}
-		sampled := random.IntN(3) == 0
 		for n := range int64(seconds) {
 			for range random.IntN(3) {
 				w, k := secondOfAKey(random, 1000+n-int64(random.IntN(4)), least, most, sampled)
@@ -67,8 +69,9 @@ func secondOfAKey(random *rand.Rand, second int64, least, most float64, sampled 
 	k := &sketch.KeyLoad{Hash: 1, Key: sample.KeyString("k"), Requests: 1 + random.Int64N(500)}
 	k.Low = sketch.Load{Read: part(detect.PartitionRead), Write: part(detect.PartitionWrite)}
 	k.Err = sketch.Load{Write: part(detect.PartitionWrite)}
-	if least > 0 { // of writes alone: both together are over the budget
-		k.Low.Read = 0
+	changes := int64(0)
+	if least > 0 { // of writes alone, since both together are over the budget, as a stream shows them
+		k.Low.Read, changes = 0, k.Requests
 	}
 	if random.IntN(5) == 0 {
 		k.Throttled = detect.PartOf(k.Low, 0.2)
@@ -76,8 +79,8 @@ func secondOfAKey(random *rand.Rand, second int64, least, most float64, sampled 
 		k.Evidence.Refused[sample.KeyRange] = 5
 	}
 	if sampled && random.IntN(2) == 0 {
-		k.WriteSpread = sketch.Spread{Variance: 1000 * random.Float64(), Largest: 10}
-		k.Draws = sketch.Draws{Assumed: 10, RateLow: 0.1, RateHigh: 0.1}
+		k.WriteSpread = sketch.Spread{Variance: 20_000 * random.Float64(), Largest: 10}
+		k.Draws = sketch.Draws{Assumed: 10 * random.Int64N(2), RateLow: 0.1, RateHigh: 0.1}
 	}
-	return &sketch.Window{Target: detect.Target{Table: "orders"}, Second: second, Total: sketch.Total{Load: k.Low, Requests: k.Requests}, Keys: []sketch.KeyLoad{*k}}, k
+	return &sketch.Window{Target: detect.Target{Table: "orders"}, Second: second, Total: sketch.Total{Load: k.Low, Requests: k.Requests, Changes: changes}, Keys: []sketch.KeyLoad{*k}}, k
 }
