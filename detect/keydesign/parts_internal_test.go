@@ -45,7 +45,7 @@ func TestTemplatesOfManyKeys(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := 0
-	for range 50_000 {
+	for range 10_000 {
 		var b strings.Builder
 		for range 1 + random.IntN(9) {
 			b.WriteString(pieces[random.IntN(len(pieces))])
@@ -61,7 +61,7 @@ func TestTemplatesOfManyKeys(t *testing.T) {
 			}
 		}
 	}
-	if parts < 5_000 {
+	if parts < 1_000 {
 		t.Errorf("only %d known parts", parts)
 	}
 }
