@@ -279,7 +279,7 @@ func TestWhatToDoFirst(t *testing.T) {
 		{"items that are not known", 198_000, 90, nil, busy, "", []string{"unless one item has most of the load, which is not known", "docs/INSTRUMENTING.md"}},
 		{"throttled because the table has too little", 6000, 90, nil, []metrics{{written: 70_000}}, "", []string{"no partition was full", "capacity"}},
 		{"nothing is refused", 198_000, 0, nil, []metrics{{written: 70_000}}, "", []string{"Change nothing", "alarm"}},
-		{"what it is made of is not known", 198_000, 0, nil, nil, "", []string{"how much of it is writes", "--stream orders"}},
+		{"what it is made of is not known", 198_000, 0, nil, nil, "", []string{"how much of it is writes", "own consumption in CloudWatch, which is not known here", "--stream orders"}},
 		{"calm", 6000, 0, nil, busy, "", nil},
 	} {
 		t.Run(c.story, func(t *testing.T) {

@@ -36,7 +36,11 @@ func (k *Key) Advise(at Place) {
 		if k.Throttled > 0 {
 			yet = "Let clients back off between retries, and change nothing else yet."
 		}
-		k.First = fmt.Sprintf("%s What decides is how much of it is writes: %s tell that%s.", yet, sampling, k.orStream(at))
+		consumption := ""
+		if !k.whole {
+			consumption = "the table's or index's own consumption in CloudWatch, which is not known here, may tell that, or "
+		}
+		k.First = fmt.Sprintf("%s What decides is how much of it is writes: %s%s%s.", yet, consumption, sampling, k.orStream(at))
 	case Throttled:
 		k.First = starved
 		if k.KeyRange == nil {
