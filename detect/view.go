@@ -25,9 +25,9 @@ type View struct {
 	// table has when throttling begins: the hottest key has filled one then. Of writes or
 	// of reads, whichever has more of the throughput. Null when no key stands out.
 	EffectivePartitions *float64 `json:"effective_partitions"`
-	// Ceiling is the load of the whole table at which throttling begins at the observed
-	// skew, in units a second, whatever is provisioned: the hottest key fills its partition
-	// there. Keys in other partitions go on, and the table may be served more.
+	// Ceiling is the load of the whole table at which the hottest key fills its partition at
+	// the observed skew, in units a second, whatever is provisioned: throttling begins there
+	// at the latest. Keys in other partitions go on, and the table may be served more.
 	Ceiling Ceiling `json:"ceiling"`
 	// WriteShare is the part of writes in the consumed throughput, where a write
 	// unit weighs three read units.

@@ -138,3 +138,39 @@ func TestCeilingsAreRoundedAlike(t *testing.T) {
 		t.Error(last.Text)
 	}
 }
+
+// TestRequestsThatFailCannotWait: while a key waits for splits, what fails for good is shed; and
+// backing off leaves the demand, of which what is sent again is no part.
+func TestRequestsThatFailCannotWait(t *testing.T) {
+	t.Parallel()
+	for failed, says := range map[float64]string{
+		90: "Shed load now, or let callers write later, since 60% of all requests failed for good in the last minute; and wait some minutes before changing keys: adaptive",
+		0:  "Wait some minutes before changing keys: adaptive",
+	} {
+		c := with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {
+			c.Reason, c.Consumed.WCU = detect.Splittable, 1000
+			c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
+			c.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 150, Attempts: 330, Refused: 270, Amplification: 2.2}, Failed: detect.Figure{Value: failed, Low: failed, High: failed}}
+		})
+		steps := fixes.New().Steps(c)
+		if !strings.HasPrefix(steps[0].Text, says) || !strings.Contains(steps[0].Text, "go on with the next steps") {
+			t.Errorf("with %v that failed: %s", failed, steps[0].Text)
+		}
+		for _, s := range steps {
+			if s.Action == detect.ActionRetry && (s.After == nil || s.After.Low != 2500) {
+				t.Errorf("backing off leaves %+v", s.After)
+			}
+		}
+	}
+}
+
+// TestTransactionsThatAreNeeded have a remedy, too.
+func TestTransactionsThatAreNeeded(t *testing.T) {
+	t.Parallel()
+	steps := fixes.New().Steps(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)))
+	for _, says := range []string{"Where the transaction is needed put several changes into one", "(TransactionConflict), and the key has about 550 of them a second"} {
+		if !strings.Contains(steps[0].Text, says) {
+			t.Errorf("it does not say %q: %s", says, steps[0].Text)
+		}
+	}
+}

@@ -92,3 +92,41 @@ func TestTablesTellServedFromThrottled(t *testing.T) {
 		t.Errorf("attempts without units are told as\n%s", page)
 	}
 }
+
+// TestWhatIsNotOneFigureIsNotSaidAsOne: what failed is at the head, shares say what they are of, a
+// key without a finding has its mean, and the requests of a table that throttles are all that
+// were seen.
+func TestWhatIsNotOneFigureIsNotSaidAsOne(t *testing.T) {
+	t.Parallel()
+	lines := func(seconds int, each string) string {
+		var text strings.Builder
+		for s := range seconds {
+			text.WriteString(strings.ReplaceAll(each, "@", fmt.Sprint(1763692032000+1000*s)))
+		}
+		return text.String()
+	}
+	const put = `{"ts":@,"table":"orders","op":"PutItem","wcu":1,`
+	const throttle = `"throttle":"TableWriteKeyRangeThroughputExceeded",`
+	failing := lines(90, put+`"pk":"a","sk":"1","n":1000,"calls":1000,"attempts":1}`+"\n"+put+throttle+`"pk":"a","sk":"2","n":1000,"calls":1000,"attempts":3,"failed":true}`+"\n")
+	both := lines(180, put+`"pk":"a","n":650}`+"\n"+`{"ts":@,"table":"orders","op":"GetItem","rcu":0.5,"pk":"a","n":3900}`+"\n"+put+`"pk":"b","n":300}`+"\n")
+	sampled := lines(120, put+`"pk":"a","rate":0.01}`+"\n")
+	warm := lines(60, put+`"pk":"a","n":500}`+"\n"+put+`"pk":"b","n":500}`+"\n"+put+throttle+`"pk":"a","n":100}`+"\n")
+	for _, c := range []struct {
+		name, samples, key string
+		says               []string
+	}{
+		{"requests that fail", failing, "a", []string{"failed 50% of the requests in the last 60 seconds failed for good, after all their attempts"}},
+		{"reads and writes", both, "a", []string{"180 seconds in which reads and writes are above what a partition serves only if both count together", "share 68.4% of the writes of orders", "if neither shows it, there is nothing to do"}},
+		{"reads and writes of a table", both, "orders", []string{"of reads and writes together: a write unit counts as three read units", "What is worth knowing, and what to do first"}},
+		{"a sampled key without a finding", sampled, "a", []string{"mean 100 (", "of which there are samples of orders"}},
+		{"a sampled table", sampled, "orders", []string{"writes about 12,000 WCU in all, about 100 a second", "reads 0 RCU in all"}},
+		{"a table that throttles", warm, "orders", []string{"peak 1,100 WCU of orders as a whole", "Requests seen 66,000 in 60 seconds", "The warm keys then were “a” and “b”, and all that was throttled is of warm keys."}},
+	} {
+		page := strings.Join(strings.Fields(explained(t, c.samples, c.key)), " ")
+		for _, want := range c.says {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: it does not say %q:\n%s", c.name, want, page)
+			}
+		}
+	}
+}

@@ -166,8 +166,8 @@ func mostLoaded(v *detect.View) string {
 	return strings.Join(all, ", ") + mixed
 }
 
-// ceiling writes at which load of all keys throttling begins, by the ceiling that is nearer
-// at the observed mix of reads and writes.
+// ceiling writes at which load of all keys the hottest fills its partition, by the ceiling that
+// is nearer at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && !ceilingOfReads(v):
@@ -337,11 +337,11 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("most load", "%s", mostLoaded(v))
 	}
 	if c := ceiling(v); c != "-" {
-		begins := "begins"
+		fills := "fills"
 		if ceilingOfReads(v) {
-			begins = "may begin"
+			fills = "may fill"
 		}
-		p.fact("ceiling", "throttling %s at about %s a second of all keys together, at the observed skew, while each key is in one partition and whatever is provisioned", begins, c)
+		p.fact("ceiling", "the hottest key at a time %s its partition at about %s a second of all keys together, at the observed skew, while it is in one and whatever is provisioned", fills, c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
 	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))
