@@ -191,12 +191,6 @@ func notInSamples(key string) string {
 	return fmt.Sprintf("%s is not in the samples, or its load was too low to be kept.", printable(key))
 }
 
-// isLoad reports whether a kind is about a load that is too high now, and not about
-// how a key is made or used.
-func isLoad(k detect.Kind) bool {
-	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
-}
-
 // finding writes a page about one finding.
 func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.line("%s in %s", subject(f), target(f.Target))
@@ -233,7 +227,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
 
-	if isLoad(f.Kind) {
+	if wording.IsLoad(f.Kind) {
 		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
 	} else {
 		p.heading("Reason")
@@ -284,7 +278,7 @@ func figures(p *page, f *detect.Finding, m measure) {
 	if m.other.Value >= 1 {
 		p.fact("also", "up to %s %s in one second", wording.Figure(m.other), m.otherUnit)
 	}
-	if over := overText(f); over != "" {
+	if over := wording.Over(f); over != "" {
 		p.fact("over", "%s", over)
 	}
 	if f.State == detect.Resolved {
@@ -337,60 +331,6 @@ func meanAgainst(f *detect.Finding, m measure) string {
 		return fmt.Sprintf(": %s the %s %s that one partition serves", times, wording.About(m.limit), m.unit)
 	case f.Kind.OfKey() && f.Quality.IsSampled():
 		return fmt.Sprintf(": %s the limit", times)
-	}
-	return ""
-}
-
-// overText says for how long the load was over, or at, the limit; empty where it was
-// not, and nothing is expected to be.
-func overText(f *detect.Finding) string {
-	if f.Kind.OfTable() {
-		return wording.Seconds(f.Over()) + " in which requests were throttled, or asked for more than there is"
-	}
-	var parts []string
-	over := " proven above the limit"
-	if of := members(f); of != "" {
-		if f.OverSeconds == nil {
-			return "in how many seconds any " + of + " was above the limit is not known"
-		}
-		over = " in which any " + of + " was proven above the limit"
-	}
-	limit := "the limit" // where it is named first
-	if f.Over() > 0 {
-		parts, limit = append(parts, wording.Seconds(f.Over())+over), "it"
-	}
-	if f.PossibleSeconds > 0 {
-		possible := wording.Seconds(f.PossibleSeconds) + " possibly above " + limit
-		if m := measureOf(f); f.Kind.OfKey() && f.Combined > 1 && m.peak.High <= m.limit {
-			possible = wording.Seconds(f.PossibleSeconds) + " in which reads and writes are above what a partition serves only if both count together, see below"
-		}
-		if m := measureOf(f); f.Kind.OfKey() && m.mean.Value-decided*(m.mean.Value-m.mean.Low) > m.limit {
-			possible += fmt.Sprintf(", and the mean of %s is proven above it", wording.Seconds(int(f.Seconds)))
-		}
-		parts, limit = append(parts, possible), "it"
-	}
-	if f.SaturatedSeconds > 0 {
-		parts = append(parts, fmt.Sprintf("%s in which %.0f to %.0f%% of %s was served", wording.Plateau(f.SaturatedSeconds), 100*detect.SaturatedFrom, 100*detect.SaturatedTo, limit))
-	}
-	if len(parts) == 0 && isLoad(f.Kind) {
-		return "no second above the limit"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// decided is how much further a bound that decides is from a mean than one that is shown: 4.9
-// standard deviations, for 1 - detect.DecideTail, and 1.96.
-const decided = 2.5
-
-// members names what a finding is about several of; empty of others.
-func members(f *detect.Finding) string {
-	switch {
-	case f.Kind == detect.LowCardinalityKey:
-		return "value"
-	case f.Sharding != nil && !f.Kind.OfKey():
-		return "shard"
-	case f.Kind == detect.RollingHotKey || f.Kind == detect.MovingHotSpot:
-		return "of the keys"
 	}
 	return ""
 }

@@ -84,13 +84,13 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 		t.Errorf("a retry storm is headed %q", got)
 	}
 	level := detect.Finding{Kind: detect.HotKeyWrite, SaturatedSeconds: 12}
-	if got := overText(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row) in which 95 to 105% of the limit was served") {
+	if got := wording.Over(&level); !strings.Contains(got, "12 seconds (at least 3 of 5 in a row) in which 95 to 105% of the limit was served") {
 		t.Errorf("a plateau of 12 seconds is told as %q", got)
 	}
 	mean := detect.Finding{Kind: detect.HotKeyWrite, OverSeconds: new(int), PossibleSeconds: 899, Seconds: 900, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1908, Low: 1488, High: 4159}}}}
 	for low, want := range map[float64]string{1300: "899 seconds possibly above the limit", 1488: "899 seconds possibly above the limit, and the mean of 900 seconds is proven above it"} {
 		mean.Mean.WCU = detect.Figure{Value: 1513, Low: low, High: 1539}
-		if got := overText(&mean); got != want {
+		if got := wording.Over(&mean); got != want {
 			t.Errorf("with a mean of at least %v it says %q, want %q", low, got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestCellsThatSayNothing(t *testing.T) {
 	if got := wording.OverSeconds(rolling); got != "" {
 		t.Errorf("an unknown number of seconds over is %q", got)
 	}
-	if got := overText(rolling); !strings.Contains(got, "is not known") {
+	if got := wording.Over(rolling); !strings.Contains(got, "is not known") {
 		t.Errorf("an unknown number of seconds over is %q", got)
 	}
 	if got := wording.Headline(rolling); !strings.Contains(got, "requests exceed") {
