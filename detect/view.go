@@ -22,10 +22,9 @@ type View struct {
 	// sampled calls of several items only different calls count.
 	EffectiveKeys *float64 `json:"effective_keys"`
 	// EffectivePartitions is how many times the load that one partition serves the
-	// table has when throttling begins: the hottest key has filled one then. Of writes or
-	// of reads, whichever has more of the throughput. Null when no key stands out.
+	// table has when the hottest key alone fills a partition. Of writes or of reads, whichever has more of the throughput. Null when no key stands out.
 	EffectivePartitions *float64 `json:"effective_partitions"`
-	// Ceiling is the load of the whole table at which the hottest key fills its partition at
+	// Ceiling is the load of the whole table at which the hottest key alone fills a partition at
 	// the observed skew, in units a second, whatever is provisioned: throttling begins there
 	// at the latest. Keys in other partitions go on, and the table may be served more.
 	Ceiling Ceiling `json:"ceiling"`

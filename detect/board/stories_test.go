@@ -87,7 +87,7 @@ var arithmetic = []story{
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
 	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
-		says: []string{"With 80% of the writes on this key, throttling begins at about 1,250 write units a second of the whole table, as long as"},
+		says: []string{"With 80% of the writes on this key, it alone fills a partition at about 1,250 write units a second of the whole table, as long as"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 60, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},

@@ -216,7 +216,7 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		says  []string
 	}{
 		{"flush-of-a-hot-key", []string{"one caller alone makes key “tenant#big” hot, for 2 min 50 s", "these times do not, and have “batch” write each request's own time"}},
-		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "throttling begins at about 1,180 write units a second"}},
+		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "it alone fills a partition at about 1,180 write units a second"}},
 		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key", "With 100% of the writes on the key of one minute"}},
 	} {
 		t.Run(c.world, func(t *testing.T) {

@@ -134,7 +134,7 @@ func TestCeilingsAreRoundedAlike(t *testing.T) {
 	t.Parallel()
 	c := with(hot(detect.HotKeyWrite, 900, op(sample.PutItem, 1, 900, 1)), func(c *fixes.Case) { c.Share = 0.6 })
 	steps := fixes.New().Steps(c)
-	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "throttling begins at about "+wording.Significant(1000/0.6)+" write units a second of the whole table") {
+	if last := steps[len(steps)-1]; !strings.Contains(last.Text, "it alone fills a partition at about "+wording.Significant(1000/0.6)+" write units a second of the whole table") {
 		t.Error(last.Text)
 	}
 }

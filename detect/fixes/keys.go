@@ -369,8 +369,8 @@ func capacityRemark(c *Case) string {
 		if c.Rolling != nil {
 			on = fmt.Sprintf("the key of one %s", c.Rolling.Period)
 		}
-		text += fmt.Sprintf(" With %.0f%% of the %s on %s, throttling %s at about %s%s a second of the whole %s, as long as the shares stay as they were in the seconds in which it was seen",
-			100*c.Share, detect.Side(c.Kind, "writes", "reads"), on, detect.Side(c.Kind, "begins", "may begin"), wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"), of)
+		text += fmt.Sprintf(" With %.0f%% of the %s on %s, it alone %s a partition at about %s%s a second of the whole %s, as long as the shares stay as they were in the seconds in which it was seen",
+			100*c.Share, detect.Side(c.Kind, "writes", "reads"), on, detect.Side(c.Kind, "fills", "may fill"), wording.Significant(detect.Units(detect.Limit(c.Kind))/c.Share), detect.Side(c.Kind, " write units", " read units"), of)
 		if c.Reason != detect.HotItem && c.Reason != detect.LSIBlocked {
 			text += " and the key in one partition"
 		}

@@ -415,7 +415,7 @@ func TestABurstIsNoCeiling(t *testing.T) {
 		says     string
 	}{
 		{1, false, "but not within seconds: one had 110% of a partition's limit"},
-		{120, true, "in the 120 seconds from its first request to its last: with that share throttling begins at about "},
+		{120, true, "in the 120 seconds from its first request to its last: with that share it alone fills a partition at about "},
 	} {
 		w := newRecorder(1024)
 		for second := range int64(1200) {

@@ -92,15 +92,15 @@ func (t traits) carry(partitions float64) string {
 	return "carry at most " + t.amountOf(partitions)
 }
 
-// beginsAt says at which load of all keys together the one with the most load fills its
-// partition. That is no bound of what all are served: the others go on, and of reads the
-// partition may serve more.
-func (t traits) beginsAt() string {
-	begins := "begins"
+// fillsAt says at which load of all keys together a key with the share fills a partition
+// alone. That is no bound of what all are served: the others go on, and of reads the partition
+// may serve more; and where others share its partition, that is full before.
+func (t traits) fillsAt(who string) string {
+	fills := "fills"
 	if t.reads {
-		begins = "may begin"
+		fills = "may fill"
 	}
-	return fmt.Sprintf("throttling %s at about %s of all keys together", begins, t.amountOf(1/t.share))
+	return fmt.Sprintf("%s alone %s a partition at about %s of all keys together", who, fills, t.amountOf(1/t.share))
 }
 
 // inOnePartition is what these hold for: DynamoDB can split a key's items.
@@ -214,7 +214,7 @@ func shardKey(t traits) (detect.Design, bool) {
 	}
 	if t.share*t.distinct > evenShards {
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("%s shards%s, of which the fullest has %.1f times its part: %s%s.",
-			wording.Significant(t.distinct), t.amongDrawn(), t.share*t.distinct, t.beginsAt(), inOnePartition)}, true
+			wording.Significant(t.distinct), t.amongDrawn(), t.share*t.distinct, t.fillsAt("it"), inOnePartition)}, true
 	}
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s shards%s, evenly used, %s%s.",
 		wording.Significant(t.distinct), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
@@ -232,7 +232,7 @@ func fewValues(t traits) (detect.Design, bool) {
 	}
 	text := fmt.Sprintf("Only %s values%s, and the list does not grow with the traffic: they %s", wording.Significant(t.distinct), t.amongDrawn(), t.carry(t.distinct))
 	if t.share > 0 && 1/t.share < 0.9*t.distinct {
-		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.beginsAt())
+		text += fmt.Sprintf(", and with %s on one of them %s", wording.Percent(t.share), t.fillsAt("that one"))
 	}
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + inOnePartition + "."}, true
 }
@@ -272,18 +272,19 @@ func dominantKey(t traits) (detect.Design, bool) {
 	}
 	if t.used > 0 {
 		return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s had %s of the %s in the %s from its first request to its last: with that share %s then%s.",
-			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.beginsAt(), inOnePartition)}, true
+			t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), wording.Seconds(int(t.used)), t.fillsAt("it"), inOnePartition)}, true
 	}
-	beside := ""
+	beside, who := "", "each"
 	switch {
 	case len(t.beside) == 0:
+		who = "it"
 	case t.other == "": // it has no name here, nor need the others
 		beside = fmt.Sprintf(", and %d of the others about as much each", len(t.beside))
 	default:
 		beside = fmt.Sprintf(", and %s about as much", wording.List(t.beside))
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s%s: with that share %s%s.",
-		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), beside, t.beginsAt(), inOnePartition)}, true
+		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), beside, t.fillsAt(who), inOnePartition)}, true
 }
 
 // burstyKey judges a key that is one of many in the long run, and too much for its

@@ -341,7 +341,7 @@ func (w *wholeTable) keys(p *page) {
 		if ceilingOfReads(v) {
 			fills = "may fill"
 		}
-		p.fact("ceiling", "the hottest key at a time %s its partition at about %s a second of all keys together, at the observed skew, while it is in one and whatever is provisioned", fills, c)
+		p.fact("ceiling", "the hottest key at a time alone %s a partition at about %s a second of all keys together, at the observed skew, while it is in one partition and whatever is provisioned", fills, c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
 	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))
