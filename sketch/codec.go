@@ -267,7 +267,7 @@ func (r *reader) key(before uint64) KeyLoad {
 	return k
 }
 
-func (r *reader) spread() Spread { return Spread{r.positive(), r.positive()} }
+func (r *reader) spread() Spread { return Spread{Variance: r.positive(), Largest: r.positive()} }
 
 // positive returns a finite number of at least zero.
 func (r *reader) positive() float64 {

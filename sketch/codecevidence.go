@@ -56,8 +56,8 @@ func (w *writer) retries(t *Retries) {
 	w.sent(t.Sent)
 	w.uint(uint64(t.Untold))
 	if sampled {
-		w.spread(Spread{t.WaitedVariance, t.WaitedLargest})
-		w.spread(Spread{t.FailedVariance, t.FailedLargest})
+		w.spread(Spread{Variance: t.WaitedVariance, Largest: t.WaitedLargest})
+		w.spread(Spread{Variance: t.FailedVariance, Largest: t.FailedLargest})
 	}
 	w.count(len(t.Callers))
 	for _, c := range t.Callers {

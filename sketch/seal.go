@@ -2,10 +2,9 @@ package sketch
 
 import (
 	"math"
-	"math/bits"
-	"slices"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/byhash"
 	"github.com/keyheat/keyheat/sketch/internal/keytext"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
 	"github.com/keyheat/keyheat/sketch/internal/tables"
@@ -23,17 +22,8 @@ const (
 
 // list is memory that sealing uses again.
 type list struct {
-	// found are the candidates as they lie, order by hash; starts is where in order
-	// those begin whose hashes begin alike.
-	found, order []ordered
-	starts       []uint32
-	tables       []listed
-}
-
-// ordered is where a candidate is.
-type ordered struct {
-	hash uint64
-	at   uint32
+	candidates byhash.List
+	tables     []listed
 }
 
 // listed is what is listed of a table: how many keys and their load, where among the
@@ -64,43 +54,17 @@ func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
 
 // order lists the candidates by hash, and adds up those of each table.
 func (s *second) order(l *list) {
-	l.found, l.tables = l.found[:0], append(l.tables[:0], make([]listed, len(s.sums))...)
+	l.candidates.Clear()
+	l.tables = append(l.tables[:0], make([]listed, len(s.sums))...)
 	for at := range s.front.candidates {
 		c := &s.front.candidates[at]
 		if c.hash == 0 { // a place to which no key came
 			continue
 		}
-		l.found = append(l.found, ordered{c.hash, uint32(at)})
+		l.candidates.Add(c.hash, uint32(at))
 		in := &l.tables[c.table]
 		in.keys++
 		in.low = in.low.Plus(c.load)
-	}
-	l.sort()
-}
-
-// sort orders what was found. Hashes are spread evenly: by its first bits each comes to
-// where it belongs, or next to it.
-func (l *list) sort() {
-	n := len(l.found)
-	shift := 64 - bits.Len(uint(n))
-	l.starts = append(l.starts[:0], make([]uint32, 1<<bits.Len(uint(n))+1)...)
-	for _, o := range l.found {
-		l.starts[o.hash>>shift+1]++
-	}
-	for i := range l.starts[1:] {
-		l.starts[i+1] += l.starts[i]
-	}
-	l.order = slices.Grow(l.order[:0], n)[:n]
-	for _, o := range l.found {
-		start := &l.starts[o.hash>>shift]
-		l.order[*start] = o
-		*start++
-	}
-	for i, o := range l.order {
-		for ; i > 0 && l.order[i-1].hash > o.hash; i-- {
-			l.order[i] = l.order[i-1]
-		}
-		l.order[i] = o
 	}
 }
 
@@ -109,16 +73,16 @@ func (l *list) sort() {
 // package comment.
 func (s *second) list(to []Window, l *list) {
 	var texts keytext.Block
-	for _, o := range l.order {
-		c := &s.front.candidates[o.at]
+	for _, o := range l.candidates.Sorted() {
+		c := &s.front.candidates[o.At]
 		in := &l.tables[c.table]
 		w := &to[in.window]
 		w.Keys = w.Keys[:len(w.Keys)+1]
 		k := &w.Keys[len(w.Keys)-1]
-		k.Hash, k.Requests, k.Low, k.Err = o.hash, c.requests, c.load, loadOf(c.err).min(in.rest)
+		k.Hash, k.Requests, k.Low, k.Err = o.Hash, c.requests, c.load, loadOf(c.err).min(in.rest)
 		if c.detail > 0 {
 			d := s.front.detailOf(c)
-			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.sealed(c.whole)
+			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Sealed(c.whole)
 		}
 		if c.resends != resend.Nowhere {
 			k.Retries = s.resends.Sealed(c.resends)
@@ -126,7 +90,7 @@ func (s *second) list(to []Window, l *list) {
 		if c.gather >= 0 {
 			k.Evidence = s.gathers[c.gather].sealed()
 		}
-		text := s.front.texts.Of(int(o.at), c.text)
+		text := s.front.texts.Of(int(o.At), c.text)
 		k.Key.Type = s.front.texts.Type(c.text)
 		switch warm := c.high() >= WarmWeight; {
 		case warm:

@@ -144,7 +144,7 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	if r.Rate == 1 && !r.Estimated {
 		c.whole = true
 	} else {
-		s.front.ownDetail(c).draws.note(r)
+		s.front.ownDetail(c).draws.Note(r)
 	}
 	if r.Throttle != "" {
 		d := s.front.ownDetail(c)
@@ -176,14 +176,14 @@ func (s *second) sampled(c *candidate, t *Total, r *sample.Record) {
 	id, named := calls.ID(r)
 	if !named {
 		n := float64(r.N)
-		d.read.note(n, calls.Together(r), read, r.Rate)
-		d.write.note(n, calls.Together(r), write, r.Rate)
+		d.read.Note(n, calls.Together(r), read, r.Rate)
+		d.write.Note(n, calls.Together(r), write, r.Rate)
 		return
 	}
 	call, at := s.calls.Find(d.calls, id)
 	d.calls = at
-	d.read.extend(&call.Read, float64(r.N)*read, r.Rate)
-	d.write.extend(&call.Write, float64(r.N)*write, r.Rate)
+	d.read.Extend(&call.Read, float64(r.N)*read, r.Rate)
+	d.write.Extend(&call.Write, float64(r.N)*write, r.Rate)
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 

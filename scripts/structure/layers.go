@@ -54,8 +54,6 @@ var declared = []edge{
 	{"sample/mapped", "sample/keyheatjson", "what is mapped is checked as Keyheat JSON is"},
 	{"sample/awssdk", "sample/keyhash", "an application may hide keys itself, in the same form"},
 	{"sketch/internal/resend", "sketch/internal/heavy", "the callers who sent most are kept as all heavy texts are"},
-	{"sketch/internal/set", "sketch/internal/countmin", "an upper bound that a counter cannot hold stays without limit"},
-	{"sketch/internal/arrival", "sketch/internal/texthash", "a producer is known by its caller, who mostly comes again"},
 	{"internal/erase", "internal/heat", "a key is taken out of roll-ups too"},
 	{"internal/alert/grouping", "internal/alert/routing", "routes say what is grouped by what"},
 	{"internal/silence", "internal/alert/routing", "a silence chooses incidents by what routes do"},

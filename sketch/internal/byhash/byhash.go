@@ -1,0 +1,52 @@
+// Package byhash orders keys by their hashes.
+package byhash
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Key is where the key of a hash is.
+type Key struct {
+	Hash uint64
+	At   uint32
+}
+
+// List is keys to be ordered. Its memory is used again.
+type List struct {
+	keys, order []Key
+	starts      []uint32 // where in order those begin whose hashes begin alike
+}
+
+// Clear forgets all keys.
+func (l *List) Clear() { l.keys = l.keys[:0] }
+
+// Add adds a key.
+func (l *List) Add(hash uint64, at uint32) { l.keys = append(l.keys, Key{hash, at}) }
+
+// Sorted returns the keys in order, until the next Clear. Hashes are spread evenly: by
+// its first bits each comes to where it belongs, or next to it.
+func (l *List) Sorted() []Key {
+	n := len(l.keys)
+	shift := 64 - bits.Len(uint(n))
+	l.starts = append(l.starts[:0], make([]uint32, 1<<bits.Len(uint(n))+1)...)
+	for _, k := range l.keys {
+		l.starts[k.Hash>>shift+1]++
+	}
+	for i := range l.starts[1:] {
+		l.starts[i+1] += l.starts[i]
+	}
+	l.order = slices.Grow(l.order[:0], n)[:n]
+	for _, k := range l.keys {
+		start := &l.starts[k.Hash>>shift]
+		l.order[*start] = k
+		*start++
+	}
+	for i, k := range l.order {
+		for ; i > 0 && l.order[i-1].Hash > k.Hash; i-- {
+			l.order[i] = l.order[i-1]
+		}
+		l.order[i] = k
+	}
+	return l.order
+}
