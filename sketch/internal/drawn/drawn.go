@@ -34,6 +34,7 @@ func (s *Spread) Extend(before *float64, w, p float64) {
 	}
 }
 
+// Plus adds that of other calls.
 func (s Spread) Plus(o Spread) Spread {
 	return Spread{s.Variance + o.Variance, max(s.Largest, o.Largest)}
 }
@@ -51,6 +52,7 @@ type Draws struct {
 	RateLow, RateHigh float64
 }
 
+// Note adds how the requests of a record were sampled.
 func (d *Draws) Note(r *sample.Record) {
 	if r.Estimated {
 		d.Estimated += r.N

@@ -1,0 +1,37 @@
+package byhash_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/keyheat/keyheat/sketch/internal/byhash"
+)
+
+// TestSorted orders lists of several lengths in one memory, of hashes that are spread
+// evenly and of some that begin alike.
+func TestSorted(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 5))
+	var l byhash.List
+	for _, n := range []int{0, 1, 2, 7168, 300} {
+		for _, shift := range []int{0, 50} {
+			l.Clear()
+			hashes := make([]uint64, n)
+			for i := range hashes {
+				hashes[i] = random.Uint64() >> shift
+				l.Add(hashes[i], uint32(i))
+			}
+			sorted := l.Sorted()
+			if len(sorted) != n {
+				t.Fatalf("%d keys of %d", len(sorted), n)
+			}
+			seen := map[uint32]bool{}
+			for i, k := range sorted {
+				if i > 0 && k.Hash < sorted[i-1].Hash || k.Hash != hashes[k.At] || seen[k.At] {
+					t.Fatalf("%d of %d keys is %v", i, n, k)
+				}
+				seen[k.At] = true
+			}
+		}
+	}
+}
