@@ -144,7 +144,7 @@ func TestCeilingsAreRoundedAlike(t *testing.T) {
 func TestRequestsThatFailCannotWait(t *testing.T) {
 	t.Parallel()
 	for failed, says := range map[float64]string{
-		90: "Shed load now, or let callers write later, since 60% of all requests failed for good in the last minute; and wait some minutes before changing keys: adaptive",
+		90: "Shed load now, or let callers write later, since 60% of the key's requests failed for good in the last minute; and wait some minutes before changing keys: adaptive",
 		0:  "Wait some minutes before changing keys: adaptive",
 	} {
 		c := with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {

@@ -62,7 +62,7 @@ func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
 	}
 	wait := "Wait some minutes before changing keys"
 	if failed, known := c.FailedShare(); known && failed >= worthShare {
-		wait = fmt.Sprintf("Shed load now, or let callers %s later, since %s of all requests failed for good in the last minute; and wait some minutes before changing keys", detect.Side(c.Kind, "write", "read"), wording.Percent(failed))
+		wait = fmt.Sprintf("Shed load now, or let callers %s later, since %s of the key's requests failed for good in the last minute; and wait some minutes before changing keys", detect.Side(c.Kind, "write", "read"), wording.Percent(failed))
 	}
 	f := fix{
 		basis: "the load was below the limit, and whether DynamoDB splits then is not published",

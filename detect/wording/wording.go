@@ -57,7 +57,7 @@ func Figure(f detect.Figure) string {
 
 // efforts say of each effort what it takes.
 var efforts = map[detect.Effort]string{
-	detect.EffortNone:      "nothing to change",
+	detect.EffortNone:      "no change of the table or its keys",
 	detect.EffortSetting:   "a setting of the table, of clients or of a job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",

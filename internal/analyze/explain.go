@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -78,6 +79,7 @@ type explanation struct {
 	whole       []wholeTable // the tables and indexes that the text names
 	suggestions []string
 	samplesRead string
+	samples     intake.Reading
 	ofMany      []*detect.Finding // those that are about more than one key, but for information
 	code        []recipe.Language
 	facts       func(detect.Target) *detect.TableFacts
@@ -91,7 +93,7 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), roots: rootsByIncident(r.Findings)}
+	e := &explanation{code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), samples: r.Samples, roots: rootsByIncident(r.Findings)}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
@@ -396,7 +398,7 @@ func (e *explanation) confidence(p *page, f *detect.Finding, m measure) {
 	case f.Quality.Sampling == detect.SamplingUnknowable:
 		p.paragraph(2, "  ", "The peak is an estimate, and how requests were sampled is not known: that it is over the limit cannot be proven from such samples.")
 	case f.Quality.Estimated != nil && *f.Quality.Estimated && m.peak.Low == m.peak.High && !sampled:
-		p.paragraph(2, "  ", "Every sample was counted, and none states a rate below 1, but some units were computed and not reported by DynamoDB: the peak is an estimate.")
+		p.paragraph(2, "  ", e.samples.OfPeak())
 	case m.peak.Low == m.peak.High && !sampled:
 		p.paragraph(2, "  ", e.counted(f, m))
 	case m.peak.Low == m.peak.Value && !sampled:

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -40,6 +41,14 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("confidence in %+v: %s", q, text)
 		}
 	}
+	e.samples = intake.Reading{Good: 10, Unsized: 9}
+	p = &page{}
+	f := detect.Finding{Quality: detect.Quality{Sampling: detect.SamplingNone, Estimated: &estimated}}
+	e.confidence(p, &f, measureOf(&f))
+	if !strings.Contains(p.String(), "The peak is a lower bound") {
+		t.Errorf("confidence in what counts as the least: %s", p)
+	}
+	e.samples = intake.Reading{}
 	for says, f := range map[string]detect.Finding{
 		"do not prove in which second": {Quality: detect.Quality{Sampling: detect.SamplingNone, CannotSee: []string{detect.BlindSeconds}}},
 		"writes of other Regions":      {Quality: detect.Quality{Sampling: detect.SamplingNone}, Replication: &detect.Replication{WCU: 500}},

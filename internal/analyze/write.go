@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,11 +192,7 @@ func (r *Result) verdict() string {
 // samplesRead returns what was read, and what was not.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s samples counted", wording.Count(r.Samples.Good))
-	for _, reason := range slices.Sorted(maps.Keys(r.Samples.Bad)) {
-		fmt.Fprintf(&b, ", %d bad (%s)", r.Samples.Bad[reason], reason)
-	}
-	b.WriteString("\n")
+	b.WriteString(r.Samples.Counted() + "\n")
 	for _, fault := range r.Samples.FaultSentences() {
 		fmt.Fprintf(&b, "  %s\n", fault)
 	}

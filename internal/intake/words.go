@@ -3,7 +3,9 @@ package intake
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/wording"
@@ -64,6 +66,15 @@ func (r *Reading) why() string {
 	return fmt.Sprintf("only %s of %s %s could be counted", wording.Count(r.Good), wording.Count(all), r.lines())
 }
 
+// Counted returns how many samples were counted, and how many were bad, by reason.
+func (r *Reading) Counted() string {
+	text := wording.Count(r.Good) + " samples counted"
+	for _, reason := range slices.Sorted(maps.Keys(r.Bad)) {
+		text += fmt.Sprintf(", %d bad (%s)", r.Bad[reason], reason)
+	}
+	return text
+}
+
 // Least returns the words for units that are not known and so the least; empty when they
 // are.
 func (r *Reading) Least() string {
@@ -91,6 +102,19 @@ func (r *Reading) Computed() string {
 	}
 	return fmt.Sprintf("Units of %s of %s samples are computed from sizes. They are rather too low: strongly consistent reads and transactions that are not told as such cost more, and so does an update that made an item smaller. They are too high where a size is more than the item's, such as a whole request's.",
 		wording.Count(r.sized), wording.Count(r.Good))
+}
+
+// OfPeak says how far a peak can be trusted for which units of some requests were computed.
+func (r *Reading) OfPeak() string {
+	if r.AtLeast() {
+		return fmt.Sprintf("The peak is a lower bound: %s of the samples tell neither units nor a size, and count as the least that they can have cost. A number of shards means that many or more.",
+			wording.Percent(float64(r.Unsized)/float64(r.Good)))
+	}
+	text := "Every sample was counted, and none states a rate below 1, but some units were computed and not reported by DynamoDB: the peak is an estimate."
+	if how := r.Computed(); how != "" {
+		text += " " + how
+	}
+	return text
 }
 
 // Unrated says that every line was taken for all that there was, where none states a rate below
