@@ -148,8 +148,8 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		world, key string
 		says       []string
 	}{
-		{"country-key", "C0", []string{"1. Spread the key over 2 shards", "Do not wait for it: the table has few key values", "share       36.8% of the load of visits", "callers     no caller has more than "}},
-		{"status-key", "tasks", []string{"Leaves: about 800 WCU on average on the fullest\n     part, 80% of the limit", "sharded as OPEN#SHARD_0 to\n     OPEN#SHARD_1"}},
+		{"country-key", "C0", []string{"1. Spread the key over 2 shards", "Do not wait for it: the table has few key values", "share       36.8% of the writes of visits in these seconds", "callers     no caller has more than "}},
+		{"status-key", "tasks", []string{"Leaves: about 800 WCU on\n     average on the fullest part, 80% of the limit", "sharded as OPEN#SHARD_0 to\n     OPEN#SHARD_1"}},
 		{"status-key", "RUNNING", []string{"No finding: a second has up to 80% of what one partition serves, and a\n  warning is of more than 80%"}},
 		{"country-key", "visits", []string{"2. Meanwhile adaptive capacity can split the items of the values that are", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
 		{"country-key", "C7", []string{"But there is a finding (low_cardinality_key, critical) about visits as a\n  whole, see --explain visits: the key has few values"}},
