@@ -247,7 +247,7 @@ func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detec
 	if of.Index != "" {
 		command += " --index " + of.Index
 	}
-	return fmt.Sprintf("Contributor Insights counts %s over a limit of which the samples show no such load, with %s in the minute %s: a caller is not sampled. %s names what it lists.",
+	return fmt.Sprintf("Contributor Insights counts %s over a limit of which the samples show no such load: %s in the minute %s. A caller is not sampled. %s names what it lists.",
 		keys(n), worst.alternatives(), worst.at(), command)
 }
 

@@ -137,7 +137,7 @@ func TestUnseen(t *testing.T) {
 		says    string
 	}{
 		{"the samples do not know it", func(*contributors.Reading) {},
-			"counts 1 key over a limit of which the samples show no such load, with 1,100 WCU/s with 0 RCU/s in the minute 2026-11-21T12:02:00Z: a caller is not sampled. reporter analyze --contributor-insights orders --index by-status names"},
+			"counts 1 key over a limit of which the samples show no such load: 1,100 WCU/s with 0 RCU/s in the minute 2026-11-21T12:02:00Z. A caller is not sampled. reporter analyze --contributor-insights orders --index by-status names"},
 		{"the samples show it calm", func(r *contributors.Reading) { shows(r, "hot", 600, 0.1, 2) }, "counts 1 key over"},
 		{"the samples show it", func(r *contributors.Reading) { shows(r, "hot", 66_000, 1.2, 2) }, ""},
 		{"the samples have it in the minute beside", func(r *contributors.Reading) { shows(r, "hot", 66_000, 1.2, 3) }, ""},

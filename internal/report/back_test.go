@@ -107,13 +107,15 @@ func setBack(t *testing.T, late bool) {
 		t.Fatal("nothing was told of what will be lost")
 	}
 	p.hold.Lock()
+	// Whoever renews the lease while its connection ends takes it anew as soon as the
+	// database is there, and waits for what is held then.
+	acquired := p.acquired.Load()
 	must(t, server.Restore(t.Context()))
 	s = open(t, server.URL("postgres"))
 	c.store = s
 	if !late {
-		before := p.acquired.Load()
 		p.hold.Unlock()
-		await(t, func() bool { return p.acquired.Load() > before })
+		await(t, func() bool { return p.acquired.Load() > acquired })
 	}
 	lost(c)
 	if late {

@@ -278,7 +278,7 @@ func TestUnseenKeyIsSaid(t *testing.T) {
 	c.commit(30, hot("hot", 1200, 0, 30)...)
 	j.quiet(t)
 	view := viewOf(t, s)
-	if w := view.CloudWatch; w == nil || !strings.Contains(w.Why, "Contributor Insights proves 1 key over a limit") || strings.Contains(w.Why, "unsampled-7") {
+	if w := view.CloudWatch; w == nil || !strings.Contains(w.Why, "Contributor Insights counts 1 key over a limit") || strings.Contains(w.Why, "unsampled-7") {
 		t.Errorf("the view has %+v", w)
 	}
 }
