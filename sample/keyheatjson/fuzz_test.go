@@ -26,6 +26,8 @@ func FuzzDecode(f *testing.F) {
 	for _, name := range sortedNames {
 		for _, v := range fragments[name] {
 			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":`+v+`}`), int64(1763692032999))
+			// The last of two counts, and a shape has both.
+			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":"","`+name+`":`+v+`}`), int64(1763692032999))
 		}
 	}
 	f.Add([]byte(lesson), int64(1))

@@ -51,14 +51,13 @@ func formOf(f field, k kind) form {
 			return formKey
 		case fieldCall, fieldID:
 			return formText
-		case fieldTime:
-			return formAny
 		case fieldOp:
 			return formOp
 		case fieldRead:
 			return formRead
+		case fieldTable, fieldIndex, fieldThrottle, fieldCaller, fieldAccount, fieldRegion:
+			return formSame
 		}
-		return formSame
 	case kindNumber:
 		switch f {
 		case fieldTime:
