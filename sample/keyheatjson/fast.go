@@ -216,55 +216,26 @@ func (d *Decoder) finish(has fieldSet, at int64) bool {
 	return d.estimate(has) == "" && d.judge(has) == ""
 }
 
-// forget empties fields that the record before had and this one does not have.
+// forget empties fields that the record before had and this one does not have, but for those
+// that finish writes.
 func (d *Decoder) forget(gone fieldSet) {
 	r := &d.rec
 	for ; gone != 0; gone &= gone - 1 {
-		switch field(bits.TrailingZeros32(uint32(gone))) {
-		case fieldTable:
-			r.Table = ""
-		case fieldIndex:
-			r.Index = ""
+		switch f := field(bits.TrailingZeros32(uint32(gone))); f {
 		case fieldPK:
 			r.PK = sample.Key{}
 		case fieldSK:
 			r.SK = sample.Key{}
 		case fieldOp:
 			r.Op = sample.OpUnknown
-		case fieldRCU:
-			r.RCU = 0
-		case fieldWCU:
-			r.WCU = 0
-		case fieldBytes:
-			r.Bytes = 0
-		case fieldRead:
-			r.Read = sample.Eventual
-		case fieldThrottle:
-			r.Throttle = ""
-		case fieldRate:
-			r.Rate = 1
 		case fieldN:
 			r.N = 1
-		case fieldCalls:
-			r.Calls = 0
-		case fieldAttempts:
-			r.Attempts = 0
-		case fieldWaited:
-			r.Waited = 0
 		case fieldFailed:
 			r.Failed = false
-		case fieldCall:
-			r.Call = ""
-		case fieldCaller:
-			r.Caller = ""
-		case fieldAccount:
-			r.Account = ""
-		case fieldRegion:
-			r.Region = ""
-		case fieldID:
-			r.ID = ""
 		case fieldAttrs:
 			r.Attrs = nil
+		default:
+			placeOf(f, r).empty()
 		}
 	}
 }

@@ -84,11 +84,7 @@ type step struct {
 	// next is the first of the steps that may follow, other the next one that may come in
 	// this one's place.
 	next, other *step
-	// text, or number, is where in the decoder's record the value belongs.
-	text  *string
-	whole *int64
-	milli *sample.Milli
-	float *float64
+	place
 	// last is the value's text in the record before, with the quote that ends a text, and
 	// number or code what it was read as.
 	last   constant
@@ -100,50 +96,78 @@ type step struct {
 	high  int64
 }
 
-// newStep returns a step whose values belong into a record.
-func newStep(before []byte, f field, form form, into *sample.Record) *step {
-	s := &step{field: f, form: form}
-	s.before.set(before)
+// place is where in a record a field's value belongs: at most one is not nil, and none where
+// a value is more than what stands there.
+type place struct {
+	text  *string
+	whole *int64
+	milli *sample.Milli
+	float *float64
+}
+
+// placeOf returns the place of a field.
+func placeOf(f field, into *sample.Record) (p place) {
 	switch f {
 	case fieldTime:
-		s.whole = &into.Time
+		p.whole = &into.Time
 	case fieldTable:
-		s.text = &into.Table
+		p.text = &into.Table
 	case fieldIndex:
-		s.text = &into.Index
+		p.text = &into.Index
 	case fieldPK:
-		s.text = &into.PK.Text
+		p.text = &into.PK.Text
 	case fieldSK:
-		s.text = &into.SK.Text
+		p.text = &into.SK.Text
 	case fieldRCU:
-		s.milli = &into.RCU
+		p.milli = &into.RCU
 	case fieldWCU:
-		s.milli = &into.WCU
+		p.milli = &into.WCU
 	case fieldBytes:
-		s.whole = &into.Bytes
+		p.whole = &into.Bytes
 	case fieldThrottle:
-		s.text = &into.Throttle
+		p.text = &into.Throttle
 	case fieldRate:
-		s.float = &into.Rate
+		p.float = &into.Rate
 	case fieldN:
-		s.whole = &into.N
+		p.whole = &into.N
 	case fieldCalls:
-		s.float = &into.Calls
+		p.float = &into.Calls
 	case fieldAttempts:
-		s.whole = &into.Attempts
+		p.whole = &into.Attempts
 	case fieldWaited:
-		s.float = &into.Waited
+		p.float = &into.Waited
 	case fieldCall:
-		s.text = &into.Call
+		p.text = &into.Call
 	case fieldCaller:
-		s.text = &into.Caller
+		p.text = &into.Caller
 	case fieldAccount:
-		s.text = &into.Account
+		p.text = &into.Account
 	case fieldRegion:
-		s.text = &into.Region
+		p.text = &into.Region
 	case fieldID:
-		s.text = &into.ID
+		p.text = &into.ID
 	}
+	return p
+}
+
+// empty makes the value there zero.
+func (p place) empty() {
+	switch {
+	case p.text != nil:
+		*p.text = ""
+	case p.whole != nil:
+		*p.whole = 0
+	case p.milli != nil:
+		*p.milli = 0
+	case p.float != nil:
+		*p.float = 0
+	}
+}
+
+// newStep returns a step whose values belong into a record.
+func newStep(before []byte, f field, form form, into *sample.Record) *step {
+	s := &step{field: f, form: form, place: placeOf(f, into)}
+	s.before.set(before)
 	return s
 }
 
