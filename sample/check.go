@@ -26,6 +26,11 @@ func (r *Record) Check() Reason {
 	if r.isUsual() {
 		return ""
 	}
+	return r.fault()
+}
+
+// fault is Check by one field after another.
+func (r *Record) fault() Reason {
 	switch {
 	case r.isUntimely():
 		return ReasonBadTime
