@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, contributors.Possible, detect.Info,
 			[2]float64{733.33, 1100}, [2]float64{0, 1100}, "does not tell which. It may have been in the only minute that reports it. No request of it was throttled"},
 		{"an hour over by values that are 2% too high, of which nothing was throttled, may be below the limit or on several partitions",
-			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.OverServed, detect.Warning,
+			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.OverNotThrottled, detect.Warning,
 			[2]float64{1009.8, 1009.8}, [2]float64{0, 0}, "It was so in all 2 minutes that report it. No request of it was throttled because of a key range meanwhile: the key's items are probably on several partitions already, or its real load is a little lower."},
 		{"more than both limits together is over one of them, whatever it is made of",
 			[]float64{378_000}, nil, []metrics{nil}, contributors.Over, detect.Critical,
@@ -212,7 +212,7 @@ func TestBoundsAreTrue(t *testing.T) {
 // throttled, is served; where not every throttled key is listed it may be theirs.
 func TestAnothersThrottles(t *testing.T) {
 	t.Parallel()
-	for all, want := range map[bool]contributors.Verdict{true: contributors.OverServed, false: contributors.Over} {
+	for all, want := range map[bool]contributors.Verdict{true: contributors.OverNotThrottled, false: contributors.Over} {
 		reports := contributors.Reports{
 			Accessed:  []contributors.Series{series("acme", 198_000), series("other", 6000)},
 			Throttled: []contributors.Series{series("other", 9)}, AllThrottled: all,

@@ -24,7 +24,7 @@ func (k *Key) Advise(at Place) {
 	switch k.Verdict {
 	case Over, AtLimit, PartitionFull:
 		k.First = k.relief(at)
-	case OverServed:
+	case OverNotThrottled:
 		k.First = "Change nothing for it now: nothing of it is refused. Set an alarm on the table's or index's WriteKeyRangeThroughputThrottleEvents and ReadKeyRangeThroughputThrottleEvents above 0."
 	case Near:
 		k.First = "Look at its seconds before you change anything, by " + k.seconds(at) + ": a minute that is near the limit in the mean may have seconds above it."

@@ -26,10 +26,10 @@ const (
 	// PartitionFull means that requests of the key were throttled in a minute in which some
 	// were because of a key range. That the key's own load fills the partition is not proven.
 	PartitionFull Verdict = "partition_full"
-	// OverServed means that the mean of a minute is above a limit, and that no request of
+	// OverNotThrottled means that the mean of a minute is above a limit, and that no request of
 	// the key was throttled because of a key range in any such minute: values are approximate, and the
 	// items of a key may be on several partitions.
-	OverServed Verdict = "over_not_throttled"
+	OverNotThrottled Verdict = "over_not_throttled"
 	// Near means that the mean of a minute is proven above the policy's share of a limit.
 	Near Verdict = "near"
 	// Possible means that the mean of a minute may be above a limit: what it is made of
@@ -47,7 +47,7 @@ const (
 	NotCounted Verdict = "not_counted"
 )
 
-var verdicts = []Verdict{Over, AtLimit, PartitionFull, OverServed, Near, Possible, Throttled, PossiblyNear, NotOver, NotCounted}
+var verdicts = []Verdict{Over, AtLimit, PartitionFull, OverNotThrottled, Near, Possible, Throttled, PossiblyNear, NotOver, NotCounted}
 
 // rank orders verdicts, the worst first.
 func (v Verdict) rank() int { return slices.Index(verdicts, v) }
@@ -196,7 +196,7 @@ func (r *Reports) verdict(share Range, full, served bool) Verdict {
 	case full:
 		return PartitionFull
 	case share.Low > over:
-		return OverServed
+		return OverNotThrottled
 	case share.Low > r.Warning:
 		return Near
 	case share.High > over:
@@ -271,7 +271,7 @@ func (k *Key) rate() {
 	switch {
 	case k.Verdict == Over || k.Verdict == AtLimit:
 		k.Severity = detect.Critical
-	case k.Verdict == OverServed || k.Verdict == Near || k.Throttled > 0:
+	case k.Verdict == OverNotThrottled || k.Verdict == Near || k.Throttled > 0:
 		k.Severity = detect.Warning
 	}
 	switch {

@@ -42,9 +42,9 @@ type Counts struct {
 	Unlisted float64
 }
 
-// all reports whether every key that a rule counts is listed. Of a rule that lists none it is
-// not known whether it counts.
-func (c *Counts) all() bool { return len(c.Series) > 0 && c.Unlisted <= 0 }
+// ListsAll reports whether every key that a rule counts is listed. Of a rule that lists none it
+// is not known whether it counts.
+func (c *Counts) ListsAll() bool { return len(c.Series) > 0 && c.Unlisted <= 0 }
 
 // Sampled is what the samples show of a key in a minute.
 type Sampled struct {
@@ -112,7 +112,7 @@ func (r *Reading) empty() string {
 
 // key judges a key by some minutes; its verdict is empty where it is not listed in them.
 func (r *Reading) key(id string, from, to time.Time, table []corroboration.Minute, warning float64) (k Key) {
-	reports := Reports{Accessed: within(r.Accessed.Series, from, to), Throttled: within(r.Throttled.Series, from, to), AllThrottled: r.Throttled.all(), Minutes: table, Warning: warning}
+	reports := Reports{Accessed: within(r.Accessed.Series, from, to), Throttled: within(r.Throttled.Series, from, to), AllThrottled: r.Throttled.ListsAll(), Minutes: table, Warning: warning}
 	all := reports.Judge()
 	if i := slices.IndexFunc(all, func(k Key) bool { return k.Key == id }); i >= 0 {
 		k = all[i]
@@ -145,7 +145,7 @@ func (r *Reading) verdict(k Key, listed bool, from, to time.Time) (detect.Counte
 		why += " It is not among the throttled keys that are listed."
 	}
 	switch {
-	case k.Verdict == Over || k.Verdict == OverServed:
+	case k.Verdict == Over || k.Verdict == OverNotThrottled:
 		return detect.CountedOver, why
 	case k.Throttled > 0:
 		return detect.CountedThrottled, why

@@ -23,7 +23,7 @@ func (k *Key) why() string {
 		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.proven(), k.at())
 	case PartitionFull:
 		s = fmt.Sprintf("Requests of it were throttled in the minute %s, in which a partition was full. Whether this key fills it is not proven: its load was %s in the mean of that minute.%s", k.at(), k.alternatives(), k.maybe())
-	case OverServed:
+	case OverNotThrottled:
 		s = fmt.Sprintf("Over what one partition serves, by values that are approximate: %s in the mean of the minute %s. %s No request of it was throttled because of a key range meanwhile%s", k.proven(), k.at(), k.inMinutes(), k.unrefused())
 	case Near:
 		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.proven(), k.at(), k.maybe())

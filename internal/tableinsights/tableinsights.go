@@ -216,8 +216,9 @@ func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsi
 
 // judge returns the verdicts, as the policy wants them.
 func (r *reading) judge(p pair, minutes []corroboration.Minute) []contributors.Key {
+	throttled := contributors.Counts{Series: p.throttled.Series, Unlisted: p.throttled.Unlisted}
 	reports := contributors.Reports{
-		Accessed: p.accessed.Series, Throttled: p.throttled.Series, AllThrottled: len(p.throttled.Series) > 0 && p.throttled.Unlisted <= 0,
+		Accessed: p.accessed.Series, Throttled: throttled.Series, AllThrottled: throttled.ListsAll(),
 		Minutes: minutes, Warning: r.policy.Warning,
 	}
 	all := []contributors.Key{}
@@ -354,7 +355,7 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 	out.Notes = append(out.Notes, contributors.Blind, "Contributor Insights calls its values approximate, and counts neither PartiQL statements nor writes that an index without capacity holds back.")
 }
 
-// throttles says whether a partition was full in the time that was read.
+// throttles returns whether a partition was full in the time that was read, in words.
 func (r *Result) throttles() string {
 	in := "in these " + plural(int64(r.To.Sub(r.From)/time.Minute), "minute")
 	switch {

@@ -226,7 +226,7 @@ func TestASeededWorld(t *testing.T) {
 					switch {
 					case k.Verdict == contributors.Over && (over == 0 || !sampled[key]):
 						t.Errorf("seed %d: %s is called over; it is in %d minutes; by samples %t: %s", seed, key, over, sampled[key], k.Why)
-					case k.Verdict == contributors.OverServed && (over == 0 || throttled), k.Verdict == contributors.Over && !throttled:
+					case k.Verdict == contributors.OverNotThrottled && (over == 0 || throttled), k.Verdict == contributors.Over && !throttled:
 						t.Errorf("seed %d, throttled %t: %s is called %s; it is over in %d minutes: %s", seed, throttled, key, k.Verdict, over, k.Why)
 					case k.OverMinutes > over || k.OverMinutes < must:
 						t.Errorf("seed %d: %s is over in %d minutes, of which the bounds decide %d; %d were found", seed, key, over, must, k.OverMinutes)
@@ -244,7 +244,7 @@ func TestASeededWorld(t *testing.T) {
 				}
 			}
 			t.Logf("verdicts: %v", total)
-			if total[contributors.Over] == 0 || total[contributors.OverServed] == 0 || c.reads && c.keys > 25 && total[contributors.Possible] == 0 {
+			if total[contributors.Over] == 0 || total[contributors.OverNotThrottled] == 0 || c.reads && c.keys > 25 && total[contributors.Possible] == 0 {
 				t.Errorf("the worlds do not hold what is to be told apart: %v", total)
 			}
 		})
