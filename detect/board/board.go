@@ -268,17 +268,17 @@ func (b *Board) viewsSince() int64 {
 	return b.timeline.Settled - viewSeconds
 }
 
-// growing returns the findings about those of some keys that are not hot, whose item
-// collections grow towards what a local secondary index allows.
-func (b *Board) growing(of []*episode.Track, found []detect.Finding) (all []detect.Finding) {
-	if len(of) == 0 {
+// growing returns the findings about keys that are not hot, whose item collections grow
+// towards what a local secondary index allows; grew are the tracks that may be of such.
+func (b *Board) growing(grew []*episode.Track, found []detect.Finding) (all []detect.Finding) {
+	if len(grew) == 0 {
 		return nil
 	}
 	hot := make(map[detect.KeyRef]bool, len(found))
 	for i := range found {
 		hot[found[i].KeyRef] = true
 	}
-	for _, t := range of {
+	for _, t := range grew {
 		of := t.Subject
 		facts := b.options.Facts(of.Target)
 		if of.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: of.Target, Key: of.Key.Text, KeyType: of.Key.Type}] {
