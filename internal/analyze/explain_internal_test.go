@@ -45,7 +45,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	p = &page{}
 	f := detect.Finding{Quality: detect.Quality{Sampling: detect.SamplingNone, Estimated: &estimated}}
 	e.confidence(p, &f, measureOf(&f))
-	if !strings.Contains(p.String(), "The peak is a lower bound") {
+	if !strings.Contains(p.String(), "What is said of loads is a lower bound: 90% of the samples") {
 		t.Errorf("confidence in what counts as the least: %s", p)
 	}
 	e.samples = intake.Reading{}

@@ -85,7 +85,7 @@ func (r *Reading) Least() string {
 		wording.Count(r.Unsized), wording.Count(r.Good))
 }
 
-// LowerBound says of figures that follow which rest on such units; empty where few samples do.
+// LowerBound returns that figures of loads rest on such units; empty where few samples do.
 func (r *Reading) LowerBound() string {
 	if !r.AtLeast() {
 		return ""
@@ -94,8 +94,8 @@ func (r *Reading) LowerBound() string {
 		wording.Percent(float64(r.Unsized)/float64(r.Good)))
 }
 
-// Computed says that units are computed from sizes, and in which direction they may be wrong;
-// empty where few are.
+// Computed returns that units are computed from sizes, and in which direction they may be
+// wrong; empty where few are.
 func (r *Reading) Computed() string {
 	if r.sized == 0 || float64(r.sized) < leastFrom*float64(r.Good) {
 		return ""
@@ -104,11 +104,10 @@ func (r *Reading) Computed() string {
 		wording.Count(r.sized), wording.Count(r.Good))
 }
 
-// OfPeak says how far a peak can be trusted for which units of some requests were computed.
+// OfPeak returns how far a peak can be trusted for which units of some requests were computed.
 func (r *Reading) OfPeak() string {
-	if r.AtLeast() {
-		return fmt.Sprintf("The peak is a lower bound: %s of the samples tell neither units nor a size, and count as the least that they can have cost. A number of shards means that many or more.",
-			wording.Percent(float64(r.Unsized)/float64(r.Good)))
+	if bound := r.LowerBound(); bound != "" {
+		return bound
 	}
 	text := "Every sample was counted, and none states a rate below 1, but some units were computed and not reported by DynamoDB: the peak is an estimate."
 	if how := r.Computed(); how != "" {
@@ -117,8 +116,8 @@ func (r *Reading) OfPeak() string {
 	return text
 }
 
-// Unrated says that every line was taken for all that there was, where none states a rate below
-// 1, and how to state one; empty where some do, and where lines are in a form that has no rate.
+// Unrated returns that every line was taken for all that there was, where none states a rate
+// below 1, and how to state one; empty where some do, and where lines are in a form that has no rate.
 func (r *Reading) Unrated() string {
 	if r.Good == 0 || r.unrated < r.Good {
 		return ""
