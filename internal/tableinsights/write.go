@@ -75,7 +75,7 @@ func (r *Result) verdict() string {
 	case keys.full > 0:
 		return fmt.Sprintf("A partition was full while requests of %s were throttled. No key is proven over a limit in the mean of a minute.", plural(int64(keys.full), "key"))
 	case keys.served > 0:
-		return fmt.Sprintf("Over what one partition serves in the mean of a minute, by values that are approximate: %s. No request of it was throttled because of a key range.", plural(int64(keys.served), "key"))
+		return fmt.Sprintf("Over what one partition serves in the mean of a minute, by values that are approximate: %s. Meanwhile no request of that was throttled because of a key range.", plural(int64(keys.served), "key"))
 	case keys.unknown > 0:
 		s := fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(keys.unknown), "key"))
 		if r.KeyRange != nil && *r.KeyRange == 0 {
@@ -85,7 +85,7 @@ func (r *Result) verdict() string {
 	case keys.throttled > 0:
 		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Requests of %s were throttled, for another reason than a full partition, or for one that is not known.", plural(int64(keys.throttled), "key"))
 	case keys.near > 0:
-		return fmt.Sprintf("No reported key is over a limit in the mean of a minute; %s is near it, or may be. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
+		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Near it, or possibly so: %s. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
 	}
 	return "No reported key is over a limit in the mean of a minute. Single seconds, which decide, are not seen."
 }
@@ -102,7 +102,7 @@ func count(keys []contributors.Key) (n counts) {
 			n.over++
 		case contributors.PartitionFull:
 			n.full++
-		case contributors.OverServed:
+		case contributors.OverNotThrottled:
 			n.served++
 		case contributors.Possible:
 			n.unknown++
