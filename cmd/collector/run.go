@@ -60,11 +60,12 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
 		all = append(all, r)
 	}
+	reload := c.reload(all, again, d).Runner(d)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range all {
 		g.Go(func() error { return r.run(ctx) })
 	}
-	g.Go(func() error { return c.reload(all, again, d).Run(ctx, d) })
+	g.Go(func() error { return reload(ctx) })
 	return g.Wait()
 }
 

@@ -88,7 +88,8 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 				return config.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 			},
 		}
-		g.Go(func() error { return reload.Run(ctx, d) })
+		runReload := reload.Runner(d)
+		g.Go(func() error { return runReload(ctx) })
 		g.Go(func() error { return judge.Run(ctx) })
 		return g.Wait()
 	})

@@ -30,8 +30,9 @@ type Reload[C any] struct {
 	Files func(*C) map[string]string
 }
 
-// Run reloads at every SIGHUP until ctx ends.
-func (r Reload[C]) Run(ctx context.Context, d Daemon) error {
+// Runner returns what reloads at every SIGHUP until its context ends. Changes of files count
+// from the call on, and the metrics are there when it returns.
+func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 	m := metrics.New("config", nil)
 	successful := m.Gauge("last_reload_successful", "Whether the last reload of the configuration succeeded; 1 before the first one.")
 	succeeded := m.Gauge("last_reload_success_timestamp_seconds", "When the configuration was read successfully last, in Unix seconds.")
@@ -39,34 +40,36 @@ func (r Reload[C]) Run(ctx context.Context, d Daemon) error {
 	successful.Set(1)
 	succeeded.SetToCurrentTime()
 	applied, contents := r.Started, digests(r.files(r.Started))
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-d.hangups:
-		}
-		next, err := r.Again()
-		if err == nil {
-			err = r.Apply(ctx, next)
-		}
-		if err != nil {
-			successful.Set(0)
-			d.Log.Error("SIGHUP: the configuration was not reloaded, and everything goes on as before", "error", err)
-			continue
-		}
-		now := digests(r.files(next))
-		changed, waiting := r.differences(applied, next)
-		for _, path := range slices.Sorted(maps.Keys(now)) {
-			if contents[path] != now[path] && !slices.Contains(changed, path) {
-				changed = append(changed, path)
+	return func(ctx context.Context) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-d.hangups:
 			}
-		}
-		applied, contents = next, now
-		successful.Set(1)
-		succeeded.SetToCurrentTime()
-		d.Log.Info("SIGHUP: the configuration was reloaded", "changed", changed)
-		if len(waiting) > 0 {
-			d.Log.Warn("SIGHUP: some settings take effect after a restart only", "settings", waiting)
+			next, err := r.Again()
+			if err == nil {
+				err = r.Apply(ctx, next)
+			}
+			if err != nil {
+				successful.Set(0)
+				d.Log.Error("SIGHUP: the configuration was not reloaded, and everything goes on as before", "error", err)
+				continue
+			}
+			now := digests(r.files(next))
+			changed, waiting := r.differences(applied, next)
+			for _, path := range slices.Sorted(maps.Keys(now)) {
+				if contents[path] != now[path] && !slices.Contains(changed, path) {
+					changed = append(changed, path)
+				}
+			}
+			applied, contents = next, now
+			successful.Set(1)
+			succeeded.SetToCurrentTime()
+			d.Log.Info("SIGHUP: the configuration was reloaded", "changed", changed)
+			if len(waiting) > 0 {
+				d.Log.Warn("SIGHUP: some settings take effect after a restart only", "settings", waiting)
+			}
 		}
 	}
 }
