@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/source/kafka/auth"
 )
 
 // Kafka is where the samples are.
@@ -113,20 +114,20 @@ func (t TLS) client() (*tls.Config, error) {
 
 // source returns the configuration of internal/source/kafka, and how its credentials are
 // renewed.
-func (k *Kafka) source() (c kafka.Config, credentials *kafka.Credentials, err error) {
+func (k *Kafka) source() (c kafka.Config, credentials *auth.Credentials, err error) {
 	c = kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
 	as, err := k.credential()
 	if err != nil {
 		return c, nil, err
 	}
-	credentials = new(kafka.Credentials)
+	credentials = new(auth.Credentials)
 	credentials.Renew(as)
-	credentials.Use(&c)
+	c.TLS, c.SASL = credentials.TLS(), credentials.SASL()
 	return c, credentials, nil
 }
 
 // credential is how connections to Kafka are made.
-func (k *Kafka) credential() (c kafka.Credential, err error) {
+func (k *Kafka) credential() (c auth.Credential, err error) {
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/source/kafka/auth"
 )
 
 func TestProbeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(kafka.ScramSHA256, "keyheat", "right"))
+	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(auth.ScramSHA256, "keyheat", "right"))
 	config := func(password string, topics ...string) kafka.Config {
-		mechanism, err := kafka.Mechanism(kafka.ScramSHA256, "keyheat", password)
+		mechanism, err := auth.Mechanism(auth.ScramSHA256, "keyheat", password)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,18 +39,5 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: got %v, want %q", name, err, row.want)
 		}
-	}
-}
-
-func TestMechanism(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{kafka.Plain, kafka.ScramSHA256, kafka.ScramSHA512} {
-		m, err := kafka.Mechanism(name, "user", "password")
-		if err != nil || m.Name() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-	}
-	if _, err := kafka.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
-		t.Errorf("an unknown mechanism: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package bearer_test
+package auth_test
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/bearer"
+	"github.com/keyheat/keyheat/internal/source/kafka/auth"
 )
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	m := bearer.Mechanism{Token: func(context.Context) (string, error) { return "abc", nil }}
+	m := auth.Bearer{Token: func(context.Context) (string, error) { return "abc", nil }}
 	session, first, err := m.Start(t.Context())
 	if err != nil || m.Name() != "OAUTHBEARER" || string(first) != "n,,\x01auth=Bearer abc\x01\x01" {
 		t.Fatalf("%s begins with %q, %v", m.Name(), first, err)
@@ -33,5 +33,18 @@ func TestMessages(t *testing.T) {
 	m.Token = func(context.Context) (string, error) { return "", errors.New("no credentials") }
 	if _, _, err := m.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no credentials") {
 		t.Errorf("without a token: %v", err)
+	}
+}
+
+func TestMechanism(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{auth.Plain, auth.ScramSHA256, auth.ScramSHA512} {
+		m, err := auth.Mechanism(name, "user", "password")
+		if err != nil || m.Name() != name {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	if _, err := auth.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
+		t.Errorf("an unknown mechanism: %v", err)
 	}
 }

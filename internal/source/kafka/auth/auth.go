@@ -1,4 +1,6 @@
-package kafka
+// Package auth is how connections to Kafka are encrypted and authenticated, also when that
+// changes while others are open.
+package auth
 
 import (
 	"context"
@@ -21,7 +23,7 @@ const (
 // Authentication is how each connection is authenticated.
 type Authentication = sasl.Mechanism
 
-// Mechanism returns a way to authenticate, for Config.SASL. It fails on an unknown
+// Mechanism returns a way to authenticate by a user and a password. It fails on an unknown
 // name, and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	switch name {
@@ -48,15 +50,21 @@ type Credential struct {
 // Renew replaces them. What was nil stays so, and what was not.
 func (c *Credentials) Renew(as Credential) { c.now.Store(&as) }
 
-// Use has a configuration use what the first Renew has set, and whatever follows.
-func (c *Credentials) Use(config *Config) {
-	first := c.now.Load()
-	if first.TLS != nil {
-		config.TLS = func() *tls.Config { return c.now.Load().TLS }
+// TLS returns the newest configuration of TLS, each time it is asked; nil where the first
+// had none.
+func (c *Credentials) TLS() func() *tls.Config {
+	if c.now.Load().TLS == nil {
+		return nil
 	}
-	if first.SASL != nil {
-		config.SASL = renewed{c}
+	return func() *tls.Config { return c.now.Load().TLS }
+}
+
+// SASL authenticates by what is newest at each connection; nil where the first was nil.
+func (c *Credentials) SASL() Authentication {
+	if c.now.Load().SASL == nil {
+		return nil
 	}
+	return renewed{c}
 }
 
 // renewed is the newest of several ways to authenticate.

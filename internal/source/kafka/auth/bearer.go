@@ -1,6 +1,4 @@
-// Package bearer authenticates to Kafka by a token: SASL's OAUTHBEARER (RFC 7628), with
-// which Amazon MSK takes IAM's credentials. kafka-go has no such mechanism.
-package bearer
+package auth
 
 import (
 	"context"
@@ -9,22 +7,23 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
-// Mechanism is a sasl.Mechanism. Each connection asks for a token, so that none is used
+// Bearer authenticates by a token: SASL's OAUTHBEARER (RFC 7628), with which Amazon MSK
+// takes IAM's credentials. kafka-go has no such mechanism. Each connection asks for a token, so that none is used
 // beyond its time: a broker ends connections whose token has run out.
-type Mechanism struct {
+type Bearer struct {
 	// Token returns a token that is good now.
 	Token func(ctx context.Context) (string, error)
 }
 
 // Name implements sasl.Mechanism.
-func (Mechanism) Name() string { return "OAUTHBEARER" }
+func (Bearer) Name() string { return "OAUTHBEARER" }
 
 // separator stands between the fields of a message.
 const separator = "\x01"
 
 // Start implements sasl.Mechanism.
-func (m Mechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
-	token, err := m.Token(ctx)
+func (b Bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	token, err := b.Token(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a token: %w", err)
 	}
