@@ -4,6 +4,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // TestTopicID is the id of the topic in responses given to ParsePartition.
@@ -71,3 +72,6 @@ var (
 	ReadSubscription = readSubscription
 	Assigned         = assigned
 )
+
+// Memory lets tests want what a source holds.
+func (k *Source) Memory() *memory.Budget { return k.memory }

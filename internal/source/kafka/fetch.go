@@ -50,6 +50,8 @@ type fetchRequest struct {
 	clientID string
 	// hold is what the response is in.
 	hold *memory.Hold
+	// more says that there were records at offset when the response before came.
+	more bool
 }
 
 // fetchResponse is the leader's response for the one partition.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go/sasl"
@@ -126,6 +127,8 @@ type Source struct {
 	log    *slog.Logger
 	health health.Status
 	memory *memory.Budget
+	// coming is how many responses with records are on their way.
+	coming atomic.Int64
 	*meters
 }
 

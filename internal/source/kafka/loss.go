@@ -46,7 +46,7 @@ func (d *lossCheck) confirmed(offset int64) bool {
 // outOfRange determines on which side of the log the position lies. It never
 // jumps without a gap.
 func (r *reader) outOfRange(ctx context.Context) error {
-	first, end, err := r.bounds(ctx)
+	first, end, err := r.connection.bounds(ctx, r.topic, r.id)
 	switch {
 	case err != nil:
 		return err
@@ -99,12 +99,6 @@ func (r *reader) sameTopic(ctx context.Context) error {
 		return errAnotherTopic
 	}
 	return nil
-}
-
-func (r *reader) bounds(ctx context.Context) (first, end int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
-	defer cancel()
-	return r.connection.bounds(ctx, r.topic, r.id)
 }
 
 // skipCorrupt fetches a batch again that could not be read, and passes it by as a

@@ -16,7 +16,6 @@ import (
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
-	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // reclaimPause is the middle of the pause before a partition is claimed again
@@ -49,7 +48,11 @@ type reader struct {
 	fetchBytes int       // that a fetch requests
 	// reserve is how much memory the next fetch is begun with: 0 at the end of the log,
 	// where nobody knows when something comes.
-	reserve   int
+	reserve int
+	// ahead is a fetch of what follows a response that is folded; nil when there is none.
+	ahead *ahead
+	// foreseen says that the last response ended where its batches claim.
+	foreseen  bool
 	backoff   *backoff.ExponentialBackOff
 	lossCheck lossCheck
 }
@@ -95,7 +98,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 	}
 	// After the identity: of a topic that is made anew in between, the first offset
 	// is the new one's, and the first fetch says so.
-	first, _, err := r.bounds(ctx)
+	first, _, err := r.connection.bounds(ctx, r.topic, r.id)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
@@ -173,6 +176,7 @@ func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) 
 // read fetches and folds until the Sink fails or ctx ends. Failures of Kafka are
 // retried without limit.
 func (r *reader) read(ctx context.Context) error {
+	defer r.dropAhead()
 	for {
 		err := r.fetchOnce(ctx)
 		switch {
@@ -247,57 +251,20 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	return r.fold(ctx, res)
 }
 
-// fetch makes one request to the leader, when there is memory for its response. Who
-// gets the response releases it.
-func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
-	for {
-		hold, err := r.source.memory.Acquire(ctx, int64(r.reserve))
-		if err != nil {
-			return nil, fmt.Errorf("wait for memory: %w", err)
-		}
-		response, err := r.fetchInto(ctx, hold, offset, wait)
-		if err == nil {
-			return response, nil
-		}
-		hold.Release()
-		var short *shortError
-		if !errors.As(err, &short) || ctx.Err() != nil {
-			return nil, fmt.Errorf("fetch at offset %d: %w", offset, err)
-		}
-		r.reserve = short.bytes
-	}
-}
-
-func (r *reader) fetchInto(ctx context.Context, hold *memory.Hold, offset int64, wait time.Duration) (*fetchResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+r.source.config.RequestTimeout)
-	defer cancel()
-	asked := time.Now()
-	request := &fetchRequest{
-		versions: &r.connection.versions, topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: -1,
-		maxWait: wait, maxBytes: int32(r.fetchBytes), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
-		clientID: r.source.config.ClientID, hold: hold,
-	}
-	if offset == r.at {
-		request.epoch = r.epoch
-	}
-	res, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, request)
-	if err != nil {
-		return nil, err
-	}
-	response := res.(*fetchResponse)
-	response.asked = asked
-	return response, nil
-}
-
 // fold hands a response to the Sink, a chunk of records at a time, and releases it.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
 	some := len(res.records) > 0
+	end, epoch := recordbatch.End(res.records)
+	if r.foreseen && end > r.at && end < res.end() {
+		r.fetchAhead(ctx, end, epoch, len(res.buf))
+	}
 	decoder, claimed := res.decode(r.at, r.source.config.MaxBatchBytes), int64(0)
 	err := r.foldChunks(ctx, decoder, res)
 	if errors.Is(err, io.EOF) {
 		claimed = decoder.Claimed()
 	}
+	r.foreseen = r.at == end && r.epoch == epoch
 	held := res.held
 	res.release()
 	r.reserve = 0
@@ -384,6 +351,7 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 			wanted := r.source.memory.Wanted()
 			if wanted {
 				res.release()
+				r.dropAhead()
 			}
 			return wanted
 		},

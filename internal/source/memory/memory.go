@@ -20,6 +20,7 @@ import (
 type Budget struct {
 	size    int64
 	free    *semaphore.Weighted
+	held    atomic.Int64
 	waiting atomic.Int64
 }
 
@@ -51,7 +52,21 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (*Hold, error) {
 			return nil, err
 		}
 	}
-	return &Hold{budget: b, bytes: n}, nil
+	return b.hold(n), nil
+}
+
+// Spare returns a hold of n bytes for what is wanted later. It is nil, and nobody waits,
+// where less than half of the budget would stay free for what is wanted now.
+func (b *Budget) Spare(n int64) *Hold {
+	if b.held.Load()+n > b.size/2 || !b.free.TryAcquire(n) {
+		return nil
+	}
+	return b.hold(n)
+}
+
+func (b *Budget) hold(n int64) *Hold {
+	b.held.Add(n)
+	return &Hold{budget: b, bytes: n}
 }
 
 // Grow makes the hold one of n bytes, if it is less. It reports false, and changes
@@ -68,6 +83,7 @@ func (h *Hold) Grow(n int64) bool {
 	case !h.budget.free.TryAcquire(n - h.bytes):
 		return false
 	}
+	h.budget.held.Add(n - h.bytes)
 	h.bytes = n
 	return true
 }
@@ -77,8 +93,7 @@ func (h *Hold) Shrink(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if n < h.bytes {
-		h.budget.free.Release(h.bytes - n)
-		h.bytes = n
+		h.giveBack(h.bytes - n)
 	}
 }
 
@@ -99,10 +114,15 @@ func Make(n int) []byte {
 func (h *Hold) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.ended {
-		h.budget.free.Release(h.bytes)
-	}
-	h.ended, h.bytes = true, 0
+	h.giveBack(h.bytes)
+	h.ended = true
+}
+
+// giveBack gives n bytes of the hold back.
+func (h *Hold) giveBack(n int64) {
+	h.budget.held.Add(-n)
+	h.budget.free.Release(n)
+	h.bytes -= n
 }
 
 // Buffers are some that nobody uses now. No budget counts them: more of them than a few

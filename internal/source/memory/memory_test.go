@@ -70,6 +70,38 @@ func TestOneWaitsInLine(t *testing.T) {
 	})
 }
 
+// TestHalfIsNotToSpare: what is wanted later leaves half for what is wanted now, and passes
+// nobody who waits.
+func TestHalfIsNotToSpare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := memory.New(100)
+		one := acquire(t, b, 20)
+		spare := b.Spare(30)
+		if spare == nil || b.Spare(1) != nil {
+			t.Fatal("50 of 100 bytes and no more are not to spare")
+		}
+		if !one.Grow(70) || one.Grow(71) {
+			t.Error("what is spared is not held")
+		}
+		one.Shrink(10)
+		if spare.Release(); b.Spare(41) != nil {
+			t.Error("more than half of 100 bytes is to spare")
+		}
+		got := make(chan *memory.Hold)
+		go func() { got <- acquire(t, b, 100) }()
+		synctest.Wait()
+		if b.Spare(1) != nil {
+			t.Error("spared past another that waits")
+		}
+		one.Release()
+		(<-got).Release()
+		if all := b.Spare(50); all == nil {
+			t.Error("what was given back is not to spare")
+		}
+	})
+}
+
 // TestHoldersNeverExceedTheBudget has holders come and go at once.
 func TestHoldersNeverExceedTheBudget(t *testing.T) {
 	t.Parallel()

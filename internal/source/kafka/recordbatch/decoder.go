@@ -174,6 +174,21 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	return nil
 }
 
+// End returns the offset behind the last whole batch of a response and the epoch of the
+// leader that wrote it, by the batches' own word: nothing is checked. Both are 0 where no
+// batch is whole.
+func End(data []byte) (next int64, epoch int32) {
+	for len(data) >= headerSize && data[magicAt] == 2 {
+		size := frameSize + int64(int32(binary.BigEndian.Uint32(data[8:])))
+		if size < headerSize || size > int64(len(data)) {
+			break
+		}
+		h := parseHeader(data)
+		next, epoch, data = h.next, h.epoch, data[size:]
+	}
+	return next, epoch
+}
+
 func parseHeader(raw []byte) header {
 	h := header{
 		base:       int64(binary.BigEndian.Uint64(raw)),

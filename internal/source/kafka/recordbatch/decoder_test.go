@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -356,5 +357,35 @@ func BenchmarkDecoder(b *testing.B) {
 			}
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "records/s")
 		})
+	}
+}
+
+// TestEndIsWhereTheLastWholeBatchEnds: a response's end is foreseen from its headers alone.
+func TestEndIsWhereTheLastWholeBatchEnds(t *testing.T) {
+	t.Parallel()
+	one := kafkatest.Batch{Base: 5, Codec: kafkatest.Zstd, Records: kafkatest.Values("one", "two")}
+	two := kafkatest.Batch{Base: 7, Last: 20, Records: kafkatest.Values("three")}
+	whole := layOut(one, two)
+	first := len(layOut(one))
+	for n := range len(whole) + 1 {
+		want := int64(0)
+		switch {
+		case n == len(whole):
+			want = 21
+		case n >= first:
+			want = 7
+		}
+		if next, _ := recordbatch.End(whole[:n:n]); next != want {
+			t.Fatalf("the first %d bytes of %d end at %d, want %d", n, len(whole), next, want)
+		}
+	}
+	old := layOut(one, two)
+	old[first+16] = 1
+	if next, _ := recordbatch.End(old); next != 7 {
+		t.Errorf("a batch in another format counts: the end is %d", next)
+	}
+	binary.BigEndian.PutUint32(whole[first+8:], math.MaxUint32) // a length of -1
+	if next, _ := recordbatch.End(whole); next != 7 {
+		t.Errorf("a batch of an impossible length counts: the end is %d", next)
 	}
 }

@@ -25,6 +25,7 @@ func FuzzDecoder(f *testing.F) {
 			data = append([]byte(nil), data...)
 			kafkatest.Seal(data[:end:end], 0)
 		}
+		recordbatch.End(data)
 		d := new(recordbatch.Decoder)
 		d.Reset(position, data, []recordbatch.Aborted{{ProducerID: producer, FirstOffset: 0}}, limits)
 		at := position
