@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
 // build compiles both commands once for all tests.
@@ -61,12 +61,7 @@ type process struct {
 // address at which the daemon will listen.
 func newProcess(t *testing.T, name, command, config string) *process {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := port.HoldAddress(t)
 	dir := t.TempDir()
 	p := &process{
 		name: name, command: command, address: address,

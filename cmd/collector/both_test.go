@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/store"
@@ -23,7 +24,8 @@ import (
 func TestKafkaAndStreamsInOneProcess(t *testing.T) {
 	t.Parallel()
 	kafka := t.TempDir()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"), kfake.DataDir(kafka))
+	held := kfake.Ports(port.Hold(t))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"), kfake.DataDir(kafka), held)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +101,12 @@ commit: {interval: 100ms}
 	counted("streams", 2)
 	unready()
 
-	address := cluster.ListenAddrs()[0]
 	cluster.Close()
 	unready("kafka")
 	put()
 	counted("streams", 4)
 
-	var port int
-	if _, err := fmt.Sscanf(address[strings.LastIndex(address, ":"):], ":%d", &port); err != nil {
-		t.Fatal(err)
-	}
-	cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(kafka), kfake.Ports(port))
+	cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(kafka), held)
 	if err != nil {
 		t.Fatal(err)
 	}

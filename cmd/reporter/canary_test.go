@@ -10,7 +10,6 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,6 +30,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -161,7 +161,7 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 	defer receiver.Close()
 
 	conf := defaults()
-	conf.Store.URL, conf.Listen, conf.Log.Level = config.Secret(url), freeAddress(t), slog.LevelDebug
+	conf.Store.URL, conf.Listen, conf.Log.Level = config.Secret(url), port.HoldAddress(t), slog.LevelDebug
 	conf.Webhook.URL = config.Secret(receiver.URL + "/hook/" + secrets["token"])
 	conf.Webhook.Secret = config.Secret("whsec_" + secrets["signing"])
 	if _, err := store.Migrate(ctx, url); err != nil {
@@ -184,16 +184,6 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 	}
 	dump(t, url, out)
 	return out
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // collectCanary counts 20 seconds in which one key is hot, and some samples that cannot be

@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/tableinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -373,7 +374,7 @@ func TestTheDaemonReadsContributorInsights(t *testing.T) {
 	}
 	collectCanary(t, url, "plain", "", &heard{all: map[string]*bytes.Buffer{}})
 	conf := defaults()
-	conf.Store.URL, conf.Listen = config.Secret(url), freeAddress(t)
+	conf.Store.URL, conf.Listen = config.Secret(url), port.HoldAddress(t)
 	conf.CloudWatch.Enabled, conf.CloudWatch.ContributorInsights = true, true
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/keyheat/keyheat/internal/testsupport/link"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
 // Server is a real Apache Kafka on loopback: one node, or one of a cluster.
@@ -91,14 +91,7 @@ func (s *Server) remove() error {
 // those who begin at its address are sent back to it. The server is started again.
 func (s *Server) Through(t testing.TB) *link.Link {
 	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	behind := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	behind := port.HoldAddress(t)
 	l := link.New(t, behind)
 	s.script(t, "stop")
 	path := filepath.Join(s.dir, "server.properties")

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
 // Server is one Postgres on 127.0.0.1. Its port, data and password stay the
@@ -23,6 +25,7 @@ import (
 type Server struct {
 	bin, dir, password string
 	port               int
+	releasePort        func()
 	guard              *watchdog
 }
 
@@ -46,7 +49,12 @@ func start(ctx context.Context, s *Server, fill func(*Server, context.Context) e
 		err = fill(s, ctx)
 	}
 	if err == nil {
-		err = s.firstStart(ctx)
+		s.port, s.releasePort, err = port.HoldUntil()
+	}
+	if err == nil {
+		if err = s.Start(ctx); err != nil {
+			s.releasePort()
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
@@ -95,23 +103,6 @@ func (s *Server) program(ctx context.Context, name string, args ...string) error
 		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return nil
-}
-
-// portTries is how often a first start draws another port, when the free one
-// was taken by another process meanwhile.
-const portTries = 3
-
-// firstStart finds the port that the server keeps.
-func (s *Server) firstStart(ctx context.Context) (err error) {
-	for range portTries {
-		if s.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = s.Start(ctx); err == nil || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
 }
 
 // Start starts the server again after a Kill, and waits until it answers.
@@ -225,13 +216,6 @@ func (s *Server) Stop() error {
 		err = s.guard.leave("remove")
 		s.guard = nil
 	}
+	s.releasePort()
 	return errors.Join(err, os.RemoveAll(s.dir))
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
