@@ -154,6 +154,7 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 	if err != nil {
 		return nil, err
 	}
+	k.missing.Set(float64(len(missing))) // before readiness, which says why
 	var topics []string
 	for _, topic := range k.config.Topics {
 		if slices.Contains(missing, topic) {
@@ -163,7 +164,6 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 		k.health.Heal("topic " + topic)
 		topics = append(topics, topic)
 	}
-	k.missing.Set(float64(len(missing)))
 	return topics, nil
 }
 
