@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/segmentio/kafka-go/sasl"
@@ -24,13 +25,16 @@ import (
 // serve makes the cluster respond to every fetch from a log of our own making: the
 // batches from the first that by its own word reaches to the fetch offset on, one or as
 // many as are asked for. It counts the fetches of each offset.
-func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) map[int64]int {
-	asked := make(map[int64]int)
+func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) (asked func(offset int64) int) {
+	var mu sync.Mutex
+	fetches := make(map[int64]int)
 	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		req := kreq.(*kmsg.FetchRequest)
 		offset, most := req.Topics[0].Partitions[0].FetchOffset, int(req.Topics[0].Partitions[0].PartitionMaxBytes)
-		asked[offset]++
+		mu.Lock()
+		fetches[offset]++
+		mu.Unlock()
 		var records []byte
 		for _, b := range batches {
 			if max(b.Last+1, b.Base+int64(len(b.Records))) <= offset && len(records) == 0 {
@@ -52,7 +56,11 @@ func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(ra
 		res.Topics = append(res.Topics, rt)
 		return res, nil, true
 	})
-	return asked
+	return func(offset int64) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return fetches[offset]
+	}
 }
 
 var damaged = []kafkatest.Batch{
@@ -77,8 +85,8 @@ func TestKafkaPassesACorruptBatchAsAGap(t *testing.T) {
 	if gap.From != "2" || gap.To != "5" || !strings.Contains(gap.Reason, "checksum") || gap.Since.UnixMilli() != 1000 || gap.Until.UnixMilli() != 3000 {
 		t.Errorf("gap %+v, want 2 to 5 between the times of their neighbours", gap)
 	}
-	if asked[2] < 2 {
-		t.Errorf("the batch was fetched %d times: given up too early", asked[2])
+	if n := asked(2); n < 2 {
+		t.Errorf("the batch was fetched %d times: given up too early", n)
 	}
 }
 

@@ -41,7 +41,6 @@ func TestReadingGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 	p := producer(t, c.ListenAddrs())
 	l := sinktest.New()
 	cfg := config(c.ListenAddrs())
-	cfg.SessionTimeout = 20 * time.Second // a slow machine is no lost member
 	run(t, cfg, l)
 	produce(t, p, 0, 10)
 	l.Expect(t, 10)
@@ -105,7 +104,7 @@ func TestTheGroupIsSharedWithOlderMembers(t *testing.T) {
 			startOlder := func() {
 				older, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
 					ID: "collectors", Brokers: c.ListenAddrs(), Topics: []string{topic},
-					HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 6 * time.Second, RebalanceTimeout: 5 * time.Second,
+					HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 20 * time.Second, RebalanceTimeout: 5 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)

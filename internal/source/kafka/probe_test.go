@@ -20,7 +20,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		return kafka.Config{
-			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: 3 * time.Second,
+			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: 30 * time.Second,
 		}
 	}
 	nobody := config("right", topic)
