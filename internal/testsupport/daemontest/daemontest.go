@@ -145,6 +145,20 @@ func (d *Daemon) Get(path string) string {
 	return string(body)
 }
 
+// Becomes waits until a page of the daemon holds a text.
+func (d *Daemon) Becomes(path, text string) {
+	d.t.Helper()
+	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		page := d.Get(path)
+		switch {
+		case strings.Contains(page, text):
+			return
+		case time.Now().After(limit):
+			d.t.Fatalf("%s without %q on %s, which is:\n%s", patience, text, path, page)
+		}
+	}
+}
+
 // Metric returns the value of a metric without labels; 0 while there is none.
 func (d *Daemon) Metric(name string) float64 {
 	d.t.Helper()
