@@ -57,7 +57,9 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			for d.Metric("keyheat_collect_pending_bytes"+input) == 0 {
 			}
 			took, err := d.Stop()
-			if took > 10*time.Second || err != nil {
+			// Its own limits add up to 8 s, and a busy machine adds to them. Without them the
+			// database would be waited for until the test ends.
+			if took > 25*time.Second || err != nil {
 				t.Errorf("it ended after %s: %v", took, err)
 			}
 			t.Logf("it ended after %s", took)
