@@ -46,7 +46,9 @@ func TestBusyFileIsWaitedFor(t *testing.T) {
 func TestDeadlockIsRetried(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s, db := open(t, url), raw(t, url)
+	// Postgres looks for a deadlock once, when a session has waited for so long: by then the
+	// other one has to wait for it, also on a machine that pauses.
+	s, db := open(t, url+"&deadlock_timeout=10s"), raw(t, url)
 	bad := []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "r", Count: 1}}
 	check(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Bad: bad}))
 
@@ -54,7 +56,7 @@ func TestDeadlockIsRetried(t *testing.T) {
 	// the commit takes first.
 	other, err := db.BeginTx(t.Context(), nil)
 	check(t, err)
-	_, err = other.Exec(`SET LOCAL deadlock_timeout = '60s'`)
+	_, err = other.Exec(`SET LOCAL deadlock_timeout = '10min'`)
 	check(t, err)
 	_, err = other.Exec(`SELECT count FROM bad_samples FOR UPDATE`)
 	check(t, err)

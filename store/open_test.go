@@ -2,13 +2,13 @@ package store_test
 
 import (
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -90,12 +90,7 @@ func TestWrongURLsAreExplained(t *testing.T) {
 
 func TestUnreachableServerIsUnavailable(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := port.HoldAddress(t)
 	for _, try := range []func() error{
 		func() error {
 			_, err := store.Open(t.Context(), "postgres://keyheat:secret@"+address+"/keyheat", store.Options{})

@@ -164,10 +164,11 @@ func TestEachOnceOverDaylightSavingWithKills(t *testing.T) {
 				must(t, err)
 				var g sync.WaitGroup
 				for n := range 2 {
+					random := rand.New(rand.NewPCG(26, uint64(n)))
 					g.Go(func() {
 						for life := 0; time.Now().Before(end); life++ {
-							live(t, s, fmt.Sprintf("%d-%d", n, life), all, 1+rand.IntN(40), rand.IntN(2) == 0, min(time.Until(end), 12*time.Hour))
-							time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Hour))))
+							live(t, s, fmt.Sprintf("%d-%d", n, life), all, 1+random.IntN(40), random.IntN(2) == 0, min(time.Until(end), 12*time.Hour))
+							time.Sleep(time.Duration(random.Int64N(int64(2 * time.Hour))))
 						}
 					})
 				}
