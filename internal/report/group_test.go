@@ -204,7 +204,7 @@ func TestWhatIsToldOfGroups(t *testing.T) {
 				if c.by == nil {
 					c.by = []string{"table"}
 				}
-				g := enter(t, s, grouped(t, c.by...), &probe{Store: s})
+				g := enter(t, s, grouped(t, c.by...), &probe{Store: s, stands: time.Now()})
 				g.play(c.steps...)
 				equal(t, "told", told(t, s), c.want)
 				g.isWhole()
@@ -278,7 +278,7 @@ func TestAKilledJudgesGroupsAreContinued(t *testing.T) {
 	start := begin()
 	outcomeOf := func(t *testing.T, p *probe) (messages, ids []string) {
 		s := open(t, "sqlite::memory:")
-		p.Store = s
+		p.Store, p.stands = s, start.Add(10*time.Minute)
 		c := grouped(t, "table")
 		g := &stage{t: t, store: s, w: collect(t, s, "a", 0, start), config: c, probe: p, judge: run(t, c, p)}
 		g.play(groupedPlay...)
@@ -322,7 +322,7 @@ func TestFortyKeysAreOnePage(t *testing.T) {
 		for n := range names {
 			names[n] = fmt.Sprintf("customer %08x", uint32(n+1)*2654435761)
 		}
-		g := enter(t, s, grouped(t, "table"), &probe{Store: s})
+		g := enter(t, s, grouped(t, "table"), &probe{Store: s, stands: time.Now()})
 		g.play(
 			heated(0, 10, harmful(names[:20]...)), later(10*time.Second), heated(10, 20, harmful(names[:40]...)), later(20*time.Second), later(time.Minute),
 			heated(20, 30, harmful(names...)), later(time.Minute), later(3*time.Minute),
@@ -364,7 +364,9 @@ func TestKeyheatsOwnIncidentsAreGrouped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		c := watchful()
-		c.Route = grouped(t, "cause", "table").Route
+		wait := 5 * time.Minute // for which a slow machine may take, too
+		by, _ := routing.NewGrouping([]string{"cause", "table"}, &wait, nil)
+		c.Route = routing.Tree{{Receivers: []string{route}, Group: by}}.Destinations
 		w := collect(t, s, "a", 0, begin())
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: time.Now()}))
 		p := &probe{Store: s}
@@ -375,7 +377,7 @@ func TestKeyheatsOwnIncidentsAreGrouped(t *testing.T) {
 		must(t, s.StopWriter(t.Context(), "a"))
 		await(t, func() bool { _, has := pipelineFinding(t, s, detect.CollectionStopped); return has })
 		equal(t, "told before group_wait is over", len(told(t, s)), 0)
-		p.ahead.Add(int64(routing.DefaultWait))
+		p.ahead.Add(int64(wait))
 		j.quiet(t)
 		rows, err := s.RecentNotifications(t.Context(), store.NotificationQuery{})
 		must(t, err)

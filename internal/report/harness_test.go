@@ -169,8 +169,10 @@ type probe struct {
 	// hold, while locked, keeps the judge from reading.
 	hold sync.Mutex
 	idle atomic.Int64
-	// ahead is by how much the database's clock is ahead of the test's.
-	ahead atomic.Int64
+	// ahead is by how much the database's clock is ahead of the test's, or of the time at
+	// which it stands, where that is set: a slow machine is then not late.
+	ahead  atomic.Int64
+	stands time.Time
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
 }
@@ -197,7 +199,7 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 	p.hold.Lock()
 	defer p.hold.Unlock()
 	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
-	snap.Now = snap.Now.Add(time.Duration(p.ahead.Load()))
+	snap.Now = p.clock(snap.Now)
 	if err == nil && len(snap.Deltas) == 0 {
 		p.idle.Add(1)
 	} else {
@@ -249,7 +251,15 @@ func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Findin
 
 func (p *probe) Now(ctx context.Context) (now time.Time, err error) {
 	now, err = p.Store.Now(ctx)
-	return now.Add(time.Duration(p.ahead.Load())), err
+	return p.clock(now), err
+}
+
+// clock returns the judge's time when it is now.
+func (p *probe) clock(now time.Time) time.Time {
+	if !p.stands.IsZero() {
+		now = p.stands
+	}
+	return now.Add(time.Duration(p.ahead.Load()))
 }
 
 func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {

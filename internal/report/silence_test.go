@@ -50,16 +50,20 @@ func (g *stage) play(steps ...step) {
 // another judge takes over.
 func (g *stage) another() {
 	g.judge.stop()
-	ahead := g.probe.ahead.Load()
-	g.probe = &probe{Store: g.store}
-	g.probe.ahead.Store(ahead)
+	before := g.probe
+	g.probe = &probe{Store: g.store, stands: before.stands}
+	g.probe.ahead.Store(before.ahead.Load())
 	g.judge = run(g.t, g.config, g.probe)
 }
 
 // silencing adds a silence that begins after a while and lasts for an hour.
 func silencing(after time.Duration, matchers ...string) step {
 	return func(g *stage) {
-		now := time.Now().Add(after)
+		now := time.Now()
+		if !g.probe.stands.IsZero() {
+			now = g.probe.stands
+		}
+		now = now.Add(after)
 		added, err := g.store.AddSilence(g.t.Context(), silence.Silence{
 			Matchers: matchers, StartsAt: now.Add(-time.Second), EndsAt: now.Add(time.Hour), Author: "ada", Reason: "load test",
 		})

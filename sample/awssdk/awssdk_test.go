@@ -223,7 +223,7 @@ func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
 	client, sampler := instrument(t, awssdk.Options{Sink: sink, DescribeTables: true}, response{body: description})
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for sampler.Stats().Records == 0 && time.Now().Before(deadline) {
 		if _, err := put()(t.Context(), client); err != nil {
 			t.Fatal(err)
@@ -256,7 +256,7 @@ func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
 			t.Error("the program does not get its error")
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); sampler.Stats().DescribeErrors == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); sampler.Stats().DescribeErrors == 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	if err := sampler.Close(t.Context()); err != nil {

@@ -172,7 +172,7 @@ func readUntil(t *testing.T, brokers []string, topic string, enough func(*kgo.Re
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
 		fetched := client.PollFetches(ctx)

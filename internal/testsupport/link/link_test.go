@@ -66,7 +66,7 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 	l := link.New(t, serve(t, "server"))
 	open := dial(t, l)
 	fmt.Fprintln(open, "hello")
-	if got := open.hears(10 * time.Second); got != answer {
+	if got := open.hears(time.Minute); got != answer {
 		t.Fatalf("%q comes through a whole link", got)
 	}
 	l.Cut()
@@ -77,7 +77,7 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 		t.Errorf("%q and %q come through a link that is cut", one, two)
 	}
 	l.Heal()
-	if one, two := open.hears(10*time.Second), other.hears(10*time.Second); one != answer || two != answer {
+	if one, two := open.hears(time.Minute), other.hears(time.Minute); one != answer || two != answer {
 		t.Errorf("%q and %q come when it has healed, and not what was held up", one, two)
 	}
 }
@@ -89,7 +89,7 @@ func TestTurnLeadsNewConnectionsElsewhere(t *testing.T) {
 	answers := func(c client, want string) {
 		t.Helper()
 		fmt.Fprintln(c, "hello")
-		if got := c.hears(10 * time.Second); got != want+" hello\n" {
+		if got := c.hears(time.Minute); got != want+" hello\n" {
 			t.Errorf("%q comes, and not the answer of the %s server", got, want)
 		}
 	}
