@@ -134,8 +134,8 @@ func listen(t *testing.T, s *store.Store) {
 	commit(t, s, "a", 1)
 	select {
 	case <-wake:
-	case <-time.After(10 * time.Second):
-		t.Error("no wake within ten seconds of a commit")
+	case <-time.After(time.Minute):
+		t.Error("no wake within a minute of a commit")
 	}
 	cancel()
 	for range wake { // ends when the channel is closed
