@@ -145,14 +145,14 @@ func TestFromAProgramToAFinding(t *testing.T) {
 	if stats.Sent+stats.UnknownKeys != stats.Requests {
 		t.Errorf("counted %+v", stats)
 	}
-	within(t, 30*time.Second, "the stored requests are the program's", func() error {
+	within(t, 2*time.Minute, "the stored requests are the program's", func() error {
 		got, err := w.totals()
 		if err == nil && got.requests != stats.Sent {
 			err = fmt.Errorf("stored %d, sent %d", got.requests, stats.Sent)
 		}
 		return err
 	})
-	within(t, 30*time.Second, "the hot key is found", func() error {
+	within(t, 2*time.Minute, "the hot key is found", func() error {
 		found := w.findings(t)
 		if len(found) != 1 || found[0].Key != "user#1" || found[0].Kind != "hot_key_write" || found[0].Severity != "critical" || found[0].Shards < 2 {
 			return fmt.Errorf("findings %+v", found)

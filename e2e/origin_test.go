@@ -189,7 +189,7 @@ func (o *origin) recreate(t *testing.T, refill int) {
 	if _, err := admin.DeleteTopic(t.Context(), o.topic); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 30*time.Second, "the topic is made again", func() error {
+	within(t, 2*time.Minute, "the topic is made again", func() error {
 		_, err := admin.CreateTopic(t.Context(), partitions, 1, nil, o.topic)
 		return err
 	})

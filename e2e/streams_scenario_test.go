@@ -145,7 +145,7 @@ func (w *scenario) matches(t *testing.T, o *oracle, limit time.Duration) {
 // finding waits for the finding of that kind on a key of an index.
 func (w *scenario) finding(t *testing.T, kind, index, key string, want func(found) error) (f found) {
 	t.Helper()
-	within(t, 30*time.Second, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
+	within(t, 2*time.Minute, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
 		for _, f = range w.findings(t) {
 			if f.Kind == kind && f.Table == "orders" && f.Index == index && f.Key == key {
 				return want(f)

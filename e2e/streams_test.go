@@ -226,7 +226,7 @@ func writeAndSplit(t *testing.T, table *streamstest.Table, stop <-chan struct{})
 func (w *scenario) reading(t *testing.T, fake *streamstest.Fake, caller string) {
 	t.Helper()
 	since := fake.Now()
-	within(t, 30*time.Second, caller+" reads", func() error {
+	within(t, 2*time.Minute, caller+" reads", func() error {
 		for _, c := range fake.Calls("GetRecords") {
 			if c.Caller == caller && c.Records > 0 && c.Time.After(since) {
 				return nil

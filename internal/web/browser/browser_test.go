@@ -163,7 +163,7 @@ func eval[T any](b *tab, expression string) T {
 func (b *tab) until(expression string) {
 	b.Helper()
 	var err error
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Until(deadline))))
 		if err == nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated") { // that of the page before
 			break
