@@ -51,10 +51,12 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, of.args...)...)
 			input := fmt.Sprintf("{input=%q}", strings.ToLower(name))
 			for d.Metric("keyheat_collect_partitions"+input) == 0 {
+				time.Sleep(20 * time.Millisecond)
 			}
 			way.Cut()
 			of.sample()
 			for d.Metric("keyheat_collect_pending_bytes"+input) == 0 {
+				time.Sleep(20 * time.Millisecond)
 			}
 			took, err := d.Stop()
 			// Its own limits add up to 8 s, and a busy machine adds to them. Without them the
