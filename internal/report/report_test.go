@@ -460,7 +460,8 @@ func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		c := collect(t, s, "a", 0, begin())
 		config := quick()
-		config.Lease = 20 * time.Second // a machine that pauses loses no lease; who stops releases it
+		// A machine that pauses loses no lease; who stops releases it, in the time of a poll.
+		config.Lease, config.Poll = 20*time.Second, 200*time.Millisecond
 		first := run(t, config, &probe{Store: s})
 		c.commit(2, hot("hot", 1200, 0, 2)...)
 		first.quiet(t)
