@@ -144,6 +144,19 @@ func TestShardsServeTheCampaign(t *testing.T) {
 	}
 }
 
+// TestNoBurstIsBesideTheCampaign: at this time one would be, of a merchant in a partition
+// with a shard, which refused both, and Keyheat told of a partition that is hot.
+func TestNoBurstIsBesideTheCampaign(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 12, 1, 9, 53, 55, 0, time.UTC)
+	p := &Plan{Campaign: from, Sharded: from, Shards: &detect.ShardNames{Base: Merchant, Shards: 3, Before: "#SHARD_"}}
+	for _, r := range New(1, from).Until(from.Add(15*time.Second), p) {
+		if r.Throttle != "" {
+			t.Fatalf("%+v is refused", r)
+		}
+	}
+}
+
 // TestOneItemIsRefused: the product's reads, and nothing else.
 func TestOneItemIsRefused(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,7 +42,7 @@ func popularity(draw *rand.Rand) *rand.Zipf { return rand.NewZipf(draw, 1.1, 3, 
 func (s *Simulation) requests(second int64, p *Plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
-	a.burst(s.seed + 1)
+	a.burst(s.seed+1, s.crowded(second, p))
 	if within(second, p.Import, p.Import.Add(ImportLasts)) {
 		a.some(a.about(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
 	}
@@ -119,23 +120,40 @@ func (a *asking) calm() {
 	})
 }
 
-// burst adds one key that is busy for some seconds: a mailing, a batch job.
-func (a *asking) burst(seed uint64) {
+// crowded returns whether a partition key of orders is in a partition of the campaign's. A
+// burst beside that would be refused, of which the story does not tell.
+func (s *Simulation) crowded(second int64, p *Plan) func(key string) bool {
+	if !within(second, p.Campaign, time.Time{}) {
+		return func(string) bool { return false }
+	}
+	names := []string{Merchant}
+	if shards, sharded := p.sharding(second); sharded {
+		names, _ = shards.All(p.Shards.Base) // of a base that is a key, and so never too long
+	}
+	orders := s.tables[OrdersTable]
+	return func(key string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return orders.of(name) == orders.of(key) })
+	}
+}
+
+// burst adds one key that is busy for some seconds: a mailing, a batch job. There is none
+// where it would be crowded.
+func (a *asking) burst(seed uint64, crowded func(key string) bool) {
 	draw := rand.New(rand.NewPCG(seed, uint64(a.second/burstEvery)))
 	from, lasts := draw.Int64N(burstEvery-8), 3+draw.Int64N(5)
-	high, key := 0.12+0.38*draw.Float64(), 100+popularity(draw).Uint64()
+	high, merchant := 0.12+0.38*draw.Float64(), fmt.Sprint("merchant#", 100+popularity(draw).Uint64())
 	age := a.second%burstEvery - from
-	if age < 0 || age >= lasts {
+	if age < 0 || age >= lasts || crowded(merchant) {
 		return
 	}
 	size := high * (1 - math.Abs(2*float64(age)+1-float64(lasts))/float64(lasts+1))
 	if draw.IntN(3) == 0 {
 		a.some(a.about(3000*size/5), func(r *request) {
-			a.read(r, OrdersTable, fmt.Sprint("merchant#", key), "", 39_000, sample.Eventual)
+			a.read(r, OrdersTable, merchant, "", 39_000, sample.Eventual)
 		})
 		return
 	}
-	a.some(a.about(1000*size), func(r *request) { a.write(r, OrdersTable, fmt.Sprint("merchant#", key), a.order(), 800) })
+	a.some(a.about(1000*size), func(r *request) { a.write(r, OrdersTable, merchant, a.order(), 800) })
 }
 
 // campaign adds the orders of a merchant whom everybody buys from, some of whom look at
