@@ -259,6 +259,7 @@ func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	if len(d.attrs) == 0 {
 		return nil, reason
 	}
+	d.mostAttrs = max(d.mostAttrs, len(d.attrs))
 	return d.attrs, reason
 }
 

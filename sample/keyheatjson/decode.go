@@ -32,8 +32,11 @@ type Decoder struct {
 	shapes shapes
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
-	attrs   map[string]string
-	rates   map[string]float64
+	// attrs are those of the record at hand, mostAttrs how many the message's records had
+	// at most.
+	attrs     map[string]string
+	mostAttrs int
+	rates     map[string]float64
 }
 
 // NewDecoder returns a ready Decoder.
@@ -78,6 +81,9 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	}
 	d.src = nil
 	d.letGo()
+	if d.mostAttrs > keptAttrs {
+		d.attrs, d.rec.Attrs, d.mostAttrs = make(map[string]string), nil, 0
+	}
 	if len(d.attrs) > 0 {
 		clear(d.attrs)
 	}
@@ -86,8 +92,12 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	}
 }
 
-// keptScratch is how much scratch memory is kept for the next message.
-const keptScratch = 64 << 10
+const (
+	// keptScratch is how much scratch memory is kept for the next message.
+	keptScratch = 64 << 10
+	// keptAttrs is of how many attributes the memory is kept: a map does not shrink.
+	keptAttrs = 1 << 10
+)
 
 // byteOrderMark begins the files of some Windows programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -66,7 +66,8 @@ func (d *Decoder) readTime(s *step) (int64, bool) {
 		}
 	}
 	n, ok := d.readWhole(s.field)
-	if high, digits := eight(first); ok && digits == 8 {
+	// Of a number with a leading zero only the zero was read: what follows is no JSON.
+	if high, digits := eight(first); ok && digits == 8 && src[pos] != '0' {
 		s.first, s.high = first, high
 	}
 	return n, ok

@@ -1,10 +1,14 @@
 package keyheatjson_test
 
 import (
+	"bytes"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
 // lesson has every name, in the forms that producers use.
@@ -37,6 +41,105 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// FuzzSequence holds a decoder that is used for one message after another, which a zero byte
+// parts, to a new one for each and to the oracle.
+func FuzzSequence(f *testing.F) {
+	for _, messages := range [][]string{
+		{plain, plain, plain},
+		{lesson, plain, lesson, lesson[:100], lesson},
+		{plain + "\n" + lesson, lesson + "\n" + plain},
+		{"[" + plain + "," + lesson + "]", plain},
+		{lesson, strings.Replace(lesson, `:1`, `:01`, 1), strings.Replace(lesson, `:1`, `:01`, 1)}, // a zero before the time
+	} {
+		f.Add([]byte(strings.Join(messages, "\x00")), int64(1))
+	}
+	for _, name := range sortedNames {
+		var all []string
+		for _, v := range fragments[name] {
+			all = append(all, with(name, v), with(name, v))
+		}
+		f.Add([]byte(strings.Join(all, "\x00")), int64(1763692032999))
+		f.Add([]byte(strings.Join(all, "\n")), int64(1763692032999))
+	}
+	f.Fuzz(func(t *testing.T, input []byte, at int64) {
+		d := keyheatjson.NewDecoder()
+		for i, message := range bytes.Split(input, []byte{0}) {
+			want := oracleDecode(message, at)
+			if diff := sameAs(want, d, message, at); diff != "" {
+				t.Fatalf("message %d, %q: %s", i, message, diff)
+			}
+			if diff := sameAs(want, keyheatjson.NewDecoder(), message, at); diff != "" {
+				t.Fatalf("message %d, %q, alone: %s", i, message, diff)
+			}
+		}
+	})
+}
+
+// with returns a sound record in which one field has that value.
+func with(name, value string) string {
+	members := []string{fmt.Sprintf("%q:%s", name, value)}
+	for _, m := range [][2]string{{"ts", `1763692032185`}, {"table", `"t"`}, {"pk", `"k"`}, {"op", `"Query"`}, {"bytes", `9000`}} {
+		if m[0] != name {
+			members = append(members, fmt.Sprintf("%q:%s", m[0], m[1]))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// TestEveryFragmentBehindEveryOther has one decoder read every fragment behind every other
+// one, twice: of none is anything left in the next.
+func TestEveryFragmentBehindEveryOther(t *testing.T) {
+	t.Parallel()
+	const at = 1763692032999
+	var messages [][]byte
+	var want []*recorder
+	for _, name := range sortedNames {
+		for _, v := range fragments[name] {
+			messages = append(messages, []byte(with(name, v)))
+			want = append(want, oracleDecode(messages[len(messages)-1], at))
+		}
+	}
+	long := keyheatjson.NewDecoder()
+	for i := range messages {
+		for j := range messages {
+			d := keyheatjson.NewDecoder()
+			for _, k := range []int{i, j, i, j} {
+				for _, d := range []*keyheatjson.Decoder{d, long} {
+					if diff := sameAs(want[k], d, messages[k], at); diff != "" {
+						t.Fatalf("%s\nof %s and %s in turn: %s", messages[k], messages[i], messages[j], diff)
+					}
+				}
+			}
+		}
+	}
+}
+
+// sameAs returns how what a decoder makes of a message differs from what is wanted, or "".
+// The message is overwritten before that is compared.
+func sameAs(want *recorder, d *keyheatjson.Decoder, message []byte, at int64) string {
+	got, lent := &recorder{}, bytes.Clone(message)
+	d.Decode(lent, at, got)
+	for i := range lent {
+		lent[i] = '?'
+	}
+	got.blur()
+	if reflect.DeepEqual(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("\n   got %+v\noracle %+v", *got, *want)
+}
+
+// blur leaves out of bad samples what the oracle does not tell.
+func (k *recorder) blur() {
+	for i := range k.bad {
+		switch k.bad[i].Reason {
+		case sample.ReasonBadUTF8, sample.ReasonTooDeep:
+			k.bad[i].Reason = sample.ReasonSyntax
+		}
+		k.bad[i].Excerpt = ""
+	}
 }
 
 // FuzzKeyNumber holds the canonical form to exact arithmetic, and to being a

@@ -17,7 +17,8 @@ import (
 // fragments are what hostile and rare messages are made of.
 var fragments = map[string][]string{
 	"ts": {`1763692032185`, `1763692032185.0`, `1.763692032185e12`, `"2025-11-21T02:27:12.185Z"`,
-		`"2025-11-21T03:27:12+01:00"`, `1763692032`, `1763692032185000`, `-5`, `"now"`, `1.5`, `true`, `null`},
+		`"2025-11-21T03:27:12+01:00"`, `1763692032`, `1763692032185000`, `-5`, `"now"`, `1.5`, `true`, `null`,
+		`01763692032185`, `001763692032185`, `17636920e5`, `17636920.32185e5`, `17636920x`, `176369203218501234`},
 	"table": {`"orders"`, `"ord\u0065rs"`, `""`, `5`, `null`, `"\ud83d\ude00"`, `"\ud83d"`, `"` + strings.Repeat("t", 256) + `"`},
 	"index": {`"by-status"`, `""`, `{}`, `null`},
 	"pk": {`"user#42"`, `"a|b\\"`, `"\n"`, `""`, `42`, `42.0`, `4.2e1`, `-0.0`, `1e125`, `1e126`, `1e-130`, `1e-131`,
@@ -29,11 +30,11 @@ var fragments = map[string][]string{
 	"sk":        {`"2026-11-21"`, `5`, `"` + strings.Repeat("s", 1025) + `"`, `""`, `null`},
 	"op":        {`"UpdateItem"`, `"GetItem"`, `"Scan"`, `"TransactGetItems"`, `"TransactWriteItems"`, `"ExecuteStatement"`, `"updateitem"`, `""`, `7`},
 	"rcu":       {`1`, `0.5`, `0`, `-1`, `-0`, `1e999`, `0.0001`, `0.0005`, `"1"`, `null`},
-	"wcu":       {`2`, `1.0`, `2.5e0`, `1e6`, `1000001`, `-0.0001`, `1e-400`, `123456789012345678901234567890`, `NaN`, `null`},
+	"wcu":       {`2`, `02`, `12.5`, `2.55`, `1.0`, `2.5e0`, `1e6`, `1000001`, `-0.0001`, `1e-400`, `123456789012345678901234567890`, `NaN`, `null`},
 	"bytes":     {`0`, `1`, `4096`, `4097`, `409600`, `409601`, `1048577`, `-1`, `1.5`, `"9"`},
 	"read":      {`"eventual"`, `"strong"`, `"transactional"`, `"Strong"`, `1`},
 	"throttle":  {`"TableWriteKeyRangeThroughputExceeded"`, `["a"]`},
-	"rate":      {`1`, `0.01`, `0.1e-1`, `0`, `-0.5`, `1.0000001`, `1e-9`, `1e-10`, `"0.5"`},
+	"rate":      {`1`, `01`, `0.01`, `0.011`, `0.1e-1`, `0`, `-0.5`, `1.0000001`, `1e-9`, `1e-10`, `"0.5"`},
 	"n":         {`1`, `25`, `1e9`, `1000000001`, `0`, `-3`, `1.5`},
 	"calls":     {`1`, `0.04`, `4e-2`, `25`, `0`, `1e-400`, `1e-4`, `-1`, `26`, `1e999`, `"1"`, `null`},
 	"attempts":  {`1`, `4`, `4.0`, `1e3`, `1001`, `0`, `-1`, `1.5`, `"4"`, `true`, `null`},
@@ -91,17 +92,8 @@ func same(message []byte, at int64, lessons ...string) string {
 		taught.Decode([]byte(lesson), 1, &recorder{})
 	}
 	for i, d := range []*keyheatjson.Decoder{fresh, fresh, taught} {
-		got := &recorder{}
-		d.Decode(message, at, got)
-		for i := range got.bad {
-			switch got.bad[i].Reason {
-			case sample.ReasonBadUTF8, sample.ReasonTooDeep:
-				got.bad[i].Reason = sample.ReasonSyntax
-			}
-			got.bad[i].Excerpt = ""
-		}
-		if !reflect.DeepEqual(got, want) {
-			return fmt.Sprintf("decoder %d, message %q after %q\n   got %+v\noracle %+v", i, message, lessons, *got, *want)
+		if diff := sameAs(want, d, message, at); diff != "" {
+			return fmt.Sprintf("decoder %d, message %q after %q: %s", i, message, lessons, diff)
 		}
 	}
 	return ""

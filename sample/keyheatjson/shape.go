@@ -13,9 +13,10 @@ import (
 // was learned is read by the whole decoder.
 
 const (
-	// maxSteps is how many steps are kept; with more all are forgotten. maxOthers is how
-	// many steps may come in one place.
-	maxSteps, maxOthers = 256, 8
+	// maxSteps is how many steps are kept; a record that finds as many has all forgotten, and
+	// one that would make more ends there. maxOthers is how many steps may come in one
+	// place. maxBefore is the longest text that is kept before a value: that of many nulls.
+	maxSteps, maxOthers, maxBefore = 256, 8, 1 << 10
 	// maxLessons is how many records may be learned of in a row that are no use: records
 	// of known shapes earn others, one for lessonHits.
 	maxLessons, lessonHits = 32, 64
@@ -305,6 +306,10 @@ func (l *lesson) step(end int, f field, form form) {
 		return
 	}
 	before := l.src[l.from:end]
+	if len(before) > maxBefore {
+		l.at = nil
+		return
+	}
 	for others := 0; *l.at != nil; others++ {
 		if s := *l.at; string(s.before.text) == string(before) && s.field == f && s.form == form {
 			l.at = &s.next
@@ -315,6 +320,10 @@ func (l *lesson) step(end int, f field, form form) {
 			return
 		}
 		l.at = &(*l.at).other
+	}
+	if l.shapes.steps == maxSteps {
+		l.at = nil
+		return
 	}
 	*l.at = newStep(before, f, form, l.shapes.into)
 	l.at = &(*l.at).next

@@ -77,6 +77,36 @@ func TestShapesAreBounded(t *testing.T) {
 	}
 }
 
+// TestShapesOfGiantsAreNotLearned: what is kept of shapes does not grow with the length of
+// a record, whether it has many names or much white space.
+func TestShapesOfGiantsAreNotLearned(t *testing.T) {
+	t.Parallel()
+	names := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"x%d":1,`, i)
+		}
+		return "{" + b.String()
+	}
+	for story, c := range map[string]struct {
+		message string
+		known   bool
+	}{
+		"many names":       {names(100_000) + plain[1:], false},
+		"some names":       {names(100) + plain[1:], true},
+		"much white space": {strings.Replace(plain, ",", ","+strings.Repeat(" ", 1<<20), 1), false},
+		"some white space": {strings.Replace(plain, ",", ","+strings.Repeat(" ", 1000), 1), true},
+		"a long key":       {strings.Replace(lesson, `"k"`, `"`+strings.Repeat("k", 2000)+`"`, 1), true},
+	} {
+		d, k := keyheatjson.NewDecoder(), &recorder{}
+		d.Decode([]byte(c.message), 1, k)
+		d.Decode([]byte(c.message), 1, k)
+		if len(k.records) != 2 || d.Known() == 1 != c.known || d.Steps() > 256 {
+			t.Errorf("%s: of %d records %d were read by a known shape, and %d steps are kept", story, len(k.records), d.Known(), d.Steps())
+		}
+	}
+}
+
 // TestShapesForgetTheRecordBefore decodes records of known shapes in turn, one of which
 // has all fields and the other lacks one: each is as a new decoder reads it.
 func TestShapesForgetTheRecordBefore(t *testing.T) {
@@ -118,4 +148,35 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(d)
+}
+
+// TestDecoderKeepsLittleOfGiants measures what a decoder keeps of a record of many megabytes.
+func TestDecoderKeepsLittleOfGiants(t *testing.T) { // not parallel: it looks at the heap
+	var attrs, escapes strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&attrs, `"name-%d":"",`, i)
+		escapes.WriteString(`\u0041\u0041\u0041\u0041\u0041\u0041\u0041\u0041\u0041\u0041`)
+	}
+	attrs.WriteString(`"":""`)
+	for story, message := range map[string][]byte{
+		"attributes": []byte(strings.Replace(lesson, `"a":"b"`, attrs.String(), 1)),
+		"escapes":    []byte(strings.Replace(lesson, `"b"`, `"`+escapes.String()+`"`, 1)),
+	} {
+		d, c := keyheatjson.NewDecoder(), &counter{}
+		before := heap()
+		d.Decode(message, 1, c)
+		d.Decode(message, 1, c)
+		if kept := heap() - before; c.records != 2 || kept > 1<<20 {
+			t.Errorf("%s: of %d records of %d bytes %d bytes are kept", story, c.records, len(message), kept)
+		}
+		runtime.KeepAlive(d)
+		runtime.KeepAlive(message)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
