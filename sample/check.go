@@ -3,7 +3,9 @@ package sample
 // Limits of what DynamoDB holds. Source: Developer Guide, "Quotas in Amazon
 // DynamoDB".
 const (
-	maxPKBytes   = 2048
+	// MaxKeyBytes is how long a partition key may be, in bytes; a sort key may be half as
+	// long.
+	MaxKeyBytes  = 2048
 	maxSKBytes   = 1024
 	maxNameBytes = 255
 	maxItemBytes = 400 << 10
@@ -41,7 +43,7 @@ func (r *Record) fault() Reason {
 	case r.PK.IsZero() && r.Op != Scan:
 		return ReasonNoKey
 	}
-	if reason := r.PK.check(maxPKBytes); reason != "" {
+	if reason := r.PK.check(MaxKeyBytes); reason != "" {
 		return reason
 	}
 	if reason := r.SK.check(maxSKBytes); reason != "" {
@@ -78,7 +80,7 @@ func (r *Record) isUntimely() bool {
 func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) |
-		(pk - 1) | (maxPKBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
+		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
 		r.Calls == 0 && r.Attempts == 0 && r.Waited == 0 && !r.Failed &&
 		r.Rate >= MinRate && r.Rate <= 1 && r.hasUsualAmounts()

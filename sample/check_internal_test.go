@@ -39,7 +39,7 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 			r.Table, r.Index = text(0, 1, maxNameBytes, maxNameBytes+1), text(0, 1, maxNameBytes, maxNameBytes+1)
 		}
 		if seldom() {
-			r.PK = Key{Type: text(0, 1, 2), Text: text(0, 1, 9, maxPKBytes, maxPKBytes+1)}
+			r.PK = Key{Type: text(0, 1, 2), Text: text(0, 1, 9, MaxKeyBytes, MaxKeyBytes+1)}
 		}
 		if seldom() {
 			r.SK = Key{Type: text(0, 1, 2), Text: text(0, 1, 9, maxSKBytes, maxSKBytes+1)}

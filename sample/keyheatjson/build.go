@@ -248,7 +248,7 @@ func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	if d.given[f].kind != kindObject {
 		return nil, sample.ReasonBadAttrs
 	}
-	clear(d.attrs)
+	d.clearAttrs()
 	var reason sample.Reason
 	c := cursor{src: d.src, pos: d.given[f].start}
 	c.object(func(name, v value) {
@@ -259,7 +259,6 @@ func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	if len(d.attrs) == 0 {
 		return nil, reason
 	}
-	d.mostAttrs = max(d.mostAttrs, len(d.attrs))
 	return d.attrs, reason
 }
 

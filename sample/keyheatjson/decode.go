@@ -32,11 +32,8 @@ type Decoder struct {
 	shapes shapes
 	// scratch holds the texts that differ from their JSON form.
 	scratch []byte
-	// attrs are those of the record at hand, mostAttrs how many the message's records had
-	// at most.
-	attrs     map[string]string
-	mostAttrs int
-	rates     map[string]float64
+	attrs   map[string]string
+	rates   map[string]float64
 }
 
 // NewDecoder returns a ready Decoder.
@@ -81,12 +78,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	}
 	d.src = nil
 	d.letGo()
-	if d.mostAttrs > keptAttrs {
-		d.attrs, d.rec.Attrs, d.mostAttrs = make(map[string]string), nil, 0
-	}
-	if len(d.attrs) > 0 {
-		clear(d.attrs)
-	}
+	d.clearAttrs()
 	if cap(d.scratch) > keptScratch {
 		d.scratch = nil
 	}
@@ -95,9 +87,20 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 const (
 	// keptScratch is how much scratch memory is kept for the next message.
 	keptScratch = 64 << 10
-	// keptAttrs is of how many attributes the memory is kept: a map does not shrink.
+	// keptAttrs is of how many attributes the memory is kept.
 	keptAttrs = 1 << 10
 )
+
+// clearAttrs forgets the attributes of the record before. A map does not shrink, so that
+// one that was large is left.
+func (d *Decoder) clearAttrs() {
+	switch n := len(d.attrs); {
+	case n > keptAttrs:
+		d.attrs, d.rec.Attrs = make(map[string]string), nil
+	case n > 0:
+		clear(d.attrs)
+	}
+}
 
 // byteOrderMark begins the files of some Windows programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -52,33 +52,57 @@ func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 // A sample that cannot be true is a bad sample, and those beside it count. Where the
 // batch itself is broken, all of it is one bad sample.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
-	d.base, d.kinds, d.keys = 0, d.kinds[:0], d.keys[:0]
 	if len(message) == 0 {
 		h.Bad(sample.ReasonEmpty, nil)
 		return
 	}
-	samples, ok := d.shared(message)
-	if !ok {
+	d.base = 0
+	if samples, ok := d.shared(message); ok {
+		d.samples(samples, at, h)
+	} else {
 		h.Bad(sample.ReasonSyntax, frame.Excerpt(message))
-		return
 	}
-	for rest := samples; len(rest) > 0; {
+	d.letGo()
+}
+
+// samples reads a sound batch from its first sample on.
+func (d *Decoder) samples(rest []byte, at int64, h sample.Handler) {
+	for len(rest) > 0 {
 		if n := plainSample(rest); n > 0 {
 			d.sample(rest[2:n], at, h)
 			rest = rest[n:]
 			continue
 		}
-		fields := wire{src: rest}
+		fields := wire{src: rest, of: &batchTypes}
 		if fields.next(); fields.number == batchSamples {
 			d.sample(fields.value, at, h)
 		}
 		rest = fields.src
 	}
-	// The message is the caller's again: texts that are kept would keep all of it.
+}
+
+// letGo drops what is in the message, which is the caller's again: texts that are kept would
+// keep all of it. What a rare giant needed goes, too.
+func (d *Decoder) letGo() {
 	clear(d.kinds)
 	clear(d.keys)
-	clear(d.attrs)
+	if d.kinds = d.kinds[:0]; cap(d.kinds) > keptKinds {
+		d.kinds = nil
+	}
+	if d.keys = d.keys[:0]; cap(d.keys) > keptKeys {
+		d.keys = nil
+	}
+	d.clearAttrs()
 	d.rec, d.recKind = sample.Record{}, -1
+}
+
+// clearAttrs forgets the attributes of the sample before. A map does not shrink, so that
+// one that was large is left.
+func (d *Decoder) clearAttrs() {
+	if len(d.attrs) > keptAttrs {
+		d.attrs = make(map[string]string)
+	}
+	clear(d.attrs)
 }
 
 // plainSample returns the length of the field that fields begin with, where that is a
@@ -146,13 +170,13 @@ func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
 			rest = rest[n:]
 			continue
 		}
-		if text, n := plainKey(rest); n > 0 {
+		if text, n := plainKey(rest); n > 0 && len(d.keys) < MaxKeys {
 			d.keys = append(d.keys, key{key: sample.KeyString(text)})
 			rest = rest[n:]
 			continue
 		}
-		fields := wire{src: rest}
-		if !fields.next() {
+		fields := wire{src: rest, of: &batchTypes}
+		if !fields.next() || len(d.kinds) > MaxKinds || len(d.keys) > MaxKeys {
 			return nil, false
 		}
 		switch fields.number {
@@ -162,6 +186,9 @@ func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
 			d.kinds = append(d.kinds, d.kind(fields.value))
 		case batchKeys:
 			k, reason := readKey(fields.value, 0)
+			if reason == "" && k.Size() > sample.MaxKeyBytes {
+				reason = sample.ReasonKeyTooLong // said once, since samples would look at all of it
+			}
 			d.keys = append(d.keys, key{key: k, reason: reason})
 		case batchSamples:
 			if samples == nil {
@@ -170,13 +197,17 @@ func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
 		}
 		rest = fields.src
 	}
-	return samples, true
+	return samples, len(d.kinds) <= MaxKinds && len(d.keys) <= MaxKeys
 }
 
 func (d *Decoder) kind(raw []byte) (k kind) {
 	r := &k.rec
 	r.N = 1
-	fields := wire{src: raw}
+	if len(raw) > MaxKindBytes {
+		k.fail(sample.ReasonBadText)
+		return k
+	}
+	fields := wire{src: raw, of: &kindTypes}
 	for fields.next() {
 		switch fields.number {
 		case kindTable:
@@ -234,7 +265,7 @@ func (k *kind) text(raw []byte) string {
 // readKey reads a key, or one attribute of a key that has several.
 func readKey(raw []byte, depth int) (k sample.Key, reason sample.Reason) {
 	var parts []sample.Key
-	fields := wire{src: raw}
+	fields := wire{src: raw, of: &keyTypes}
 	for fields.next() {
 		switch fields.number {
 		case keyString:
@@ -366,9 +397,9 @@ func (p *plain) read(raw []byte) bool {
 	for i := 0; i < len(raw); {
 		tag := raw[i]
 		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
-			_, _, n := protowire.ConsumeField(raw[i:])
-			if n < 0 {
-				return false
+			number, of, n := protowire.ConsumeField(raw[i:])
+			if n < 0 || number <= sampleN && of == protowire.VarintType {
+				return false // a plain field whose tag takes more bytes than it needs
 			}
 			p.rare = true
 			i += n
@@ -414,8 +445,8 @@ func (p *plain) read(raw []byte) bool {
 // rare reads what few samples have, of fields that are not broken.
 func (d *Decoder) rare(raw []byte) sample.Reason {
 	r := &d.rec
-	clear(d.attrs)
-	fields := wire{src: raw}
+	d.clearAttrs()
+	fields := wire{src: raw, of: &sampleTypes}
 	for fields.next() {
 		switch fields.number {
 		case sampleCalls:
@@ -447,7 +478,7 @@ func (d *Decoder) rare(raw []byte) sample.Reason {
 
 func (d *Decoder) attr(raw []byte) sample.Reason {
 	var name, value []byte
-	fields := wire{src: raw}
+	fields := wire{src: raw, of: &entryTypes}
 	for fields.next() {
 		switch fields.number {
 		case entryKey:

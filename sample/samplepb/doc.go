@@ -6,6 +6,8 @@
 // of its own for each; tests hold it, and the encoder, to the schema.
 package samplepb
 
+import "google.golang.org/protobuf/encoding/protowire"
+
 // The numbers of the fields in samples.proto.
 const (
 	batchBase    = 1
@@ -46,4 +48,31 @@ const (
 
 	entryKey   = 1
 	entryValue = 2
+)
+
+// The types of the fields in samples.proto. A field of another type is one that this schema
+// does not know.
+var (
+	batchTypes  = typesOf(numbers{batchKinds, batchKeys, batchSamples}, numbers{batchBase}, nil)
+	kindTypes   = typesOf(numbers{kindTable, kindIndex, kindAccount, kindRegion, kindCaller, kindThrottle}, numbers{kindOp, kindRead}, numbers{kindRate})
+	keyTypes    = typesOf(numbers{keyString, keyNumber, keyBinary, keyParts}, nil, nil)
+	sampleTypes = typesOf(numbers{sampleCall, sampleID, sampleAttrs},
+		numbers{sampleKind, samplePK, sampleSK, sampleTime, sampleRCU, sampleWCU, sampleBytes, sampleN, sampleAttempts, sampleFailed}, numbers{sampleCalls, sampleWaited})
+	entryTypes = typesOf(numbers{entryKey, entryValue}, nil, nil)
+)
+
+type numbers = []protowire.Number
+
+// Bounds of a batch. Two bytes are enough to name an empty kind or key, each of which takes
+// some hundred, and a sample costs no more to read than what it refers to: without them a
+// small message makes a decoder large, or busy for minutes.
+const (
+	// MaxKinds and MaxKeys are how many kinds and keys a batch may have: one with more is
+	// broken.
+	MaxKinds, MaxKeys = 1 << 16, 1 << 18
+	// MaxKindBytes is how large a kind may be.
+	MaxKindBytes = 16 << 10
+	// keptKinds and keptKeys are for how many the memory is kept, keptAttrs of how many
+	// attributes of a sample.
+	keptKinds, keptKeys, keptAttrs = 1 << 12, 1 << 14, 1 << 10
 )

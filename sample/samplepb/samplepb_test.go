@@ -3,11 +3,16 @@ package samplepb_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"weak"
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -16,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/samplepb"
@@ -298,17 +304,32 @@ func TestRatesOfTables(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that whatever a message is, what is handed out passes Check, and that
-// all of it decodes to itself when it is written again.
+// FuzzDecode holds that whatever messages are, what is handed out of them is what the oracle
+// reads, passes Check, and decodes to itself when it is written again. One decoder reads the
+// two in turn, as a new one reads each, and the messages are overwritten behind it.
 func FuzzDecode(f *testing.F) {
-	var records []sample.Record
-	k := new(recorder)
-	keyheatjson.NewDecoder().Decode([]byte(`{"ts":1763692032185,"table":"t","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"call":"c"}`), 0, k)
-	records = append(records, k.records...)
-	f.Add(samplepb.NewEncoder().Append(nil, records), int64(1_763_692_032_185))
-	f.Add([]byte("\x12\x03\x0a\x01t\x1a\x03\x0a\x01a\x22\x04\x10\x01\x30\x05"), int64(1_763_692_032_185))
-	f.Fuzz(func(t *testing.T, message []byte, at int64) {
-		got := decode(bytes.Clone(message), at)
+	for _, seed := range batches(f) {
+		for _, before := range batches(f) {
+			f.Add(before, seed, int64(1_763_692_032_185))
+		}
+	}
+	f.Fuzz(func(t *testing.T, before, message []byte, at int64) {
+		d := samplepb.NewDecoder()
+		for _, m := range [][]byte{before, message, before, message} {
+			got, alone, lent := new(recorder), decode(bytes.Clone(m), at), bytes.Clone(m)
+			d.Decode(lent, at, got)
+			for i := range lent {
+				lent[i] = '?'
+			}
+			if !reflect.DeepEqual(got, alone) {
+				t.Fatalf("%q behind others is %+v\nalone %+v", m, got, alone)
+			}
+			records, bad := oracleDecode(m, at)
+			if len(got.bad) != bad || !reflect.DeepEqual(got.records, records) {
+				t.Fatalf("%q is %+v\nthe oracle says %+v, and %d bad", m, got, records, bad)
+			}
+		}
+		got := decode(message, at)
 		for i := range got.records {
 			if reason := got.records[i].Check(); reason != "" {
 				t.Fatalf("a record that cannot be true (%s): %+v", reason, got.records[i])
@@ -322,4 +343,113 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("written again it is %+v\nwas %+v", again, got)
 		}
 	})
+}
+
+// batches are messages that a decoder may meet: sound ones, others' and hostile ones.
+func batches(t testing.TB) (all [][]byte) {
+	t.Helper()
+	const first = `{"ts":1763692032185,"table":"t","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"waited_ms":7,"failed":true,"call":"c","id":"i"}`
+	const second = `{"ts":1763692032999,"table":"u","index":"x","pk":"k","op":"UpdateItem","wcu":2,"account":"1","region":"eu-west-1","caller":"role","throttle":"x","rate":0.5}`
+	for _, lines := range []string{first, second, first + "\n" + second + "\n" + first} {
+		k := new(recorder)
+		keyheatjson.NewDecoder().Decode([]byte(lines), 0, k)
+		all = append(all, samplepb.NewEncoder().Append(nil, k.records))
+	}
+	const head = "\x12\x05\x0a\x01t\x28\x07\x1a\x03\x0a\x01a" // a kind and a key
+	for _, samples := range []string{
+		"\x22\x04\x10\x01\x30\x05",
+		"\x22\x02\x10\x01\x22\x04\x10\x01\x18\x01\x22\x02\x10\x02",
+		"\x22\x05\x90\x80\x00\x01\x00",                  // the tag of pk in three bytes, where one will do
+		"\x22\x04\x10\x01\x0a\x00",                      // kind as a text
+		"\x12\x04\x0a\x01u\x08\x22\x04\x10\x01\x08\x01", // a kind whose table is a number at last
+		"\x1a\x05\x0a\x01b\x12\x00\x22\x02\x10\x02",     // a key that is a text, then a number
+		"\xa2\x00\x02\x10\x01",                          // the tag of a sample in two bytes
+		"\x22\x02\x10\x01\x1a",                          // cut off
+		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x22\x04\x10\x01\x20\x02",
+		"\x22\x0c\x10\x01\x60\x02\x50\x01\x7a\x04\x0a\x02\xff\xff",
+	} {
+		all = append(all, []byte(head+samples))
+	}
+	return append(all, nil, []byte("{}"))
+}
+
+// TestDecoderKeepsNoMessage has a decoder read messages, sound and broken ones with fewer
+// kinds and keys than before, and drop them.
+func TestDecoderKeepsNoMessage(t *testing.T) {
+	t.Parallel()
+	d := samplepb.NewDecoder()
+	for i := range 20 {
+		for _, end := range []string{"", "\x22"} {
+			message := []byte(strings.Repeat("\x12\x05\x0a\x01t\x28\x07\x1a\x03\x0a\x01a", 20-i) + "\x22\x04\x10\x01\x30\x05" + end)
+			dropped := weak.Make(&message[0])
+			d.Decode(message, 1, &recorder{})
+			message = nil
+			runtime.GC()
+			if dropped.Value() != nil {
+				t.Fatalf("the decoder keeps message %d that ends in %q", i, end)
+			}
+		}
+	}
+	runtime.KeepAlive(d)
+}
+
+// TestHostileBatches: a message of a megabyte or two makes a decoder neither large nor slow,
+// whatever it says twice.
+func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
+	const base, kind, key, one = "\x08\xd9\xba\xcd\xcc\xaa\x33", "\x12\x05\x0a\x01t\x28\x07", "\x1a\x03\x0a\x01a", "\x22\x02\x10\x01"
+	named := func(tag string, text string) string {
+		return tag + string(binary.AppendUvarint(nil, uint64(len(text)))) + text
+	}
+	half := strings.Repeat("k", 500_000)
+	spaces := strings.Repeat(" ", 500_000)
+	samples := strings.Repeat(one, 100_000)
+	var attrs []byte
+	for i := range 100_000 {
+		attrs = append(attrs, named("\x7a", named("\x0a", fmt.Sprint(i)))...)
+	}
+	for story, c := range map[string]struct {
+		message   string
+		good, bad int
+	}{
+		"sound":                {base + kind + key + samples, 100_000, 0},
+		"as many kinds":        {base + kind + strings.Repeat("\x12\x00", samplepb.MaxKinds-1) + key + one, 1, 0},
+		"more kinds":           {base + kind + strings.Repeat("\x12\x00", samplepb.MaxKinds) + key + one, 0, 1},
+		"many more kinds":      {base + kind + strings.Repeat("\x12\x00", 1_000_000) + key + one, 0, 1},
+		"more keys":            {base + kind + strings.Repeat(key, samplepb.MaxKeys+1) + one, 0, 1},
+		"more empty keys":      {base + kind + key + strings.Repeat("\x1a\x00", samplepb.MaxKeys) + one, 0, 1},
+		"a long key":           {base + kind + named("\x1a", strings.Repeat(named("\x22", named("\x0a", half)), 2)) + samples, 0, 100_000},
+		"a long binary key":    {base + kind + named("\x1a", named("\x1a", half)) + samples, 0, 100_000},
+		"many attributes":      {base + kind + key + named("\x22", "\x10\x01"+string(attrs)) + strings.Repeat("\x22\x04\x10\x01\x60\x00", 100_000), 100_001, 0},
+		"a throttle of blanks": {base + named("\x12", "\x0a\x01t\x28\x07"+named("\x42", spaces)) + key + samples, 0, 100_000},
+	} {
+		d, k := samplepb.NewDecoder(), new(counter)
+		message := []byte(c.message)
+		before, began, size := heap(), cputime.Used(), allocated()
+		d.Decode(message, 0, k)
+		took, size := cputime.Used()-began, allocated()-size
+		if kept := heap() - before; kept > 8<<20 || size > 200<<20 {
+			t.Errorf("%s: %d bytes are allocated for a message of %d, and %d kept", story, size, len(message), kept)
+		}
+		if took > 2*time.Second {
+			t.Errorf("%s: it takes %s", story, took)
+		}
+		if k.records != c.good || k.bad != c.bad {
+			t.Errorf("%s: %d good and %d bad", story, k.records, k.bad)
+		}
+		runtime.KeepAlive(d)
+		runtime.KeepAlive(message)
+	}
+}
+
+func allocated() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.TotalAlloc)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

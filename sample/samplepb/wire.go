@@ -6,9 +6,33 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// types are those of a message's fields, by number.
+type types [sampleAttrs + 1]protowire.Type
+
+// none is the type of a number that no field has.
+const none protowire.Type = -1
+
+// typesOf returns the types of fields: those with a length, varints, and those of eight bytes.
+func typesOf(lengths, varints, fixed numbers) (t types) {
+	for i := range t {
+		t[i] = none
+	}
+	for _, n := range lengths {
+		t[n] = protowire.BytesType
+	}
+	for _, n := range varints {
+		t[n] = protowire.VarintType
+	}
+	for _, n := range fixed {
+		t[n] = protowire.Fixed64Type
+	}
+	return t
+}
+
 // wire goes through the fields of one message.
 type wire struct {
 	src []byte
+	of  *types
 	// number is the field at hand, value its bytes where it has a length, varint its bits
 	// where it has none.
 	number protowire.Number
@@ -37,6 +61,8 @@ func (w *wire) next() bool {
 		w.value, n = protowire.ConsumeBytes(w.src)
 	default:
 		n = protowire.ConsumeFieldValue(number, of, w.src)
+	}
+	if int(number) >= len(w.of) || w.of[number] != of {
 		w.number = 0 // one of a later schema
 	}
 	if n < 0 {
