@@ -24,7 +24,17 @@ func (w *writer) fixed(v uint64)        { w.bytes = binary.LittleEndian.AppendUi
 func (w *writer) uint(v uint64)         { w.bytes = binary.AppendUvarint(w.bytes, v) }
 func (w *writer) int(v int64)           { w.bytes = binary.AppendVarint(w.bytes, v) }
 func (w *writer) count(v int)           { w.uint(uint64(v)) }
-func (w *writer) amount(v sample.Milli) { w.uint(uint64(v)) }
+
+// natural writes a number that is none below zero. A sum of absurd records may have
+// overflowed: it is written as the largest, since a reader refuses what holds another.
+func (w *writer) natural(v int64) {
+	if v < 0 {
+		v = math.MaxInt64
+	}
+	w.uint(uint64(v))
+}
+
+func (w *writer) amount(v sample.Milli) { w.natural(int64(v)) }
 func (w *writer) text(s string)         { w.count(len(s)); w.bytes = append(w.bytes, s...) }
 func (w *writer) load(l Load)           { w.amount(l.Read); w.amount(l.Write) }
 
@@ -38,16 +48,16 @@ func (w *writer) target(t sample.Target) {
 func (w *writer) window(v *Window) {
 	w.target(v.Target)
 	w.int(v.Second)
-	w.uint(uint64(v.Total.Requests))
+	w.natural(v.Total.Requests)
 	w.load(v.Total.Load)
-	w.uint(uint64(v.Total.ThrottledRequests))
+	w.natural(v.Total.ThrottledRequests)
 	w.load(v.Total.Throttled)
-	w.uint(uint64(v.Total.Changes))
+	w.natural(v.Total.Changes)
 	w.refused(v.Total.Refused)
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
-	w.uint(uint64(v.Total.Flushed))
+	w.natural(v.Total.Flushed)
 	w.uint(v.Total.FlushedAt)
 	w.top(v.Callers)
 	w.load(v.Unseen)
@@ -65,18 +75,18 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(uint64(len(k.Key.Type))<<4 | flag(k.Retries != nil)<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
-	w.uint(uint64(k.Requests))
+	w.natural(k.Requests)
 	w.load(k.Low)
 	w.load(k.Err)
 	w.load(k.Throttled)
 	if sampled {
 		w.spread(k.ReadSpread)
 		w.spread(k.WriteSpread)
-		w.uint(uint64(k.Draws.Assumed))
+		w.natural(k.Draws.Assumed)
 		w.fixed(math.Float64bits(k.Draws.RateLow))
 		w.fixed(math.Float64bits(k.Draws.RateHigh))
 	}
-	w.uint(uint64(k.Draws.Estimated))
+	w.natural(k.Draws.Estimated)
 	if k.Evidence != nil {
 		w.evidence(k.Evidence)
 	}

@@ -16,34 +16,34 @@ const (
 )
 
 func (w *writer) evidence(e *Evidence) {
-	w.uint(uint64(e.Records))
+	w.natural(e.Records)
 	w.load(e.Load)
-	w.uint(e.Flushed)
+	w.natural(int64(e.Flushed))
 	w.uint(e.FlushedAt)
 	w.count(len(e.Ops))
 	for _, o := range e.Ops {
 		w.uint(uint64(o.Op))
-		w.uint(uint64(o.Requests))
+		w.natural(o.Requests)
 		w.load(o.Load)
 	}
 	w.refused(e.Refused)
 	w.amount(e.Strong)
-	w.uint(uint64(e.Sorted))
+	w.natural(e.Sorted)
 	if e.Sorted > 0 {
 		w.bytes = append(w.bytes, e.SortKeys[:]...)
 	}
-	w.uint(uint64(e.Rises))
-	w.uint(uint64(e.Falls))
+	w.natural(e.Rises)
+	w.natural(e.Falls)
 	w.top(e.Items)
 	w.top(e.Callers)
 	w.top(e.Attributes)
-	w.uint(uint64(e.Sized))
-	w.uint(uint64(e.Bytes))
-	w.uint(uint64(e.Edited))
-	w.uint(uint64(e.ItemBytes))
-	w.uint(uint64(e.ChangedBytes))
+	w.natural(e.Sized)
+	w.natural(e.Bytes)
+	w.natural(e.Edited)
+	w.natural(e.ItemBytes)
+	w.natural(e.ChangedBytes)
 	w.int(e.GrownBytes)
-	w.uint(uint64(e.Seen))
+	w.natural(e.Seen)
 	w.places(e.Places)
 }
 
@@ -54,7 +54,7 @@ func (w *writer) retries(t *Retries) {
 	sampled := t.WaitedVariance != 0 || t.WaitedLargest != 0 || t.FailedVariance != 0 || t.FailedLargest != 0
 	w.uint(flag(sampled))
 	w.sent(t.Sent)
-	w.uint(uint64(t.Untold))
+	w.natural(t.Untold)
 	if sampled {
 		w.spread(Spread{Variance: t.WaitedVariance, Largest: t.WaitedLargest})
 		w.spread(Spread{Variance: t.FailedVariance, Largest: t.FailedLargest})
@@ -68,10 +68,10 @@ func (w *writer) retries(t *Retries) {
 }
 
 func (w *writer) sent(s sample.Sent) {
-	w.uint(uint64(s.Calls))
-	w.uint(uint64(s.Attempts))
-	w.uint(uint64(s.Failed))
-	w.uint(uint64(s.Waited))
+	w.natural(s.Calls)
+	w.natural(s.Attempts)
+	w.natural(s.Failed)
+	w.natural(s.Waited)
 }
 
 func (w *writer) places(all []Place) {
@@ -85,7 +85,7 @@ func (w *writer) places(all []Place) {
 
 func (w *writer) refused(counts [sample.Causes]int64) {
 	for _, n := range counts {
-		w.uint(uint64(n))
+		w.natural(n)
 	}
 }
 

@@ -109,7 +109,8 @@ func (g *gather) look(r *sample.Record, l Load, seed, caller uint64) {
 	l = Load{Read: l.Read * sample.Milli(times), Write: l.Write * sample.Milli(times)}
 	weight := l.weight()
 	op := &g.ops[min(int(r.Op), len(g.ops)-1)]
-	op.Requests += times * int64(math.Round(float64(r.N)/r.Rate))
+	// Check bounds the load of a record, and requests without units have none.
+	op.Requests += times * int64(math.Round(min(float64(r.N)/r.Rate, float64(sample.MaxLoad))))
 	op.Load = op.Plus(l)
 	if r.Read != sample.Eventual {
 		g.Strong += l.Read

@@ -372,3 +372,53 @@ func TestOver(t *testing.T) {
 		})
 	}
 }
+
+// TestAbsurdRecordsAreReadBack: what passes sample.Record.Check, however large, and however
+// often it is merged, is a summary that can be read: one that cannot would hold its
+// collector's others back.
+func TestAbsurdRecordsAreReadBack(t *testing.T) {
+	t.Parallel()
+	huge := write(start, "k", 1)
+	huge.RCU, huge.WCU, huge.N, huge.Caller = sample.MaxUnits, sample.MaxUnits, 999, "c"
+	empty := huge // requests without units
+	empty.RCU, empty.WCU, empty.N, empty.Rate = 0, 0, sample.MaxN, sample.MinRate
+	sent := huge
+	sent.RCU, sent.WCU, sent.N, sent.Rate, sent.Attempts, sent.Waited, sent.Failed = 0, 0, sample.MaxN, 1e-6, sample.MaxAttempts, sample.MaxWaited, true
+	for story, c := range map[string]struct {
+		of    sample.Record
+		times int
+	}{"huge": {huge, 2_400_000}, "empty": {empty, 20}, "sent": {sent, 20}} {
+		if reason := c.of.Check(); reason != "" {
+			t.Fatalf("%s: %s", story, reason)
+		}
+		s := newShard()
+		add(t, s, huge)
+		for range c.times {
+			add(t, s, c.of)
+		}
+		d := sealed(s)
+		body, err := d.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read sketch.Delta
+		if err := read.UnmarshalBinary(body); err != nil {
+			t.Errorf("%s: a delta cannot be read: %v", story, err)
+			continue
+		}
+		for range 5 { // many times as much
+			w := read.Windows[0]
+			read.Windows[0].Merge(&w)
+			body, err := read.Windows[0].MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.UnmarshalBinary(body); err != nil {
+				t.Fatalf("%s: a merged window cannot be read: %v", story, err)
+			}
+			if k := w.Keys[0]; w.Total.Write < 1e12-1e9 || k.Low.Write < 1e12-1e9 || k.Evidence.Ops[0].Requests < 999 {
+				t.Errorf("%s: merged it is %+v with %+v", story, w, k.Evidence)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
@@ -14,8 +15,16 @@ type Load struct {
 	Read, Write sample.Milli
 }
 
-// Plus adds two loads.
-func (l Load) Plus(o Load) Load { return Load{l.Read + o.Read, l.Write + o.Write} }
+// Plus adds two loads. A sum that is too large is the largest.
+func (l Load) Plus(o Load) Load { return Load{plus(l.Read, o.Read), plus(l.Write, o.Write)} }
+
+func plus(a, b sample.Milli) sample.Milli {
+	sum := a + b
+	if sum < 0 && a >= 0 && b >= 0 {
+		return math.MaxInt64
+	}
+	return sum
+}
 
 // weight returns 3·write + read: the measure in which both of a partition's limits
 // are the same 3,000 a second.

@@ -52,7 +52,7 @@ var (
 func (r *Rollup) MarshalBinary() ([]byte, error) {
 	var b []byte
 	for _, n := range []int64{r.Seconds, r.Incomplete, int64(r.Unlisted.Write), int64(r.Unlisted.Read), int64(len(r.Keys))} {
-		b = binary.AppendUvarint(b, uint64(n))
+		b = appendNatural(b, n)
 	}
 	before := ""
 	for i := range r.Keys {
@@ -88,10 +88,19 @@ func (k *Key) append(b []byte, before string) []byte {
 	b = binary.AppendUvarint(b, uint64(k.Reasons))
 	for _, s := range []Side{k.Write, k.Read} {
 		for _, n := range []sample.Milli{s.Max.Value, s.Max.Low, s.Max.High, s.Sum, s.Throttled} {
-			b = binary.AppendUvarint(b, uint64(n))
+			b = appendNatural(b, int64(n))
 		}
 	}
 	return b
+}
+
+// appendNatural appends a number that is none below zero: a sum that overflowed as the
+// largest, since a reader refuses what holds another.
+func appendNatural(b []byte, n int64) []byte {
+	if n < 0 {
+		n = math.MaxInt64
+	}
+	return binary.AppendUvarint(b, uint64(n))
 }
 
 // UnmarshalBinary reads the binary form. It fails with ErrCorrupt, and leaves r as it

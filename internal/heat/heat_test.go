@@ -3,6 +3,7 @@ package heat_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -156,6 +157,23 @@ func busy(n int) *heat.Rollup {
 	}
 	r.Trim()
 	return r
+}
+
+// TestSumsThatOverflowAreReadBack: of loads that nobody can have had.
+func TestSumsThatOverflowAreReadBack(t *testing.T) {
+	t.Parallel()
+	most := sketch.Load{Write: math.MaxInt64, Read: 1}
+	r := heat.OfSecond(&sketch.Window{Unseen: most, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString("a"), Low: most, Err: most}}}, true)
+	for range 3 {
+		r.Add(r)
+	}
+	body, err := r.MarshalBinary()
+	must(t, err)
+	var read heat.Rollup
+	must(t, read.UnmarshalBinary(body))
+	if read.Unlisted.Write != math.MaxInt64 || read.Keys[0].Write.Max.High != math.MaxInt64 {
+		t.Errorf("read %+v", read)
+	}
 }
 
 func TestCodec(t *testing.T) {

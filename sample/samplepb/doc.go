@@ -67,9 +67,10 @@ type numbers = []protowire.Number
 // some hundred, and a sample costs no more to read than what it refers to: without them a
 // small message makes a decoder large, or busy for minutes.
 const (
-	// MaxKinds and MaxKeys are how many kinds and keys a batch may have: one with more is
-	// broken.
-	MaxKinds, MaxKeys = 1 << 16, 1 << 18
+	// MaxKinds is how many kinds a batch may have: one with more is broken.
+	MaxKinds = 1 << 16
+	// MaxKeys is how many keys a batch may have.
+	MaxKeys = 1 << 18
 	// MaxKindBytes is how large a kind may be.
 	MaxKindBytes = 16 << 10
 	// keptKinds and keptKeys are for how many the memory is kept, keptAttrs of how many
