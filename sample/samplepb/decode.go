@@ -395,17 +395,24 @@ type plain struct {
 // read reads a sample's plain fields, and returns false where its fields are broken.
 func (p *plain) read(raw []byte) bool {
 	for i := 0; i < len(raw); {
-		tag := raw[i]
+		tag, length := raw[i], 1
 		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
-			number, of, n := protowire.ConsumeField(raw[i:])
-			if n < 0 || number <= sampleN && of == protowire.VarintType {
-				return false // a plain field whose tag takes more bytes than it needs
+			number, of, n := protowire.ConsumeTag(raw[i:])
+			if n < 0 {
+				return false
 			}
-			p.rare = true
-			i += n
-			continue
+			if of != protowire.VarintType || number > sampleN {
+				value := protowire.ConsumeFieldValue(number, of, raw[i+n:])
+				if value < 0 {
+					return false
+				}
+				p.rare = true
+				i += n + value
+				continue
+			}
+			tag, length = byte(number<<3), n // in more bytes than it needs
 		}
-		i++
+		i += length
 		var v uint64
 		if i < len(raw) && raw[i] < 0x80 {
 			v = uint64(raw[i])
