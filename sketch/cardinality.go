@@ -7,12 +7,12 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/minutes"
 )
 
 const (
-	precision = 12
-	registers = 1 << precision
+	precision = minutes.Precision
+	registers = minutes.Count
 	// headerBytes precede the registers in the library's dense binary form:
 	// version, precision, base, sparse flag and the length. See checkDense.
 	headerBytes = 8
@@ -20,17 +20,10 @@ const (
 
 // Registers are the registers of one table's or index's HyperLogLog of one
 // minute that have risen since they were last sent.
-type Registers struct {
-	sample.Target
-	Minute int64 // the minute's start, Unix seconds
-	Set    []Register
-}
+type Registers = minutes.Registers
 
 // Register is one register of a HyperLogLog.
-type Register struct {
-	Index uint16
-	Value uint8
-}
+type Register = minutes.Register
 
 // checkDense reports an error unless the library's dense binary form is the one
 // that this package reads registers from and writes them to. It is tried once,

@@ -20,10 +20,10 @@ const (
 // writer appends the contents of a summary. Numbers are varints.
 type writer struct{ bytes []byte }
 
-func (w *writer) fixed(v uint64)        { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
-func (w *writer) uint(v uint64)         { w.bytes = binary.AppendUvarint(w.bytes, v) }
-func (w *writer) int(v int64)           { w.bytes = binary.AppendVarint(w.bytes, v) }
-func (w *writer) count(v int)           { w.uint(uint64(v)) }
+func (w *writer) fixed(v uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
+func (w *writer) uint(v uint64)  { w.bytes = binary.AppendUvarint(w.bytes, v) }
+func (w *writer) int(v int64)    { w.bytes = binary.AppendVarint(w.bytes, v) }
+func (w *writer) count(v int)    { w.uint(uint64(v)) }
 
 // natural writes a number that is none below zero. A sum of absurd records may have
 // overflowed: it is written as the largest, since a reader refuses what holds another.
@@ -310,7 +310,7 @@ func (r *reader) registers() Registers {
 			r.fail()
 			break
 		}
-		v.Set = append(v.Set, Register{uint16(index), value[0]})
+		v.Set = append(v.Set, Register{Index: uint16(index), Value: value[0]})
 	}
 	return v
 }

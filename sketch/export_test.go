@@ -1,6 +1,10 @@
 package sketch
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/keyheat/keyheat/sketch/internal/minutes"
+)
 
 // Frame and Unframe let a fuzzer write contents that the checksum would hide
 // from it.
@@ -23,9 +27,9 @@ func Unframe(t testing.TB, body []byte) []byte {
 
 // InsertHash counts a hash in registers as a shard does, and returns the registers.
 func InsertHash(hashes ...uint64) []byte {
-	var d distinct
+	var d minutes.Distinct
 	for _, hash := range hashes {
-		d.insert(hash)
+		d.Insert(hash)
 	}
-	return d.counted[:]
+	return d.Counted()
 }

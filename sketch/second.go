@@ -6,6 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/calls"
 	"github.com/keyheat/keyheat/sketch/internal/countmin"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
+	"github.com/keyheat/keyheat/sketch/internal/minutes"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
 	"github.com/keyheat/keyheat/sketch/internal/set"
 	"github.com/keyheat/keyheat/sketch/internal/texthash"
@@ -38,7 +39,7 @@ type sums struct {
 	callers texts
 	caller  texthash.Last
 	// distinct counts the keys of the second's minute; nil before the first.
-	distinct *distinct
+	distinct *minutes.Distinct
 }
 
 func newSecond(c Config) *second {

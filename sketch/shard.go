@@ -4,6 +4,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/minutes"
 	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
 
@@ -16,7 +17,7 @@ type Shard struct {
 	last   *second // of the latest record: most records share its second
 	sealed []Window
 	list   list // reused by seal
-	minute minutes
+	minute minutes.Minutes
 	bytes  int
 }
 
@@ -30,7 +31,7 @@ func NewShard(c Config) *Shard {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: tables.New(c.Tables, c.Seed), minute: newMinutes()}
+	s := &Shard{config: c, tables: tables.New(c.Tables, c.Seed), minute: minutes.New()}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
@@ -56,11 +57,21 @@ func (s *Shard) Add(r *sample.Record) error {
 	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // as keyHash, without a call
 	if t, known := sec.add(table, hash, seed, r, l); !known {
 		if t.distinct == nil {
-			t.distinct = s.minute.of(table, sec.at)
+			t.distinct = s.minute.Of(table, sec.at, &s.tables, s.isLive)
 		}
-		t.distinct.insert(hash)
+		t.distinct.Insert(hash)
 	}
 	return nil
+}
+
+// isLive reports whether a second of that minute is.
+func (s *Shard) isLive(minute int64) bool {
+	for _, sec := range s.ring {
+		if sec.live && minutes.Start(sec.at) == minute {
+			return true
+		}
+	}
+	return false
 }
 
 // keyHash returns the key's one hash, used by the front, the count-min sketch and
@@ -118,8 +129,8 @@ func (s *Shard) Seal(d *Delta) {
 	d.Windows = append(d.Windows, s.sealed...)
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	d.Cardinality = s.minute.risen(d.Cardinality, &s.tables)
-	s.minute.drop(s.tables.Evict())
+	d.Cardinality = s.minute.Risen(d.Cardinality, &s.tables)
+	s.minute.Drop(s.tables.Evict())
 }
 
 // Over is a key that is over [Config.Limit] for certain in a second.
@@ -154,13 +165,13 @@ func (s *Shard) Discard() {
 	s.last = nil
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	s.minute.forget()
+	s.minute.Forget()
 }
 
 // Pending returns about how many bytes the next Seal frees: what seconds that have
 // left the ring hold, and the HyperLogLogs of minutes long past. A caller that
 // seals when it passes a bound keeps the shard's memory bounded.
-func (s *Shard) Pending() int { return s.bytes + s.minute.spare(s.tables.Len()) }
+func (s *Shard) Pending() int { return s.bytes + s.minute.Spare(s.tables.Len()) }
 
 // floorDiv rounds towards the past, also before 1970.
 func floorDiv(a, b int64) int64 {

@@ -422,3 +422,55 @@ func TestAbsurdRecordsAreReadBack(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsOfManyMinutesTakeLittle: the distinct keys of each minute are counted in full,
+// although most minutes leave long before the Seal, and come again.
+func TestRecordsOfManyMinutesTakeLittle(t *testing.T) { // not parallel: it looks at the heap
+	const minutes, tables = 8_000, 3
+	s := newShard()
+	before := heap()
+	for round := range 2 {
+		for i := range minutes {
+			for table := range tables {
+				r := write(start+60*int64(i), fmt.Sprint("key ", round), 1)
+				r.Table = fmt.Sprint("table ", table)
+				add(t, s, r)
+			}
+		}
+	}
+	if grown := heap() - before; grown > 60<<20 || s.Pending() < 8<<20 { // of 48,000 windows, and 24,000 registers of 8 KiB each
+		t.Errorf("they take %d MiB, of which %d are said to be pending", grown>>20, s.Pending()>>20)
+	}
+	d := sealed(s)
+	type id struct {
+		table  string
+		minute int64
+	}
+	found := map[id]*sketch.Cardinality{}
+	for _, r := range d.Cardinality {
+		in := id{r.Table, r.Minute}
+		if found[in] == nil {
+			found[in] = &sketch.Cardinality{}
+		}
+		found[in].Merge(r)
+	}
+	if len(found) != minutes*tables {
+		t.Errorf("%d minutes of tables", len(found))
+	}
+	for in, c := range found {
+		if c.Estimate() != 2 {
+			t.Fatalf("%v: %d keys, want 2", in, c.Estimate())
+		}
+	}
+	if s.Pending() > 4<<20 {
+		t.Errorf("%d bytes are pending behind the Seal", s.Pending())
+	}
+	runtime.KeepAlive(s)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

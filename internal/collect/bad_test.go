@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,35 @@ func TestEventTimeBoundsAreInclusive(t *testing.T) {
 		l := counted(t, m)
 		if len(l.requests) != 2 || l.bad["too_old"] != 1 || l.bad["too_far_ahead"] != 1 {
 			t.Errorf("counted %+v", l)
+		}
+	})
+}
+
+// TestAScatteredMessageIsBounded: of one message whose samples have a second each, without a
+// time of its own that would bound theirs, as many are counted as fit, and the next message is
+// counted again.
+func TestAScatteredMessageIsBounded(t *testing.T) {
+	t.Parallel()
+	cfg := config()
+	cfg.PendingBytes = 1 << 20
+	cfg.Sketch = sketch.Config{Sets: 8, CounterBytes: 4096}
+	bubble(t, cfg, func(t *testing.T, c *collect.Collector, m *memory) {
+		const lines = 300_000
+		p := claim(t, c, "p")
+		var b bytes.Buffer
+		for i := range int64(lines) {
+			fmt.Fprintf(&b, `{"ts":%d,"table":"t","pk":"k","wcu":1}`+"\n", noon.UnixMilli()-2000*i)
+		}
+		scattered := samples("")
+		scattered.Messages = slices.Values([]source.Message{{Value: b.Bytes()}})
+		must(t, p.Fold(t.Context(), scattered))
+		next := samples(`{"table":"t","pk":"other","wcu":1}`)
+		next.Next = "2"
+		must(t, p.Fold(t.Context(), next))
+		must(t, p.Release(t.Context()))
+		l := counted(t, m)
+		if bad := l.bad["too_scattered"]; bad < 10_000 || bad > 250_000 || int64(len(l.requests))+bad < lines {
+			t.Errorf("of %d samples %d are refused, and %d seconds are counted", lines, bad, len(l.requests))
 		}
 	})
 }

@@ -18,6 +18,9 @@ const (
 	// reasonTooManyTables is a record of a table or index beyond those that a
 	// sketch may keep.
 	reasonTooManyTables sample.Reason = "too_many_tables"
+	// reasonTooScattered is a record of a message, or of a few small ones, whose records
+	// have so many times and tables that what was counted of them takes too much memory.
+	reasonTooScattered sample.Reason = "too_scattered"
 	// reasonUnreadable is a message that the source could not bring whole.
 	reasonUnreadable sample.Reason = "unreadable"
 )

@@ -55,6 +55,7 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 		handler: recordHandler{
 			shard: s, decoder: c.config.Decoder(at.Name),
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
+			pendingBytes: c.config.PendingBytes,
 		},
 	}
 	p.clock.begin(now)

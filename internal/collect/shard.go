@@ -19,6 +19,12 @@ import (
 // gapBytes is about what a gap takes in memory.
 const gapBytes = 512
 
+// leastScattered is the least that what messages hold may take at once, whatever
+// Config.PendingBytes says: more than a megabyte of protobuf does that has a second for
+// each of its samples. Seconds are counted where messages are small, and only a large one
+// can bring more.
+const leastScattered = 64 << 20
+
 // shard is one sketch and what was gathered beside it since the last seal.
 type shard struct {
 	mu       sync.Mutex
@@ -55,6 +61,11 @@ type recordHandler struct {
 	// tooOld and tooFarAhead bound a record's time against its own message's,
 	// in milliseconds.
 	tooOld, tooFarAhead int64
+	// pendingBytes is Config.PendingBytes, and most how much may be pending before a
+	// record is refused: one message could take gigabytes else, before there can be a
+	// commit behind it.
+	pendingBytes int64
+	most         int
 	// at is the time of the message that is being read, Unix milliseconds; 0
 	// where messages have none.
 	at int64
@@ -70,6 +81,7 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 	if messages == nil {
 		return
 	}
+	f.most = f.shard.sketch.Pending() + int(max(f.pendingBytes, leastScattered))
 	for m := range messages {
 		if m.Fault != "" {
 			f.Bad(reasonUnreadable, m.Value)
@@ -86,6 +98,13 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 func (f *recordHandler) Record(r *sample.Record) {
 	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
 		f.untimely(r.Time - f.at)
+		return
+	}
+	// Of a few good ones the next is counted as well: the sum is not looked at for each.
+	if f.shard.counters.good%64 == 0 && f.shard.sketch.Pending() > f.most {
+		f.shard.counters.addBad(reasonTooScattered, func() string {
+			return fmt.Sprintf("it is one of so many seconds and tables that they take %d MiB together", f.shard.sketch.Pending()>>20)
+		})
 		return
 	}
 	if f.shard.hider != nil {

@@ -1,0 +1,199 @@
+// Package minutes counts the distinct keys of tables by the minute, as HyperLogLogs of which
+// those registers are sent that rose.
+package minutes
+
+import (
+	"cmp"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/tables"
+)
+
+const (
+	// kept is how many (table, minute) pairs stay in memory beyond two for
+	// each table: late records reopen a minute that had to leave.
+	kept = 256
+	// more is how many more may come until the next Seal. With as many the oldest
+	// leave at once, as what rose in them: a record of any time costs 8 KiB else.
+	more = 256
+)
+
+// Precision is how many bits of a hash choose its register, of so many.
+const (
+	Precision = 12
+	Count     = 1 << Precision
+)
+
+// Registers are the registers of one table's or index's HyperLogLog of one
+// minute that have risen since they were last sent.
+type Registers struct {
+	sample.Target
+	Minute int64 // the minute's start, Unix seconds
+	Set    []Register
+}
+
+// Register is one register of a HyperLogLog.
+type Register struct {
+	Index uint16
+	Value uint8
+}
+
+type id struct {
+	table uint16
+	at    int64 // the minute's start, Unix seconds
+}
+
+// Distinct is a HyperLogLog with what was last sent of it.
+type Distinct struct {
+	of            id
+	counted, sent [Count]uint8
+	touched       bool
+}
+
+// Minutes are a shard's HyperLogLogs.
+type Minutes struct {
+	open map[id]*Distinct
+	// early is what rose in those that left before the Seal, and earlyBytes its size.
+	early      []Registers
+	earlyBytes int
+	// full is with how many open ones some leave early.
+	full int
+}
+
+// New returns none.
+func New() Minutes { return Minutes{open: map[id]*Distinct{}} }
+
+// Of returns the HyperLogLog of a table in a second's minute, which stays until
+// [Minutes.Risen], or until live says that nobody uses those of its minute, by the
+// minute's start.
+func (m *Minutes) Of(table uint16, second int64, t *tables.Tables, live func(minute int64) bool) *Distinct {
+	of := id{table, Start(second)}
+	if d := m.open[of]; d != nil {
+		return d
+	}
+	if most := 2*t.Len() + kept; len(m.open) >= max(m.full, most+more) {
+		m.leave(most, func(d *Distinct) bool {
+			if live(d.of.at) {
+				return false
+			}
+			before := len(m.early)
+			m.early = d.appendRisen(m.early, t)
+			for _, r := range m.early[before:] {
+				m.earlyBytes += registersBytes + registerBytes*len(r.Set)
+			}
+			return true
+		})
+		m.full = len(m.open) + more // where all are live nothing has left
+	}
+	d := &Distinct{of: of}
+	m.open[of] = d
+	return d
+}
+
+// Start returns the start of a second's minute.
+func Start(second int64) int64 {
+	past := second % 60
+	if past < 0 { // before 1970
+		past += 60
+	}
+	return second - past
+}
+
+// Counted returns the registers.
+func (d *Distinct) Counted() []byte { return d.counted[:] }
+
+// Insert counts a hash as the library does that estimates; TestInsertsAsTheLibraryDoes
+// compares them.
+func (d *Distinct) Insert(hash uint64) {
+	at := hash >> (64 - Precision)
+	rank := uint8(bits.LeadingZeros64(hash<<Precision|1<<(Precision-1)) + 1)
+	if rank > d.counted[at] {
+		d.counted[at], d.touched = rank, true
+	}
+}
+
+// Risen appends the registers that rose since they were last sent, then lets
+// the oldest minutes go.
+func (m *Minutes) Risen(to []Registers, t *tables.Tables) []Registers {
+	to = append(to, m.early...)
+	m.early, m.earlyBytes, m.full = nil, 0, 0
+	for _, d := range m.open {
+		to = d.appendRisen(to, t)
+	}
+	slices.SortFunc(to, func(a, b Registers) int {
+		return cmp.Or(a.Target.Compare(b.Target), cmp.Compare(a.Minute, b.Minute))
+	})
+	m.leave(2*t.Len()+kept, func(*Distinct) bool { return true })
+	return to
+}
+
+// appendRisen appends d's registers that rose since they were last sent, where some did.
+func (d *Distinct) appendRisen(to []Registers, t *tables.Tables) []Registers {
+	if !d.touched {
+		return to
+	}
+	d.touched = false
+	if set := d.changed(); len(set) > 0 {
+		to = append(to, Registers{Target: t.Name(d.of.table), Minute: d.of.at, Set: set})
+	}
+	return to
+}
+
+// registersBytes and registerBytes are about the memory that registers take, and each.
+const registersBytes, registerBytes = 100, 4
+
+// Spare returns how many bytes the next Seal may let go.
+func (m *Minutes) Spare(tables int) int {
+	return max(0, len(m.open)-2*tables-kept)*2*Count + m.earlyBytes
+}
+
+// changed returns d's registers above what was sent, and marks them sent.
+func (d *Distinct) changed() []Register {
+	var set []Register
+	for i, value := range d.counted {
+		if value > d.sent[i] {
+			set = append(set, Register{uint16(i), value})
+			d.sent[i] = value
+		}
+	}
+	return set
+}
+
+// leave lets the oldest minutes go, of those that may, until so many are left.
+func (m *Minutes) leave(most int, may func(d *Distinct) bool) {
+	if len(m.open) <= most {
+		return
+	}
+	all := slices.SortedFunc(maps.Keys(m.open), func(a, b id) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.table, b.table))
+	})
+	for _, of := range all[:len(all)-most] {
+		if may(m.open[of]) {
+			delete(m.open, of)
+		}
+	}
+}
+
+// Drop lets the minutes of tables go whose numbers are free.
+func (m *Minutes) Drop(tables map[uint16]bool) {
+	if len(tables) == 0 {
+		return
+	}
+	for of := range m.open {
+		if tables[of.table] {
+			delete(m.open, of)
+		}
+	}
+}
+
+// Forget makes every register count as never sent.
+func (m *Minutes) Forget() {
+	m.early, m.earlyBytes = nil, 0
+	for _, d := range m.open {
+		d.sent = [Count]uint8{}
+		d.touched = true
+	}
+}
