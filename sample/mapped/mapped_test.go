@@ -220,17 +220,46 @@ func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads any text: it must not panic, and no line may vanish.
+// FuzzDecode reads any text: it must not panic, no line may vanish, and nothing is left of
+// the file before, whose memory is overwritten.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{sound, "ts,pk,op\n1763692032185,a,PutItem\n", "INFO {} {\"a\":{}}", "[{}]", "\"ts\"\t\"pk\"\n\"\t"} {
-		f.Add(seed)
+	seeds := []string{
+		sound, "ts,pk,op\n1763692032185,a,PutItem\n", "INFO {} {\"a\":{}}", "[{}]", "\"ts\"\t\"pk\"\n\"\t", "ts;a;y;table\n1763692032,5;{\"b\":\"k\"};v;t\n",
+		`{"ts":1763692032.5,"a":{"b":"k"},"op":"GetItem","table":"sampled","y":"v","caller":"c"}`, "ts,pk,op\n1763692032,gr\xf6n,PutItem\n",
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		h := decode(t, mapped.Mapping{Fields: map[string]string{"pk": "a.b", "attrs.x": "y"}, Unit: mapped.Seconds}, text, text)
+	for _, before := range seeds {
+		for _, seed := range seeds {
+			f.Add(before, seed)
+		}
+	}
+	m := mapped.Mapping{Fields: map[string]string{"pk": "a.b", "attrs.x": "y"}, Unit: mapped.Seconds}
+	f.Fuzz(func(t *testing.T, before, text string) {
+		h := decode(t, m, text, text)
 		if header, ok := mapped.ColumnsOf([]byte(text)); strings.Trim(text, " \r\n") != "" && len(h) == 0 && !ok && !strings.Contains(text, "[") { // an empty array
 			t.Errorf("%q vanishes; its columns are %v", text, header)
 		}
+		var after heard
+		d, lent := mapped.NewDecoder(m, map[string]float64{"sampled": 0.01}), []byte(before)
+		d.Decode(lent, 0, new(heard))
+		clear(lent)
+		d.Begin()
+		for range 2 {
+			d.Decode([]byte(text), 0, &after)
+		}
+		if !slices.Equal(after, h) {
+			t.Errorf("%q behind %q is\n%q, and alone\n%q", text, before, after, h)
+		}
 	})
+}
+
+// TestRowsThatAreNoUnicode: two keys that differ in a byte that is none do not become one.
+func TestRowsThatAreNoUnicode(t *testing.T) {
+	t.Parallel()
+	got := decode(t, mapped.Mapping{Table: "orders"}, "ts,pk,op,bytes\n1763692032185,gr\xf6n,PutItem,900\n1763692032185,a,PutItem,900\n1763692032185,gr\xfcn,PutItem,900\n")
+	want := heard{"bad_utf8: 1763692032185,gr\xf6n,PutItem,900", sound, "bad_utf8: 1763692032185,gr\xfcn,PutItem,900"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
 }
 
 // The page about the form names every field, and every unit of times.

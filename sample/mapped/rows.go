@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
@@ -195,10 +197,13 @@ func (d *Decoder) rows(message []byte) {
 }
 
 // row maps a row. An empty cell is a field that is not there. closed reports whether its
-// quotes end.
+// quotes end. In a text that is not UTF-8 two keys that differ would become one.
 func (d *Decoder) row(line []byte, closed bool) {
 	row, ok := cells(line, d.columns.Separator)
 	switch {
+	case !utf8.Valid(line):
+		d.relay.Handler.Bad(sample.ReasonBadUTF8, frame.Excerpt(line))
+		return
 	case !ok && !closed:
 		d.relay.Handler.Bad(ReasonQuote, frame.Excerpt(line))
 		return
