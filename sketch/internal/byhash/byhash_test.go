@@ -13,12 +13,18 @@ func TestSorted(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 5))
 	var l byhash.List
-	for _, n := range []int{0, 1, 2, 7168, 300} {
-		for _, shift := range []int{0, 50} {
+	for _, n := range []int{0, 1, 2, 7168, 300, 255, 256, 257} {
+		for _, draw := range []func(i int) uint64{
+			func(int) uint64 { return random.Uint64() },
+			func(int) uint64 { return random.Uint64() >> 50 },
+			func(int) uint64 { return ^(random.Uint64() >> 50) },
+			func(i int) uint64 { return ^uint64(i) },
+			func(i int) uint64 { return uint64(i%2) * ^uint64(0) },
+		} {
 			l.Clear()
 			hashes := make([]uint64, n)
 			for i := range hashes {
-				hashes[i] = random.Uint64() >> shift
+				hashes[i] = draw(i)
 				l.Add(hashes[i], uint32(i))
 			}
 			sorted := l.Sorted()

@@ -36,3 +36,48 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestSetIsAMap has keys come into a set, and take each other's places, whose bytes are all
+// the same, or next to each other: what is found by them is what a map has.
+func TestSetIsAMap(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 6))
+	tags := [][]uint64{{0}, {0, 1}, {1}, {0x7f, 0x80, 0x81}, {0xff}, {0, 0xfe, 0xff}, {1, 2}, {0, 1, 2, 3, 0x7f, 0x80, 0xff}}
+	for round := range 20_000 {
+		of := tags[round%len(tags)]
+		draw := func() uint64 { // few, so that they come again
+			return of[random.IntN(len(of))]<<48 | random.Uint64N(8)
+		}
+		var s set.Set
+		hashes := [set.Ways]uint64{}
+		has := map[uint64]int{}
+		for range 40 {
+			hash := draw()
+			if _, known := has[hash]; !known {
+				place := len(has)
+				if place == set.Ways {
+					place = random.IntN(set.Ways)
+					delete(has, hashes[place])
+				}
+				hashes[place], has[hash] = hash, place
+				s.Put(place, hash)
+			}
+			for range 3 {
+				hash := draw()
+				found := -1
+				for at := s.Match(hash); at != 0; at &= at - 1 {
+					place := bits.TrailingZeros64(at) / 8
+					if place >= len(has) {
+						continue // no key came there: its candidate has the hash of none
+					}
+					if hashes[place] == hash {
+						found = place
+					}
+				}
+				if place, known := has[hash]; known != (found >= 0) || known && place != found {
+					t.Fatalf("of %x, %x is found at %d and not at %d, %t", hashes[:len(has)], hash, found, place, known)
+				}
+			}
+		}
+	}
+}
