@@ -18,6 +18,8 @@ func FuzzTemplate(f *testing.F) {
 		"", "customer#00002024", "user42order77", "tenant_7#2024-05-01T10:11:12.345+02:00", "1716400000000", "events#20240501", "OPEN#Shard_12",
 		"\u017fhard7", "shardhard7", "ops@example.com", "~abcdefghijklmnopqrstu72024-05", "2024-05-01T10:00:00+00002024-05-02", "<id>", "<a<b>", "a<1>b",
 		"123e4567-e89b-12d3-a456-426614174000", "ключ42", "a\xffb7", "½x", "1 2024-5", "19201716400000000",
+		"#", "##", "a##b#", "#2024-05#", "_", "\x01", "\u202e42", "é\u0301#7", "shard#\u0661", "\xed\xa0\x80-1", "a@b.c@d.e", "<" + strings.Repeat("<", 40) + ">",
+		strings.Repeat("\u017fhard1#", 1000), strings.Repeat("a-", 4096) + "2024-05-01", strings.Repeat("7", 8192), strings.Repeat("a@b.", 2048),
 	} {
 		f.Add(key, true)
 		f.Add(key, false)

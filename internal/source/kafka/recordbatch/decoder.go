@@ -36,6 +36,7 @@ type Decoder struct {
 	batch   header
 	body    []byte // records of the batch in progress, not yet read; of a compressed one the end of the buffer
 	left    int32  // how many records the batch still holds
+	giants  int    // how many bytes of records over the limit of the batch were passed by
 	last    int64  // the offset of the record read last
 	claimed int64  // the end of the last batch, where it holds no record up to it
 	records []Record
@@ -166,7 +167,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 			return d.failed(err)
 		}
 	}
-	d.left = h.count
+	d.left, d.giants = h.count, 0
 	if h.count == 0 { // compaction keeps a producer's last batch, emptied
 		d.position = h.next
 		c.moved = true

@@ -129,6 +129,40 @@ func TestARecordOverTheLimitIsOneGap(t *testing.T) {
 	}
 }
 
+// TestABatchOfGiantsIsGivenUp: each record over the limit is a gap of its own, behind which
+// the batch is decompressed from its start again; a batch that has very many of them is not
+// read as often as that.
+func TestABatchOfGiantsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	giant := strings.Repeat("x", 1<<20+100)
+	var records []string
+	for i := range 60 {
+		records = append(records, fmt.Sprint(i), giant)
+	}
+	for _, codec := range []kafkatest.Codec{kafkatest.Gzip, kafkatest.Snappy, kafkatest.LZ4, kafkatest.Zstd} {
+		data := layOut(
+			kafkatest.Batch{Base: 5, Codec: codec, Records: kafkatest.Values(records...)},
+			kafkatest.Batch{Base: 125, Codec: codec, Records: kafkatest.Values("behind")},
+		)
+		times, values := 0, []string(nil)
+		var corrupt *recordbatch.CorruptError
+		for at := int64(5); ; at = corrupt.To {
+			got := decode(at, data)
+			times++
+			values = append(values, got.values...)
+			if got.err == nil {
+				break
+			}
+			if !errors.As(got.err, &corrupt) || corrupt.From != got.next || corrupt.To <= corrupt.From || !strings.Contains(corrupt.Reason, "over the limit") {
+				t.Fatalf("%s: %v", codecNames[codec], got.err)
+			}
+		}
+		if n := len(values); times > 20 || n < 15 || values[0] != "0" || values[14] != "14" || values[n-1] != "behind" {
+			t.Errorf("%s: it is decoded %d times, for %q", codecNames[codec], times, values)
+		}
+	}
+}
+
 // TestTheLastBatchHidesNothing: offsets that the last batch of a response claims behind
 // its last record are left to the next response, which shows whose they are.
 func TestTheLastBatchHidesNothing(t *testing.T) {

@@ -47,7 +47,13 @@ func (d *Decoder) readRecords(c *Chunk) error {
 var (
 	errBroken   = errors.New("broken record")
 	errTooLarge = errors.New("over the limit: raise kafka.max_batch above it")
+	errGiants   = errors.New("many records over the limit: what is behind them is passed by, too")
 )
+
+// maxGiants times the limit of a record is how much of records over it is passed by in one
+// batch, which a few kilobytes may hold: for each such record all those before it are
+// decompressed again.
+const maxGiants = 16
 
 // recordHead is the most that stands in a record before its key: its length,
 // attributes, time and offset.
@@ -119,6 +125,9 @@ func (d *Decoder) passLarge(length, n int) error {
 	if offset >= d.position {
 		d.left = 0
 		return &CorruptError{From: d.position, To: offset + 1, Reason: fmt.Sprintf("a record of %d bytes is %v", length, errTooLarge)}
+	}
+	if d.giants += length; d.giants > maxGiants*d.inflate.limits.Record {
+		return d.failed(errGiants)
 	}
 	d.left--
 	d.last = offset
