@@ -395,7 +395,7 @@ type plain struct {
 // read reads a sample's plain fields, and returns false where its fields are broken.
 func (p *plain) read(raw []byte) bool {
 	for i := 0; i < len(raw); {
-		tag, length := raw[i], 1
+		tag := raw[i]
 		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
 			number, of, n := protowire.ConsumeTag(raw[i:])
 			if n < 0 {
@@ -410,9 +410,10 @@ func (p *plain) read(raw []byte) bool {
 				i += n + value
 				continue
 			}
-			tag, length = byte(number<<3), n // in more bytes than it needs
+			tag = byte(number << 3) // in more bytes than it needs
+			i += n - 1
 		}
-		i += length
+		i++
 		var v uint64
 		if i < len(raw) && raw[i] < 0x80 {
 			v = uint64(raw[i])
