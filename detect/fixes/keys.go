@@ -177,14 +177,14 @@ func renamedKey(a *Adviser, c *Case) (fix, bool) {
 			numbered = fmt.Sprintf(", %s to %s", low, high)
 		}
 	}
-	takes := detect.EffortCode
-	if c.Index != "" {
-		takes = detect.EffortKeys
+	typed := ""
+	if c.KeyType == sample.TypeNumber {
+		typed = ofNumber(c, c.Rolling.Template)
 	}
 	return fix{
-		takes: takes,
+		takes: c.takes(detect.EffortCode),
 		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
-			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + a.sharedPartition(shards, c.Load, c.Kind),
+			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + typed + a.sharedPartition(shards, c.Load, c.Kind),
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
 		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
 	}, true
@@ -212,7 +212,7 @@ func dividedCounter(a *Adviser, c *Case) (fix, bool) {
 		c.Shards, c.sum(), names.named(), wording.About(float64(c.Shards+1)*detect.QueryMinimum))
 	text += a.sharedPartition(c.Shards, c.Load, c.Kind)
 	return fix{
-		text: text + names.typed, after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
+		text: text + names.typed, takes: c.takes(detect.EffortCode), after: c.after(1/float64(c.Shards), 1/float64(c.Shards)),
 		basis: "small items that are updated", names: names.of(c, detect.SuffixCounter),
 	}, true
 }
@@ -273,8 +273,8 @@ func (a *Adviser) shards(c *Case, format string) fix {
 		f.with = append(f.with, detect.Step{Action: detect.ActionCapacity, Text: more, Effort: detect.EffortSetting, After: c.after(1, 1), Basis: stays, Guide: "capacity"})
 	}
 	f.takes = detect.EffortKeys
-	if c.Index == "" && (names.base != c.Key || c.Rolling != nil || c.isQueue()) {
-		f.takes = detect.EffortCode // nothing that is stored is copied
+	if names.base != c.Key || c.Rolling != nil || c.isQueue() {
+		f.takes = c.takes(detect.EffortCode) // nothing that is stored is copied
 	}
 	f.with = append(f.with, detect.Step{Action: detect.ActionMigrate, Text: migration(c, names.base), Effort: f.takes, After: f.after, Basis: f.basis, Guide: "migration"})
 	return f

@@ -227,6 +227,30 @@ func TestNamesFollowTheKeysType(t *testing.T) {
 	}
 }
 
+// TestANumberTakesANewTable holds that what takes a new table, or a new index, is not called
+// a change of code.
+func TestANumberTakesANewTable(t *testing.T) {
+	t.Parallel()
+	rolling := &detect.Rolling{Template: "<minute>", Period: "minute"}
+	for _, c := range []struct {
+		keyType, index, says string
+		rolling              *detect.Rolling
+		takes                detect.Effort
+	}{
+		{"S", "", "<minute>#SHARD_0", rolling, detect.EffortCode},
+		{"N", "", "and so a new table. A shard's number as decimals of the key, such as <minute>.1, needs neither.", rolling, detect.EffortKeys},
+		{"N", "by-minute", "and so a new index. A shard's number as decimals of the key, such as <minute>.1, needs neither.", rolling, detect.EffortKeys},
+		{"N", "", "and so a new table. A shard's number as decimals of the key, such as k.1, needs neither.", nil, detect.EffortKeys},
+	} {
+		of := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		of.KeyType, of.Index, of.Rolling = c.keyType, c.index, c.rolling
+		first := fixes.New().Steps(of)[0]
+		if !strings.Contains(first.Text, c.says) || first.Effort != c.takes {
+			t.Errorf("a key of type %s of index %q, rolling %t, takes %s: %s", c.keyType, c.index, c.rolling != nil, first.Effort, first.Text)
+		}
+	}
+}
+
 // TestAQuotaIsNamed holds that more than a table's default quota has to be asked for.
 func TestAQuotaIsNamed(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func namesOf(c *Case) names {
 	switch c.KeyType {
 	case "S", "":
 	case "N":
-		n.typed = " The key is a number and these names are text: shards need a new attribute of type S as partition key, and so a new table or index."
+		n.typed = ofNumber(c, n.base)
 	case "B":
 		n.typed = " The key is binary: put a shard's number as one or two bytes before it."
 		return n
@@ -67,6 +67,24 @@ func namesOf(c *Case) names {
 		n.last, _ = s.Name(n.base, c.Shards-1)
 	}
 	return n
+}
+
+// ofNumber says what names mean for a key that is a number: they are text, and a number with
+// decimals is none.
+func ofNumber(c *Case, base string) string {
+	made := "table"
+	if c.Index != "" {
+		made = "index"
+	}
+	return fmt.Sprintf(" The key is a number and these names are text: they need a new attribute of type S as partition key, and so a new %s. A shard's number as decimals of the key, such as %s.1, needs neither.", made, base)
+}
+
+// takes returns what names in the place of a key take, where the rest takes less.
+func (c *Case) takes(less detect.Effort) detect.Effort {
+	if c.Index != "" || c.KeyType == sample.TypeNumber {
+		return detect.EffortKeys
+	}
+	return less
 }
 
 // named returns the first and last name, as a part of a sentence. Of a key that is named
@@ -238,7 +256,7 @@ func migration(c *Case, base string) string {
 	case base != c.Key:
 		return fmt.Sprintf("The key is a shard of %s already: write to the new number of shards, read the old ones and the new ones together (N queries in parallel), and move old items only where single ones are looked up by a calculated suffix.", wording.Quote(base))
 	case c.Index != "":
-		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on it, and add it to old items, at %s write units a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards) + c.meanwhile(rate)
+		return fmt.Sprintf("To get there: (a) write an attribute with the shard's name beside the present one (%s and its shard); (b) make an index on that attribute, and add the attribute to old items, at %s write units a second or fewer; (c) compare counts, and read its %d shards in parallel instead of the old index; (d) delete the old index.", wording.Quote(base), rate, c.Shards) + c.meanwhile(rate)
 	case c.Rolling != nil:
 		return fmt.Sprintf("To get there: (a) choose the next %s from which keys have shards; (b) let readers ask for the shards of that %s and later, and for the old key before it; (c) let writers write to shards from then on. Nothing is copied: old keys age out.", c.Rolling.Period, c.Rolling.Period)
 	case c.reads():

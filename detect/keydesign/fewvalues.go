@@ -97,7 +97,7 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 	}
 	number := ""
 	if v.Hottest.KeyType == sample.TypeNumber {
-		number = "The key is a number, and such a key is text: it needs a new attribute of type S as partition key, and so a new table or index. "
+		number = "The key is a number, and such a key is text: it needs a new attribute of type S as partition key, and so a new table. "
 	}
 	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it, such as tenant#entity, customer#product#country or device#date, as the queries allow; " +
 		fmt.Sprintf("where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +

@@ -489,7 +489,11 @@ func requests(p *page, f *detect.Finding) {
 	shares(p, "callers", "caller", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
-		p.fact("item size", "%s on average", wording.Size(e.ItemBytes))
+		what := "item size"
+		if o := e.Operations; len(o) > 0 && (o[0].Op == sample.Query.String() || o[0].Op == sample.Scan.String()) {
+			what = "a request" // of several items
+		}
+		p.fact(what, "%s on average", wording.Size(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
@@ -512,7 +516,7 @@ func attempts(p *page, r *detect.Retries) {
 	if r.Estimated && !r.Partial {
 		amount = "about "
 	}
-	p.fact("attempts", "%s%s for %s requests in %s, %.1f each", amount, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
+	p.fact("attempts", "%s%s for %s%s requests in %s, %.1f each", amount, wording.About(r.Attempts), amount, wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
 	var words []string
 	for _, c := range r.Callers[:min(3, len(r.Callers))] {
 		if c.Refused >= 1 {
@@ -557,8 +561,12 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 		samples = ", as they estimate it"
 		p.paragraph(2, "  ", "Not every request was sampled: of one second they may show far more than there was, or less.")
 	}
-	p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
-	p.fact("reads", "up to %s RCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
+	if write > 0 || read == 0 {
+		p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
+	}
+	if read > 0 {
+		p.fact("reads", "up to %s RCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
+	}
 	e.means(p, s)
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
