@@ -86,8 +86,8 @@ func TestAnalyzeAStreamOfMinistack(t *testing.T) {
 		}
 		put(item)
 	}
-	for i := range 60 { // of 100 units: within a second or two, also on a busy machine
-		put(orderItem("user#hot", fmt.Sprint(i), "open", 100_000))
+	for i := range 60 { // of 300 units: four within a second are enough, also on a busy machine
+		put(orderItem("user#hot", fmt.Sprint(i), "open", 300_000))
 	}
 	written := time.Now()
 	within(t, time.Minute, "the second of the last write is over", func() error {
