@@ -23,7 +23,8 @@ const (
 
 // Check returns why the record cannot be true, or an empty Reason. What a
 // Decoder hands out has passed it; whoever makes records by other means should
-// call it. Texts are not checked, but that the reason of a throttled record is not "no".
+// call it. Texts are not checked, but that those which name a table are no longer than names
+// are, and that the reason of a throttled record is not "no".
 func (r *Record) Check() Reason {
 	if r.isUsual() {
 		return ""
@@ -40,6 +41,8 @@ func (r *Record) fault() Reason {
 		return ReasonNoTable
 	case len(r.Table) > maxNameBytes || len(r.Index) > maxNameBytes:
 		return ReasonBadTable
+	case len(r.Account) > maxNameBytes || len(r.Region) > maxNameBytes:
+		return ReasonBadText
 	case r.PK.IsZero() && r.Op != Scan:
 		return ReasonNoKey
 	}
@@ -79,7 +82,7 @@ func (r *Record) isUntimely() bool {
 // together: a record costs one branch, and not one for each of its fields.
 func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
-	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) |
+	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) | (maxNameBytes - len(r.Account)) | (maxNameBytes - len(r.Region)) |
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
 		r.Calls == 0 && r.Attempts == 0 && r.Waited == 0 && !r.Failed &&

@@ -39,6 +39,9 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 			r.Table, r.Index = text(0, 1, maxNameBytes, maxNameBytes+1), text(0, 1, maxNameBytes, maxNameBytes+1)
 		}
 		if seldom() {
+			r.Account, r.Region = text(0, 1, maxNameBytes, maxNameBytes+1), text(0, 1, maxNameBytes, maxNameBytes+1)
+		}
+		if seldom() {
 			r.PK = Key{Type: text(0, 1, 2), Text: text(0, 1, 9, MaxKeyBytes, MaxKeyBytes+1)}
 		}
 		if seldom() {

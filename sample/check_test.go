@@ -2,6 +2,7 @@ package sample_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
@@ -32,6 +33,7 @@ func TestCheckOfForeignRecords(t *testing.T) {
 		sample.ReasonBadCalls:    func(r *sample.Record) { r.Calls = math.NaN() },
 		sample.ReasonBadRetries:  func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
 		sample.ReasonBadUnits:    func(r *sample.Record) { r.WCU = math.MinInt64 },
+		sample.ReasonBadText:     func(r *sample.Record) { r.Region = strings.Repeat("r", 256) },
 		sample.ReasonBadThrottle: func(r *sample.Record) { r.Throttle = "false" },
 		sample.ReasonBadKey:      func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
 	} {

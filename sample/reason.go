@@ -75,7 +75,7 @@ const (
 	// or, of other people's fields, one that [ParseThrottle] does not know.
 	ReasonBadThrottle Reason = "bad_throttle"
 	// ReasonBadText is a throttle, caller, account, region or id that is no
-	// string.
+	// string, or an account or region over 255 bytes.
 	ReasonBadText Reason = "bad_text"
 	// ReasonBadAttrs is attrs that are not text to text.
 	ReasonBadAttrs Reason = "bad_attrs"

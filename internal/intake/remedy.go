@@ -36,7 +36,7 @@ var remedies = map[sample.Reason]string{
 	sample.ReasonBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
 	sample.ReasonBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
 	sample.ReasonBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
-	sample.ReasonBadText:         "a field that should be a text is none",
+	sample.ReasonBadText:         "a field that should be a text is none, or an account or Region has over 255 bytes",
 	sample.ReasonBadAttrs:        "attrs are texts by name",
 	change.ReasonNotChange:       "it is no stream record: a file has one form",
 	change.ReasonBadImage:        "its image is not DynamoDB JSON",

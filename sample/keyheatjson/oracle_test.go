@@ -596,6 +596,7 @@ func oracleLimits(r *sample.Record) sample.Reason {
 		{!r.TimeFromMessage && (r.Time < from.UnixMilli() || r.Time >= until.UnixMilli()), sample.ReasonBadTime},
 		{r.Table == "", sample.ReasonNoTable},
 		{len(r.Table) > 255 || len(r.Index) > 255, sample.ReasonBadTable},
+		{len(r.Account) > 255 || len(r.Region) > 255, sample.ReasonBadText},
 		{r.PK.Type == "" && operations[r.Op] != "Scan", sample.ReasonNoKey},
 		{oracleKeyBytes(r.PK) > 2048 || oracleKeyBytes(r.SK) > 1024, sample.ReasonKeyTooLong},
 		{r.Bytes < 0, sample.ReasonBadBytes},

@@ -42,6 +42,8 @@ var fragments = map[string][]string{
 	"failed":    {`true`, `false`, `null`, `0`, `"true"`, `[]`},
 	"call":      {`"c-1"`, `"\u0063"`, `7`, `"\ud800"`, `null`},
 	"caller":    {`"arn:aws:iam::1:role/x"`, `null`, `{}`},
+	"account":   {`"123456789012"`, `""`, `7`, `null`, `"` + strings.Repeat("1", 255) + `"`, `"` + strings.Repeat("1", 256) + `"`},
+	"region":    {`"eu-west-1"`, `"\u0065u-west-1"`, `{}`, `"` + strings.Repeat("r", 300) + `"`},
 	"id":        {`"e-1"`, `"\t"`, `3`},
 	"attrs":     {`{"tenant":"t1","status":"open"}`, `{}`, `{"a":"x","a":"y"}`, `{"a":1}`, `{"\ud800":"x"}`, `[]`, `null`},
 	"other":     {`{"deep":[1,2,{"x":null}]}`, `[[]]`, `"\ud800"`, "\"\xff\"", `-`, `01`, `1.`, strings.Repeat("[", 40) + strings.Repeat("]", 40)},

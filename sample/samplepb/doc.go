@@ -72,7 +72,7 @@ const (
 	// MaxKeys is how many keys a batch may have.
 	MaxKeys = 1 << 18
 	// MaxKindBytes is how large a kind may be.
-	MaxKindBytes = 16 << 10
+	MaxKindBytes = 8 << 10
 	// keptKinds and keptKeys are for how many the memory is kept, keptAttrs of how many
 	// attributes of a sample.
 	keptKinds, keptKeys, keptAttrs = 1 << 12, 1 << 14, 1 << 10
