@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/tables"
 )
 
 const (
@@ -41,6 +40,13 @@ type Register struct {
 	Value uint8
 }
 
+// Tables knows the tables and indexes by their numbers.
+type Tables interface {
+	Name(number uint16) sample.Target
+	// Len is one more than the largest number.
+	Len() int
+}
+
 type id struct {
 	table uint16
 	at    int64 // the minute's start, Unix seconds
@@ -69,7 +75,7 @@ func New() Minutes { return Minutes{open: map[id]*Distinct{}} }
 // Of returns the HyperLogLog of a table in a second's minute, which stays until
 // [Minutes.Risen], or until live says that nobody uses those of its minute, by the
 // minute's start.
-func (m *Minutes) Of(table uint16, second int64, t *tables.Tables, live func(minute int64) bool) *Distinct {
+func (m *Minutes) Of(table uint16, second int64, t Tables, live func(minute int64) bool) *Distinct {
 	of := id{table, Start(second)}
 	if d := m.open[of]; d != nil {
 		return d
@@ -117,7 +123,7 @@ func (d *Distinct) Insert(hash uint64) {
 
 // Risen appends the registers that rose since they were last sent, then lets
 // the oldest minutes go.
-func (m *Minutes) Risen(to []Registers, t *tables.Tables) []Registers {
+func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
 	to = append(to, m.early...)
 	m.early, m.earlyBytes, m.full = nil, 0, 0
 	for _, d := range m.open {
@@ -131,7 +137,7 @@ func (m *Minutes) Risen(to []Registers, t *tables.Tables) []Registers {
 }
 
 // appendRisen appends d's registers that rose since they were last sent, where some did.
-func (d *Distinct) appendRisen(to []Registers, t *tables.Tables) []Registers {
+func (d *Distinct) appendRisen(to []Registers, t Tables) []Registers {
 	if !d.touched {
 		return to
 	}
