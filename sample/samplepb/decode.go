@@ -224,17 +224,17 @@ func (d *Decoder) kind(raw []byte) (k kind) {
 			r.Throttle = k.text(fields.value)
 		case kindOp:
 			r.Op = sample.Op(min(fields.varint, math.MaxUint8))
-			if r.Op != sample.OpUnknown && r.Op.String() == "" {
-				k.fail(sample.ReasonBadOp)
-			}
 		case kindRead:
 			r.Read = sample.Consistency(min(fields.varint, math.MaxUint8))
 		case kindRate:
 			r.Rate = math.Float64frombits(fields.varint)
 		}
 	}
-	if fields.bad {
+	switch {
+	case fields.bad:
 		k.fail(sample.ReasonSyntax)
+	case r.Op != sample.OpUnknown && r.Op.String() == "":
+		k.fail(sample.ReasonBadOp)
 	}
 	if r.Op == sample.TransactGetItems {
 		r.Read = sample.Transactional

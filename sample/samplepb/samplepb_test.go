@@ -359,12 +359,13 @@ func batches(t testing.TB) (all [][]byte) {
 	for _, samples := range []string{
 		"\x22\x04\x10\x01\x30\x05",
 		"\x22\x02\x10\x01\x22\x04\x10\x01\x18\x01\x22\x02\x10\x02",
-		"\x22\x05\x90\x80\x00\x81\x00",                  // the tag of pk in three bytes, where one will do
-		"\x22\x04\x10\x01\x0a\x00",                      // kind as a text
-		"\x12\x04\x0a\x01u\x08\x22\x04\x10\x01\x08\x01", // a kind whose table is a number at last
-		"\x1a\x05\x0a\x01b\x12\x00\x22\x02\x10\x02",     // a key that is a text, then a number
-		"\xa2\x00\x02\x10\x01",                          // the tag of a sample in two bytes
-		"\x22\x02\x10\x01\x1a",                          // cut off
+		"\x22\x05\x90\x80\x00\x81\x00",                                      // the tag of pk in three bytes, where one will do
+		"\x22\x04\x10\x01\x0a\x00",                                          // kind as a text
+		"\x12\x04\x0a\x01u\x08\x22\x04\x10\x01\x08\x01",                     // a kind whose table is a number at last
+		"\x1a\x05\x0a\x01b\x12\x00\x22\x02\x10\x02",                         // a key that is a text, then a number
+		"\x12\x07\x0a\x01u\x28\x31\x28\x07\x22\x06\x10\x01\x30\x05\x08\x01", // a kind whose operation is unknown, then known
+		"\xa2\x00\x02\x10\x01",                                              // the tag of a sample in two bytes
+		"\x22\x02\x10\x01\x1a",                                              // cut off
 		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x22\x04\x10\x01\x20\x02",
 		"\x22\x0c\x10\x01\x60\x02\x50\x01\x7a\x04\x0a\x02\xff\xff",
 	} {
