@@ -100,7 +100,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		f.untimely(r.Time - f.at)
 		return
 	}
-	// Of a few good ones the next is counted as well: the sum is not looked at for each.
+	// Looked at behind every 64th good record: a few more do no harm.
 	if f.shard.counters.good%64 == 0 && f.shard.sketch.Pending() > f.most {
 		f.shard.counters.addBad(reasonTooScattered, func() string {
 			return fmt.Sprintf("it is one of so many seconds and tables that they take %d MiB together", f.shard.sketch.Pending()>>20)
