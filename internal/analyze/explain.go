@@ -489,11 +489,7 @@ func requests(p *page, f *detect.Finding) {
 	shares(p, "callers", "caller", e.Callers)
 	attempts(p, e.Retries)
 	if e.ItemBytes > 0 {
-		what := "item size"
-		if o := e.Operations; len(o) > 0 && (o[0].Op == sample.Query.String() || o[0].Op == sample.Scan.String()) {
-			what = "a request" // of several items
-		}
-		p.fact(what, "%s on average", wording.Size(e.ItemBytes))
+		p.fact("size", "%s on average, of an item or of what a query reads", wording.Size(e.ItemBytes))
 	}
 	if e.ChangedShare != nil {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
@@ -561,9 +557,7 @@ func (e *explanation) withoutFinding(p *page, s keySeconds) {
 		samples = ", as they estimate it"
 		p.paragraph(2, "  ", "Not every request was sampled: of one second they may show far more than there was, or less.")
 	}
-	if write > 0 || read == 0 {
-		p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
-	}
+	p.fact("writes", "up to %s WCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(write)), samples, wording.Amount(detect.PartitionWrite))
 	if read > 0 {
 		p.fact("reads", "up to %s RCU in one second by the times of its samples%s; a partition serves %s", wording.About(detect.Units(read)), samples, wording.Amount(detect.PartitionRead))
 	}
