@@ -68,7 +68,8 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 		t.Errorf("folded %v, unfolded %v", got, want)
 	}
 	seconds := int(time.Since(began)/time.Second) + 2
-	if most := 7 * 5 * seconds; len(single.records) != 2000 || len(folded.records) > most { // seven keys, five sizes
+	// Seven keys, five sizes, and a second's records may be taken in two parts.
+	if most := 2 * 7 * 5 * seconds; len(single.records) != 2000 || len(folded.records) > most {
 		t.Errorf("%d records, folded %d in %d seconds, more than %d", len(single.records), len(folded.records), seconds, most)
 	}
 }
