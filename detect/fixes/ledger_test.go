@@ -251,6 +251,18 @@ func TestANumberTakesANewTable(t *testing.T) {
 	}
 }
 
+// TestOnlyAWholeNumberTakesDecimals holds that no shard is offered that is no number.
+func TestOnlyAWholeNumberTakesDecimals(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{"17": true, "-17": true, "17.5": false, "~5f2c": false} {
+		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		c.KeyType, c.Key = "N", key
+		if text := fixes.New().Steps(c)[0].Text; strings.Contains(text, "as decimals of the key, such as "+key+".1,") != want {
+			t.Errorf("of %s it says %s", key, text)
+		}
+	}
+}
+
 // TestAQuotaIsNamed holds that more than a table's default quota has to be asked for.
 func TestAQuotaIsNamed(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
@@ -69,14 +70,18 @@ func namesOf(c *Case) names {
 	return n
 }
 
-// ofNumber says what names mean for a key that is a number: they are text, and a number with
-// decimals is none.
+// ofNumber returns what names mean for a key that is a number: they are text, while the key
+// with decimals stays a number. A key that has decimals already, or is hidden, takes no more.
 func ofNumber(c *Case, base string) string {
 	made := "table"
 	if c.Index != "" {
 		made = "index"
 	}
-	return fmt.Sprintf(" The key is a number and these names are text: they need a new attribute of type S as partition key, and so a new %s. A shard's number as decimals of the key, such as %s.1, needs neither.", made, base)
+	text := fmt.Sprintf(" The key is a number and these names are text: they need a new attribute of type S as partition key, and so a new %s.", made)
+	if strings.ContainsAny(base, ".~") {
+		return text
+	}
+	return text + fmt.Sprintf(" A shard's number as decimals of the key, such as %s.1, needs neither.", base)
 }
 
 // takes returns what names in the place of a key take, where the rest takes less.
