@@ -2,16 +2,11 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
-
-// stopLimit is above the seconds that a stop takes, for a busy machine, and below the time
-// that a database is waited for.
-const stopLimit = 25 * time.Second
 
 // TestSIGTERMWithoutADatabase: a database that does not answer holds nobody up.
 func TestSIGTERMWithoutADatabase(t *testing.T) {
@@ -25,7 +20,7 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 	d.Logs("judging")
 	way.Cut()
 	took, err := d.Stop()
-	if took > stopLimit || err != nil {
+	if took > daemontest.StopLimit || err != nil {
 		t.Errorf("it ended after %s: %v", took, err)
 	}
 	t.Logf("it ended after %s", took)
@@ -38,7 +33,7 @@ func TestSIGTERMBeforeADatabase(t *testing.T) {
 	way.Cut()
 	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
 	took, err := d.Stop()
-	if took > stopLimit || err != nil {
+	if took > daemontest.StopLimit || err != nil {
 		t.Errorf("it ended after %s: %v", took, err)
 	}
 }

@@ -71,17 +71,24 @@ func (f *fetches) of(offset string) int {
 	return f.asked[offset]
 }
 
-// TestTheNextFetchIsMadeWhileOneIsFolded: no fold but the first ends before the broker was
-// asked for what follows it, and nothing is asked for twice.
-func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
-	t.Parallel()
-	const n = 100
+// inSmallFetches returns how n records are read by several fetches, which are counted.
+func inSmallFetches(t *testing.T, n int) (kafka.Config, *fetches) {
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
 	for i := range n {
 		produce(t, p, i, i+1)
 	}
-	asked := countFetches(c)
+	cfg := config(c.ListenAddrs())
+	cfg.FetchBytes = 1 << 10
+	return cfg, countFetches(c)
+}
+
+// TestTheNextFetchIsMadeWhileOneIsFolded: no fold but the first ends before the broker was
+// asked for what follows it, and nothing is asked for twice.
+func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	cfg, asked := inSmallFetches(t, n)
 	l := &hooked{Recorder: sinktest.New()}
 	folds := 0
 	l.folding = func(_ context.Context, b source.Batch) error {
@@ -90,8 +97,6 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 		}
 		return nil
 	}
-	cfg := config(c.ListenAddrs())
-	cfg.FetchBytes = 1 << 10
 	k, stop := run(t, cfg, l)
 	l.Expect(t, n)
 	stop()
@@ -121,12 +126,7 @@ func expectAllFree(t *testing.T, k *kafka.Source) {
 func TestAFetchAheadGivesWay(t *testing.T) {
 	t.Parallel()
 	const n = 100
-	c := cluster(t, 1)
-	p := producer(t, c.ListenAddrs())
-	for i := range n {
-		produce(t, p, i, i+1)
-	}
-	asked := countFetches(c)
+	cfg, asked := inSmallFetches(t, n)
 	l := &hooked{Recorder: sinktest.New()}
 	folds, yielded, running := 0, "", make(chan *kafka.Source, 1)
 	l.folding = func(ctx context.Context, b source.Batch) error {
@@ -153,8 +153,6 @@ func TestAFetchAheadGivesWay(t *testing.T) {
 		yielded = b.Next
 		return source.ErrReread
 	}
-	cfg := config(c.ListenAddrs())
-	cfg.FetchBytes = 1 << 10
 	k, stop := run(t, cfg, l)
 	running <- k
 	l.Expect(t, n)

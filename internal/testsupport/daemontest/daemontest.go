@@ -22,6 +22,10 @@ import (
 // patience bounds every wait: a machine may be slow, and a test has to end.
 const patience = 90 * time.Second
 
+// StopLimit is above the 8 s to which a daemon's own limits of a stop add up, for a busy
+// machine, and below the time that a database is waited for without them.
+const StopLimit = 25 * time.Second
+
 // Daemon is a process that logs JSON.
 type Daemon struct {
 	t       testing.TB
