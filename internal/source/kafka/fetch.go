@@ -50,7 +50,7 @@ type fetchRequest struct {
 	clientID string
 	// hold is what the response is in.
 	hold *memory.Hold
-	// more says that there were records at offset when the response before came.
+	// more reports whether there were records at offset when the response before came.
 	more bool
 }
 

@@ -51,7 +51,8 @@ type reader struct {
 	reserve int
 	// ahead is a fetch of what follows a response that is folded; nil when there is none.
 	ahead *ahead
-	// foreseen says that the last response ended where its batches claim.
+	// foreseen reports whether the last response ended where its batches claim: ahead of one
+	// that does not, a fetch would be wasted.
 	foreseen  bool
 	backoff   *backoff.ExponentialBackOff
 	lossCheck lossCheck

@@ -20,7 +20,8 @@ const (
 	more = 256
 )
 
-// Precision is how many bits of a hash choose its register, of so many.
+// Precision is how many bits of a hash choose its register, and Count how many registers
+// there are.
 const (
 	Precision = 12
 	Count     = 1 << Precision
