@@ -13,9 +13,9 @@ import (
 // ahead is the fetch of what follows a response, made while that is folded: the broker
 // works meanwhile, and the partition does not wait for it afterwards.
 type ahead struct {
-	request *fetchRequest
-	cancel  context.CancelFunc
-	done    chan struct{} // closed once the others are set
+	part   fetchPart
+	cancel context.CancelFunc
+	done   chan struct{} // closed once the others are set
 	// What the fetch returned.
 	response *fetchResponse
 	err      error
@@ -32,13 +32,12 @@ func (r *reader) fetchAhead(ctx context.Context, offset int64, epoch int32, n in
 	if hold == nil {
 		return
 	}
-	request := r.request(offset, epoch, r.source.config.MaxWait, hold)
-	request.more = true
-	a := &ahead{request: request, done: make(chan struct{})}
+	a := &ahead{part: r.part(offset, epoch), done: make(chan struct{})}
+	request := r.request(a.part, r.source.config.MaxWait, hold)
 	ctx, a.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(a.done)
-		a.response, a.err = r.send(ctx, request)
+		a.response, a.err = r.send(ctx, request, true)
 	}()
 	r.ahead = a
 	// With one processor the request would wait until the response is folded.
@@ -49,7 +48,7 @@ func (r *reader) fetchAhead(ctx context.Context, offset int64, epoch int32, n in
 // and the error of that fetch. Both are nil where there is none.
 func (r *reader) takeAhead(offset int64) (*fetchResponse, error) {
 	a := r.ahead
-	if a == nil || a.request.offset != offset || a.request.epoch != r.epochBefore(offset) {
+	if a == nil || a.part != r.part(offset, r.epochBefore(offset)) {
 		r.dropAhead()
 		return nil, nil
 	}
@@ -90,9 +89,8 @@ func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*
 		if waited != nil {
 			return nil, fmt.Errorf("wait for memory: %w", waited)
 		}
-		request := r.request(offset, r.epochBefore(offset), wait, hold)
-		request.more = r.reserve > 0
-		response, err = r.send(ctx, request)
+		request := r.request(r.part(offset, r.epochBefore(offset)), wait, hold)
+		response, err = r.send(ctx, request, r.reserve > 0)
 	}
 }
 
@@ -105,30 +103,26 @@ func (r *reader) epochBefore(offset int64) int32 {
 	return -1
 }
 
-func (r *reader) request(offset int64, epoch int32, wait time.Duration, hold *memory.Hold) *fetchRequest {
-	return &fetchRequest{
-		versions: &r.connection.versions, topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: epoch,
-		maxWait: wait, maxBytes: int32(r.fetchBytes), limit: r.source.config.MaxBatchBytes + r.source.config.FetchBytes,
-		clientID: r.source.config.ClientID, hold: hold,
-	}
+func (r *reader) part(offset int64, epoch int32) fetchPart {
+	return fetchPart{topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: epoch}
 }
 
-// send makes one request to the leader. After an error its memory is given back. It is
-// safe beside the reader's own goroutine.
-func (r *reader) send(ctx context.Context, request *fetchRequest) (*fetchResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, request.maxWait+r.source.config.RequestTimeout)
-	defer cancel()
-	if request.more {
+func (r *reader) request(part fetchPart, wait time.Duration, hold *memory.Hold) *fetchRequest {
+	return r.source.fetchRequest(r.connection, []fetchPart{part}, wait, r.fetchBytes, hold)
+}
+
+// send makes one request to the leader. more says that there were records at its offset
+// when the response before came. It is safe beside the reader's own goroutine.
+func (r *reader) send(ctx context.Context, request *fetchRequest, more bool) (*fetchResponse, error) {
+	if more {
 		r.source.coming.Add(1)
 		defer r.source.coming.Add(-1)
 	}
-	asked := time.Now()
-	response, err := r.connection.transport.RoundTrip(ctx, r.connection.client.Addr, request)
+	f, err := r.source.fetch(ctx, r.connection, request)
 	if err != nil {
-		request.hold.Release()
 		return nil, err
 	}
-	fetched := response.(*fetchResponse)
-	fetched.asked = asked
-	return fetched, nil
+	return &fetchResponse{
+		partitionData: f.parts[0], version: f.version, buf: f.buf, asked: f.asked, hold: request.hold, held: len(f.buf),
+	}, nil
 }

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
 	"github.com/keyheat/keyheat/internal/source/kafka/lowwater"
 )
 
@@ -28,14 +31,14 @@ const dialTimeout = 3 * time.Second
 // connections that we can close.
 type connection struct {
 	conns     conns
-	versions  brokerVersions
+	versions  exchange.Versions
 	transport *kafka.Transport
 	client    *kafka.Client
 }
 
 func newConnection(c Config) *connection {
 	l := &connection{}
-	l.conns.closedOne = l.versions.forget
+	l.conns.closedOne = l.versions.Forget
 	l.transport = &kafka.Transport{
 		Dial: l.conns.dial, DialTimeout: dialTimeout, ClientID: c.ClientID,
 		MetadataTTL: metadataAge, MetadataTopics: c.Topics, SASL: c.SASL,
@@ -118,6 +121,48 @@ func (l *connection) bounds(ctx context.Context, topic string, partition int) (f
 	return 0, 0, errors.New("look up the bounds of the log: the broker's response lacks the partition")
 }
 
+// partition is one of a topic's.
+type partition struct {
+	topic string
+	id    int
+}
+
+// leaders returns the ids of the brokers that lead the topics' partitions, as kafka-go
+// knows them: this costs no request.
+func (l *connection) leaders(ctx context.Context, topics []string) (map[partition]int, error) {
+	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	if err != nil {
+		return nil, fmt.Errorf("look up leaders: %w", err)
+	}
+	all := make(map[partition]int)
+	for _, t := range res.Topics {
+		for _, p := range t.Partitions {
+			all[partition{t.Name, p.ID}] = p.Leader.ID
+		}
+	}
+	return all, nil
+}
+
+// call makes a request to any broker.
+func (l *connection) call(ctx context.Context, request kmsg.Request, newest int16) (kmsg.Response, error) {
+	return l.roundTrip(ctx, &exchange.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest})
+}
+
+// callGroup makes a request to the coordinator of a group.
+func (l *connection) callGroup(ctx context.Context, group string, request kmsg.Request, newest int16) (kmsg.Response, error) {
+	return l.roundTrip(ctx, &exchange.GroupCall{
+		Call: exchange.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest}, Name: group,
+	})
+}
+
+func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Response, error) {
+	response, err := l.transport.RoundTrip(ctx, l.client.Addr, m)
+	if err != nil {
+		return nil, err
+	}
+	return response.(*exchange.Response).Response, nil
+}
+
 // conns are open network connections. Closing them ends the requests that wait on
 // one; no new one is opened after.
 type conns struct {
@@ -157,7 +202,7 @@ func (s *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 	if s.open == nil {
 		s.open = make(map[*conn]struct{})
 	}
-	// Only readResponse reads more at a time than a record of TLS or a buffer of kafka-go's,
+	// Only exchange.Bytes reads more at a time than a record of TLS or a buffer of kafka-go's,
 	// and all of that comes.
 	c := &conn{Conn: lowwater.New(raw), owner: s}
 	s.open[c] = struct{}{}

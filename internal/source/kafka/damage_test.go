@@ -146,7 +146,7 @@ func TestKafkaRefusesATruncatedAnswer(t *testing.T) {
 	})
 	k, _ := run(t, config(c.ListenAddrs()), sinktest.New())
 	sinktest.Eventually(t, "the response is in readiness", func() bool {
-		return strings.Contains(strings.Join(k.Ready(), ""), "holds 0 topics")
+		return strings.Contains(strings.Join(k.Ready(), ""), "lacks 1 of 1 partitions")
 	})
 }
 

@@ -3,6 +3,7 @@ package kafka
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
@@ -23,12 +24,42 @@ type Partition struct {
 func ParsePartition(buf []byte, version int16) (Partition, error) {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = version
-	body, err := responseBody(buf, request)
+	body, err := exchange.Body(buf, request)
 	if err != nil {
 		return Partition{}, err
 	}
-	p, err := (&fetchRequest{topic: "samples", id: TestTopicID}).parse(body, version)
-	return Partition{p.highWatermark, p.lastStable, p.logStart, p.diverged, p.err != nil, p.aborted, p.records}, err
+	all, err := (&fetchRequest{parts: []fetchPart{{topic: "samples", id: TestTopicID}}}).parse(body, version)
+	if err != nil {
+		return Partition{}, err
+	}
+	p := all[0]
+	return Partition{p.highWatermark, p.lastStable, p.logStart, p.diverged, p.err != nil, p.aborted, p.records}, nil
+}
+
+// TestPart is a partition of which a fetch asks.
+type TestPart struct {
+	Topic     string
+	ID        [16]byte
+	Partition int32
+}
+
+// ParseParts returns the records of each part in the response to a fetch of them.
+func ParseParts(buf []byte, version int16, asked []TestPart) (records [][]byte, err error) {
+	request := kmsg.NewPtrFetchRequest()
+	request.Version = version
+	body, err := exchange.Body(buf, request)
+	if err != nil {
+		return nil, err
+	}
+	r := new(fetchRequest)
+	for _, a := range asked {
+		r.parts = append(r.parts, fetchPart{topic: a.Topic, id: a.ID, partition: a.Partition})
+	}
+	all, err := r.parse(body, version)
+	for _, p := range all {
+		records = append(records, p.records)
+	}
+	return records, err
 }
 
 // Topic is what a metadata response says of its topic.

@@ -1,15 +1,18 @@
 package kafka
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
@@ -29,20 +32,14 @@ const (
 // aborted transactions among them.
 const readCommitted = 1
 
-// fetchRequest is one Fetch exchange for one partition with its leader. The
-// response lies whole in one buffer.
+// fetchRequest is one Fetch exchange with the leader of all its parts. The response lies
+// whole in one buffer.
 //
 // A request is used once: when its context ends, the exchange goes on in the
 // background until its deadline, and still owns the buffer.
 type fetchRequest struct {
-	versions  *brokerVersions
-	topic     string
-	id        topicID // zero when it is not known: the topic is fetched by name
-	partition int32
-	offset    int64
-	// epoch is the leader epoch of the record before offset, -1 when it is not
-	// known: the leader says so when its log diverged before offset (KIP-595).
-	epoch    int32
+	versions *exchange.Versions
+	parts    []fetchPart
 	maxWait  time.Duration
 	maxBytes int32
 	// limit is the most bytes of a response that are taken.
@@ -50,11 +47,33 @@ type fetchRequest struct {
 	clientID string
 	// hold is what the response is in.
 	hold *memory.Hold
-	// more reports whether there were records at offset when the response before came.
-	more bool
 }
 
-// fetchResponse is the leader's response for the one partition.
+var _ protocol.RawExchanger = (*fetchRequest)(nil)
+
+// fetchPart is what is asked for of one partition.
+type fetchPart struct {
+	topic     string
+	id        topicID // zero when it is not known: the topic is fetched by name
+	partition int32
+	offset    int64
+	// epoch is the leader epoch of the record before offset, -1 when it is not
+	// known: the leader says so when its log diverged before offset (KIP-595).
+	epoch int32
+}
+
+// String implements fmt.Stringer.
+func (p fetchPart) String() string { return fmt.Sprintf("%s %s/%d", p.topic, p.id, p.partition) }
+
+// fetched is a leader's response.
+type fetched struct {
+	parts   []partitionData // in the request's order; their records point into buf
+	version int16
+	buf     []byte
+	asked   time.Time // before the request was sent
+}
+
+// fetchResponse is the leader's response for one partition.
 type fetchResponse struct {
 	partitionData // its records point into buf
 	version       int16
@@ -64,6 +83,9 @@ type fetchResponse struct {
 	held          int // bytes that are needed of it
 	decoder       *recordbatch.Decoder
 }
+
+// responseBuffers are some of usual fetches.
+var responseBuffers = memory.NewBuffers(2 * defaults.FetchBytes)
 
 // decoders are some that nobody uses now. They have buffers, which no budget counts: more
 // of them than a few cores keep busy are not kept.
@@ -115,13 +137,13 @@ func (r *fetchResponse) grow(beside int) error {
 func (r *fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // ApiKey names the API; kafka-go's spelling.
-func (r *fetchResponse) ApiKey() protocol.ApiKey { return protocol.Fetch }
+func (r *fetched) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
-// Broker routes the request to the partition's leader.
+// Broker routes the request to the first part's leader.
 func (r *fetchRequest) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	route := fetch.Request{Topics: []fetch.RequestTopic{{
-		Topic:      r.topic,
-		Partitions: []fetch.RequestPartition{{Partition: r.partition}},
+		Topic:      r.parts[0].topic,
+		Partitions: []fetch.RequestPartition{{Partition: r.parts[0].partition}},
 	}}}
 	return route.Broker(c)
 }
@@ -136,25 +158,25 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, buf, err := exchangeBytes(rw, r.clientID, r.request(version), r.buffer)
-	if large := (*tooLargeError)(nil); errors.As(err, &large) {
-		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.offset, err)
+	body, buf, err := exchange.Bytes(rw, r.clientID, r.request(version), r.buffer)
+	if large := (*exchange.TooLargeError)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.parts[0].offset, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.parse(body, version)
+	parts, err := r.parse(body, version)
 	if err != nil {
 		return nil, err
 	}
-	return &fetchResponse{partitionData: p, version: version, buf: buf, hold: r.hold, held: len(buf)}, nil
+	return &fetched{parts: parts, version: version, buf: buf}, nil
 }
 
 // buffer returns the buffer of a response of n bytes.
 func (r *fetchRequest) buffer(n int) ([]byte, error) {
 	switch {
 	case n > r.limit:
-		return nil, &tooLargeError{n, r.limit}
+		return nil, &exchange.TooLargeError{Size: n, Limit: r.limit}
 	case !r.hold.Grow(int64(n)):
 		return nil, &shortError{n}
 	}
@@ -163,7 +185,7 @@ func (r *fetchRequest) buffer(n int) ([]byte, error) {
 
 // version returns the version to fetch with.
 func (r *fetchRequest) version(rw io.ReadWriter) (int16, error) {
-	version, err := r.versions.newest(rw, r.clientID, kmsg.Fetch.Int16())
+	version, err := r.versions.Newest(rw, r.clientID, kmsg.Fetch.Int16())
 	if err != nil {
 		return 0, err
 	}
@@ -171,7 +193,7 @@ func (r *fetchRequest) version(rw io.ReadWriter) (int16, error) {
 		return 0, fmt.Errorf("the broker offers fetch version %d; versions %d to %d are supported: use Kafka 0.11 or later", version, fetchOldest, fetchNewest)
 	}
 	version = min(version, fetchNewest)
-	if r.id == (topicID{}) {
+	if slices.ContainsFunc(r.parts, func(p fetchPart) bool { return p.id == (topicID{}) }) {
 		version = min(version, fetchByID-1)
 	}
 	return version, nil
@@ -179,22 +201,43 @@ func (r *fetchRequest) version(rw io.ReadWriter) (int16, error) {
 
 // request returns the request, without a fetch session.
 func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
-	p := kmsg.NewFetchRequestTopicPartition()
-	p.Partition, p.FetchOffset, p.LastFetchedEpoch, p.PartitionMaxBytes = r.partition, r.offset, r.epoch, r.maxBytes
-	t := kmsg.NewFetchRequestTopic()
-	t.Topic, t.TopicID, t.Partitions = r.topic, r.id, []kmsg.FetchRequestTopicPartition{p}
 	q := kmsg.NewPtrFetchRequest()
 	q.Version, q.MaxWaitMillis, q.MinBytes, q.MaxBytes = version, int32(r.maxWait.Milliseconds()), 1, r.maxBytes
 	q.IsolationLevel, q.SessionID, q.SessionEpoch = readCommitted, 0, -1
-	q.Topics = []kmsg.FetchRequestTopic{t}
+	for _, part := range r.parts {
+		if last := len(q.Topics) - 1; last < 0 || q.Topics[last].Topic != part.topic {
+			t := kmsg.NewFetchRequestTopic()
+			t.Topic, t.TopicID = part.topic, part.id
+			q.Topics = append(q.Topics, t)
+		}
+		t := &q.Topics[len(q.Topics)-1]
+		p := kmsg.NewFetchRequestTopicPartition()
+		p.Partition, p.FetchOffset, p.LastFetchedEpoch, p.PartitionMaxBytes = part.partition, part.offset, part.epoch, r.maxBytes
+		t.Partitions = append(t.Partitions, p)
+	}
 	return q
 }
 
-// end returns the offset after the last record that may be read: with transactions
-// in the log the last stable offset, and else the high watermark.
-func (r *fetchResponse) end() int64 {
-	if r.lastStable >= 0 && r.lastStable < r.highWatermark {
-		return r.lastStable
+// fetchRequest returns a request to the leader of all parts for what they have: at most so
+// many bytes of each and of all together, but for one larger batch.
+func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *memory.Hold) *fetchRequest {
+	return &fetchRequest{
+		versions: &l.versions, parts: parts, maxWait: wait, maxBytes: int32(bytes),
+		limit: k.config.MaxBatchBytes + k.config.FetchBytes, clientID: k.config.ClientID, hold: hold,
 	}
-	return r.highWatermark
+}
+
+// fetch makes a request. After an error its memory is given back.
+func (k *Source) fetch(ctx context.Context, l *connection, request *fetchRequest) (*fetched, error) {
+	ctx, cancel := context.WithTimeout(ctx, request.maxWait+k.config.RequestTimeout)
+	defer cancel()
+	asked := time.Now()
+	response, err := l.transport.RoundTrip(ctx, l.client.Addr, request)
+	if err != nil {
+		request.hold.Release()
+		return nil, err
+	}
+	f := response.(*fetched)
+	f.asked = asked
+	return f, nil
 }

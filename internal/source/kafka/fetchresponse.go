@@ -3,13 +3,15 @@ package kafka
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/segmentio/kafka-go"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
-// partitionData is what a fetch response says of its one partition.
+// partitionData is what a fetch response says of one partition.
 type partitionData struct {
 	// highWatermark is the offset after the last record that all replicas have,
 	// lastStable that after which a transaction may still be open, logStart that of the
@@ -27,68 +29,95 @@ type partitionData struct {
 // logs part.
 const divergingEpoch = 0
 
-// parse reads the response to a fetch in the given version, and checks that it is of the
-// one partition.
-func (r *fetchRequest) parse(body []byte, version int16) (partitionData, error) {
-	w := wire{rest: body, flexible: version >= fetchFlexible}
-	w.int32() // how long the broker throttled the client
-	var code int16
-	if version >= 7 {
-		code = w.int16()
-		w.int32() // the fetch session, of which there is none
+// end returns the offset after the last record that may be read: with transactions
+// in the log the last stable offset, and else the high watermark.
+func (p *partitionData) end() int64 {
+	if p.lastStable >= 0 && p.lastStable < p.highWatermark {
+		return p.lastStable
 	}
-	if code != 0 {
-		return partitionData{}, kafka.Error(code)
-	}
-	if n := w.length(); n != 1 {
-		return partitionData{}, w.or(fmt.Errorf("fetch response holds %d topics, asked for 1", n))
-	}
-	var name string
-	var id topicID
-	if version >= fetchByID {
-		copy(id[:], w.bytes(len(id)))
-	} else {
-		name = w.text()
-	}
-	if n := w.length(); n != 1 {
-		return partitionData{}, w.or(fmt.Errorf("fetch response holds %d partitions, asked for 1", n))
-	}
-	number := w.int32()
-	p := r.partitionData(&w, version)
-	w.tags(nil) // of the topic
-	w.tags(nil) // of the response
-	if err := w.end(); err != nil {
-		return partitionData{}, err
-	}
-	same := name == r.topic
-	if version >= fetchByID {
-		same = id == r.id
-	}
-	if !same || number != r.partition {
-		return partitionData{}, fmt.Errorf("fetch response is of %s %s/%d, asked for %s %s/%d", name, id, number, r.topic, r.id, r.partition)
-	}
-	return p, nil
+	return p.highWatermark
 }
 
-// partitionData reads what follows a partition's number.
-func (r *fetchRequest) partitionData(w *wire, version int16) partitionData {
+// parse reads the response to a fetch in the given version, which has to have each part
+// once, and returns what it says of them.
+func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error) {
+	w := wire.New(body, version >= fetchFlexible)
+	w.Int32() // how long the broker throttled the client
+	var code int16
+	if version >= 7 {
+		code = w.Int16()
+		w.Int32() // the fetch session, of which there is none
+	}
+	if code != 0 {
+		return nil, kafka.Error(code)
+	}
+	all := make([]partitionData, len(r.parts))
+	unread := slices.Clone(r.parts) // a part without a topic was read
+	left, at := len(all), 0
+	w.Each(func() {
+		of := fetchPart{}
+		if version >= fetchByID {
+			copy(of.id[:], w.Bytes(len(of.id)))
+		} else {
+			of.topic = w.Text()
+		}
+		w.Each(func() {
+			of.partition = w.Int32()
+			p := readPartition(&w, version)
+			if at = findPart(unread, at, of, version); at < 0 {
+				w.Err = w.Or(fmt.Errorf("fetch response is of %s, which was not asked for, or is there twice", of))
+				return
+			}
+			all[at], unread[at] = p, fetchPart{}
+			left--
+		})
+		w.Tags(nil)
+	})
+	w.Tags(nil)
+	switch err := w.End(); {
+	case err != nil:
+		return nil, err
+	case left > 0:
+		return nil, fmt.Errorf("fetch response lacks %d of %d partitions that were asked for", left, len(all))
+	}
+	return all, nil
+}
+
+// findPart returns which of the parts a response names, -1 for none. It begins at one of
+// them, because brokers answer in the order of the request.
+func findPart(parts []fetchPart, begin int, named fetchPart, version int16) int {
+	for i := range parts {
+		at := (begin + i) % len(parts)
+		same := parts[at].topic == named.topic
+		if version >= fetchByID {
+			same = parts[at].id == named.id
+		}
+		if same && parts[at].partition == named.partition && parts[at].topic != "" {
+			return at
+		}
+	}
+	return -1
+}
+
+// readPartition reads what follows a partition's number.
+func readPartition(w *wire.Reader, version int16) partitionData {
 	p := partitionData{logStart: -1, diverged: -1}
-	if code := w.int16(); code != 0 {
+	if code := w.Int16(); code != 0 {
 		p.err = kafka.Error(code)
 	}
-	p.highWatermark, p.lastStable = w.int64(), w.int64()
+	p.highWatermark, p.lastStable = w.Int64(), w.Int64()
 	if version >= 5 {
-		p.logStart = w.int64()
+		p.logStart = w.Int64()
 	}
-	w.each(func() {
-		p.aborted = append(p.aborted, recordbatch.Aborted{ProducerID: w.int64(), FirstOffset: w.int64()})
-		w.tags(nil)
+	w.Each(func() {
+		p.aborted = append(p.aborted, recordbatch.Aborted{ProducerID: w.Int64(), FirstOffset: w.Int64()})
+		w.Tags(nil)
 	})
 	if version >= 11 {
-		w.int32() // the replica to read from, which a rack alone gets
+		w.Int32() // the replica to read from, which a rack alone gets
 	}
-	p.records = w.bytes(max(w.length(), 0))
-	w.tags(func(tag uint64, value []byte) {
+	p.records = w.Bytes(max(w.Length(), 0))
+	w.Tags(func(tag uint64, value []byte) {
 		if tag == divergingEpoch && len(value) >= 12 {
 			p.diverged = int64(binary.BigEndian.Uint64(value[4:]))
 		}

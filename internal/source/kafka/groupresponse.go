@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // What a group's members tell each other is read here and not by kmsg, which makes as many
@@ -40,39 +42,39 @@ type joined struct {
 
 // ReadFrom implements kmsg.Response, up to joinNewest.
 func (r *joinResponse) ReadFrom(body []byte) error {
-	w := wire{rest: body}
+	w := wire.New(body, false)
 	if r.Version >= 2 {
-		w.int32() // how long the broker throttled the client
+		w.Int32() // how long the broker throttled the client
 	}
-	r.code, r.generation = w.int16(), w.int32()
-	r.protocol, r.leader, r.member = w.text(), w.text(), w.text()
-	w.each(func() {
-		m := joined{id: w.text()}
+	r.code, r.generation = w.Int16(), w.Int32()
+	r.protocol, r.leader, r.member = w.Text(), w.Text(), w.Text()
+	w.Each(func() {
+		m := joined{id: w.Text()}
 		if r.Version >= 5 {
-			w.text() // its name of its own
+			w.Text() // its name of its own
 		}
-		switch m.subscription = w.data(); {
+		switch m.subscription = w.Data(); {
 		case len(r.members) == maxMembers:
-			w.err = fmt.Errorf("the group has more than %d members", maxMembers)
-		case w.err == nil:
+			w.Err = fmt.Errorf("the group has more than %d members", maxMembers)
+		case w.Err == nil:
 			r.members = append(r.members, m)
 		}
 	})
-	return w.end()
+	return w.End()
 }
 
 // readSubscription reads which topics a member wants to read, and what its balancer adds.
 // What newer versions have behind it is left out.
 func readSubscription(raw []byte) (topics []string, userData []byte, err error) {
-	w := wire{rest: raw}
-	w.int16() // the version
-	w.each(func() {
-		if topic := w.text(); w.err == nil {
+	w := wire.New(raw, false)
+	w.Int16() // the version
+	w.Each(func() {
+		if topic := w.Text(); w.Err == nil {
 			topics = append(topics, topic)
 		}
 	})
-	userData = w.data()
-	return topics, userData, w.err
+	userData = w.Data()
+	return topics, userData, w.Err
 }
 
 // assigned returns what a member is to read; nothing when there are more members
@@ -82,19 +84,19 @@ func assigned(raw []byte) (map[string][]int, error) {
 	if len(raw) == 0 {
 		return all, nil
 	}
-	w := wire{rest: raw}
-	w.int16() // the version
-	w.each(func() {
-		topic := w.text()
-		w.each(func() {
-			if id := w.int32(); w.err == nil {
+	w := wire.New(raw, false)
+	w.Int16() // the version
+	w.Each(func() {
+		topic := w.Text()
+		w.Each(func() {
+			if id := w.Int32(); w.Err == nil {
 				all[topic] = append(all[topic], int(id))
 			}
 		})
 	})
-	w.data() // what the leader's balancer adds
-	if w.err != nil {
-		return nil, fmt.Errorf("read the assignment: %w", w.err)
+	w.Data() // what the leader's balancer adds
+	if w.Err != nil {
+		return nil, fmt.Errorf("read the assignment: %w", w.Err)
 	}
 	return all, nil
 }

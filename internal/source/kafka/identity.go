@@ -8,6 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // A topic that is deleted and made again has its old name and another id (Kafka
@@ -90,65 +92,65 @@ type topicResponse struct {
 
 // ReadFrom implements kmsg.Response.
 func (r *topicResponse) ReadFrom(body []byte) error {
-	w := wire{rest: body, flexible: r.IsFlexible()}
+	w := wire.New(body, r.IsFlexible())
 	version := r.Version
 	if version >= 3 {
-		w.int32() // how long the broker throttled the client
+		w.Int32() // how long the broker throttled the client
 	}
-	w.each(func() { // brokers
-		w.int32()
-		w.text()
-		w.int32()
+	w.Each(func() { // brokers
+		w.Int32()
+		w.Text()
+		w.Int32()
 		if version >= 1 {
-			w.text() // the rack
+			w.Text() // the rack
 		}
-		w.tags(nil)
+		w.Tags(nil)
 	})
 	if version >= 2 {
-		r.is.cluster = w.text()
+		r.is.cluster = w.Text()
 	}
 	if version >= 1 {
-		w.int32() // the controller
+		w.Int32() // the controller
 	}
-	if n := w.length(); n != 1 {
-		return w.or(fmt.Errorf("it holds %d topics, asked for 1", n))
+	if n := w.Length(); n != 1 {
+		return w.Or(fmt.Errorf("it holds %d topics, asked for 1", n))
 	}
 	r.topic(&w)
 	if version >= 8 && version <= 10 {
-		w.int32() // what the client may do in the cluster
+		w.Int32() // what the client may do in the cluster
 	}
-	w.tags(nil)
-	return w.end()
+	w.Tags(nil)
+	return w.End()
 }
 
 // topic reads the one topic.
-func (r *topicResponse) topic(w *wire) {
-	r.code = w.int16()
-	w.text() // its name
+func (r *topicResponse) topic(w *wire.Reader) {
+	r.code = w.Int16()
+	w.Text() // its name
 	if r.Version >= 10 {
-		copy(r.is.topic[:], w.bytes(len(r.is.topic)))
+		copy(r.is.topic[:], w.Bytes(len(r.is.topic)))
 	}
 	if r.Version >= 1 {
-		w.bytes(1) // whether it is internal
+		w.Bytes(1) // whether it is internal
 	}
-	number := func() { w.int32() }
-	w.each(func() {
+	number := func() { w.Int32() }
+	w.Each(func() {
 		r.is.partitions++
-		w.int16()
-		w.int32()
-		w.int32()
+		w.Int16()
+		w.Int32()
+		w.Int32()
 		if r.Version >= 7 {
-			w.int32() // the leader's epoch
+			w.Int32() // the leader's epoch
 		}
-		w.each(number) // replicas
-		w.each(number) // those in sync
+		w.Each(number) // replicas
+		w.Each(number) // those in sync
 		if r.Version >= 5 {
-			w.each(number) // those that are away
+			w.Each(number) // those that are away
 		}
-		w.tags(nil)
+		w.Tags(nil)
 	})
 	if r.Version >= 8 {
-		w.int32() // what the client may do with it
+		w.Int32() // what the client may do with it
 	}
-	w.tags(nil)
+	w.Tags(nil)
 }

@@ -68,8 +68,9 @@ type Config struct {
 
 	// RequestTimeout bounds a request to a broker, beyond MaxWait for a fetch.
 	RequestTimeout time.Duration
-	// MaxWait is how long a broker holds a fetch at the end of the log. It is
-	// also how often an idle partition moves its watermark.
+	// MaxWait is how long a broker holds a fetch at the end of the log. It is also how
+	// often an idle partition moves its watermark; and where records come one by one,
+	// partitions of a broker are fetched together, at most ten times in it.
 	MaxWait time.Duration
 	// FetchBytes is the size that one fetch of a partition requests. One larger
 	// batch is still read.

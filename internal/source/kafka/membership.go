@@ -59,6 +59,7 @@ type generation struct {
 	member      string
 	assignments map[string][]int // topic to partitions
 	partitions  map[string]int   // topic to how many it had
+	follower    *follower
 }
 
 // run takes part in one generation of the group after the other, until ctx ends.
@@ -221,6 +222,7 @@ func (m *membership) attend(ctx context.Context, gen *generation) (rebalance boo
 	}
 	own, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
+	gen.follower = newFollower(m.source, m.conn)
 	var readers []*reader
 	var working sync.WaitGroup
 	for topic, ids := range gen.assignments {
@@ -230,6 +232,7 @@ func (m *membership) attend(ctx context.Context, gen *generation) (rebalance boo
 			working.Go(func() { r.run(own, m.sink) })
 		}
 	}
+	working.Go(func() { gen.follower.run(own) })
 	working.Go(func() { m.source.commitOffsets(own, gen, readers) })
 	rebalance = m.beat(ctx, gen)
 	end()

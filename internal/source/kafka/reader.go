@@ -49,6 +49,8 @@ type reader struct {
 	// reserve is how much memory the next fetch is begun with: 0 at the end of the log,
 	// where nobody knows when something comes.
 	reserve int
+	// atEnd reports whether the last response was read to the end of the log.
+	atEnd bool
 	// ahead is a fetch of what follows a response that is folded; nil when there is none.
 	ahead *ahead
 	// foreseen reports whether the last response ended where its batches claim: ahead of one
@@ -221,7 +223,7 @@ func (r *reader) succeeded() {
 
 // fetchOnce fetches from the position, and folds the response.
 func (r *reader) fetchOnce(ctx context.Context) error {
-	res, err := r.fetch(ctx, r.at, r.source.config.MaxWait)
+	res, err := r.next(ctx)
 	if err != nil {
 		return err
 	}
@@ -252,6 +254,18 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	return r.fold(ctx, res)
 }
 
+// next returns the response to a fetch from the position. At the end of the log that is
+// one which other partitions share; should it fail, one of its own says why.
+func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
+	if r.atEnd {
+		r.atEnd = false
+		if res := r.gen.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil {
+			return res, nil
+		}
+	}
+	return r.fetch(ctx, r.at, r.source.config.MaxWait)
+}
+
 // fold hands a response to the Sink, a chunk of records at a time, and releases it.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
@@ -268,8 +282,8 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	r.foreseen = r.at == end && r.epoch == epoch
 	held := res.held
 	res.release()
-	r.reserve = 0
-	if r.at < res.end() {
+	r.reserve, r.atEnd = 0, r.at >= res.end()
+	if !r.atEnd {
 		r.reserve = max(held, r.fetchBytes)
 	}
 	var short *shortError

@@ -100,6 +100,15 @@ func (h *Hold) Shrink(n int64) {
 // largeBytes is the size from which a buffer is worth a garbage collection.
 const largeBytes = 8 << 20
 
+// Split makes n bytes of the hold, or as many as it has, a hold of their own.
+func (h *Hold) Split(n int64) *Hold {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n = min(n, h.bytes)
+	h.bytes -= n
+	return &Hold{budget: h.budget, bytes: n}
+}
+
 // Make returns a buffer of n bytes. Before a large one garbage is collected and returned
 // to the system: the last large one may be among it, and beside it the new one would make
 // the process that much larger than what is held.
@@ -148,9 +157,10 @@ func (b *Buffers) Get(n int) []byte {
 	return Make(n)
 }
 
-// Keep keeps a buffer for another use.
+// Keep keeps a buffer for another use, unless it is a small one: that is as quickly made
+// again, and would take the place of a large one.
 func (b *Buffers) Keep(buf []byte) {
-	if cap(buf) > b.most {
+	if cap(buf) > b.most || cap(buf) < b.most/16 {
 		return
 	}
 	select {

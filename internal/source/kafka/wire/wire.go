@@ -1,0 +1,146 @@
+// Package wire reads the fields of Kafka's responses.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Reader reads the fields of a response in turn. After one that the response is too short
+// for, all are zero and Err says so.
+//
+// kmsg's own decoders are not used for flexible responses: they go through as many tags as
+// one claims to have, which may take minutes, and make as many elements as it claims.
+type Reader struct {
+	// Err is why nothing more is read. Whoever reads may set it.
+	Err      error
+	rest     []byte
+	flexible bool
+}
+
+// New returns a reader of a response's fields. Flexible responses have compact lengths,
+// and tags (KIP-482).
+func New(body []byte, flexible bool) Reader { return Reader{rest: body, flexible: flexible} }
+
+// Bytes returns the next n bytes, which are part of the response.
+func (w *Reader) Bytes(n int) []byte {
+	if w.Err != nil || n < 0 || n > len(w.rest) {
+		w.short()
+		return nil
+	}
+	next := w.rest[:n:n]
+	w.rest = w.rest[n:]
+	return next
+}
+
+// short ends the reading, because the response is too short, unless something else did.
+func (w *Reader) short() {
+	if w.Err == nil {
+		w.Err = io.ErrUnexpectedEOF
+	}
+	w.rest = nil
+}
+
+// Int16 reads a number of two bytes.
+func (w *Reader) Int16() int16 {
+	if b := w.Bytes(2); b != nil {
+		return int16(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+// Int32 reads a number of four bytes.
+func (w *Reader) Int32() int32 {
+	if b := w.Bytes(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+// Int64 reads a number of eight bytes.
+func (w *Reader) Int64() int64 {
+	if b := w.Bytes(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+func (w *Reader) uvarint() uint64 {
+	v, n := binary.Uvarint(w.rest)
+	if w.Bytes(n); n <= 0 || w.Err != nil {
+		w.short()
+		return 0
+	}
+	return v
+}
+
+// Length reads how many elements or bytes follow; -1 for none at all.
+func (w *Reader) Length() int {
+	if !w.flexible {
+		return int(w.Int32())
+	}
+	return w.compactLength()
+}
+
+// Each reads the elements of an array.
+func (w *Reader) Each(element func()) {
+	for n := w.Length(); n > 0 && w.Err == nil; n-- {
+		element()
+	}
+}
+
+// Text reads a text; none at all is an empty one.
+func (w *Reader) Text() string {
+	if w.flexible {
+		return string(w.Bytes(max(w.compactLength(), 0)))
+	}
+	return string(w.Bytes(max(int(w.Int16()), 0)))
+}
+
+// Data reads bytes behind their number; none at all are nil.
+func (w *Reader) Data() []byte {
+	if n := w.Length(); n >= 0 {
+		return w.Bytes(n)
+	}
+	return nil
+}
+
+func (w *Reader) compactLength() int {
+	n := w.uvarint()
+	if n > uint64(len(w.rest))+1 { // each takes a byte at least
+		w.short()
+		return 0
+	}
+	return int(n) - 1
+}
+
+// Tags reads the tags that end each structure of a flexible response.
+func (w *Reader) Tags(each func(tag uint64, value []byte)) {
+	if !w.flexible {
+		return
+	}
+	for n := w.uvarint(); n > 0 && w.Err == nil; n-- {
+		tag := w.uvarint()
+		value := w.Bytes(int(min(w.uvarint(), uint64(len(w.rest))+1)))
+		if each != nil && w.Err == nil {
+			each(tag, value)
+		}
+	}
+}
+
+// Or returns that the response is too short where it is, else the other error.
+func (w *Reader) Or(err error) error {
+	if w.Err != nil {
+		return w.Err
+	}
+	return err
+}
+
+// End returns an error unless the response was read, whole.
+func (w *Reader) End() error {
+	if w.Err == nil && len(w.rest) > 0 {
+		return fmt.Errorf("the response has %d bytes after its end", len(w.rest))
+	}
+	return w.Err
+}
