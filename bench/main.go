@@ -7,7 +7,7 @@
 // largest. Times are CPU times of the process, or wall-clock times where it says so.
 //
 //	go run .                     everything, which needs a Kafka: scripts/kafka starts it
-//	go run . -group sketch       one group: sketch, decode or kafka
+//	go run . -group sketch       one group: sketch, decode, kafka, cores or follow
 //	go run . -rounds 9
 package main
 
@@ -20,7 +20,7 @@ import (
 )
 
 // groups are the contenders that are compared with each other.
-func groups() []group { return []group{sketches(), decoders(), pipelines()} }
+func groups() []group { return []group{sketches(), decoders(), pipelines(), cores(), follows()} }
 
 func main() {
 	rounds := flag.Int("rounds", 5, "how often each contender runs")

@@ -97,9 +97,25 @@ func pipelines() group {
 
 // startKafka starts a broker with filled topics.
 func startKafka() (environment []string, end func(), err error) {
-	dir, err := os.MkdirTemp("", "bench")
+	addr, end, err := startBroker()
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, t := range topics {
+		fmt.Fprintf(os.Stderr, "kafka: filling topic %s\n", t.name)
+		if err := fill(addr, t.name, t.partitions, t.codec); err != nil {
+			end()
+			return nil, nil, fmt.Errorf("fill topic %s: %w", t.name, err)
+		}
+	}
+	return []string{brokerVariable + "=" + addr}, end, nil
+}
+
+// startBroker starts a broker without topics.
+func startBroker() (addr string, end func(), err error) {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return "", nil, err
 	}
 	script := func(verb string) ([]byte, error) {
 		cmd := exec.Command("../scripts/kafka", verb, dir)
@@ -113,17 +129,9 @@ func startKafka() (environment []string, end func(), err error) {
 	out, err := script("start")
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return nil, nil, fmt.Errorf("scripts/kafka: %w", err)
+		return "", nil, fmt.Errorf("scripts/kafka: %w", err)
 	}
-	addr := lastLine(out)
-	for _, t := range topics {
-		fmt.Fprintf(os.Stderr, "kafka: filling topic %s\n", t.name)
-		if err := fill(addr, t.name, t.partitions, t.codec); err != nil {
-			end()
-			return nil, nil, fmt.Errorf("fill topic %s: %w", t.name, err)
-		}
-	}
-	return []string{brokerVariable + "=" + addr}, end, nil
+	return lastLine(out), end, nil
 }
 
 func lastLine(out []byte) string {
@@ -429,6 +437,13 @@ type watch struct {
 func (w *watch) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
 	p, err := w.Sink.Claim(ctx, c)
 	return &watched{Partition: p, watch: w}, err
+}
+
+// count returns how many messages were folded.
+func (w *watch) count() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.read
 }
 
 type watched struct {
