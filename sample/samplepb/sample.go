@@ -1,0 +1,210 @@
+package samplepb
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/internal/frame"
+)
+
+// sample reads one sample and hands it out.
+func (d *Decoder) sample(raw []byte, at int64, h sample.Handler) {
+	if reason := d.read(raw, at); reason != "" {
+		h.Bad(reason, frame.Excerpt(raw))
+		return
+	}
+	h.Record(&d.rec)
+}
+
+func (d *Decoder) read(raw []byte, at int64) sample.Reason {
+	var p plain
+	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
+		return sample.ReasonSyntax
+	}
+	k := &d.kinds[p.kind]
+	if k.reason != "" {
+		return k.reason
+	}
+	r := &d.rec
+	// Of the fields of a record, the kind's are those of the sample before; PK, SK, Time,
+	// RCU, WCU and Bytes are written below for every sample; N, Estimated (by CompleteUnits)
+	// and TimeFromMessage only for some, and so are reset; all others are written by rare,
+	// after which the record is made anew.
+	if d.recKind == int(p.kind) {
+		r.N, r.Estimated, r.TimeFromMessage = k.rec.N, false, false
+	} else {
+		*r, d.recKind = k.rec, int(p.kind)
+	}
+	pk, sk := &noKey, &noKey
+	if p.pk > 0 {
+		pk = &d.keys[p.pk-1]
+	}
+	if p.sk > 0 {
+		sk = &d.keys[p.sk-1]
+	}
+	if pk.reason != "" {
+		return pk.reason
+	}
+	if sk.reason != "" {
+		return sk.reason
+	}
+	r.PK, r.SK = pk.key, sk.key
+	if r.Time = d.base + p.time; d.base == 0 {
+		if r.Time, r.TimeFromMessage = at, true; at <= 0 {
+			return sample.ReasonNoTime
+		}
+	}
+	r.RCU, r.WCU, r.Bytes = p.rcu, p.wcu, p.bytes
+	if p.n != 0 {
+		r.N = p.n
+	}
+	if p.rare {
+		d.recKind = -1
+		if reason := d.rare(raw); reason != "" {
+			return reason
+		}
+	}
+	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
+		return sample.ReasonNoOp
+	}
+	if k.checked && pk.checkedPK && sk.checkedSK && !p.rare {
+		return r.CheckAmounts()
+	}
+	reason := r.Check()
+	if reason == "" && p.pk > 0 {
+		k.checked, pk.checkedPK = true, true
+		if p.sk > 0 {
+			sk.checkedSK = true
+		}
+	}
+	return reason
+}
+
+// noKey is the sort key of samples without one.
+var noKey = key{checkedSK: true}
+
+// plain are the fields that most samples have.
+type plain struct {
+	kind, pk, sk   uint64
+	time           int64
+	rcu, wcu       sample.Milli
+	hasRCU, hasWCU bool
+	bytes, n       int64
+	rare           bool // there are others
+}
+
+// read reads a sample's plain fields, and returns false where its fields are broken.
+func (p *plain) read(raw []byte) bool {
+	for i := 0; i < len(raw); {
+		tag := raw[i]
+		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
+			number, of, n := protowire.ConsumeTag(raw[i:])
+			if n < 0 {
+				return false
+			}
+			if of != protowire.VarintType || number > sampleN {
+				value := protowire.ConsumeFieldValue(number, of, raw[i+n:])
+				if value < 0 {
+					return false
+				}
+				p.rare = true
+				i += n + value
+				continue
+			}
+			tag = byte(number << 3) // in more bytes than it needs
+			i += n - 1
+		}
+		i++
+		var v uint64
+		if i < len(raw) && raw[i] < 0x80 {
+			v = uint64(raw[i])
+			i++
+		} else if i+1 < len(raw) && raw[i+1] < 0x80 {
+			v = uint64(raw[i]&0x7f) | uint64(raw[i+1])<<7
+			i += 2
+		} else {
+			var n int
+			if v, n = protowire.ConsumeVarint(raw[i:]); n < 0 {
+				return false
+			}
+			i += n
+		}
+		switch tag >> 3 {
+		case sampleKind:
+			p.kind = v
+		case samplePK:
+			p.pk = v
+		case sampleSK:
+			p.sk = v
+		case sampleTime:
+			p.time = protowire.DecodeZigZag(v)
+		case sampleRCU:
+			p.rcu, p.hasRCU = sample.Milli(v), true
+		case sampleWCU:
+			p.wcu, p.hasWCU = sample.Milli(v), true
+		case sampleBytes:
+			p.bytes = int64(v)
+		case sampleN:
+			p.n = int64(v)
+		}
+	}
+	return true
+}
+
+// rare reads what few samples have, of fields that are not broken.
+func (d *Decoder) rare(raw []byte) sample.Reason {
+	r := &d.rec
+	d.clearAttrs()
+	fields := wire{src: raw, of: &sampleTypes}
+	for fields.next() {
+		switch fields.number {
+		case sampleCalls:
+			r.Calls = math.Float64frombits(fields.varint)
+		case sampleAttempts:
+			r.Attempts = int64(fields.varint)
+		case sampleWaited:
+			r.Waited = math.Float64frombits(fields.varint)
+		case sampleFailed:
+			r.Failed = fields.varint != 0
+		case sampleCall, sampleID:
+			if !utf8.Valid(fields.value) {
+				return sample.ReasonBadUTF8
+			}
+			if fields.number == sampleCall {
+				r.Call = alias(fields.value)
+			} else {
+				r.ID = alias(fields.value)
+			}
+		case sampleAttrs:
+			if reason := d.attr(fields.value); reason != "" {
+				return reason
+			}
+			r.Attrs = d.attrs
+		}
+	}
+	return ""
+}
+
+func (d *Decoder) attr(raw []byte) sample.Reason {
+	var name, value []byte
+	fields := wire{src: raw, of: &entryTypes}
+	for fields.next() {
+		switch fields.number {
+		case entryKey:
+			name = fields.value
+		case entryValue:
+			value = fields.value
+		}
+	}
+	switch {
+	case fields.bad:
+		return sample.ReasonSyntax
+	case !utf8.Valid(name) || !utf8.Valid(value):
+		return sample.ReasonBadUTF8
+	}
+	d.attrs[alias(name)] = alias(value)
+	return ""
+}
