@@ -61,13 +61,21 @@ func (r *Record) fault() Reason {
 	return ""
 }
 
-// CheckAmounts is Check of a record of which all but the time, the units, the bytes and N
-// have passed it, as those of a batch have that share their names and keys.
+// CheckAmounts is Check of a record of which the names, the keys, the operation, the
+// consistency and the rate have passed it, as those of a batch have that share them.
+//
+// Of each bound that is passed a difference is negative, and the differences have one sign
+// together: a record costs one branch, and not one for each of its fields.
 func (r *Record) CheckAmounts() Reason {
-	switch {
-	case r.hasUsualAmounts():
+	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
+	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) |
+		(r.N - 1) | (MaxN - r.N) | r.Attempts | (MaxAttempts - r.Attempts)
+	if int64(units)|others >= 0 && (r.WCU == 0 || !r.Op.IsRead()) &&
+		(r.Calls == 0 || r.Calls >= MinCalls && r.Calls <= float64(r.N)) &&
+		r.Waited == 0 && !r.Failed && r.isBounded() {
 		return ""
-	case r.isUntimely():
+	}
+	if r.isUntimely() {
 		return ReasonBadTime
 	}
 	return r.checkAmounts()
@@ -77,22 +85,14 @@ func (r *Record) isUntimely() bool {
 	return !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime)
 }
 
-// isUsual reports whether the record is one of the usual kind, and can be true. Of each
-// bound that is passed a difference is negative, and the differences have one sign
-// together: a record costs one branch, and not one for each of its fields.
+// isUsual reports whether the record is one of the usual kind, and can be true: by signs, as
+// in CheckAmounts.
 func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) | (maxNameBytes - len(r.Account)) | (maxNameBytes - len(r.Region)) |
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
-		r.Calls == 0 && r.Attempts == 0 && r.Waited == 0 && !r.Failed &&
-		r.Rate >= MinRate && r.Rate <= 1 && r.hasUsualAmounts()
-}
-
-func (r *Record) hasUsualAmounts() bool {
-	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
-	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) | (r.N - 1) | (MaxN - r.N)
-	return int64(units)|others >= 0 && (r.WCU == 0 || !r.Op.IsRead()) && r.isBounded()
+		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == ""
 }
 
 // isBounded reports whether the load is within MaxLoad, without the division of Load,

@@ -33,8 +33,8 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 		whole(&r.N, 7, MaxN, MaxN+1, 0, math.MinInt64)
 		whole(&r.Attempts, 1, MaxAttempts, MaxAttempts+1, -1)
 		float(&r.Rate, 0.5, MinRate, MinRate/2, 0, -1, 2, math.NaN(), math.Inf(1))
-		float(&r.Calls, 1, 0.5, -1, math.NaN())
-		float(&r.Waited, 5, -1, math.NaN())
+		float(&r.Calls, 1, 0.5, MinCalls, MinCalls/2, 7, -1, math.NaN())
+		float(&r.Waited, 5, MaxWaited, MaxWaited+1, -1, math.NaN())
 		if seldom() {
 			r.Table, r.Index = text(0, 1, maxNameBytes, maxNameBytes+1), text(0, 1, maxNameBytes, maxNameBytes+1)
 		}
@@ -60,7 +60,8 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 		}
 		// Who calls CheckAmounts has checked the rest.
 		passed := r
-		passed.Time, passed.RCU, passed.WCU, passed.Bytes, passed.N = maxTime/2, 0, 0, 0, max(1, int64(r.Calls))
+		passed.Time, passed.RCU, passed.WCU, passed.Bytes, passed.N = maxTime/2, 0, 0, 0, 1
+		passed.Calls, passed.Attempts, passed.Waited, passed.Failed = 0, 0, 0, false
 		if passed.fault() == "" {
 			amounts++
 			if got, want := r.CheckAmounts(), r.fault(); got != want {
