@@ -13,16 +13,13 @@ type Decoder struct {
 	base  int64
 	kinds []kind
 	keys  []key
-	rec   sample.Record
-	// recKind is the index in kinds of the kind that rec was made of; -1 where rec is
-	// empty, or has what only few samples have.
-	recKind int
-	attrs   map[string]string
-	rates   map[string]float64
+	rare  sample.Record // that of a sample which has more than its kind's record takes
+	attrs map[string]string
+	rates map[string]float64
 }
 
 // NewDecoder returns a ready Decoder.
-func NewDecoder() *Decoder { return &Decoder{recKind: -1, attrs: make(map[string]string)} }
+func NewDecoder() *Decoder { return &Decoder{attrs: make(map[string]string)} }
 
 // SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
 // [sample.LookupNames], for kinds without a rate of their own. Without either it is 1.
@@ -51,7 +48,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 func (d *Decoder) samples(rest []byte, at int64, h sample.Handler) {
 	for len(rest) > 0 {
 		if n := plainSample(rest); n > 0 {
-			d.sample(rest[2:n], at, h)
+			d.sample(rest[sampleHead:n], at, h)
 			rest = rest[n:]
 			continue
 		}
@@ -75,7 +72,7 @@ func (d *Decoder) letGo() {
 		d.keys = nil
 	}
 	d.clearAttrs()
-	d.rec, d.recKind = sample.Record{}, -1
+	d.rare = sample.Record{}
 }
 
 // clearAttrs forgets the attributes of the sample before. A map does not shrink, so that
@@ -94,18 +91,22 @@ func plainSample(fields []byte) (n int) {
 	if len(fields) < 2 || fields[0] != sampleTag || fields[1] >= 0x80 {
 		return 0
 	}
-	if n = 2 + int(fields[1]); n > len(fields) {
+	if n = sampleHead + int(fields[1]); n > len(fields) {
 		return 0
 	}
 	return n
 }
 
-const sampleTag = batchSamples<<3 | byte(protowire.BytesType)
+// A plain sample begins with its tag and its length, a byte each.
+const (
+	sampleTag  = batchSamples<<3 | byte(protowire.BytesType)
+	sampleHead = 2
+)
 
 // plainSamples returns the length of all plain samples that fields begin with.
 func plainSamples(fields []byte) (n int) {
 	for n+1 < len(fields) && fields[n] == sampleTag && fields[n+1] < 0x80 {
-		next := n + 2 + int(fields[n+1])
+		next := n + sampleHead + int(fields[n+1])
 		if next > len(fields) {
 			break
 		}

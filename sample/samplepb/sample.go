@@ -12,31 +12,23 @@ import (
 
 // sample reads one sample and hands it out.
 func (d *Decoder) sample(raw []byte, at int64, h sample.Handler) {
-	if reason := d.read(raw, at); reason != "" {
+	r, reason := d.read(raw, at)
+	if reason != "" {
 		h.Bad(reason, frame.Excerpt(raw))
 		return
 	}
-	h.Record(&d.rec)
+	h.Record(r)
 }
 
-func (d *Decoder) read(raw []byte, at int64) sample.Reason {
+// read returns the record of a sample, which is valid until the next one is read.
+func (d *Decoder) read(raw []byte, at int64) (*sample.Record, sample.Reason) {
 	var p plain
 	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
-		return sample.ReasonSyntax
+		return nil, sample.ReasonSyntax
 	}
 	k := &d.kinds[p.kind]
 	if k.reason != "" {
-		return k.reason
-	}
-	r := &d.rec
-	// Of the fields of a record, the kind's are those of the sample before; PK, SK, Time,
-	// RCU, WCU and Bytes are written below for every sample; N, Estimated (by CompleteUnits)
-	// and TimeFromMessage only for some, and so are reset; all others are written by rare,
-	// after which the record is made anew.
-	if d.recKind == int(p.kind) {
-		r.N, r.Estimated, r.TimeFromMessage = k.rec.N, false, false
-	} else {
-		*r, d.recKind = k.rec, int(p.kind)
+		return nil, k.reason
 	}
 	pk, sk := &noKey, &noKey
 	if p.pk > 0 {
@@ -46,32 +38,36 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 		sk = &d.keys[p.sk-1]
 	}
 	if pk.reason != "" {
-		return pk.reason
+		return nil, pk.reason
 	}
 	if sk.reason != "" {
-		return sk.reason
+		return nil, sk.reason
 	}
+	r := &k.rec
 	r.PK, r.SK = pk.key, sk.key
-	if r.Time = d.base + p.time; d.base == 0 {
+	if r.Time = d.base + p.time; d.base == 0 { // as for all of this batch
 		if r.Time, r.TimeFromMessage = at, true; at <= 0 {
-			return sample.ReasonNoTime
+			return nil, sample.ReasonNoTime
 		}
 	}
-	r.RCU, r.WCU, r.Bytes = p.rcu, p.wcu, p.bytes
+	r.RCU, r.WCU, r.Estimated = p.rcu, p.wcu, false
+	r.Bytes, r.N = p.bytes, 1
 	if p.n != 0 {
 		r.N = p.n
 	}
+	r.Calls, r.Attempts, r.Waited, r.Failed = 0, 0, 0, false
 	if p.rare {
-		d.recKind = -1
-		if reason := d.rare(raw); reason != "" {
-			return reason
+		d.rare = *r
+		r = &d.rare
+		if reason := d.readRare(raw); reason != "" {
+			return nil, reason
 		}
 	}
 	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
-		return sample.ReasonNoOp
+		return nil, sample.ReasonNoOp
 	}
-	if k.checked && pk.checkedPK && sk.checkedSK && !p.rare {
-		return r.CheckAmounts()
+	if k.checked && pk.checkedPK && sk.checkedSK {
+		return r, r.CheckAmounts()
 	}
 	reason := r.Check()
 	if reason == "" && p.pk > 0 {
@@ -80,7 +76,7 @@ func (d *Decoder) read(raw []byte, at int64) sample.Reason {
 			sk.checkedSK = true
 		}
 	}
-	return reason
+	return r, reason
 }
 
 // noKey is the sort key of samples without one.
@@ -154,9 +150,9 @@ func (p *plain) read(raw []byte) bool {
 	return true
 }
 
-// rare reads what few samples have, of fields that are not broken.
-func (d *Decoder) rare(raw []byte) sample.Reason {
-	r := &d.rec
+// readRare reads what few samples have, of fields that are not broken.
+func (d *Decoder) readRare(raw []byte) sample.Reason {
+	r := &d.rare
 	d.clearAttrs()
 	fields := wire{src: raw, of: &sampleTypes}
 	for fields.next() {

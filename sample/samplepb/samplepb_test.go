@@ -350,7 +350,7 @@ func batches(t testing.TB) (all [][]byte) {
 	t.Helper()
 	const first = `{"ts":1763692032185,"table":"t","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"waited_ms":7,"failed":true,"call":"c","id":"i"}`
 	const second = `{"ts":1763692032999,"table":"u","index":"x","pk":"k","op":"UpdateItem","wcu":2,"account":"1","region":"eu-west-1","caller":"role","throttle":"x","rate":0.5}`
-	for _, lines := range []string{first, second, first + "\n" + second + "\n" + first} {
+	for _, lines := range []string{first, second, first + "\n" + second + "\n" + first, second + "\n" + second + "\n" + second} {
 		k := new(recorder)
 		keyheatjson.NewDecoder().Decode([]byte(lines), 0, k)
 		all = append(all, samplepb.NewEncoder().Append(nil, k.records))
