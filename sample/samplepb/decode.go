@@ -10,7 +10,9 @@ import (
 // Decoder reads batches. It is for one goroutine, and to be reused: it then allocates
 // nothing for a batch of plain samples. The strings of its records alias the message.
 type Decoder struct {
-	base  int64
+	// the times of the batch and of its message; 0 where the batch has none
+	base, at int64
+
 	kinds []kind
 	keys  []key
 	rare  sample.Record // that of a sample which has more than its kind's record takes
@@ -35,9 +37,9 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		h.Bad(sample.ReasonEmpty, nil)
 		return
 	}
-	d.base = 0
+	d.base, d.at = 0, at
 	if samples, ok := d.shared(message); ok {
-		d.samples(samples, at, h)
+		d.samples(samples, h)
 	} else {
 		h.Bad(sample.ReasonSyntax, frame.Excerpt(message))
 	}
@@ -45,16 +47,20 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 }
 
 // samples reads a sound batch from its first sample on.
-func (d *Decoder) samples(rest []byte, at int64, h sample.Handler) {
+func (d *Decoder) samples(rest []byte, h sample.Handler) {
 	for len(rest) > 0 {
 		if n := plainSample(rest); n > 0 {
-			d.sample(rest[sampleHead:n], at, h)
+			if r := d.usual(rest, n); r != nil {
+				h.Record(r)
+			} else {
+				d.sample(rest[sampleHead:n], h)
+			}
 			rest = rest[n:]
 			continue
 		}
 		fields := wire{src: rest, of: &batchTypes}
 		if fields.next(); fields.number == batchSamples {
-			d.sample(fields.value, at, h)
+			d.sample(fields.value, h)
 		}
 		rest = fields.src
 	}

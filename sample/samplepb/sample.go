@@ -11,8 +11,8 @@ import (
 )
 
 // sample reads one sample and hands it out.
-func (d *Decoder) sample(raw []byte, at int64, h sample.Handler) {
-	r, reason := d.read(raw, at)
+func (d *Decoder) sample(raw []byte, h sample.Handler) {
+	r, reason := d.read(raw)
 	if reason != "" {
 		h.Bad(reason, frame.Excerpt(raw))
 		return
@@ -21,7 +21,7 @@ func (d *Decoder) sample(raw []byte, at int64, h sample.Handler) {
 }
 
 // read returns the record of a sample, which is valid until the next one is read.
-func (d *Decoder) read(raw []byte, at int64) (*sample.Record, sample.Reason) {
+func (d *Decoder) read(raw []byte) (*sample.Record, sample.Reason) {
 	var p plain
 	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
 		return nil, sample.ReasonSyntax
@@ -45,10 +45,8 @@ func (d *Decoder) read(raw []byte, at int64) (*sample.Record, sample.Reason) {
 	}
 	r := &k.rec
 	r.PK, r.SK = pk.key, sk.key
-	if r.Time = d.base + p.time; d.base == 0 { // as for all of this batch
-		if r.Time, r.TimeFromMessage = at, true; at <= 0 {
-			return nil, sample.ReasonNoTime
-		}
+	if !d.setTime(r, p.time) {
+		return nil, sample.ReasonNoTime
 	}
 	r.RCU, r.WCU, r.Estimated = p.rcu, p.wcu, false
 	r.Bytes, r.N = p.bytes, 1
@@ -66,12 +64,15 @@ func (d *Decoder) read(raw []byte, at int64) (*sample.Record, sample.Reason) {
 	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
 		return nil, sample.ReasonNoOp
 	}
-	if k.checked && pk.checkedPK && sk.checkedSK {
+	if k.isSound(pk, sk) {
 		return r, r.CheckAmounts()
 	}
 	reason := r.Check()
-	if reason == "" && p.pk > 0 {
-		k.checked, pk.checkedPK = true, true
+	if reason == "" {
+		k.checked = true
+		if p.pk > 0 {
+			pk.checkedPK = true
+		}
 		if p.sk > 0 {
 			sk.checkedSK = true
 		}
@@ -79,7 +80,24 @@ func (d *Decoder) read(raw []byte, at int64) (*sample.Record, sample.Reason) {
 	return r, reason
 }
 
-// noKey is the sort key of samples without one.
+// setTime sets the time of a sample that says so many milliseconds, and returns false where
+// neither the batch nor its message has one.
+func (d *Decoder) setTime(r *sample.Record, milliseconds int64) bool {
+	if d.base != 0 {
+		r.Time = d.base + milliseconds
+		return true
+	}
+	r.Time, r.TimeFromMessage = d.at, true
+	return d.at > 0
+}
+
+// isSound reports whether a sample of these is known to pass sample.Record.Check, as long as
+// its amounts do.
+func (k *kind) isSound(pk, sk *key) bool {
+	return k.checked && (pk.checkedPK || pk == &noKey && k.rec.Op == sample.Scan) && sk.checkedSK
+}
+
+// noKey is the partition key, or the sort key, of samples without one.
 var noKey = key{checkedSK: true}
 
 // plain are the fields that most samples have.
