@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// inMemory is how many messages of the topic plain8 are in memory, inChunk how many of
-	// them are counted at a time: some 1 MiB, as much as a fetch has.
-	inMemory, inChunk = 2_000_000, 5_000
-	memoryPartitions  = 8
+	// inMemory is how many messages there are, of memoryRate requests a second, as a
+	// collector has that needs a second core. inChunk of them are counted at a time: some
+	// 1 MiB, as much as a fetch has.
+	inMemory, memoryRate, inChunk = 2_000_000, 500_000, 5_000
+	memoryPartitions              = 8
 )
 
 // cores compares collectors of one core and of two whose messages are in memory: beside a
@@ -40,7 +41,7 @@ func collectMemory(m *meter) error {
 	start := time.Now().Add(-time.Hour).UnixMilli()
 	var messages [memoryPartitions][]source.Message
 	for i := range inMemory {
-		r := message(start, i)
+		r := message(start+1000*int64(i)/memoryRate, i)
 		messages[i%memoryPartitions] = append(messages[i%memoryPartitions], source.Message{Value: r.Value, Time: r.Timestamp.UnixMilli()})
 	}
 	kept := new(nowhere)

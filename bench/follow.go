@@ -100,7 +100,7 @@ func produce(ctx context.Context, addr, topic string, partitions int32, rate int
 		}
 		now := time.Now().UnixMilli()
 		for range rate / int(time.Second/produceEvery) {
-			r := message(now, i%100) // of this millisecond
+			r := message(now, i)
 			r.Partition = int32(i) % partitions
 			i++
 			p.Produce(ctx, r, func(_ *kgo.Record, err error) {

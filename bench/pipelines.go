@@ -144,11 +144,9 @@ func lastLine(out []byte) string {
 
 func broker() string { return os.Getenv(brokerVariable) }
 
-// message is a record of 200 bytes on one of 100,000 keys, of which one request in ten
-// meets the first, at 100,000 requests a second, of an hour ago: a broker refuses
-// messages from the future.
-func message(start int64, i int) *kgo.Record {
-	ts := start + int64(i)/100
+// message is the i-th record of 200 bytes on one of 100,000 keys, of which one request in
+// ten meets the first, at a time in Unix milliseconds.
+func message(ts int64, i int) *kgo.Record {
 	key := i * 7919 % 100_000
 	if i%10 == 0 {
 		key = 0
@@ -176,10 +174,11 @@ func fill(addr, topic string, partitions int32, codec kgo.CompressionCodec) erro
 		defer mu.Unlock()
 		failed = errors.Join(failed, err)
 	}
+	// 100,000 requests a second, of an hour ago: a broker refuses messages from the future.
 	start := time.Now().Add(-time.Hour).UnixMilli()
 	b := new(batch)
 	for i := range inTopic {
-		r := message(start, i)
+		r := message(start+int64(i)/100, i)
 		if topic == "protobuf" {
 			if r = b.add(r); r == nil {
 				continue
