@@ -1,8 +1,10 @@
 package sketch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/axiomhq/hyperloglog"
@@ -53,32 +55,89 @@ var checkDense = sync.OnceValue(func() error {
 const CardinalityError = 0.0163
 
 // Cardinality counts the distinct keys of one table or index in one minute,
-// merged from the registers that shards have sent.
+// merged from the registers that shards have sent. The zero value is ready.
+//
+// A table with few keys has few registers above zero, and it takes about five bytes for
+// each of these; with more than some 500 it takes a byte for each register.
 type Cardinality struct {
-	registers [registers]uint8
+	few []Register        // those above zero, by index, until they are many
+	all *[registers]uint8 // nil until then
 }
+
+// fewRegisters is how many registers above zero are kept one by one.
+const fewRegisters = registers / 8
 
 // Merge adds registers. Doing so twice changes nothing.
 func (c *Cardinality) Merge(r Registers) {
+	at, before := 0, uint16(0) // they come in order: only what is behind the last one is searched
 	for _, reg := range r.Set {
-		i := reg.Index % registers
-		c.registers[i] = max(c.registers[i], reg.Value)
+		if reg.Index %= registers; reg.Index < before {
+			at = 0
+		}
+		at, before = c.raise(reg, at), reg.Index
 	}
 }
 
 // Join adds the registers of another minute or another part.
 func (c *Cardinality) Join(o *Cardinality) {
-	for i, value := range o.registers {
-		c.registers[i] = max(c.registers[i], value)
+	at := 0
+	o.each(func(r Register) { at = c.raise(r, at) })
+}
+
+// raise raises a register to a value, and returns its place among the few, which is not
+// before from.
+func (c *Cardinality) raise(r Register, from int) int {
+	if c.all != nil {
+		c.all[r.Index] = max(c.all[r.Index], r.Value)
+		return 0
+	}
+	n, found := slices.BinarySearchFunc(c.few[from:], r.Index, func(of Register, index uint16) int { return cmp.Compare(of.Index, index) })
+	at := from + n
+	switch {
+	case found:
+		c.few[at].Value = max(c.few[at].Value, r.Value)
+	case r.Value == 0:
+	case len(c.few) == fewRegisters:
+		c.all = c.registers()
+		c.few, c.all[r.Index] = nil, r.Value
+		return 0
+	default:
+		if len(c.few) == cap(c.few) { // by a quarter: append would double it
+			c.few = append(make([]Register, 0, len(c.few)+max(16, len(c.few)/4)), c.few...)
+		}
+		c.few = slices.Insert(c.few, at, r)
+	}
+	return at
+}
+
+// each calls f with the registers above zero, by index.
+func (c *Cardinality) each(f func(Register)) {
+	for _, r := range c.few {
+		f(r)
+	}
+	if c.all == nil {
+		return
+	}
+	for i, value := range c.all {
+		if value > 0 {
+			f(Register{Index: uint16(i), Value: value})
+		}
 	}
 }
 
+// registers returns all registers.
+func (c *Cardinality) registers() *[registers]uint8 {
+	all := new([registers]uint8)
+	c.each(func(r Register) { all[r.Index] = r.Value })
+	return all
+}
+
 // Bytes returns the registers, one a byte, as the store keeps them.
-func (c *Cardinality) Bytes() []byte { return append([]byte(nil), c.registers[:]...) }
+func (c *Cardinality) Bytes() []byte { return c.registers()[:] }
 
 // CardinalityFromBytes reads what Bytes wrote, or returns [ErrCorrupt].
 func CardinalityFromBytes(b []byte) (*Cardinality, error) {
-	c := &Cardinality{}
+	c, at := &Cardinality{}, 0
 	if len(b) != registers {
 		return nil, fmt.Errorf("%w: %d registers instead of %d", ErrCorrupt, len(b), registers)
 	}
@@ -86,7 +145,7 @@ func CardinalityFromBytes(b []byte) (*Cardinality, error) {
 		if value > 64-precision+1 {
 			return nil, fmt.Errorf("%w: register %d holds %d", ErrCorrupt, i, value)
 		}
-		c.registers[i] = value
+		at = c.raise(Register{Index: uint16(i), Value: value}, at)
 	}
 	return c, nil
 }
@@ -101,7 +160,7 @@ func (c *Cardinality) Estimate() uint64 {
 	if err != nil || len(raw) != headerBytes+registers {
 		return 0
 	}
-	copy(raw[headerBytes:], c.registers[:])
+	copy(raw[headerBytes:], c.registers()[:])
 	if err := empty.UnmarshalBinary(raw); err != nil {
 		return 0
 	}

@@ -2,7 +2,9 @@ package sketch_test
 
 import (
 	"bytes"
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/axiomhq/hyperloglog"
@@ -53,6 +55,48 @@ func TestInsertsAsTheLibraryDoes(t *testing.T) {
 		}
 		if registers := check("a rank", hash); registers[hash>>bits] != uint8(zeros+1) {
 			t.Errorf("%#x has %d zeros, and rank %d", hash, zeros, registers[hash>>bits])
+		}
+	}
+}
+
+// TestFewRegistersAreAsAll merges registers in any order into a Cardinality that begins
+// with few of them, and compares it with all registers.
+func TestFewRegistersAreAsAll(t *testing.T) {
+	t.Parallel()
+	const registers = 1 << 12
+	random := rand.New(rand.NewPCG(1, 13))
+	for _, keys := range []int{1, 70, 300, 511, 512, 513, 2000, 50_000} {
+		var merged, joined, odd, even sketch.Cardinality
+		want := make([]byte, registers)
+		for left := keys; left > 0; {
+			var set []sketch.Register
+			for range min(left, 1+random.IntN(40)) {
+				r := sketch.Register{Index: uint16(random.IntN(registers)), Value: uint8(random.IntN(20))}
+				set, want[r.Index], left = append(set, r), max(want[r.Index], r.Value), left-1
+			}
+			if random.IntN(2) == 0 { // as a shard sends them
+				slices.SortFunc(set, func(a, b sketch.Register) int { return cmp.Compare(a.Index, b.Index) })
+			}
+			merged.Merge(sketch.Registers{Set: set})
+			if left%2 == 0 {
+				even.Merge(sketch.Registers{Set: set})
+			} else {
+				odd.Merge(sketch.Registers{Set: set})
+			}
+		}
+		joined.Join(&odd)
+		joined.Join(&even)
+		read, err := sketch.CardinalityFromBytes(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]*sketch.Cardinality{"merged": &merged, "joined": &joined, "read": read} {
+			if !bytes.Equal(c.Bytes(), want) {
+				t.Errorf("%d keys, %s: other registers", keys, name)
+			}
+			if got := c.Estimate(); got != merged.Estimate() {
+				t.Errorf("%d keys, %s: an estimate of %d, not of %d", keys, name, got, merged.Estimate())
+			}
 		}
 	}
 }
