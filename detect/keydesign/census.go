@@ -52,8 +52,8 @@ type counters struct {
 	majorities sketch.Load
 	// flushed is the load that has the times of flushes.
 	flushed  float64
-	sampled  []sampledKey        // by hash, the smallest ones: every key has the same chance
-	types    []string            // of the sampled keys; few, as each is a letter for an attribute
+	sampled  []shortKey          // by hash, the smallest ones: every key has the same chance
+	types    keyTypes            // of all keys here
 	distinct *sketch.Cardinality // nil before there is something
 	unlisted bool                // some keys may be in no list
 	drawn    bool                // of some requests only those that were drawn were seen
@@ -66,22 +66,10 @@ type hottestSecond struct {
 	load   sketch.Load
 }
 
-// sampledKey is a key without what its table's others share: these are most of what a
-// small table takes.
-type sampledKey struct {
-	hash uint64
-	text string
-	// first is a second, which all that tell the times of requests have in 32 bits.
-	first uint32
-	// kind is the place of the key's type in counters.types.
-	kind uint16
-	cut  bool
-}
-
 func (c *Census) countersOf(id detect.Target) *counters {
 	t := c.tables[id]
 	if t == nil {
-		t = &counters{frequent: newFrequentKeys(), first: math.MaxInt64}
+		t = &counters{first: math.MaxInt64}
 		c.tables[id] = t
 	}
 	return t
@@ -90,7 +78,7 @@ func (c *Census) countersOf(id detect.Target) *counters {
 // Observe counts a second of a table or index, untrimmed.
 func (c *Census) Observe(w *sketch.Window) {
 	t := c.countersOf(w.Target)
-	t.frequent.add(w, keysPerTable(len(c.tables)))
+	t.frequent.add(w, keysPerTable(len(c.tables)), &t.types)
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
 	t.clocks.Observe(w)
@@ -161,36 +149,15 @@ func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	if len(t.sampled) == sampledKeys && k.Hash > t.sampled[sampledKeys-1].hash {
 		return
 	}
-	i, found := slices.BinarySearchFunc(t.sampled, k.Hash, func(s sampledKey, h uint64) int { return cmp.Compare(s.hash, h) })
+	i, found := slices.BinarySearchFunc(t.sampled, k.Hash, func(s shortKey, h uint64) int { return cmp.Compare(s.hash, h) })
 	if found {
-		s := &t.sampled[i]
-		s.first = min(s.first, shortSecond(second))
-		if s.cut && !k.Cut {
-			s.text, s.kind, s.cut = k.Key.Text, t.kindOf(k.Key.Type), false
-		}
+		t.sampled[i].list(k, second, &t.types)
 		return
 	}
 	if len(t.sampled) == sampledKeys {
 		t.sampled = t.sampled[:sampledKeys-1]
 	}
-	t.sampled = slices.Insert(t.sampled, i, sampledKey{k.Hash, k.Key.Text, shortSecond(second), t.kindOf(k.Key.Type), k.Cut})
-}
-
-func shortSecond(second int64) uint32 { return uint32(max(0, min(second, math.MaxUint32))) }
-
-// kindOf returns the place of a key's type in types.
-func (t *counters) kindOf(keyType string) uint16 {
-	i := slices.Index(t.types, keyType)
-	if i < 0 {
-		i = len(t.types)
-		t.types = append(t.types, keyType)
-	}
-	return uint16(i)
-}
-
-// keyOf returns a sampled key.
-func (t *counters) keyOf(s *sampledKey) sample.Key {
-	return sample.Key{Type: t.types[s.kind], Text: s.text}
+	t.sampled = slices.Insert(t.sampled, i, newShortKey(k, second, &t.types))
 }
 
 // countPairs counts the pairs of requests of a second. A request is no pair with

@@ -2,6 +2,7 @@ package keydesign
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -10,7 +11,7 @@ import (
 )
 
 // Of a table or index maxKeysPerTable keys are counted beyond single seconds, about
-// 200 bytes and the key's text each; where there are many tables fewer, so that
+// 130 bytes and the key's text each; where there are many tables fewer, so that
 // all together have about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
@@ -26,7 +27,7 @@ func keysPerTable(tables int) int {
 // have had before. So every key's load is between its low and its high, and
 // none that is not kept had more than most.
 type frequentKeys struct {
-	keys map[uint64]*keyCounters
+	keys []keyCounters // by hash
 	// most is the most that any key which is not kept can have had; unlisted the
 	// most that a kept one had in all seconds that did not list it, had there
 	// been none that did.
@@ -35,41 +36,37 @@ type frequentKeys struct {
 	total sketch.Load
 }
 
-// keyCounters are those of one key.
+// keyCounters are those of one key. There are up to twice keysPerTable of them, most of
+// what a small table takes.
 type keyCounters struct {
-	hash     uint64
-	key      sample.Key
-	cut      bool
+	shortKey
+	last uint32 // second that lists the key
+	// requests are so many at least: from some on nobody asks how many more.
+	requests uint32
 	low, err sketch.Load
-	requests int64
 	// unlisted is the summary's as far as it is in err.
 	unlisted sketch.Load
 	// before and through are all keys' load before the first second that lists
 	// the key, and through the last: a date's key is judged by its own day.
 	before, through sketch.Load
-	first, last     int64 // those seconds
 }
 
-func newFrequentKeys() frequentKeys { return frequentKeys{keys: map[uint64]*keyCounters{}} }
-
 // add counts a complete second, and keeps up to twice as many keys as there is room.
-func (f *frequentKeys) add(w *sketch.Window, room int) {
+func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
+	f.admit(w, before, room, types)
+	at := 0
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		c := f.keys[k.Hash]
-		if c == nil {
-			c = &keyCounters{hash: k.Hash, key: k.Key, cut: k.Cut, err: f.most, unlisted: f.unlisted, before: before, first: w.Second}
-			f.keys[k.Hash] = c
-		}
-		if c.cut && !k.Cut {
-			c.key, c.cut = k.Key, false
-		}
+		n, _ := f.find(at, k.Hash)
+		at += n
+		c := &f.keys[at]
+		c.list(k, w.Second, types)
 		c.err = c.err.Plus(detect.Sub(f.unlisted, c.unlisted)).Plus(k.Err)
 		c.low, c.unlisted, c.through = c.low.Plus(k.Low), unlisted, f.total
-		c.requests += k.Requests
-		c.first, c.last = min(c.first, w.Second), max(c.last, w.Second)
+		c.requests = uint32(min(int64(c.requests)+k.Requests, math.MaxUint32))
+		c.last = max(c.last, shortSecond(w.Second))
 	}
 	f.most, f.unlisted = f.most.Plus(w.Unseen), unlisted
 	if len(f.keys) > 2*room {
@@ -77,28 +74,79 @@ func (f *frequentKeys) add(w *sketch.Window, room int) {
 	}
 }
 
+// find returns the place of a hash among the keys from one on, and whether it is there.
+func (f *frequentKeys) find(from int, hash uint64) (int, bool) {
+	return slices.BinarySearchFunc(f.keys[from:], hash, func(c keyCounters, h uint64) int { return cmp.Compare(c.hash, h) })
+}
+
+// admit begins to count those keys of a second that are not counted yet. Both are in the
+// order of hashes, and so they are merged from the end.
+func (f *frequentKeys) admit(w *sketch.Window, before sketch.Load, room int, types *keyTypes) {
+	fresh, at := 0, 0
+	for i := range w.Keys {
+		n, found := f.find(at, w.Keys[i].Hash)
+		at += n
+		if !found {
+			fresh++
+		}
+	}
+	old := len(f.keys)
+	f.grow(fresh, 2*room)
+	for i := len(w.Keys) - 1; fresh > 0; i-- {
+		k := &w.Keys[i]
+		for old > 0 && f.keys[old-1].hash > k.Hash {
+			f.keys[old-1+fresh] = f.keys[old-1]
+			old--
+		}
+		if old > 0 && f.keys[old-1].hash == k.Hash {
+			continue
+		}
+		fresh--
+		f.keys[old+fresh] = keyCounters{shortKey: newShortKey(k, w.Second, types), err: f.most, unlisted: f.unlisted, before: before}
+	}
+}
+
+// grow makes place for more keys, and for an eighth beyond them as far as that is not more
+// than most: append would double it.
+func (f *frequentKeys) grow(more, most int) {
+	need := len(f.keys) + more
+	if need > cap(f.keys) {
+		f.keys = append(make([]keyCounters, 0, max(need, min(need+need/8, most))), f.keys...)
+	}
+	f.keys = f.keys[:need]
+}
+
 // high returns the most that the key can have had.
 func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
+
+// highest returns that as a weight.
+func (f *frequentKeys) highest(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) }
 
 // all reports whether every key with any load is kept.
 func (f *frequentKeys) all() bool { return f.most == sketch.Load{} }
 
 // evict drops the keys that can have had least.
 func (f *frequentKeys) evict(room int) {
-	order := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) })
-	for _, c := range order[min(len(order), room):] {
+	order := f.ordered(f.highest)
+	for _, c := range order[room:] {
 		f.most = detect.MaxLoad(f.most, f.high(c))
-		delete(f.keys, c.hash)
+	}
+	least, last := f.highest(order[room-1]), order[room-1].hash
+	f.keys = slices.DeleteFunc(f.keys, func(c keyCounters) bool {
+		return cmp.Or(cmp.Compare(least, f.highest(&c)), cmp.Compare(c.hash, last)) > 0
+	})
+	if cap(f.keys) > 3*room { // after a second with many keys
+		f.keys = append(make([]keyCounters, 0, 2*room), f.keys...)
 	}
 }
 
 // ordered returns the kept keys, those with the most first.
 func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounters {
-	all := make([]*keyCounters, 0, len(f.keys))
-	for _, c := range f.keys {
-		all = append(all, c)
+	all := make([]*keyCounters, len(f.keys))
+	for i := range f.keys {
+		all[i] = &f.keys[i]
 	}
 	slices.SortFunc(all, func(a, b *keyCounters) int {
 		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(a.hash, b.hash))

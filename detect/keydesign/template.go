@@ -82,7 +82,7 @@ func isWord(part string) bool { return part[0] != '<' }
 func (t *counters) commonTemplate() detect.Template {
 	all := make([]string, len(t.sampled))
 	for i := range t.sampled {
-		all[i] = templateOf(t.keyOf(&t.sampled[i]), t.sampled[i].cut)
+		all[i] = templateOf(t.types.key(&t.sampled[i]), t.sampled[i].cut)
 	}
 	best := detect.Template{Of: len(all)}
 	if pattern, n := mostFrequent(all); strings.Contains(pattern, "<") && 2*n >= len(all) || n == len(all) {

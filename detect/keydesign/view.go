@@ -132,7 +132,7 @@ func (t *counters) top() []detect.TopKey {
 			break
 		}
 		keys = append(keys, detect.TopKey{
-			Key: c.key.Text, KeyType: c.key.Type, WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
+			Key: c.text, KeyType: t.types[c.kind], WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
 			Share: detect.Figure{
 				Value: float64(detect.Weight(c.low)) / all, Low: float64(detect.Weight(c.low)) / all,
 				High: min(1, float64(detect.Weight(t.frequent.high(c)))/all),
@@ -175,7 +175,7 @@ func (t *counters) shares(times bool) (s shares) {
 	alone := t.count().High == 1
 	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
 	for _, c := range t.frequent.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
-		seconds := c.last - c.first + 1
+		seconds, key := int64(c.last)-int64(c.first)+1, t.types.key(&c.shortKey)
 		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
 		}
@@ -183,10 +183,10 @@ func (t *counters) shares(times bool) (s shares) {
 		if throughout {
 			all = t.frequent.total // as of the keys with the most load: a part of a flush is missing at either end
 		}
-		write, read := share{c.key, shareOf(c.low.Write, all.Write), seconds}, share{c.key, shareOf(c.low.Read, all.Read), seconds}
+		write, read := share{key, shareOf(c.low.Write, all.Write), seconds}, share{key, shareOf(c.low.Read, all.Read), seconds}
 		s.write.raise(write)
 		s.read.raise(read)
-		if !throughout && !isTime(templateOf(c.key, c.cut)) {
+		if !throughout && !isTime(templateOf(key, c.cut)) {
 			write.of, read.of = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
 		}
 		s.writeThroughout.raise(write)
@@ -227,7 +227,7 @@ func (t *counters) alike(template detect.Template, largest sample.Key, other str
 		return 0
 	}
 	compared := template.Of
-	if slices.ContainsFunc(t.sampled, func(s sampledKey) bool { return t.keyOf(&s) == largest }) {
+	if slices.ContainsFunc(t.sampled, func(s shortKey) bool { return t.types.key(&s) == largest }) {
 		compared--
 	}
 	if template.Keys < compared {
