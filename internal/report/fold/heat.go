@@ -32,9 +32,8 @@ func (b Bucket) compare(o Bucket) int {
 
 // openTen are the seconds of a bucket of the lowest level, until it is written.
 type openTen struct {
-	seconds map[int64]*heat.Rollup
-	// unsaved is the lowest sequence number of each writer that waits for it.
-	unsaved map[string]int64
+	seconds [heat.TenSeconds]*heat.Rollup // nil where there is none
+	writers writers
 }
 
 // maxOpenTens bounds the open buckets of the lowest level. Beyond it they are written
@@ -139,7 +138,7 @@ func (h *Heat) Reopen(b Bucket, rows []store.Window) error {
 		if err != nil {
 			return err
 		}
-		h.at(b).seconds[row.Second.Unix()] = heat.OfSecond(&w, row.Complete)
+		h.at(b).seconds[row.Second.Unix()-b.Begins] = heat.OfSecond(&w, row.Complete)
 	}
 	return nil
 }
@@ -147,7 +146,7 @@ func (h *Heat) Reopen(b Bucket, rows []store.Window) error {
 func (h *Heat) at(b Bucket) *openTen {
 	o := h.open[b]
 	if o == nil {
-		o = &openTen{seconds: make(map[int64]*heat.Rollup), unsaved: make(map[string]int64)}
+		o = &openTen{}
 		h.open[b] = o
 	}
 	return o
@@ -155,11 +154,12 @@ func (h *Heat) at(b Bucket) *openTen {
 
 // Observe records a second that is about to be stored, in place of what was known of it.
 func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
-	o := h.at(tenOf(at))
+	b := tenOf(at)
+	o := h.at(b)
 	_, complete := hz.IsOver(at.Second)
-	o.seconds[at.Second] = heat.OfSecond(&w.Window, complete)
-	for writer, seq := range w.unsaved {
-		o.unsaved[writer] = min(cmp.Or(o.unsaved[writer], seq), seq)
+	o.seconds[at.Second-b.Begins] = heat.OfSecond(&w.Window, complete)
+	for writer, seq := range w.writers.unsaved() {
+		o.writers.of(writer).wait(seq)
 	}
 }
 
@@ -243,8 +243,10 @@ func (h *Heat) Rows() ([]store.Rollup, error) {
 func (h *Heat) make(b Bucket) *heat.Rollup {
 	sum := &heat.Rollup{}
 	if b.Level == heat.TenSeconds {
-		for _, second := range slices.Sorted(maps.Keys(h.open[b].seconds)) {
-			sum.Add(h.open[b].seconds[second])
+		for _, second := range h.open[b].seconds {
+			if second != nil {
+				sum.Add(second)
+			}
 		}
 		return sum
 	}
@@ -267,7 +269,7 @@ func (h *Heat) Waiting(unsaved map[string]int64) {
 		if _, due := h.due[b]; due {
 			continue
 		}
-		for writer, seq := range o.unsaved {
+		for writer, seq := range o.writers.unsaved() {
 			unsaved[writer] = min(cmp.Or(unsaved[writer], seq), seq)
 		}
 	}

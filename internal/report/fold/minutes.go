@@ -14,7 +14,7 @@ import (
 // needed.
 type openMinute struct {
 	registers *sketch.Cardinality
-	unsaved   map[string]int64
+	writers   writers
 	dirty     time.Time // the database's time at the first change not stored
 }
 
@@ -46,7 +46,7 @@ func minuteOf(r sketch.Registers) Instant {
 // Reopen takes a minute into memory, with its stored registers where there are
 // any.
 func (m Minutes) Reopen(at Instant, stored []store.Cardinality) (err error) {
-	o := &openMinute{registers: &sketch.Cardinality{}, unsaved: make(map[string]int64)}
+	o := &openMinute{registers: &sketch.Cardinality{}}
 	if len(stored) > 0 {
 		if o.registers, err = sketch.CardinalityFromBytes(stored[0].Registers); err != nil {
 			return err
@@ -63,9 +63,7 @@ func (m Minutes) Fold(deltas []Delta, now time.Time) {
 		for _, r := range d.Cardinality {
 			o := m[minuteOf(r)]
 			o.registers.Merge(r)
-			if _, already := o.unsaved[d.writer]; !already {
-				o.unsaved[d.writer] = d.seq
-			}
+			o.writers.of(d.writer).wait(d.seq)
 			if o.dirty.IsZero() {
 				o.dirty = now
 			}
@@ -109,7 +107,7 @@ func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 		if _, written := slices.BinarySearchFunc(due, at, Instant.compare); written {
 			continue
 		}
-		for writer, seq := range o.unsaved {
+		for writer, seq := range o.writers.unsaved() {
 			lowest[writer] = min(cmp.Or(lowest[writer], seq), seq)
 		}
 	}
@@ -123,7 +121,7 @@ func (m Minutes) Written(due []Instant, h Horizon) {
 			delete(m, at)
 			continue
 		}
-		clear(m[at].unsaved)
+		m[at].writers = nil
 		m[at].dirty = time.Time{}
 	}
 }

@@ -62,7 +62,7 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	if h.dirty.IsZero() {
 		h.dirty = now
 	}
-	for writer, seq := range o.unsaved {
+	for writer, seq := range o.writers.unsaved() {
 		h.Unsaved[writer] = min(cmp.Or(h.Unsaved[writer], seq), seq)
 	}
 }

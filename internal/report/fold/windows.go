@@ -7,6 +7,7 @@ package fold
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -25,12 +26,9 @@ type Instant struct {
 // OpenWindow is a second that is still being folded.
 type OpenWindow struct {
 	Window sketch.Window
-	// vector is the highest sequence number of each writer in the window.
-	vector map[string]int64
-	// unsaved is the lowest sequence number of each writer that is to be read again
-	// where this is lost before it is closed: also of deltas that the stored window
-	// holds, since peaks and roll-ups may not have them.
-	unsaved map[string]int64
+	// writers are those of the deltas in the window. Unsaved are also deltas that the
+	// stored window holds, since peaks and roll-ups may not have them.
+	writers writers
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
 	// viewed reports that the views have counted it: a judgement that the store
@@ -134,20 +132,15 @@ func (l *Windows) Fold(deltas []Delta) {
 func (l *Windows) admit(at Instant, writer string, seq int64) bool {
 	o := l.open[at]
 	if o == nil {
-		o = &OpenWindow{
-			Window:  sketch.Window{Target: at.Target, Second: at.Second},
-			vector:  make(map[string]int64),
-			unsaved: make(map[string]int64),
-		}
+		o = &OpenWindow{Window: sketch.Window{Target: at.Target, Second: at.Second}}
 		l.open[at] = o
 	}
-	if _, already := o.unsaved[writer]; !already {
-		o.unsaved[writer] = seq
-	}
-	if o.vector[writer] >= seq {
+	w := o.writers.of(writer)
+	w.wait(seq)
+	if w.newest >= seq {
 		return false
 	}
-	o.vector[writer] = seq
+	w.newest = seq
 	return true
 }
 
@@ -208,7 +201,7 @@ func Reopened(row store.Window) (*OpenWindow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &OpenWindow{Window: w, vector: row.Vector, unsaved: make(map[string]int64), reopened: true}, nil
+	return &OpenWindow{Window: w, writers: writersOf(row.Vector), reopened: true}, nil
 }
 
 // Sketch returns a stored window's sketch.
@@ -230,7 +223,7 @@ func (l *Windows) At(at Instant) *OpenWindow { return l.open[at] }
 // in closing are.
 func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[string]int64 {
 	cursors := maps.Clone(l.Read)
-	hold := func(unsaved map[string]int64) {
+	hold := func(unsaved iter.Seq2[string, int64]) {
 		for writer, seq := range unsaved {
 			cursors[writer] = min(cursors[writer], seq-1)
 		}
@@ -241,10 +234,10 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 	}
 	for at, o := range l.open {
 		if !closes[at] {
-			hold(o.unsaved)
+			hold(o.writers.unsaved())
 		}
 	}
-	hold(minutes)
+	hold(maps.All(minutes))
 	return cursors
 }
 
@@ -282,6 +275,6 @@ func (l *Windows) Row(at Instant, h Horizon) (store.Window, error) {
 		ThrottledRequests:   total.ThrottledRequests,
 		ThrottledReadMilli:  int64(total.Throttled.Read),
 		ThrottledWriteMilli: int64(total.Throttled.Write),
-		Vector:              o.vector, Complete: complete, Body: body,
+		Vector:              o.writers.vector(), Complete: complete, Body: body,
 	}, nil
 }

@@ -1,0 +1,63 @@
+package fold
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// writers are those of the deltas that something is made of, by name. They are a few, and
+// a map of them would be most of what a second of a small table takes.
+type writers []writer
+
+type writer struct {
+	name string
+	// newest is the highest sequence number of its deltas that are in.
+	newest int64
+	// unsaved is the lowest sequence number that is to be read again where what is made of
+	// it is lost before it is stored; 0 for none.
+	unsaved int64
+}
+
+// writersOf returns the writers of what is stored, by their highest sequence numbers.
+func writersOf(vector map[string]int64) writers {
+	ws := make(writers, 0, len(vector))
+	for _, name := range slices.Sorted(maps.Keys(vector)) {
+		ws = append(ws, writer{name: name, newest: vector[name]})
+	}
+	return ws
+}
+
+// of returns the one of a name, made if it is not there, until the next call.
+func (ws *writers) of(name string) *writer {
+	i, known := slices.BinarySearchFunc(*ws, name, func(w writer, name string) int { return strings.Compare(w.name, name) })
+	if !known {
+		*ws = slices.Insert(*ws, i, writer{name: name})
+	}
+	return &(*ws)[i]
+}
+
+// wait has a sequence number read again, too, where it is lost.
+func (w *writer) wait(seq int64) { w.unsaved = min(cmp.Or(w.unsaved, seq), seq) }
+
+// unsaved calls yield with the names and the lowest sequence numbers that are not stored.
+func (ws writers) unsaved() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for _, w := range ws {
+			if w.unsaved != 0 && !yield(w.name, w.unsaved) {
+				return
+			}
+		}
+	}
+}
+
+// vector returns the highest sequence numbers, as the store keeps them.
+func (ws writers) vector() map[string]int64 {
+	newest := make(map[string]int64, len(ws))
+	for _, w := range ws {
+		newest[w.name] = w.newest
+	}
+	return newest
+}
