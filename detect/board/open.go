@@ -1,12 +1,14 @@
 package board
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -20,7 +22,8 @@ type openSecond struct {
 
 // openSeconds are those of a table or index. A quarter of an hour of them would be most of
 // what a small table takes, so that all but the newest ones, and those for which late data
-// came last, are kept as varints: some 12 bytes a second instead of some 130.
+// came last, are kept as varints: some four bytes a second, where callers are as in the
+// second before, instead of some 100.
 type openSeconds struct {
 	blocks []openBlock // the oldest first
 	// since is the oldest second that is open. Those before it in its block are closed,
@@ -32,19 +35,27 @@ type openSeconds struct {
 
 func newOpenSeconds() openSeconds { return openSeconds{since: math.MinInt64, late: math.MinInt64} }
 
-// blockSeconds is how many seconds a block has: one for each bit of which are present.
-const blockSeconds = 64
+const (
+	// blockSeconds is how many seconds a block has: one for each bit of which are present.
+	blockSeconds = 64
+	// looseSeconds is how many of the newest block's are loose before half of them are
+	// packed: more than are usually counted again, because some collector had more of them.
+	looseSeconds = 16
+)
 
-// openBlock is the seconds of a multiple of blockSeconds. Either loose has them, or loads
-// and callers do, in the order of time.
+// openBlock is the seconds of a multiple of blockSeconds. The first ones are packed, the
+// last ones loose.
 type openBlock struct {
 	number  int64 // seconds are divided by blockSeconds
 	present uint64
 	loose   []openSecond
-	// loads has the requests, the reads and the writes of each second, callers what
-	// is missing of them, their number, and of each its place in texts and its weight.
-	loads, callers []byte
-	texts          []callerText
+	// packed has of each second the requests, the reads and the writes; and then its
+	// callers, unless it is in again, and they are as those of the second before: what is
+	// missing of them, their number, and of each its place in texts, and how much weight
+	// is left without it.
+	packed []byte
+	again  uint64
+	texts  []callerText
 }
 
 // callerText is a caller without a weight.
@@ -84,18 +95,38 @@ func (s *openSeconds) at(second int64) *openSecond {
 		s.late = number
 	}
 	for i := range s.blocks[:newest] {
-		if b := &s.blocks[i]; b.number != s.late {
-			b.pack()
+		if s.blocks[i].number != s.late {
+			s.pack(i)
 		}
 	}
 	b := &s.blocks[at]
-	b.unpack()
-	place := bits.OnesCount64(b.present & (bit - 1))
+	if b.present < bit && len(b.loose) >= looseSeconds {
+		b.pack(len(b.loose) - looseSeconds/2)
+	}
+	place := bits.OnesCount64(b.present&(bit-1)) - bits.OnesCount64(b.packedBits())
+	if place < 0 {
+		b.unpack()
+		place = bits.OnesCount64(b.present & (bit - 1))
+	}
 	if b.present&bit == 0 {
 		b.present |= bit
 		b.loose = slices.Insert(b.loose, place, openSecond{second: second})
 	}
 	return &b.loose[place]
+}
+
+// pack packs all of a block.
+func (s *openSeconds) pack(at int) {
+	b := &s.blocks[at]
+	if len(b.loose) == 0 {
+		return
+	}
+	b.unpack() // together they are smaller
+	b.pack(len(b.loose))
+	b.packed, b.loose = slices.Clone(b.packed), nil
+	if at > 0 && slices.Equal(b.texts, s.blocks[at-1].texts) {
+		b.texts = slices.Clip(s.blocks[at-1].texts)
+	}
 }
 
 // loads calls each with the open seconds' loads from one to another, both included.
@@ -131,81 +162,109 @@ func (s *openSeconds) close(oldest int64, each func(*openSecond)) {
 
 // each calls f with the block's seconds in the order of time.
 func (b *openBlock) each(f func(*openSecond)) {
-	loose := b.loose
-	if loose == nil {
-		loose = b.unpacked()
-	}
-	for i := range loose {
-		f(&loose[i])
+	for _, part := range [][]openSecond{b.unpacked(), b.loose} {
+		for i := range part {
+			f(&part[i])
+		}
 	}
 }
 
 func (b *openBlock) eachLoad(f func(second, requests int64, l sketch.Load)) {
-	if b.loose != nil {
-		for i := range b.loose {
-			f(b.loose[i].second, b.loose[i].requests, b.loose[i].load)
-		}
-		return
-	}
-	r := varints(b.loads)
-	for left := b.present; left != 0; left &= left - 1 {
-		second := b.number*blockSeconds + int64(bits.TrailingZeros64(left))
-		requests, read, write := r.next(), r.next(), r.next()
-		f(second, int64(requests), sketch.Load{Read: sample.Milli(read), Write: sample.Milli(write)})
+	b.eachPacked(func(second, requests int64, l sketch.Load, _ varints) { f(second, requests, l) })
+	for i := range b.loose {
+		f(b.loose[i].second, b.loose[i].requests, b.loose[i].load)
 	}
 }
 
-func (b *openBlock) unpack() {
-	if b.loose == nil {
-		b.loose = b.unpacked()
-		b.loads, b.callers, b.texts = nil, nil, nil
+// eachPacked calls f with the packed seconds, and with where each one's callers are.
+func (b *openBlock) eachPacked(f func(second, requests int64, l sketch.Load, callers varints)) {
+	r, callers := varints(b.packed), varints(nil)
+	for left := b.packedBits(); left != 0; left &= left - 1 {
+		second := b.number*blockSeconds + int64(bits.TrailingZeros64(left))
+		requests, read, write := r.next(), r.next(), r.next()
+		if b.again&(left&-left) == 0 {
+			callers = r
+			r.skipCallers()
+		}
+		f(second, int64(requests), sketch.Load{Read: sample.Milli(read), Write: sample.Milli(write)}, callers)
 	}
+}
+
+// packedBits are those of present whose seconds are packed.
+func (b *openBlock) packedBits() uint64 {
+	if len(b.loose) == 0 {
+		return b.present
+	}
+	_, bit := blockOf(b.loose[0].second)
+	return b.present & (bit - 1)
+}
+
+// unpack makes all of the block loose.
+func (b *openBlock) unpack() {
+	b.loose = append(b.unpacked(), b.loose...)
+	b.packed, b.again, b.texts = nil, 0, nil
 }
 
 func (b *openBlock) unpacked() []openSecond {
 	all := make([]openSecond, 0, bits.OnesCount64(b.present)+1)
-	b.eachLoad(func(second, requests int64, l sketch.Load) {
-		all = append(all, openSecond{second: second, requests: requests, load: l})
+	b.eachPacked(func(second, requests int64, l sketch.Load, callers varints) {
+		all = append(all, openSecond{second, requests, l, b.callers(callers, l)})
 	})
-	r := varints(b.callers)
-	for i := range all {
-		top := &all[i].callers
-		top.Missing = r.next()
-		if n := r.next(); n > 0 {
-			top.Entries = make([]sketch.Entry, n)
-		}
-		for j := range top.Entries {
-			of := b.texts[r.next()]
-			top.Entries[j] = sketch.Entry{Hash: of.hash, Text: of.text, Weight: r.next()}
-		}
-	}
 	return all
 }
 
-func (b *openBlock) pack() {
-	if b.loose == nil {
-		return
-	}
-	var loads, callers []byte
-	texts := map[callerText]uint64{}
-	for i := range b.loose {
+// pack packs the first n of the loose seconds.
+func (b *openBlock) pack(n int) {
+	var before, callers []byte
+	for i := range b.loose[:n] {
 		o := &b.loose[i]
 		for _, n := range []uint64{uint64(o.requests), uint64(o.load.Read), uint64(o.load.Write)} {
-			loads = binary.AppendUvarint(loads, n)
+			b.packed = binary.AppendUvarint(b.packed, n)
 		}
-		callers = binary.AppendUvarint(callers, o.callers.Missing)
-		callers = binary.AppendUvarint(callers, uint64(len(o.callers.Entries)))
-		for _, e := range o.callers.Entries {
-			of := callerText{e.Hash, e.Text}
-			place, known := texts[of]
-			if !known {
-				place = uint64(len(b.texts))
-				texts[of], b.texts = place, append(b.texts, of)
-			}
-			callers = binary.AppendUvarint(binary.AppendUvarint(callers, place), e.Weight)
+		callers = b.appendCallers(callers[:0], o)
+		if i > 0 && bytes.Equal(callers, before) {
+			_, bit := blockOf(o.second)
+			b.again |= bit
+			continue
 		}
+		b.packed = append(b.packed, callers...)
+		before, callers = callers, before
 	}
-	b.loads, b.callers, b.loose = slices.Clone(loads), slices.Clone(callers), nil
+	b.loose = slices.Delete(b.loose, 0, n)
+}
+
+// appendCallers appends a second's callers as packed has them. Weights are what they leave
+// of the load: mostly nothing is left of it, and callers are the same in the next second.
+func (b *openBlock) appendCallers(to []byte, o *openSecond) []byte {
+	to = binary.AppendUvarint(to, o.callers.Missing)
+	to = binary.AppendUvarint(to, uint64(len(o.callers.Entries)))
+	left := uint64(detect.Weight(o.load))
+	for _, e := range o.callers.Entries {
+		of := callerText{e.Hash, e.Text}
+		place := slices.Index(b.texts, of)
+		if place < 0 {
+			place = len(b.texts)
+			b.texts = append(b.texts, of)
+		}
+		left -= e.Weight // less than nothing is a large number, and comes back
+		to = binary.AppendUvarint(binary.AppendUvarint(to, uint64(place)), left)
+	}
+	return to
+}
+
+// callers reads the callers of a second with a load.
+func (b *openBlock) callers(r varints, l sketch.Load) (top sketch.Top) {
+	top.Missing = r.next()
+	if n := r.next(); n > 0 {
+		top.Entries = make([]sketch.Entry, n)
+	}
+	before := uint64(detect.Weight(l))
+	for i := range top.Entries {
+		of, left := b.texts[r.next()], r.next()
+		top.Entries[i] = sketch.Entry{Hash: of.hash, Text: of.text, Weight: before - left}
+		before = left
+	}
+	return top
 }
 
 // varints are numbers that pack wrote.
@@ -215,4 +274,11 @@ func (r *varints) next() uint64 {
 	n, size := binary.Uvarint(*r)
 	*r = (*r)[size:]
 	return n
+}
+
+func (r *varints) skipCallers() {
+	r.next()
+	for n := 2 * r.next(); n > 0; n-- {
+		r.next()
+	}
 }

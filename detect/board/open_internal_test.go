@@ -50,6 +50,10 @@ func TestOpenSecondsLoseNothing(t *testing.T) {
 }
 
 func randomSecond(random *rand.Rand, second int64) openSecond {
+	if random.IntN(3) > 0 { // one caller, as in many of the other seconds
+		write := sample.Milli(random.IntN(1000))
+		return openSecond{second, 3, sketch.Load{Write: write}, sketch.Top{Entries: []sketch.Entry{{Hash: 7, Text: "caller", Weight: 3 * uint64(write)}}}}
+	}
 	o := openSecond{second: second, requests: random.Int64N(5000), load: sketch.Load{Read: sample.Milli(random.Int64N(9)), Write: sample.Milli(random.Int64())}}
 	o.callers.Missing = random.Uint64N(3)
 	for i := range random.IntN(4) {
