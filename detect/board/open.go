@@ -22,14 +22,14 @@ type openSecond struct {
 
 // openSeconds are those of a table or index. A quarter of an hour of them would be most of
 // what a small table takes, so that all but the newest ones, and those for which late data
-// came last, are kept as varints: some four bytes a second, where callers are as in the
+// came just now, are kept as varints: some four bytes a second, where callers are as in the
 // second before, instead of some 100.
 type openSeconds struct {
 	blocks []openBlock // the oldest first
 	// since is the oldest second that is open. Those before it in its block are closed,
 	// and stay until the block is.
 	since int64
-	// late is the number of the block for which late data came last.
+	// late is the number of the block for which late data came just now.
 	late int64
 }
 
@@ -87,20 +87,20 @@ func (s *openSeconds) has(second int64) bool {
 func (s *openSeconds) at(second int64) *openSecond {
 	number, bit := blockOf(second)
 	at, found := s.find(number)
+	newest := len(s.blocks) - 1
 	if !found {
 		s.blocks = slices.Insert(s.blocks, at, openBlock{number: number})
+		s.packBefore(newest)
+		newest++
 	}
-	newest := len(s.blocks) - 1
-	if at < newest {
+	if at < newest && number != s.late {
 		s.late = number
-	}
-	for i := range s.blocks[:newest] {
-		if s.blocks[i].number != s.late {
-			s.pack(i)
-		}
+		s.packBefore(newest)
 	}
 	b := &s.blocks[at]
 	if b.present < bit && len(b.loose) >= looseSeconds {
+		s.late = math.MinInt64
+		s.packBefore(at)
 		b.pack(len(b.loose) - looseSeconds/2)
 	}
 	place := bits.OnesCount64(b.present&(bit-1)) - bits.OnesCount64(b.packedBits())
@@ -113,6 +113,16 @@ func (s *openSeconds) at(second int64) *openSecond {
 		b.loose = slices.Insert(b.loose, place, openSecond{second: second})
 	}
 	return &b.loose[place]
+}
+
+// packBefore packs the blocks before one, but for the one of late data. While the newest
+// has a few seconds, those of the block before it may be counted again.
+func (s *openSeconds) packBefore(at int) {
+	for i := range at {
+		if s.blocks[i].number != s.late {
+			s.pack(i)
+		}
+	}
 }
 
 // pack packs all of a block.
