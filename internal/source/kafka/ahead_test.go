@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -199,5 +200,37 @@ func TestAFetchAheadOfWhatIsNotThereIsDropped(t *testing.T) {
 	if gaps := l.Gaps(); len(gaps) > 0 {
 		t.Errorf("gaps: %+v", gaps)
 	}
+	expectAllFree(t, k)
+}
+
+// TestBatchesOutOfOrderHoldNoMemory: a response that reaches the end of the log, and has
+// what was read before behind it, has a fetch made ahead that nobody asks for then.
+func TestBatchesOutOfOrderHoldNoMemory(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 1)
+	var reached atomic.Int64
+	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		req := kreq.(*kmsg.FetchRequest)
+		at := req.Topics[0].Partitions[0].FetchOffset
+		reached.Store(at)
+		batch := func(base int64, n int) []byte {
+			return kafkatest.Batch{Base: base, Time: 1, Records: kafkatest.Values(make([]string, n)...)}.AppendTo(nil)
+		}
+		switch round := at - at%30; at - round {
+		case 0:
+			return answer(req, round+30, batch(at, 2)), nil, true
+		case 2:
+			return answer(req, round+20, append(batch(at, 18), batch(at-1, 3)...)), nil, true
+		case 20:
+			return answer(req, round+25, batch(at, 5)), nil, true
+		case 25:
+			return answer(req, round+60, batch(at, 5)), nil, true
+		}
+		return answer(req, at, nil), nil, true
+	})
+	k, stop := run(t, config(c.ListenAddrs()), sinktest.New())
+	sinktest.Eventually(t, "some rounds are read", func() bool { return reached.Load() > 200 })
+	stop()
 	expectAllFree(t, k)
 }

@@ -47,20 +47,25 @@ func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(ra
 			harm(raw, b.Base)
 			records = append(records, raw...)
 		}
-		res := req.ResponseKind().(*kmsg.FetchResponse)
-		rt := kmsg.NewFetchResponseTopic()
-		rt.Topic, rt.TopicID = topic, req.Topics[0].TopicID
-		rp := kmsg.NewFetchResponseTopicPartition()
-		rp.HighWatermark, rp.LastStableOffset, rp.RecordBatches = high, high, records
-		rt.Partitions = append(rt.Partitions, rp)
-		res.Topics = append(res.Topics, rt)
-		return res, nil, true
+		return answer(req, high, records), nil, true
 	})
 	return func(offset int64) int {
 		mu.Lock()
 		defer mu.Unlock()
 		return fetches[offset]
 	}
+}
+
+// answer is the response to a fetch of one partition whose log ends at high.
+func answer(req *kmsg.FetchRequest, high int64, records []byte) *kmsg.FetchResponse {
+	res := req.ResponseKind().(*kmsg.FetchResponse)
+	rt := kmsg.NewFetchResponseTopic()
+	rt.Topic, rt.TopicID = topic, req.Topics[0].TopicID
+	rp := kmsg.NewFetchResponseTopicPartition()
+	rp.HighWatermark, rp.LastStableOffset, rp.RecordBatches = high, high, records
+	rt.Partitions = append(rt.Partitions, rp)
+	res.Topics = append(res.Topics, rt)
+	return res
 }
 
 var damaged = []kafkatest.Batch{

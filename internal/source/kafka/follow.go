@@ -3,6 +3,9 @@ package kafka
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +35,8 @@ type follower struct {
 type following struct {
 	part     fetchPart
 	since    time.Time
-	answered chan *fetchResponse // of one place
+	answered chan *fetchResponse // of one place; closed when the request failed
+	silence  error               // set before answered is closed, if the broker was silent
 	gone     bool                // under the follower's mu: nobody takes the response
 }
 
@@ -41,14 +45,15 @@ func newFollower(k *Source, l *connection) *follower {
 }
 
 // fetch waits, about Config.MaxWait at most, until the broker has something to say of a
-// partition, and returns it, or that there is nothing new. Nil is no answer, because a
-// request failed or ctx ended. Who gets the response releases it.
-func (f *follower) fetch(ctx context.Context, part fetchPart) *fetchResponse {
+// partition, and returns it, or that there is nothing new. Who gets the response releases
+// it. Nil without an error is a request that failed, perhaps for another partition's sake,
+// or the end of ctx; an error is a broker that does not answer.
+func (f *follower) fetch(ctx context.Context, part fetchPart) (*fetchResponse, error) {
 	w := &following{part: part, since: time.Now(), answered: make(chan *fetchResponse, 1)}
 	f.await(w)
 	select {
 	case response := <-w.answered:
-		return response
+		return response, w.silence
 	case <-ctx.Done():
 	}
 	f.mu.Lock()
@@ -56,9 +61,9 @@ func (f *follower) fetch(ctx context.Context, part fetchPart) *fetchResponse {
 	w.gone = true
 	select {
 	case response := <-w.answered:
-		return response
+		return response, w.silence
 	default:
-		return nil
+		return nil, nil
 	}
 }
 
@@ -109,7 +114,7 @@ type shared struct {
 func (f *follower) byLeader(ctx context.Context, all []*following) map[shared][]*following {
 	leaders, err := f.connection.leaders(ctx, f.source.config.Topics)
 	if err != nil {
-		f.giveUp(all)
+		giveUp(all, err)
 		return nil
 	}
 	groups := make(map[shared][]*following)
@@ -136,7 +141,7 @@ func (f *follower) poll(ctx context.Context, all []*following) {
 	wait := max(f.source.config.MaxWait-longest, f.pause())
 	got, err := f.source.fetch(ctx, f.connection, f.source.fetchRequest(f.connection, parts, wait, f.source.config.FetchBytes, hold))
 	if err != nil {
-		f.giveUp(all)
+		giveUp(all, err)
 		return
 	}
 	var quiet []*following
@@ -163,9 +168,13 @@ func (f *follower) answer(w *following, response *fetchResponse) {
 	w.answered <- response
 }
 
-// giveUp hands nothing to those who wait.
-func (f *follower) giveUp(all []*following) {
+// giveUp hands nothing to those who wait but that the broker is silent, if that is why:
+// they would wait for another request timeout to see it.
+func giveUp(all []*following, why error) {
 	for _, w := range all {
+		if errors.Is(why, context.DeadlineExceeded) || errors.Is(why, os.ErrDeadlineExceeded) {
+			w.silence = fmt.Errorf("fetch at offset %d, with other partitions: %w", w.part.offset, why)
+		}
 		close(w.answered)
 	}
 }

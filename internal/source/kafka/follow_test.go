@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/source"
@@ -204,6 +205,87 @@ func TestSharedFetchesGoToEachPartitionsLeader(t *testing.T) {
 	l.Expect(t, n)
 	if astray.Load() > 0 {
 		t.Errorf("%d times a partition was asked for of a broker that does not lead it", astray.Load())
+	}
+}
+
+// silence has brokers leave fetches unanswered once it is true: one of them, or all.
+func silence(c *kfake.Cluster, of func(broker int32) bool) *atomic.Bool {
+	silent := new(atomic.Bool)
+	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return nil, nil, silent.Load() && of(c.CurrentNode())
+	})
+	return silent
+}
+
+// TestASilentBrokerIsNamedInTime: after one request that it does not answer, which is a
+// shared one, and not only after one for each partition.
+func TestASilentBrokerIsNamedInTime(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 3)
+	asked := watchRequests(c, nil)
+	silent := silence(c, func(int32) bool { return true })
+	cfg := config(c.ListenAddrs())
+	cfg.RequestTimeout = 4 * time.Second
+	k, stop := run(t, cfg, sinktest.New())
+	sinktest.Eventually(t, "a fetch is shared", func() bool { return slices.Max(append(asked.since(0), 0)) > 1 })
+	silent.Store(true)
+	began := time.Now()
+	sinktest.Eventually(t, "readiness names the partitions", func() bool { return len(k.Ready()) == 3 })
+	if took := time.Since(began); took > 2*cfg.RequestTimeout {
+		t.Errorf("after %s, with requests that end after %s", took, cfg.RequestTimeout)
+	}
+	stop()
+	expectAllFree(t, k)
+}
+
+// TestASilentBrokerHoldsUpNoOther: what the other brokers lead is read meanwhile.
+func TestASilentBrokerHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	const partitions = 12
+	c := cluster(t, partitions, kfake.NumBrokers(3))
+	silent := silence(c, func(broker int32) bool { return broker == 0 })
+	cfg := config(c.ListenAddrs())
+	cfg.RequestTimeout = time.Minute // longer than anything here is waited for
+	l := sinktest.New()
+	k, stop := run(t, cfg, l)
+	sinktest.Eventually(t, "all partitions are read", func() bool { return len(k.Ready()) == 0 })
+	silent.Store(true)
+	p, n := manual(t, c), 0
+	for range 10 {
+		for partition := range int32(partitions) {
+			if c.LeaderFor(topic, partition) != 0 {
+				put(t, p, partition, n)
+				n++
+			}
+		}
+		l.Expect(t, n)
+	}
+	stop()
+	expectAllFree(t, k)
+}
+
+// TestEveryVersionIsShared: of the Fetch API, from the oldest that is supported.
+func TestEveryVersionIsShared(t *testing.T) {
+	t.Parallel()
+	for version := int16(4); version <= 13; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			versions := kversion.Stable()
+			versions.SetMaxKeyVersion(int16(kmsg.Fetch), version)
+			c := cluster(t, 4, kfake.MaxVersions(versions))
+			asked := watchRequests(c, nil)
+			l := sinktest.New()
+			run(t, config(c.ListenAddrs()), l)
+			p := producer(t, c.ListenAddrs())
+			for n := 0; n < 100; n += 10 {
+				produce(t, p, n, n+10)
+				l.Expect(t, n+10)
+			}
+			if most := slices.Max(asked.since(0)); most < 2 {
+				t.Errorf("no request of %d was for more than one partition", len(asked.since(0)))
+			}
+		})
 	}
 }
 

@@ -259,8 +259,9 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
 	if r.atEnd {
 		r.atEnd = false
-		if res := r.gen.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil {
-			return res, nil
+		r.dropAhead() // a broker that sent a response's batches out of order has one made
+		if res, err := r.gen.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil || err != nil {
+			return res, err
 		}
 	}
 	return r.fetch(ctx, r.at, r.source.config.MaxWait)
