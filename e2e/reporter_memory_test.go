@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	memoryTables  = flag.Int("memory.tables", 800, "how many tables TestReporterMemory has, with 80 KiB of judge.memory each, and 64 MiB at least; a multiple of 32")
+	memoryTables  = flag.Int("memory.tables", 800, "how many tables TestReporterMemory has, with 64 KiB of judge.memory each, and 64 MiB at least; a multiple of 32")
 	memorySeconds = flag.Int("memory.seconds", 20, "for how long TestReporterMemory writes")
 )
 
@@ -23,7 +23,7 @@ var (
 func TestReporterMemory(t *testing.T) {
 	const mib, requests, keys = 1 << 20, 10, 300
 	tables, seconds := *memoryTables, *memorySeconds
-	set := max(64*mib, tables*80<<10)
+	set := max(64*mib, tables*64<<10)
 	w := newScenario(t, "tables", fmt.Sprintf("judge: {memory: %d}", set))
 	w.startCollectors(t)
 	client := w.producer(t, "tables")

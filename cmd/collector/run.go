@@ -37,11 +37,15 @@ func runCommand() *cobra.Command {
 	})
 }
 
+// besideCounting is what a collector needs beside the memory for what it counts: for
+// connections, buffers of the store's driver, metrics.
+const besideCounting = 24 << 20
+
 // run collects until ctx ends. What started last stops first: the sources release
 // their partitions, then the last commits are written, then the operations server
 // stops.
 func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
-	cli.BoundHeap(int64(config.Collect.Memory))
+	cli.BoundHeap(int64(config.Collect.Memory), besideCounting)
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		return config.collect(ctx, again, d)
 	})

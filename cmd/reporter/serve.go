@@ -38,9 +38,13 @@ func serveCommand() *cobra.Command {
 	})
 }
 
+// besideJudge is what a reporter needs beside the judge's memory: of 17 MiB that one without
+// a table has of the system, 6 are its heap.
+const besideJudge = 12 << 20
+
 // serve reports until ctx ends: the pages, the judge, and what is configured beside it.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
-	cli.BoundHeap(int64(config.Judge.Memory))
+	cli.BoundHeap(int64(config.Judge.Memory), besideJudge)
 	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
 		var current atomic.Pointer[Config]
 		current.Store(config)

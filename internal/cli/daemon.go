@@ -29,18 +29,14 @@ func Main(root *cobra.Command) int {
 	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// heapBytes is what a daemon needs beside the memory that it is configured with:
-// connections, buffers of the store's driver, metrics.
-const heapBytes = 24 << 20
-
 // BoundHeap has the garbage collector run as often as it takes to keep the heap near the
-// configured memory, where by default it runs when the heap has doubled. A lower limit, or
-// one that the operator has set, stands.
-func BoundHeap(memory int64) {
+// configured memory, where by default it runs when the heap has doubled, and beside is what
+// the daemon needs beside that. A lower limit, or one that the operator has set, stands.
+func BoundHeap(memory, beside int64) {
 	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
 		return
 	}
-	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory+memory/5+heapBytes))
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory+memory/5+beside))
 }
 
 // Daemon is what the work of a daemon needs.

@@ -84,7 +84,7 @@ func (c Config) withDefaults() Config {
 // Limits is what a judge's memory is enough for.
 type Limits struct {
 	// Tables is of how many tables and indexes it is kept what their keys look like: one for
-	// each 80 KiB, more than one of some hundred keys takes as docs/PERFORMANCE.md measures
+	// each 64 KiB, more than one of some hundred keys takes as docs/PERFORMANCE.md measures
 	// it. Others are judged without.
 	Tables int
 	// Keys is how many keys are followed that are, or were, near a limit: some 10 KiB each,
@@ -102,7 +102,7 @@ type Limits struct {
 // part of them: all at once take more, and then the garbage collector runs more often.
 func LimitsOf(memory int64) Limits {
 	return Limits{
-		Tables: int(memory / (80 << 10)), Keys: int(memory * board.DefaultKeys >> 30),
+		Tables: int(memory / (64 << 10)), Keys: int(memory * board.DefaultKeys >> 30),
 		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 8),
 	}
 }
