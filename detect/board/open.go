@@ -50,9 +50,9 @@ type openBlock struct {
 	present uint64
 	loose   []openSecond
 	// packed has of each second the requests, the reads and the writes; and then its
-	// callers, unless it is in again, and they are as those of the second before: what is
-	// missing of them, their number, and of each its place in texts, and how much weight
-	// is left without it.
+	// callers, unless it is in again, and they are as those of the second before: how many
+	// bytes they are, what is missing of them, their number, and of each its place in
+	// texts, and how much weight is left without it.
 	packed []byte
 	again  uint64
 	texts  []callerText
@@ -193,8 +193,7 @@ func (b *openBlock) eachPacked(f func(second, requests int64, l sketch.Load, cal
 		second := b.number*blockSeconds + int64(bits.TrailingZeros64(left))
 		requests, read, write := r.next(), r.next(), r.next()
 		if b.again&(left&-left) == 0 {
-			callers = r
-			r.skipCallers()
+			callers = r.take()
 		}
 		f(second, int64(requests), sketch.Load{Read: sample.Milli(read), Write: sample.Milli(write)}, callers)
 	}
@@ -225,19 +224,23 @@ func (b *openBlock) unpacked() []openSecond {
 
 // pack packs the first n of the loose seconds.
 func (b *openBlock) pack(n int) {
+	places := make(map[callerText]uint64, len(b.texts))
+	for i, of := range b.texts {
+		places[of] = uint64(i)
+	}
 	var before, callers []byte
 	for i := range b.loose[:n] {
 		o := &b.loose[i]
 		for _, n := range []uint64{uint64(o.requests), uint64(o.load.Read), uint64(o.load.Write)} {
 			b.packed = binary.AppendUvarint(b.packed, n)
 		}
-		callers = b.appendCallers(callers[:0], o)
+		callers = b.appendCallers(callers[:0], o, places)
 		if i > 0 && bytes.Equal(callers, before) {
 			_, bit := blockOf(o.second)
 			b.again |= bit
 			continue
 		}
-		b.packed = append(b.packed, callers...)
+		b.packed = append(binary.AppendUvarint(b.packed, uint64(len(callers))), callers...)
 		before, callers = callers, before
 	}
 	b.loose = slices.Delete(b.loose, 0, n)
@@ -245,19 +248,20 @@ func (b *openBlock) pack(n int) {
 
 // appendCallers appends a second's callers as packed has them. Weights are what they leave
 // of the load: mostly nothing is left of it, and callers are the same in the next second.
-func (b *openBlock) appendCallers(to []byte, o *openSecond) []byte {
+// places are those in texts: callers may be of many names, new ones in every second.
+func (b *openBlock) appendCallers(to []byte, o *openSecond, places map[callerText]uint64) []byte {
 	to = binary.AppendUvarint(to, o.callers.Missing)
 	to = binary.AppendUvarint(to, uint64(len(o.callers.Entries)))
 	left := uint64(detect.Weight(o.load))
 	for _, e := range o.callers.Entries {
 		of := callerText{e.Hash, e.Text}
-		place := slices.Index(b.texts, of)
-		if place < 0 {
-			place = len(b.texts)
-			b.texts = append(b.texts, of)
+		place, known := places[of]
+		if !known {
+			place = uint64(len(b.texts))
+			places[of], b.texts = place, append(b.texts, of)
 		}
 		left -= e.Weight // less than nothing is a large number, and comes back
-		to = binary.AppendUvarint(binary.AppendUvarint(to, uint64(place)), left)
+		to = binary.AppendUvarint(binary.AppendUvarint(to, place), left)
 	}
 	return to
 }
@@ -286,9 +290,10 @@ func (r *varints) next() uint64 {
 	return n
 }
 
-func (r *varints) skipCallers() {
-	r.next()
-	for n := 2 * r.next(); n > 0; n-- {
-		r.next()
-	}
+// take returns the numbers of as many bytes as the next one says.
+func (r *varints) take() varints {
+	n := r.next()
+	taken := (*r)[:n]
+	*r = (*r)[n:]
+	return taken
 }

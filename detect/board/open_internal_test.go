@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -86,5 +87,49 @@ func same(t *testing.T, s *openSeconds, plain map[int64]openSecond, since, newes
 	})
 	if !slices.Equal(order, slices.Sorted(maps.Keys(plain))) {
 		t.Fatalf("the seconds %v are kept", order)
+	}
+}
+
+// TestManyCallersOfOpenSeconds: callers may be sessions, with new names in every second.
+// Packing costs as much as there are callers, and reading loads what there are seconds.
+// Where each caller was searched for among all, 16 times as many took 250 times as long
+// to pack, and it took 200 times as long to read past 400 of them as past one.
+func TestManyCallersOfOpenSeconds(t *testing.T) {
+	const second, block, rounds = 1_800_000_000 / blockSeconds * blockSeconds, blockSeconds, 5
+	cost := func(callers int) (pack, read time.Duration) {
+		for round := range rounds {
+			s, random := newOpenSeconds(), rand.New(rand.NewPCG(1, uint64(callers)))
+			for n := range int64(block) {
+				o := openSecond{second: second + n, requests: 1, load: sketch.Load{Write: 1}}
+				for range callers {
+					hash := random.Uint64()
+					o.callers.Entries = append(o.callers.Entries, sketch.Entry{Hash: hash, Text: "session", Weight: 1})
+				}
+				*s.at(o.second) = o
+			}
+			s.blocks[0].unpack()
+			began := time.Now()
+			s.pack(0)
+			packed := time.Now()
+			for range 100 {
+				s.loads(second, second+block, func(sketch.Load) {})
+			}
+			if now := time.Now(); round == 0 {
+				pack, read = packed.Sub(began), now.Sub(packed)
+			} else {
+				pack, read = min(pack, packed.Sub(began)), min(read, now.Sub(packed))
+			}
+		}
+		return pack, read
+	}
+	_, one := cost(1)
+	few, _ := cost(25)
+	many, read := cost(400)
+	t.Logf("packing takes %v with 25 callers a second, %v with 400; reading %v with 1, %v with 400", few, many, one, read)
+	if many > 100*few {
+		t.Errorf("to pack 16 times the callers takes %v instead of %v", many, few)
+	}
+	if read > 30*one {
+		t.Errorf("to read the loads beside 400 callers takes %v, beside one %v", read, one)
 	}
 }
