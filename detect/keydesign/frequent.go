@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -74,9 +75,12 @@ func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
 	}
 }
 
-// find returns the place of a hash among the keys from one on, and whether it is there.
+// find returns the place of a hash among the keys from one on, and whether it is there. It
+// copies none of them, as slices.BinarySearchFunc does at each step.
 func (f *frequentKeys) find(from int, hash uint64) (int, bool) {
-	return slices.BinarySearchFunc(f.keys[from:], hash, func(c keyCounters, h uint64) int { return cmp.Compare(c.hash, h) })
+	keys := f.keys[from:]
+	n := sort.Search(len(keys), func(i int) bool { return keys[i].hash >= hash })
+	return n, n < len(keys) && keys[n].hash == hash
 }
 
 // admit begins to count those keys of a second that are not counted yet. Both are in the
