@@ -90,46 +90,33 @@ func same(t *testing.T, s *openSeconds, plain map[int64]openSecond, since, newes
 	}
 }
 
-// TestManyCallersOfOpenSeconds: callers may be sessions, with new names in every second.
-// Packing costs as much as there are callers, and reading loads what there are seconds.
-// Where each caller was searched for among all, 16 times as many took 250 times as long
-// to pack, and it took 200 times as long to read past 400 of them as past one.
-func TestManyCallersOfOpenSeconds(t *testing.T) {
-	const second, block, rounds = 1_800_000_000 / blockSeconds * blockSeconds, blockSeconds, 5
-	cost := func(callers int) (pack, read time.Duration) {
-		for round := range rounds {
-			s, random := newOpenSeconds(), rand.New(rand.NewPCG(1, uint64(callers)))
-			for n := range int64(block) {
-				o := openSecond{second: second + n, requests: 1, load: sketch.Load{Write: 1}}
+// BenchmarkManyCallers packs seconds and reads their loads. Callers may be sessions, with new
+// names in every second: packing should cost as much for each as with few of them, and
+// reading the same.
+func BenchmarkManyCallers(b *testing.B) {
+	const first = 1_800_000_000 / blockSeconds * blockSeconds
+	for _, callers := range []int{1, 25, 400} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			s := newOpenSeconds()
+			for n := range int64(blockSeconds) {
+				o := openSecond{second: first + n, requests: 1, load: sketch.Load{Write: 1}}
 				for range callers {
-					hash := random.Uint64()
-					o.callers.Entries = append(o.callers.Entries, sketch.Entry{Hash: hash, Text: "session", Weight: 1})
+					o.callers.Entries = append(o.callers.Entries, sketch.Entry{Hash: random.Uint64(), Text: "session", Weight: 1})
 				}
 				*s.at(o.second) = o
 			}
-			s.blocks[0].unpack()
-			began := time.Now()
-			s.pack(0)
-			packed := time.Now()
-			for range 100 {
-				s.loads(second, second+block, func(sketch.Load) {})
+			var pack, read time.Duration
+			for b.Loop() {
+				s.blocks[0].unpack()
+				began := time.Now()
+				s.pack(0)
+				packed := time.Now()
+				s.loads(first, first+blockSeconds, func(sketch.Load) {})
+				pack, read = pack+packed.Sub(began), read+time.Since(packed)
 			}
-			if now := time.Now(); round == 0 {
-				pack, read = packed.Sub(began), now.Sub(packed)
-			} else {
-				pack, read = min(pack, packed.Sub(began)), min(read, now.Sub(packed))
-			}
-		}
-		return pack, read
-	}
-	_, one := cost(1)
-	few, _ := cost(25)
-	many, read := cost(400)
-	t.Logf("packing takes %v with 25 callers a second, %v with 400; reading %v with 1, %v with 400", few, many, one, read)
-	if many > 100*few {
-		t.Errorf("to pack 16 times the callers takes %v instead of %v", many, few)
-	}
-	if read > 30*one {
-		t.Errorf("to read the loads beside 400 callers takes %v, beside one %v", read, one)
+			b.ReportMetric(float64(pack.Nanoseconds())/float64(b.N*blockSeconds*callers), "pack-ns/caller")
+			b.ReportMetric(float64(read.Nanoseconds())/float64(b.N*blockSeconds), "read-ns/second")
+		})
 	}
 }
