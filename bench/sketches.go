@@ -15,13 +15,14 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// The stream of the sketches is the real key trace at 200,000 requests a second, five
-// times over with later times, sealed every two seconds as a collector does.
+// The stream of the sketches is the real key trace at 200,000 requests a second, fifty
+// times over with later times, sealed every two seconds as a collector does: of five times
+// a tenth was the kernel's first pages, which a process that runs on does not ask for.
 const (
 	traceFile    = "../internal/trace/testdata/orm-busy.trace.zst"
 	tracePer     = 200_000
 	traceRecords = 400_000
-	traceTimes   = 5
+	traceTimes   = 50
 	commitEvery  = 2
 	seed         = 1
 )
