@@ -120,6 +120,9 @@ func TestPrint(t *testing.T) {
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
 			})
+			if name == "heat" { // it is drawn anew with the next frame
+				b.until(`document.querySelector(".heat-scroll").scrollWidth <= document.documentElement.clientWidth`)
+			}
 			b.shoot("print-" + name)
 			colours := eval[string](b, `(() => { const s = getComputedStyle(document.body); return s.color + " on " + s.backgroundColor; })()`)
 			if colours != "rgb(0, 0, 0) on rgb(255, 255, 255)" {
