@@ -48,7 +48,7 @@ type Webhook struct {
 
 // Judge is what the judge may take.
 type Judge struct {
-	Memory config.Bytes `yaml:"memory" help:"bytes for what is judged: it says how many tables and keys are kept at once, and near it the garbage collector runs more often. The process is larger: 123 MiB with 64MiB and 1,024 small tables, more with a backlog. See [Memory](#memory)"`
+	Memory config.Bytes `yaml:"memory" help:"bytes for what is judged: it says how many tables and keys are kept at once, and near it the garbage collector runs more often. The process is larger: 124 MiB with 64MiB and 1,024 small tables, more with a backlog. See [Memory](#memory)"`
 }
 
 // check checks the section.
