@@ -97,9 +97,6 @@ func (h *Hold) Shrink(n int64) {
 	}
 }
 
-// largeBytes is the size from which a buffer is worth a garbage collection.
-const largeBytes = 8 << 20
-
 // Split makes n bytes of the hold, or as many as it has, a hold of their own.
 func (h *Hold) Split(n int64) *Hold {
 	h.mu.Lock()
@@ -108,6 +105,9 @@ func (h *Hold) Split(n int64) *Hold {
 	h.bytes -= n
 	return &Hold{budget: h.budget, bytes: n}
 }
+
+// largeBytes is the size from which a buffer is worth a garbage collection.
+const largeBytes = 8 << 20
 
 // Make returns a buffer of n bytes. Before a large one garbage is collected and returned
 // to the system: the last large one may be among it, and beside it the new one would make
