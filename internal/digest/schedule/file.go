@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +13,9 @@ import (
 // WriteFile writes a report to a file whole or not at all: who reads the folder never
 // sees half of it.
 func WriteFile(path string, p *digest.Report, f digest.Format) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".keyheat-*")
+	// Reports name keys: the umask decides who reads them, and strangers never do.
+	name := filepath.Join(filepath.Dir(path), ".keyheat-"+rand.Text())
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) //nolint:gosec // the group reads it where the umask lets it
 	if err != nil {
 		return fmt.Errorf("write a report: %w", err)
 	}
@@ -21,7 +24,7 @@ func WriteFile(path string, p *digest.Report, f digest.Format) (err error) {
 			err = errors.Join(fmt.Errorf("write a report: %w", err), os.Remove(file.Name()))
 		}
 	}()
-	if err := errors.Join(p.Write(file, f), file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
+	if err := errors.Join(p.Write(file, f), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)
