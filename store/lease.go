@@ -33,6 +33,9 @@ func (l Lease) Behind(later Lease) bool {
 	return later.Token <= l.Token || later.Writes < l.Writes
 }
 
+// JudgeLease is the lease that judges share, and that a purge takes from them.
+const JudgeLease = "judge"
+
 // AcquireLease takes a lease that is free or expired, or takes one's own
 // again. It returns false, and no error, while another holds it. A process
 // that restarts under an old name is a new holder: the token rises for it too.
@@ -77,6 +80,11 @@ func (s *Store) ReleaseLease(ctx context.Context, l Lease) error {
 	err := s.change(ctx, "release lease "+l.Name, func(t *tx) error {
 		return t.endLease(ctx, l, t.now)
 	})
+	return unlessLost(err)
+}
+
+// unlessLost drops the errors of a lease that is no longer held, where that is no failure.
+func unlessLost(err error) error {
 	if errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrWentBack) {
 		return nil
 	}

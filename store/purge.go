@@ -2,16 +2,23 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
 
 // Eraser takes a key out of what the store holds as bytes that it does not read. Each
-// method reports whether the key was in them; else the bytes are not written again.
+// method but Is reports whether the key was in them; else the bytes are not written again.
 type Eraser interface {
+	// Is reports whether a stored key is the key, or a form of it that goes with it. A key
+	// without a type is a text.
+	Is(key sample.Key) bool
 	// Window, Rollup and Delta take it out of summaries, Delta out of those of a table and its
 	// indexes; an empty Account or Region stands for every one. version is that of the
 	// new delta.
@@ -28,11 +35,11 @@ type Purge struct {
 	// Table is whose key it is, with all indexes. An empty Account or Region stands
 	// for every one.
 	Table sample.Target
-	// Keys are the key as it may be stored.
-	Keys []sample.Key
 	Eraser
 	// Who asks for it, for the audit.
 	Who string
+	// Progress is called before the rows of a table are looked through, unless it is nil.
+	Progress func(table string, rows int)
 }
 
 // Erased counts what was deleted, and what was written again without the key.
@@ -47,171 +54,284 @@ type Erased struct {
 	Documents     int64 `json:"documents"`
 }
 
-// actionPurge is what the audit calls a purge.
-const actionPurge = "purge a key"
+// actionPurge is what the audit calls a purge, actionPurgeBegun one that began, and may
+// have been interrupted.
+const actionPurge, actionPurgeBegun = "purge a key", "begin to purge a key"
+
+const (
+	// purgeLease is for how long a purge takes the judge's lease each time.
+	purgeLease = time.Minute
+	// purgeBatch is how many rows one transaction of a purge looks through, so that
+	// collectors wait for none for long.
+	purgeBatch = 100
+)
 
 // PurgeKey deletes what is about a key (its findings with their histories, incidents
 // that stand for them, notifications about these, its hourly peaks) and takes it out
 // of everything else that names it: windows, roll-ups, deltas, views, other findings, incidents,
-// notifications and reports. It is one transaction, and an entry of the audit, without the key. A
-// judge that is running loses its lease and starts over from what is left.
+// notifications and reports. The audit has an entry when it begins and one when it ends,
+// without the key.
+//
+// It holds the judge's lease meanwhile, so that no judge writes the key again from its
+// memory: the judge that had it starts over from what is left. Each transaction is of few
+// rows. After an error, part of the key is gone; a repeated purge takes the rest.
 //
 // What collectors hold in memory is stored afterwards: a key that is still used has to
-// be hidden by policy first.
+// be hidden by policy first. Deleted rows stay in the database's files until [Store.Vacuum].
 func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
-	var e Erased
-	err := s.change(ctx, "purge a key", func(t *tx) error {
-		e = Erased{}
-		// First of all, so that no judgement is written beside this.
-		if _, err := t.exec(ctx, `UPDATE leases SET token = token + 1, holder = '', expires = $1`, t.now); err != nil {
-			return err
-		}
-		targets, err := t.targetsOf(ctx, p.Table)
-		if err != nil {
-			return err
-		}
-		for _, target := range targets {
-			if err := t.purgeTarget(ctx, target, p, &e); err != nil {
-				return err
-			}
-		}
-		if err := t.purgeDeltas(ctx, p, &e); err != nil {
-			return err
-		}
-		if err := t.purgeTexts(ctx, p, &e); err != nil {
-			return err
-		}
-		detail, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		return t.audit(ctx, p.Who, actionPurge, tableName(p.Table), string(detail))
-	})
-	return e, err
+	g := purging{Purge: p, store: s}
+	if err := g.takeLease(ctx); err != nil {
+		return g.erased, err
+	}
+	err := g.purge(ctx)
+	return g.erased, errors.Join(err, g.end(context.WithoutCancel(ctx), err == nil))
 }
 
-// targetsOf returns the ids of a table and its indexes.
-func (t *tx) targetsOf(ctx context.Context, table sample.Target) ([]int64, error) {
-	table = cleanTarget(table)
-	return selectAll(ctx, t, func(id *int64) []any { return []any{id} }, `
+// purging is a purge that runs.
+type purging struct {
+	Purge
+	store  *Store
+	lease  Lease
+	erased Erased
+}
+
+// takeLease takes the judge's lease from whoever has it.
+func (g *purging) takeLease(ctx context.Context) error {
+	l := Lease{Name: JudgeLease, Holder: "purge " + rand.Text()}
+	return g.store.change(ctx, actionPurgeBegun, func(t *tx) error {
+		err := t.QueryRowContext(ctx, `
+			INSERT INTO leases (name, holder, token, expires, used)
+			VALUES ($1, $2, 1, $3, $4)
+			ON CONFLICT (name) DO UPDATE
+			SET holder = excluded.holder, token = leases.token + 1, expires = excluded.expires, used = excluded.used
+			RETURNING token, writes`, l.Name, l.Holder, utc(t.now.Add(purgeLease)), t.now).Scan(&l.Token, &l.Writes)
+		g.lease = l
+		if err != nil {
+			return err
+		}
+		return t.audit(ctx, g.Who, actionPurgeBegun, tableName(g.Table), "")
+	})
+}
+
+// end gives the lease back, and writes down what a whole purge did.
+func (g *purging) end(ctx context.Context, whole bool) error {
+	return g.store.change(ctx, "end a purge", func(t *tx) error {
+		if err := t.endLease(ctx, g.lease, t.now); err != nil || !whole {
+			return unlessLost(err)
+		}
+		detail, err := json.Marshal(g.erased)
+		if err != nil {
+			return err
+		}
+		return t.audit(ctx, g.Who, actionPurge, tableName(g.Table), string(detail))
+	})
+}
+
+// step runs one transaction of the purge, as long as it has the lease.
+func (g *purging) step(ctx context.Context, f func(*tx) error) error {
+	before := g.erased
+	err := g.store.change(ctx, actionPurge, func(t *tx) error {
+		g.erased = before
+		if err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease))); err != nil {
+			return err
+		}
+		return f(t)
+	})
+	if err != nil {
+		g.erased = before
+	}
+	return err
+}
+
+func (g *purging) purge(ctx context.Context) error {
+	targets, err := g.targets(ctx)
+	if err != nil {
+		return err
+	}
+	for _, target := range targets {
+		if err := g.purgeTarget(ctx, target); err != nil {
+			return err
+		}
+	}
+	// Twice: others than the judge write these meanwhile.
+	for range 2 {
+		if err := errors.Join(g.purgeDeltas(ctx), g.purgeTexts(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// targets returns the ids of the table and its indexes.
+func (g *purging) targets(ctx context.Context) ([]int64, error) {
+	table := cleanTarget(g.Table)
+	return list(ctx, g.store, "find a table", only[int64], `
 		SELECT id FROM targets
 		WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3) ORDER BY id`,
 		table.Table, table.Account, table.Region)
 }
 
-func (t *tx) purgeTarget(ctx context.Context, target int64, p Purge, e *Erased) error {
-	for _, k := range p.Keys {
-		if err := t.deleteFindings(ctx, target, clean(k.Text), e); err != nil {
-			return err
-		}
-		n, err := t.exec(ctx, `DELETE FROM hourly_peaks WHERE target = $1 AND key_type = $2 AND key_text = $3`, target, k.Type, clean(k.Text))
-		if err != nil {
-			return err
-		}
-		e.Peaks += n
+func (g *purging) purgeTarget(ctx context.Context, target int64) error {
+	if err := g.deleteFindings(ctx, target); err != nil {
+		return err
+	}
+	if err := g.deletePeaks(ctx, target); err != nil {
+		return err
 	}
 	for _, of := range []struct {
 		count   *int64
 		rewrite rewriting
 	}{
-		{&e.Documents, rewriting{"findings", "fingerprint", "document", p.document}},
-		{nil, rewriting{"findings", "fingerprint", "key_text", p.text}}, // the pattern of a group of keys
-		{&e.Documents, rewriting{"incidents", "id", "document", p.document}},
-		{&e.Documents, rewriting{"table_views", "target", "document", p.document}},
-		{&e.Windows, rewriting{"windows", "second", "body", p.window}},
+		{&g.erased.Documents, rewriting{"findings", "fingerprint", "document", g.document}},
+		{nil, rewriting{"findings", "fingerprint", "key_text", g.text}}, // the pattern of a group of keys
+		{&g.erased.Documents, rewriting{"incidents", "id", "document", g.document}},
+		{&g.erased.Documents, rewriting{"table_views", "target", "document", g.document}},
+		{&g.erased.Windows, rewriting{"windows", "second", "body", g.window}},
 	} {
-		if err := t.rewrite(ctx, of.rewrite, of.count, fmt.Sprintf("target = %d", target)); err != nil {
+		if err := g.rewrite(ctx, of.rewrite, of.count, fmt.Sprintf("target = %d", target)); err != nil {
 			return err
 		}
 	}
-	levels, err := selectAll(ctx, t, only[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
+	levels, err := list(ctx, g.store, "find roll-ups", only[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
 	for _, level := range levels {
 		if err == nil {
-			err = t.rewrite(ctx, rewriting{"rollups", "begins", "body", p.rollup}, &e.Rollups, fmt.Sprintf("target = %d AND level = %d", target, level))
+			err = g.rewrite(ctx, rewriting{"rollups", "begins", "body", g.rollup}, &g.erased.Rollups, fmt.Sprintf("target = %d AND level = %d", target, level))
 		}
 	}
 	return err
 }
 
-// deleteFindings deletes the findings about a key, and the incidents they stand for.
-func (t *tx) deleteFindings(ctx context.Context, target int64, key string, e *Erased) error {
-	fingerprints, err := selectAll(ctx, t, func(f *string) []any { return []any{f} }, `
-		SELECT fingerprint FROM findings WHERE target = $1 AND key_text = $2`, target, key)
+// deletePeaks deletes the hourly peaks of the key and its forms.
+func (g *purging) deletePeaks(ctx context.Context, target int64) error {
+	keys, err := list(ctx, g.store, "find hourly peaks", func(k *sample.Key) []any { return []any{&k.Type, &k.Text} },
+		`SELECT DISTINCT key_type, key_text FROM hourly_peaks WHERE target = $1`, target)
 	if err != nil {
 		return err
 	}
-	for _, f := range fingerprints {
-		for _, d := range []struct {
-			count     *int64
-			statement string
-		}{
-			{nil, `DELETE FROM incident_history WHERE incident IN (SELECT id FROM incidents WHERE root = $1)`},
-			{&e.Notifications, `DELETE FROM notifications WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
-			{nil, `DELETE FROM incident_findings WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
-			{&e.Incidents, `DELETE FROM incidents WHERE root = $1`},
-			{nil, `DELETE FROM finding_history WHERE fingerprint = $1`},
-			{&e.Findings, `DELETE FROM findings WHERE fingerprint = $1`},
-		} {
-			n, err := t.exec(ctx, d.statement, f)
-			if err != nil {
-				return err
-			}
-			if d.count != nil {
-				*d.count += n
-			}
+	for _, k := range slices.DeleteFunc(keys, func(k sample.Key) bool { return !g.Is(k) }) {
+		err := g.step(ctx, func(t *tx) error {
+			n, err := t.exec(ctx, `DELETE FROM hourly_peaks WHERE target = $1 AND key_type = $2 AND key_text = $3`, target, k.Type, k.Text)
+			g.erased.Peaks += n
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) purgeDeltas(ctx context.Context, p Purge, e *Erased) error {
+// deleteFindings deletes the findings about the key and its forms, and the incidents they
+// stand for.
+func (g *purging) deleteFindings(ctx context.Context, target int64) error {
+	type finding struct{ fingerprint, key string }
+	all, err := list(ctx, g.store, "find findings", func(f *finding) []any { return []any{&f.fingerprint, &f.key} }, `
+		SELECT fingerprint, key_text FROM findings WHERE target = $1`, target)
+	if err != nil {
+		return err
+	}
+	for _, f := range slices.DeleteFunc(all, func(f finding) bool { return !g.Is(sample.Key{Text: f.key}) }) {
+		if err := g.step(ctx, func(t *tx) error { return t.deleteFinding(ctx, f.fingerprint, &g.erased) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) deleteFinding(ctx context.Context, fingerprint string, e *Erased) error {
+	for _, d := range []struct {
+		count     *int64
+		statement string
+	}{
+		{nil, `DELETE FROM incident_history WHERE incident IN (SELECT id FROM incidents WHERE root = $1)`},
+		{&e.Notifications, `DELETE FROM notifications WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
+		{nil, `DELETE FROM incident_findings WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
+		{&e.Incidents, `DELETE FROM incidents WHERE root = $1`},
+		{nil, `DELETE FROM finding_history WHERE fingerprint = $1`},
+		{&e.Findings, `DELETE FROM findings WHERE fingerprint = $1`},
+	} {
+		n, err := t.exec(ctx, d.statement, fingerprint)
+		if err != nil {
+			return err
+		}
+		if d.count != nil {
+			*d.count += n
+		}
+	}
+	return nil
+}
+
+func (g *purging) purgeDeltas(ctx context.Context) error {
 	type name struct {
 		writer string
 		seq    int64
 	}
-	names, err := selectAll(ctx, t, func(n *name) []any { return []any{&n.writer, &n.seq} }, `SELECT writer, seq FROM deltas ORDER BY writer, seq`)
+	names, err := list(ctx, g.store, "find deltas", func(n *name) []any { return []any{&n.writer, &n.seq} }, `SELECT writer, seq FROM deltas ORDER BY writer, seq`)
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
-		var body []byte
-		if err := t.QueryRowContext(ctx, `SELECT body FROM deltas WHERE writer = $1 AND seq = $2`, n.writer, n.seq).Scan(&body); err != nil {
-			return err
-		}
-		erased, version, was, err := p.Delta(p.Table, body)
+	g.report("deltas", len(names))
+	for part := range slices.Chunk(names, purgeBatch) {
+		err := g.step(ctx, func(t *tx) error {
+			for _, n := range part {
+				if err := g.purgeDelta(ctx, t, n.writer, n.seq); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return fmt.Errorf("delta %d of %s: %w", n.seq, n.writer, err)
-		}
-		if !was {
-			continue
-		}
-		if _, err := t.exec(ctx, `UPDATE deltas SET body = $3, version = $4 WHERE writer = $1 AND seq = $2`, n.writer, n.seq, erased, version); err != nil {
 			return err
 		}
-		e.Deltas++
 	}
 	return nil
 }
 
+func (g *purging) purgeDelta(ctx context.Context, t *tx, writer string, seq int64) error {
+	var body []byte
+	err := t.QueryRowContext(ctx, `SELECT body FROM deltas WHERE writer = $1 AND seq = $2`, writer, seq).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) { // pruned meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	erased, version, was, err := g.Delta(g.Table, body)
+	if err != nil {
+		return fmt.Errorf("delta %d of %s: %w", seq, writer, err)
+	}
+	if !was {
+		return nil
+	}
+	g.erased.Deltas++
+	return t.run(ctx, `UPDATE deltas SET body = $3, version = $4 WHERE writer = $1 AND seq = $2`, writer, seq, erased, version)
+}
+
 // purgeTexts takes the key out of what may be about several tables.
-func (t *tx) purgeTexts(ctx context.Context, p Purge, e *Erased) error {
+func (g *purging) purgeTexts(ctx context.Context) error {
 	for _, of := range []struct {
 		count   *int64
 		rewrite rewriting
 	}{
-		{&e.Documents, rewriting{"notifications", "id", "payload", p.payload}},
-		{nil, rewriting{"notifications", "id", "last_error", p.text}},
-		{&e.Documents, rewriting{"reports", "id", "document", p.document}},
-		{nil, rewriting{"reports", "id", "summary", p.text}},
-		{nil, rewriting{"finding_history", "id", "note", p.text}},
-		{nil, rewriting{"incident_history", "id", "note", p.text}},
-		{nil, rewriting{"silences", "id", "reason", p.text}}, // people wrote it; what they match is no key
+		{&g.erased.Documents, rewriting{"notifications", "id", "payload", g.payload}},
+		{nil, rewriting{"notifications", "id", "last_error", g.text}},
+		{&g.erased.Documents, rewriting{"reports", "id", "document", g.document}},
+		{nil, rewriting{"reports", "id", "summary", g.text}},
+		{nil, rewriting{"finding_history", "id", "note", g.text}},
+		{nil, rewriting{"incident_history", "id", "note", g.text}},
+		{nil, rewriting{"silences", "id", "reason", g.text}}, // people wrote it; what they match is no key
 	} {
-		if err := t.rewrite(ctx, of.rewrite, of.count, "TRUE"); err != nil {
+		if err := g.rewrite(ctx, of.rewrite, of.count, "TRUE"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (g *purging) report(table string, rows int) {
+	if g.Progress != nil && rows > 0 {
+		g.Progress(table, rows)
+	}
 }
 
 // rewriting is a column from which a key is erased. erase returns the value to store.
@@ -223,36 +343,53 @@ type rewriting struct {
 // rewrite writes values again from which something was erased, and adds how many they
 // are to count, unless it is nil. It reads one at a time: a day of windows would not fit
 // into memory.
-func (t *tx) rewrite(ctx context.Context, r rewriting, count *int64, where string) error {
-	names, err := selectAll(ctx, t, func(name *any) []any { return []any{name} }, `SELECT `+r.key+` FROM `+r.table+` WHERE `+where)
+func (g *purging) rewrite(ctx context.Context, r rewriting, count *int64, where string) error {
+	names, err := list(ctx, g.store, "find "+r.table, func(name *any) []any { return []any{name} }, `SELECT `+r.key+` FROM `+r.table+` WHERE `+where)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if at, is := name.(time.Time); is {
-			name = utc(at)
-		}
-		var value []byte
-		row := where + ` AND ` + r.key + ` = $1`
-		if err := t.QueryRowContext(ctx, `SELECT `+r.column+` FROM `+r.table+` WHERE `+row, name).Scan(&value); err != nil {
-			return err
-		}
-		erased, was, err := r.erase(value)
-		if err != nil {
-			return fmt.Errorf("%s %v: %w", r.table, name, err)
-		}
-		if !was {
-			continue
-		}
-		n, err := t.exec(ctx, `UPDATE `+r.table+` SET `+r.column+` = $2 WHERE `+row, name, erased)
+	g.report(r.table, len(names))
+	for part := range slices.Chunk(names, purgeBatch) {
+		err := g.step(ctx, func(t *tx) error {
+			for _, name := range part {
+				n, err := t.rewrite(ctx, r, where, name)
+				if err != nil {
+					return err
+				}
+				if count != nil {
+					*count += n
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		if count != nil {
-			*count += n
 		}
 	}
 	return nil
+}
+
+func (t *tx) rewrite(ctx context.Context, r rewriting, where string, name any) (rewritten int64, err error) {
+	if at, is := name.(time.Time); is {
+		name = utc(at)
+	}
+	var value []byte
+	row := where + ` AND ` + r.key + ` = $1`
+	err = t.QueryRowContext(ctx, `SELECT `+r.column+` FROM `+r.table+` WHERE `+row, name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) { // pruned meanwhile
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	erased, was, err := r.erase(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s %v: %w", r.table, name, err)
+	}
+	if !was {
+		return 0, nil
+	}
+	return t.exec(ctx, `UPDATE `+r.table+` SET `+r.column+` = $2 WHERE `+row, name, erased)
 }
 
 func (p Purge) window(body []byte) (any, bool, error) { return p.Window(body) }

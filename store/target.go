@@ -16,6 +16,12 @@ const usedEvery = 24 * time.Hour
 // targetColumns are those of a target, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
+// Tables returns the tables of which anything is stored, in order.
+func (s *Store) Tables(ctx context.Context) ([]sample.Target, error) {
+	return list(ctx, s, "read the tables", func(at *sample.Target) []any { return []any{&at.Account, &at.Region, &at.Table} }, `
+		SELECT DISTINCT account, region, table_name FROM targets ORDER BY table_name, account, region`)
+}
+
 // isTarget chooses a target by its four names, $1 to $4; see [targetArgs].
 const isTarget = `t.table_name = $1 AND t.index_name = $2 AND t.account = $3 AND t.region = $4`
 

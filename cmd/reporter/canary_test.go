@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -15,15 +16,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/collect"
+	collector "github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/form"
 	"github.com/keyheat/keyheat/internal/heat"
@@ -190,6 +190,13 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 // read.
 func collectCanary(t *testing.T, url, policy, secret string, out *heard) {
 	t.Helper()
+	start := time.Now().Add(-40 * time.Second).Truncate(time.Second)
+	collect(t, url, policy, secret, out, "1", start.Add(20*time.Second), samples(start))
+}
+
+// collect counts samples up to a position and a time.
+func collect(t *testing.T, url, policy, secret string, out *heard, next string, end time.Time, messages iter.Seq[source.Message]) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "tables.yaml")
 	if err := os.WriteFile(path, []byte("policy: {keys: "+policy+"}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -207,26 +214,25 @@ func collectCanary(t *testing.T, url, policy, secret string, out *heard) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := collect.Config{
+	settings := collector.Config{
 		Source: "kafka:canary", Shards: 1, CommitInterval: 50 * time.Millisecond,
-		Decoder: func(string) collect.Decoder { return form.NewDetectingDecoder(nil) },
+		Decoder: func(string) collector.Decoder { return form.NewDetectingDecoder(nil) },
 	}
 	if hider := section.Hider(tables.Hashing{Secret: config.Secret(secret)}); hider != nil {
-		settings.Hider = func() collect.Hider { return hider() }
+		settings.Hider = func() collector.Hider { return hider() }
 	}
-	collector, err := collect.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))
+	c, err := collector.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- collector.Run(ctx) }()
-	p, err := collector.Claim(t.Context(), source.Claim{Partition: "samples/0", First: "0"})
+	go func() { ended <- c.Run(ctx) }()
+	p, err := c.Claim(t.Context(), source.Claim{Partition: "samples/0", First: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now().Add(-40 * time.Second).Truncate(time.Second)
-	batch := source.Batch{Next: "1", Time: start.Add(20 * time.Second).UnixMilli(), End: true, Final: true, Messages: samples(start)}
+	batch := source.Batch{Next: next, Time: end.UnixMilli(), End: true, Final: true, Messages: messages}
 	if err := p.Fold(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +243,7 @@ func collectCanary(t *testing.T, url, policy, secret string, out *heard) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	for _, reason := range collector.Ready() {
+	for _, reason := range c.Ready() {
 		fmt.Fprintln(out.at("log"), reason)
 	}
 }
@@ -296,14 +302,10 @@ func lookAtPages(t *testing.T, base string, out *heard) {
 // dump reads every row of every table, and what summaries hold.
 func dump(t *testing.T, url string, out *heard) {
 	t.Helper()
-	ctx := context.Background()
-	db, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close(ctx)
-	column := func(query string, scan func(pgx.Rows) error) {
-		rows, err := db.Query(ctx, query)
+	db := openSQL(t, url)
+	defer db.Close()
+	column := func(query string, scan func(*sql.Rows) error) {
+		rows, err := db.QueryContext(context.Background(), query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +320,11 @@ func dump(t *testing.T, url string, out *heard) {
 		}
 	}
 	var names []string
-	column(`SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`, func(r pgx.Rows) error {
+	tables := `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`
+	if strings.HasPrefix(url, "sqlite:") {
+		tables = `SELECT name FROM sqlite_master WHERE type = 'table'`
+	}
+	column(tables, func(r *sql.Rows) error {
 		names = append(names, "")
 		return r.Scan(&names[len(names)-1])
 	})
@@ -326,8 +332,16 @@ func dump(t *testing.T, url string, out *heard) {
 		t.Errorf("only the tables %v", names)
 	}
 	for _, name := range names {
-		column(`SELECT * FROM `+pgx.Identifier{name}.Sanitize(), func(r pgx.Rows) error {
-			values, err := r.Values()
+		column(`SELECT * FROM `+name, func(r *sql.Rows) error {
+			columns, err := r.Columns()
+			if err != nil {
+				return err
+			}
+			values, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			err = r.Scan(into...)
 			for i, v := range values {
 				if raw, is := v.([]byte); is {
 					values[i] = string(raw)
@@ -338,7 +352,7 @@ func dump(t *testing.T, url string, out *heard) {
 		})
 	}
 	// Summaries are compressed.
-	column(`SELECT body FROM windows`, func(r pgx.Rows) error {
+	column(`SELECT body FROM windows`, func(r *sql.Rows) error {
 		var body []byte
 		var w sketch.Window
 		if err := r.Scan(&body); err != nil {
@@ -349,7 +363,7 @@ func dump(t *testing.T, url string, out *heard) {
 		}
 		return json.NewEncoder(out.at("summaries")).Encode(w)
 	})
-	column(`SELECT body FROM rollups`, func(r pgx.Rows) error {
+	column(`SELECT body FROM rollups`, func(r *sql.Rows) error {
 		var body []byte
 		var of heat.Rollup
 		if err := r.Scan(&body); err != nil {
@@ -360,7 +374,7 @@ func dump(t *testing.T, url string, out *heard) {
 		}
 		return json.NewEncoder(out.at("roll-ups")).Encode(of)
 	})
-	column(`SELECT body FROM deltas`, func(r pgx.Rows) error {
+	column(`SELECT body FROM deltas`, func(r *sql.Rows) error {
 		var body []byte
 		var d sketch.Delta
 		if err := r.Scan(&body); err != nil {

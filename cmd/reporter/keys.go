@@ -2,14 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/erase"
@@ -76,8 +79,9 @@ func newKeyFlags(c *cobra.Command) keyFlags {
 	return f
 }
 
-// stored returns the table, and how the key stands in what is stored of it.
-func (f keyFlags) stored(value string) (sample.Target, []sample.Key, error) {
+// stored returns the table, and how the key stands in what is stored of it, as hashes
+// finds it.
+func (f keyFlags) stored(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) ([]sample.Key, error)) (sample.Target, []sample.Key, error) {
 	var none sample.Target
 	if err := f.load(); err != nil {
 		return none, nil, err
@@ -100,9 +104,9 @@ func (f keyFlags) stored(value string) (sample.Target, []sample.Key, error) {
 	}
 	var keys []sample.Key
 	for _, of := range f.config.Tables.Named(table) {
-		hashes, wrong := hider().Hashes(of, key)
+		found, wrong := hashes(hider(), of, key)
 		err = cmp.Or(err, wrong)
-		keys = append(keys, hashes...)
+		keys = append(keys, found...)
 	}
 	if len(keys) > 0 {
 		err = nil // where others keep nothing
@@ -136,7 +140,7 @@ func keysHashCommand() *cobra.Command {
 	}
 	f := newKeyFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		_, keys, err := f.stored(args[0])
+		_, keys, err := f.stored(args[0], (*keypolicy.Hider).Hashes)
 		if err != nil {
 			return err
 		}
@@ -154,17 +158,25 @@ func keysPurgeCommand() *cobra.Command {
 		Short: "Remove a key from the database",
 		Long: "Deletes the findings about a key with their histories, the incidents that stand for\n" +
 			"them, its notifications and hourly peaks, and takes the key out of everything else\n" +
-			"that names it, plain and hashed: one transaction, and an entry of the audit without\n" +
-			"the key. The judge starts over from what is left.\n\n" +
+			"that names it, plain and hashed: as a partition key, sort key, caller or attribute.\n" +
+			"Its key shards (bob#SHARD_7) and dated forms (bob#2026-11-23) go with it. Other keys\n" +
+			"that contain it as a component (alice#bob) stay, and are listed; --containing removes\n" +
+			"them too. The audit has entries of it, without the key.\n\n" +
+			"Nobody judges meanwhile; then the judge starts over from what is left. A purge that\n" +
+			"fails has removed a part: run it again. At the end the database's files are written\n" +
+			"again without deleted rows, which locks the tables: on Postgres as the tables' owner,\n" +
+			"such as keyheat_migrator. --vacuum=false leaves that to you.\n\n" +
 			"A key that is still used comes back: hide it by policy first, and restart the\n" +
 			"collectors. What was sent, written to folders, logged by receivers or is in backups\n" +
-			"is not reached.",
+			"and Postgres' write-ahead log is not reached.",
 		Example: "  reporter keys purge user#42 --table orders --config reporter.yaml",
 		Args:    cobra.ExactArgs(1),
 	}
 	f := newKeyFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		table, keys, err := f.stored(args[0])
+	containing := c.Flags().Bool("containing", false, "also remove other keys that contain the value as a component")
+	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		table, keys, err := f.stored(args[0], (*keypolicy.Hider).Everywhere)
 		if err != nil && !errors.Is(err, keypolicy.ErrNothingKept) {
 			return err
 		}
@@ -172,21 +184,75 @@ func keysPurgeCommand() *cobra.Command {
 		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
 			keys = append(keys, plain)
 		}
-		var erased store.Erased
-		err = f.config.Store.With(c.Context(), func(db *store.Store) error {
-			erased, err = db.PurgeKey(c.Context(), store.Purge{Table: table, Keys: keys, Eraser: erase.Key(keys), Who: operate.Operator()})
-			return err
+		eraser := erase.New(keys, erase.Options{Suffixes: f.config.Suffixes(table), Containing: *containing})
+		purge := store.Purge{Table: table, Eraser: eraser, Who: operate.Operator(), Progress: func(of string, rows int) {
+			if rows >= manyRows {
+				fmt.Fprintf(c.ErrOrStderr(), "looking through %d rows of %s\n", rows, of)
+			}
+		}}
+		return f.config.Store.With(c.Context(), func(db *store.Store) error {
+			if err := knownTable(c.Context(), db, table, *f.table); err != nil {
+				return err
+			}
+			erased, err := db.PurgeKey(c.Context(), purge)
+			if err != nil {
+				return fmt.Errorf("%w; a part of it is removed: purge again", err)
+			}
+			if err := writeErased(c.OutOrStdout(), *f.table, erased, eraser); err != nil || !*vacuum {
+				return err
+			}
+			if err := db.Vacuum(c.Context()); err != nil {
+				return fmt.Errorf("no row names the key any more, but deleted rows are left in the database's files: %w", err)
+			}
+			return nil
 		})
-		if err != nil {
-			return err
-		}
-		if erased == (store.Erased{}) {
-			_, err = fmt.Fprintf(c.OutOrStdout(), "nothing of %s names the key\n", *f.table)
-			return err
-		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; taken out of %d seconds, %d deltas and %d documents\n",
-			erased.Findings, erased.Incidents, erased.Notifications, erased.Peaks, erased.Windows, erased.Deltas, erased.Documents)
-		return err
 	}
 	return c
+}
+
+// manyRows is from how many rows on a purge says that it looks through them.
+const manyRows = 1000
+
+// knownTable returns an error, with the nearest name, for a table that nobody has judged.
+func knownTable(ctx context.Context, db *store.Store, table sample.Target, name string) error {
+	known, err := db.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(known))
+	for i, of := range known {
+		if of.Table == table.Table && (table.Account == "" || of.Account == table.Account) && (table.Region == "" || of.Region == table.Region) {
+			return nil
+		}
+		names[i] = of.Table
+	}
+	return cli.Wrong(fmt.Errorf("--table: the database has no table %q%s", name, config.Suggest(table.Table, slices.Compact(names))))
+}
+
+// listedOthers is how many other keys a purge lists.
+const listedOthers = 20
+
+func writeErased(out io.Writer, table string, e store.Erased, eraser *erase.Keys) error {
+	if e == (store.Erased{}) {
+		fmt.Fprintf(out, "nothing of %s names the key\n", table)
+	} else {
+		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; taken out of %d seconds, %d roll-ups, %d deltas and %d documents\n",
+			e.Findings, e.Incidents, e.Notifications, e.Peaks, e.Windows, e.Rollups, e.Deltas, e.Documents)
+	}
+	others, complete := eraser.Others()
+	if len(others) == 0 {
+		return nil
+	}
+	more := ""
+	if !complete {
+		more = " or more"
+	}
+	fmt.Fprintf(out, "%d%s other keys, sort keys and callers contain it and stay; purge them too, or run this again with --containing:\n", len(others), more)
+	for _, other := range others[:min(len(others), listedOthers)] {
+		fmt.Fprintf(out, "  %s\n", wording.Printable(other))
+	}
+	if len(others) > listedOthers {
+		fmt.Fprintf(out, "  and %d more\n", len(others)-listedOthers)
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ func (f *fields) readEnvironment(environ, reserved []string) {
 				known = append(known, l.env())
 			}
 			slices.Sort(known)
-			f.faults.bad("", "%s: no setting has this variable%s", name, suggest(name, known))
+			f.faults.bad("", "%s: no setting has this variable%s", name, Suggest(name, known))
 			continue
 		}
 		if text == "" {

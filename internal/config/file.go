@@ -125,7 +125,7 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 		if m, ok := v.Addr().Interface().(Mover); ok && w.moved(path, m.Moved(), key, value) {
 			return
 		}
-		w.fault("", key, "unknown key %q%s", join(path, key.Value), suggest(key.Value, known))
+		w.fault("", key, "unknown key %q%s", join(path, key.Value), Suggest(key.Value, known))
 	})
 }
 

@@ -2,9 +2,9 @@ package config
 
 import "fmt"
 
-// suggest ends an error about a name that is not known with the nearest one
+// Suggest ends an error about a name that is not known with the nearest one
 // that is; with nothing when none is near.
-func suggest(name string, known []string) string {
+func Suggest(name string, known []string) string {
 	best, distance := "", len(name)/2+1
 	for _, k := range known {
 		if d := edits(name, k); d < distance {

@@ -4,56 +4,86 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
 // forget takes a key out of a second: its load is that of a key which no list has. It
-// also takes the key out of the sort keys of others. It reports whether it was there.
-// Totals stay, and the bounds of other keys.
-func forget(w *sketch.Window, key sample.Key) (was bool) {
+// also takes the key out of the sort keys, callers and attributes of others. It reports
+// whether it was there. Totals stay, and the bounds of other keys.
+func (keys *Keys) forget(w *sketch.Window) (was bool) {
 	kept := make([]sketch.KeyLoad, 0, len(w.Keys))
 	for _, k := range w.Keys {
-		if named(k.Key, k.Cut, key) {
+		if keys.is(k.Key, k.Cut) {
 			high := k.High()
 			w.Unseen = sketch.Load{Read: max(w.Unseen.Read, high.Read), Write: max(w.Unseen.Write, high.Write)}
 			was = true
 			continue
 		}
-		if e, changed := without(k.Evidence, key.Text); changed {
-			k.Evidence, was = e, true
-		}
+		e, changed := keys.without(k.Evidence)
+		r, resent := keys.withoutCallers(k.Retries)
+		k.Evidence, k.Retries = e, r
+		was = was || changed || resent
 		kept = append(kept, k)
 	}
 	w.Keys = kept
-	return was
+	callers, changed := keys.withoutEntries(w.Callers)
+	w.Callers = callers
+	return was || changed
 }
 
-// named reports whether what is kept of a key, which may be its beginning alone, may be
-// this one.
-func named(kept sample.Key, cut bool, key sample.Key) bool {
-	return kept == key || cut && kept.Type == key.Type && strings.HasPrefix(key.Text, kept.Text)
-}
-
-// without returns evidence without the items of a sort key, and their places.
-func without(e *sketch.Evidence, text string) (*sketch.Evidence, bool) {
+// without returns evidence without the key as a sort key, with the places of its items,
+// as a caller and as an attribute.
+func (keys *Keys) without(e *sketch.Evidence) (*sketch.Evidence, bool) {
 	if e == nil {
 		return nil, false
 	}
-	kept := *e
-	kept.Items.Entries = slices.DeleteFunc(slices.Clone(e.Items.Entries), func(entry sketch.Entry) bool {
-		if !beginning(entry.Text, text) {
-			return false
-		}
-		kept.Items.Missing = max(kept.Items.Missing, entry.Weight+e.Items.Missing)
-		return true
-	})
-	kept.Places = slices.DeleteFunc(slices.Clone(e.Places), func(p sketch.Place) bool { return beginning(p.Order, text) })
-	return &kept, len(kept.Items.Entries) < len(e.Items.Entries) || len(kept.Places) < len(e.Places)
+	kept, was := *e, false
+	for _, top := range []*sketch.Top{&kept.Items, &kept.Callers, &kept.Attributes} {
+		var in bool
+		*top, in = keys.withoutEntries(*top)
+		was = was || in
+	}
+	kept.Places = slices.DeleteFunc(slices.Clone(e.Places), func(p sketch.Place) bool { return keys.place(p.Order) })
+	return &kept, was || len(kept.Places) < len(e.Places)
 }
 
-// beginning reports whether what is kept of a text may be this one, of which the end is
-// cut off when it is long.
-func beginning(kept, text string) bool {
-	return kept == text || len(kept) >= sketch.EntryText && strings.HasPrefix(text, kept)
+// withoutEntries returns a Top without the key: it is one of the texts that the Top does
+// not list.
+func (keys *Keys) withoutEntries(t sketch.Top) (sketch.Top, bool) {
+	kept := sketch.Top{Missing: t.Missing}
+	kept.Entries = slices.DeleteFunc(slices.Clone(t.Entries), func(entry sketch.Entry) bool {
+		if !keys.entry(entry.Text) {
+			return false
+		}
+		kept.Missing = max(kept.Missing, entry.Weight+t.Missing)
+		return true
+	})
+	return kept, len(kept.Entries) < len(t.Entries)
+}
+
+// withoutCallers returns how a key's calls were sent without the key as a caller, whose
+// calls are among the others'.
+func (keys *Keys) withoutCallers(r *sketch.Retries) (*sketch.Retries, bool) {
+	if r == nil {
+		return nil, false
+	}
+	kept := *r
+	kept.Callers = slices.DeleteFunc(slices.Clone(r.Callers), func(c sketch.CallerRetries) bool { return keys.entry(c.Text) })
+	return &kept, len(kept.Callers) < len(r.Callers)
+}
+
+// entry reports whether what is kept of a text may be the key: the end of a long text is
+// cut off.
+func (keys *Keys) entry(kept string) bool { return keys.text(kept, len(kept) >= sketch.EntryText) }
+
+// place reports whether a place may be the key's, whose bytes there are as DynamoDB
+// sorts.
+func (keys *Keys) place(order string) bool {
+	for _, key := range keys.keys {
+		own := string(key.AppendOrder(nil))
+		if order == own || len(order) >= sketch.EntryText && strings.HasPrefix(own, order) {
+			return true
+		}
+	}
+	return keys.entry(order)
 }

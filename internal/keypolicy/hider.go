@@ -120,6 +120,27 @@ func (h *Hider) Hide(r *sample.Record) {
 // secret, in requests near a date in it and in others; each once. A key that nothing
 // hides stands for itself.
 func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) {
+	return h.hashes(table, k, func(p *Policy, secret int, at int64) []sample.Key {
+		return []sample.Key{h.keyWith(p, secret, k, at)}
+	})
+}
+
+// Everywhere returns how a value stands in what was collected of a table, whether it is a
+// key, a caller or another attribute: see [Hider.Hashes].
+func (h *Hider) Everywhere(table sample.Target, k sample.Key) ([]sample.Key, error) {
+	return h.hashes(table, k, func(p *Policy, secret int, at int64) []sample.Key {
+		component := *p // behind another one, none of its beginning is kept
+		component.Mode = HMAC
+		return []sample.Key{
+			h.keyWith(p, secret, k, at),
+			h.keyWith(&component, secret, k, at),
+			sample.KeyString(h.textWith(p, secret, kindCaller, k.Text, at)),
+			sample.KeyString(h.textWith(p, secret, kindAttribute, k.Text, at)),
+		}
+	})
+}
+
+func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, secret int, at int64) []sample.Key) ([]sample.Key, error) {
 	p := h.policy(table)
 	switch {
 	case p.Mode == None:
@@ -137,10 +158,11 @@ func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) 
 	}
 	for i := range h.secrets {
 		for _, time := range times {
-			hidden := h.keyWith(&p, i, k, time)
-			if !seen[hidden] {
-				seen[hidden] = true
-				all = append(all, hidden)
+			for _, hidden := range hide(&p, i, time) {
+				if !seen[hidden] {
+					seen[hidden] = true
+					all = append(all, hidden)
+				}
 			}
 		}
 	}

@@ -149,6 +149,27 @@ func TestEverythingOfARecord(t *testing.T) {
 	}
 }
 
+// TestEverywhere: each form of a value in a record is found, also behind another component.
+func TestEverywhere(t *testing.T) {
+	t.Parallel()
+	const value = "smith"
+	for _, p := range []keypolicy.Policy{{Mode: keypolicy.HMAC}, {Mode: keypolicy.Prefix, Keep: 3}} {
+		h := hider(t, p)
+		r := sample.Record{Table: "orders", PK: sample.KeyString(value), SK: sample.KeyString("open#" + value), Caller: value, Attrs: map[string]string{"name": value}, Time: noon.UnixMilli()}
+		h.Hide(&r)
+		all, err := h.Everywhere(sample.Target{Table: "orders"}, sample.KeyString(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, behind, _ := strings.Cut(r.SK.Text, "#")
+		for _, text := range []string{r.PK.Text, behind, r.Caller, r.Attrs["name"]} {
+			if !slices.Contains(all, sample.KeyString(text)) {
+				t.Errorf("%s: %s is none of %v", p.Mode, text, all)
+			}
+		}
+	}
+}
+
 // TestRollingKeysStillRoll: the pattern of a key that is named after a time is found in
 // the hidden key, too, in each form that the verdict knows.
 func TestRollingKeysStillRoll(t *testing.T) {

@@ -348,7 +348,7 @@ func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
 	g := enter(t, s, grouped(t, "table"), &probe{Store: s})
 	g.play(heated(0, 10, harmful("alpha", "beta")), later(time.Minute), cooled(40))
 	keys := []sample.Key{sample.KeyString("alpha")}
-	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: table}, Keys: keys, Eraser: erase.Key(keys), Who: "ada"})
+	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: table}, Eraser: erase.New(keys, erase.Options{}), Who: "ada"})
 	must(t, err)
 	g.play(restart, cooled(200), later(time.Hour))
 	if all := told(t, s); len(all) == 0 || all[len(all)-1] != "resolved critical !beta" {

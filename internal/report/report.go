@@ -76,9 +76,6 @@ type Store interface {
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 }
 
-// leaseName is the lease that the judges share.
-const leaseName = "judge"
-
 // Judge is the reporter's judge.
 type Judge struct {
 	measures
@@ -144,7 +141,7 @@ func (j *Judge) judge(ctx context.Context) error {
 // go on with, nil when there is none.
 func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	if t == nil {
-		lease, leads, err := j.store.AcquireLease(ctx, leaseName, j.holder, j.config.Lease)
+		lease, leads, err := j.store.AcquireLease(ctx, store.JudgeLease, j.holder, j.config.Lease)
 		if err != nil || !leads {
 			return nil, err
 		}

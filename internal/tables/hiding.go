@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/internal/config"
 	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
 )
 
 // Hashing is the secret of hidden keys, in the settings of what hides them.
@@ -66,6 +67,16 @@ func (t Tables) Named(table sample.Target) []sample.Target {
 		}
 	}
 	return all
+}
+
+// Suffixes returns the forms in which the policies of a table number key shards.
+func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
+	for _, of := range s.Tables.Named(table) {
+		if form := s.policyOf(of).hiding().Shards; form != nil {
+			forms = append(forms, *form)
+		}
+	}
+	return forms
 }
 
 // hiding returns the policy as keypolicy takes it.

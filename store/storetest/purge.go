@@ -15,8 +15,10 @@ import (
 
 var purging = []obligation{
 	{"a purged key is in no table, and its table alone is touched", purged},
-	{"a purge that fails changes nothing", purgeFails},
+	{"a purge that fails gives the lease back, and is finished by another", purgeFails},
 	{"a purge ends the judge's lease", purgeEndsLease},
+	{"nobody judges during a purge", purgeHoldsLease},
+	{"a purge that lost the lease stops", purgeLosesLease},
 	{"old entries of the audit are pruned", auditPruned},
 }
 
@@ -25,6 +27,8 @@ type eraser struct {
 	key  string
 	fail bool
 }
+
+func (e eraser) Is(k sample.Key) bool { return k.Text == e.key }
 
 func (e eraser) Window(body []byte) ([]byte, bool, error) {
 	if e.fail {
@@ -55,7 +59,7 @@ const secretKey = "user#canary"
 func purge(s *store.Store, t *testing.T, fail bool) (store.Erased, error) {
 	t.Helper()
 	return s.PurgeKey(t.Context(), store.Purge{
-		Table: sample.Target{Table: "orders"}, Keys: []sample.Key{sample.KeyString(secretKey)}, Eraser: eraser{secretKey, fail}, Who: "ops@host",
+		Table: sample.Target{Table: "orders"}, Eraser: eraser{secretKey, fail}, Who: "ops@host",
 	})
 }
 
@@ -159,14 +163,17 @@ func purged(t *testing.T, s *store.Store) {
 	equal(t, "a silence's reason", value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
 
 	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
-	if len(entries) != 2 { // and the silence's
+	if len(entries) != 3 { // and the silence's
 		t.Fatalf("the audit is %+v", entries)
 	}
-	entries = entries[:1]
-	near(t, "the entry", entries[0].At)
-	entries[0].At = time.Time{}
+	entries = entries[:2]
+	for i := range entries {
+		near(t, "the entry", entries[i].At)
+		entries[i].At = time.Time{}
+	}
 	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
-		Detail: `{"findings":1,"incidents":1,"notifications":2,"peaks":1,"windows":1,"rollups":2,"deltas":1,"documents":5}`}})
+		Detail: `{"findings":1,"incidents":1,"notifications":2,"peaks":1,"windows":1,"rollups":2,"deltas":1,"documents":5}`},
+		{Who: "ops@host", Action: "begin to purge a key", About: "orders"}})
 	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
 }
 
@@ -175,9 +182,10 @@ func purgeFails(t *testing.T, s *store.Store) {
 	if _, err := purge(s, t, true); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("a purge that cannot read a window: %v", err)
 	}
-	equal(t, "findings", len(value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))), 3)
-	equal(t, "notifications", len(due(t, s, "r")) > 0, true)
-	equal(t, "the audit, beside the silence", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 1)
+	equal(t, "the audit, beside the silence", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 2)
+	lead(t, s, "reporter")
+	equal(t, "seconds that are left to another", value[store.Erased](t)(purge(s, t, false)).Windows, int64(1))
+	equal(t, "nothing is left to a third", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
 }
 
 func purgeEndsLease(t *testing.T, s *store.Store) {
@@ -194,11 +202,38 @@ func purgeEndsLease(t *testing.T, s *store.Store) {
 	must(t, s.Judge(t.Context(), taken, store.Judgement{}))
 }
 
+func purgeHoldsLease(t *testing.T, s *store.Store) {
+	fill(t, s)
+	seen := 0
+	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Eraser: eraser{key: secretKey}, Progress: func(string, int) {
+		seen++
+		_, leads, err := s.AcquireLease(t.Context(), store.JudgeLease, "reporter", time.Minute)
+		must(t, err)
+		equal(t, "a judge leads meanwhile", leads, false)
+	}})
+	must(t, err)
+	equal(t, "progress was reported", seen > 5, true)
+	lead(t, s, "reporter")
+}
+
+func purgeLosesLease(t *testing.T, s *store.Store) {
+	fill(t, s)
+	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Eraser: eraser{key: secretKey}, Progress: func(of string, _ int) {
+		if of == "windows" { // as another purge does
+			value[store.Erased](t)(purge(s, t, false))
+		}
+	}})
+	if !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("a purge beside another: %v, want %v", err, store.ErrLeaseLost)
+	}
+	lead(t, s, "reporter")
+}
+
 func auditPruned(t *testing.T, s *store.Store) {
 	fill(t, s)
 	value[store.Erased](t)(purge(s, t, false))
 	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{}))
-	equal(t, "kept", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 2)
+	equal(t, "kept", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 3)
 	time.Sleep(5 * soon)
 	value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{Audit: time.Millisecond}))
 	equal(t, "pruned", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 0)

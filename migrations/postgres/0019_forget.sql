@@ -1,0 +1,16 @@
+-- +goose Up
+
+-- Statistics hold the most frequent values of a column: keys, which a purge of the tables
+-- would leave in pg_statistic.
+ALTER TABLE deltas ALTER COLUMN body SET STATISTICS 0;
+ALTER TABLE windows ALTER COLUMN body SET STATISTICS 0;
+ALTER TABLE rollups ALTER COLUMN body SET STATISTICS 0;
+ALTER TABLE hourly_peaks ALTER COLUMN key_text SET STATISTICS 0;
+ALTER TABLE findings ALTER COLUMN key_text SET STATISTICS 0, ALTER COLUMN document SET STATISTICS 0;
+ALTER TABLE finding_history ALTER COLUMN note SET STATISTICS 0;
+ALTER TABLE incidents ALTER COLUMN document SET STATISTICS 0;
+ALTER TABLE incident_history ALTER COLUMN note SET STATISTICS 0;
+ALTER TABLE table_views ALTER COLUMN document SET STATISTICS 0;
+ALTER TABLE notifications ALTER COLUMN payload SET STATISTICS 0, ALTER COLUMN last_error SET STATISTICS 0;
+ALTER TABLE reports ALTER COLUMN document SET STATISTICS 0, ALTER COLUMN summary SET STATISTICS 0;
+ALTER TABLE silences ALTER COLUMN reason SET STATISTICS 0;

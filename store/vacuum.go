@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/retry"
+)
+
+// keyTables are the tables that keys may be in.
+const keyTables = "deltas, windows, rollups, hourly_peaks, findings, finding_history, incidents, incident_history, table_views, notifications, reports, silences"
+
+// ErrNotOwner: only who owns the tables may rewrite them. The error says what to run.
+var ErrNotOwner = errors.New("this role does not own the tables")
+
+// checkpointTimeout is for how long Vacuum waits for readers of SQLite's log.
+const checkpointTimeout = 30 * time.Second
+
+// Vacuum writes the tables that keys may be in again, so that nothing of deleted rows is
+// left in the database's files. Postgres locks each table meanwhile, SQLite the database
+// for writers. It reaches neither Postgres' write-ahead log nor backups, and of Postgres
+// nothing that a transaction from before it may still read.
+func (s *Store) Vacuum(ctx context.Context) error {
+	if s.pool == nil {
+		return wrap(ctx, "vacuum", s.vacuumSQLite(ctx))
+	}
+	return wrap(ctx, "vacuum", s.vacuumPostgres(ctx))
+}
+
+func (s *Store) vacuumPostgres(ctx context.Context) error {
+	statement := "VACUUM (FULL, ANALYZE) " + keyTables
+	var owner bool
+	// Without the right Postgres warns, and passes the table over.
+	err := s.write.QueryRowContext(ctx, `
+		SELECT bool_and(pg_has_role(c.relowner, 'USAGE')) FROM pg_class AS c
+		WHERE c.oid IN (SELECT to_regclass(name) FROM unnest(string_to_array($1, ', ')) AS name)`, keyTables).Scan(&owner)
+	if err != nil {
+		return err
+	}
+	if !owner {
+		return fmt.Errorf("%w: run %q as their owner, such as keyheat_migrator", ErrNotOwner, statement)
+	}
+	_, err = s.write.ExecContext(ctx, statement)
+	return err
+}
+
+func (s *Store) vacuumSQLite(ctx context.Context) error {
+	if err := repeat(ctx, func() error { _, err := s.write.ExecContext(ctx, "VACUUM"); return err }); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(checkpointTimeout); ; retry.Pause(ctx, 100*time.Millisecond) {
+		var blocked bool
+		var inLog, copied int
+		err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &inLog, &copied)
+		switch {
+		case err != nil:
+			return err
+		case !blocked:
+			return nil
+		case ctx.Err() != nil || time.Now().After(deadline):
+			return fmt.Errorf("%w: somebody reads the old pages of %s-wal: stop the daemons and vacuum again", ErrUnavailable, s.path)
+		}
+	}
+}
