@@ -120,12 +120,61 @@ func TestRolesSuffice(t *testing.T) {
 			refused(t, as(t, server, role), statement)
 		}
 	}
+	for _, role := range []string{"migrator", "collector", "reporter", "reader"} {
+		url := as(t, server, "keyheat_"+role)
+		for _, statement := range []string{
+			`SELECT lo_create(0)`, `SELECT lo_creat(-1)`, `SELECT lo_from_bytea(0, 'x')`, `SELECT lo_import('/etc/hostname')`, `SELECT lo_export(1, '/tmp/x')`,
+			`SELECT lo_put(1, 0, 'x')`, `SELECT lo_get(1)`, `SELECT lo_open(1, 131072)`, `SELECT lo_unlink(1)`,
+			`CREATE SCHEMA mine`, `CREATE EXTENSION pg_trgm`, `SELECT pg_read_file('/etc/hostname')`,
+		} {
+			refused(t, url, statement)
+		}
+		if role != "migrator" {
+			refused(t, url, `CREATE TEMPORARY TABLE mine (n INTEGER)`)
+			refused(t, url, `CREATE FUNCTION mine() RETURNS INTEGER LANGUAGE SQL AS 'SELECT 1'`)
+			refused(t, url, `ALTER TABLE audit DISABLE ROW LEVEL SECURITY`)
+		}
+		allowed(t, url, `SELECT pg_notify('keyheat', '')`)
+	}
+	auditKeepsTheYoung(t, owner, as(t, server, "keyheat_reporter"))
+	for range 2 {
+		if entries, err := reader.Audit(t.Context(), 0); err != nil || len(entries) == 0 {
+			t.Errorf("the reader sees %+v in the audit, %v", entries, err)
+		}
+		roles(t, owner) // what it revokes stays revoked
+	}
+
 	_, err = owner.Exec(t.Context(), `CREATE ROLE stranger LOGIN PASSWORD 'test'`)
 	must(t, err)
 	if stranger, err := pgx.Connect(t.Context(), as(t, server, "stranger")); err == nil {
 		stranger.Close(t.Context())
 		t.Error("another role of the server connects")
 	}
+}
+
+// auditKeepsTheYoung has the reporter delete the audit: of the young entries none goes,
+// also where the settings say that they are not kept, and none is written as an old one.
+func auditKeepsTheYoung(t *testing.T, owner *pgx.Conn, reporter string) {
+	t.Helper()
+	entries := func() (n int) {
+		must(t, owner.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&n))
+		return n
+	}
+	_, err := owner.Exec(t.Context(), `INSERT INTO audit (at, who, action, about, detail) VALUES (now() - INTERVAL '3 years', 'ada', 'old', '', ''), (now() - INTERVAL '360 days', 'ada', 'young', '', '')`)
+	must(t, err)
+	before := entries()
+	st, err := store.Open(t.Context(), reporter, store.Options{})
+	must(t, err)
+	defer st.Close()
+	_, err = st.Prune(t.Context(), store.Retention{Audit: time.Nanosecond})
+	must(t, err)
+	if n := entries(); n != before-1 {
+		t.Errorf("of %d entries %d are left, want all but the old one", before, n)
+	}
+	refused(t, reporter, `INSERT INTO audit (at, who, action, about, detail) VALUES (now() - INTERVAL '3 years', '', '', '', '')`)
+	refused(t, reporter, `UPDATE audit SET at = '2001-01-01'`)
+	refused(t, reporter, `TRUNCATE audit`)
+	allowed(t, reporter, `INSERT INTO audit (at, who, action, about, detail) VALUES (now(), '', '', '', '')`)
 }
 
 // attempt runs a statement in a transaction that is rolled back.

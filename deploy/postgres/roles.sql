@@ -56,11 +56,41 @@ GRANT SELECT, INSERT, UPDATE ON writers, shards, streams, targets, table_facts, 
 GRANT SELECT, INSERT ON bad_excerpts, gaps TO keyheat_collector;
 GRANT INSERT ON deltas TO keyheat_collector;
 
--- A reporter judges, tells, prunes and purges. What was changed by hand it cannot change
--- in the audit.
+-- A reporter judges, tells, prunes and purges. It cannot change what the audit says was
+-- changed by hand, and deletes nothing of it that is younger than a year.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO keyheat_reporter;
 REVOKE INSERT, UPDATE, DELETE ON installation, goose_db_version, keyheat_totals FROM keyheat_reporter;
 REVOKE UPDATE ON audit FROM keyheat_reporter;
+ALTER TABLE audit ENABLE ROW LEVEL SECURITY; -- not for its owner
+DROP POLICY IF EXISTS audit_read ON audit;
+DROP POLICY IF EXISTS audit_write ON audit;
+DROP POLICY IF EXISTS audit_prune ON audit;
+CREATE POLICY audit_read ON audit FOR SELECT USING (true);
+-- An entry of another time could be pruned at once.
+CREATE POLICY audit_write ON audit FOR INSERT TO keyheat_reporter
+    WITH CHECK (at > (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '1 hour');
+CREATE POLICY audit_prune ON audit FOR DELETE TO keyheat_reporter
+    USING (at < (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '365 days');
 
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO keyheat_reader;
 REVOKE ALL ON installation, notifications FROM keyheat_reader;
+
+-- Large objects would be a place for data that no retention and no purge knows. pg_notify
+-- stays: collectors wake the judge with it. The list is the server's own, since versions
+-- differ; it needs a superuser.
+DO $$
+DECLARE
+    f RECORD;
+BEGIN
+    FOR f IN
+        SELECT p.oid::regprocedure AS name FROM pg_proc AS p
+        WHERE p.pronamespace = 'pg_catalog'::regnamespace
+            AND p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_import', 'lo_export', 'lo_open', 'lo_put', 'lo_get',
+                'lo_unlink', 'lo_truncate', 'lo_truncate64', 'lowrite', 'loread')
+    LOOP
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC, keyheat_migrator, keyheat_collector, keyheat_reporter, keyheat_reader', f.name);
+    END LOOP;
+EXCEPTION
+    WHEN insufficient_privilege THEN
+        RAISE WARNING 'only a superuser can revoke the functions of large objects';
+END $$;
