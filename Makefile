@@ -123,8 +123,13 @@ month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print 
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test ./internal/web -run 'TestMonth$$' -count=1 -v -timeout 5h -args -month.tables=100 -month.days=30 -month.requests=200
 
+.PHONY: purge
+purge: ## Collect a day, purge a key of it, and look for the key in every file of the database
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test ./cmd/reporter -run 'TestPurgeForgets$$' -count=1 -v -timeout 60m -args -reporter.purgehours=24
+
 .PHONY: night
-night: faults failover latency e2e-full eval bench month ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults failover latency e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

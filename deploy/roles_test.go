@@ -136,6 +136,8 @@ func TestRolesSuffice(t *testing.T) {
 		}
 		allowed(t, url, `SELECT pg_notify('keyheat', '')`)
 	}
+	vacuumed(t, as(t, server, "keyheat_migrator"), nil)
+	vacuumed(t, as(t, server, "keyheat_reporter"), store.ErrNotOwner)
 	auditKeepsTheYoung(t, owner, as(t, server, "keyheat_reporter"))
 	for range 2 {
 		if entries, err := reader.Audit(t.Context(), 0); err != nil || len(entries) == 0 {
@@ -149,6 +151,17 @@ func TestRolesSuffice(t *testing.T) {
 	if stranger, err := pgx.Connect(t.Context(), as(t, server, "stranger")); err == nil {
 		stranger.Close(t.Context())
 		t.Error("another role of the server connects")
+	}
+}
+
+// vacuumed writes the tables again, as a purge does at its end.
+func vacuumed(t *testing.T, database string, want error) {
+	t.Helper()
+	st, err := store.Open(t.Context(), database, store.Options{})
+	must(t, err)
+	defer st.Close()
+	if err := st.Vacuum(t.Context()); !errors.Is(err, want) {
+		t.Errorf("Vacuum: %v, want %v", err, want)
 	}
 }
 

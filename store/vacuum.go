@@ -12,7 +12,8 @@ import (
 // keyTables are the tables that keys may be in.
 const keyTables = "deltas, windows, rollups, hourly_peaks, findings, finding_history, incidents, incident_history, table_views, notifications, reports, silences"
 
-// ErrNotOwner: only who owns the tables may rewrite them. The error says what to run.
+// ErrNotOwner means that only the owner of the tables may write them again. The error has
+// the statement to run.
 var ErrNotOwner = errors.New("this role does not own the tables")
 
 // checkpointTimeout is for how long Vacuum waits for readers of SQLite's log.

@@ -3,9 +3,10 @@
 -- repeated. Then give each role a password (\password keyheat_collector) or a
 -- certificate, and each program the URL with its own role:
 --
---   keyheat_migrator   reporter migrate, the only one that changes the schema
+--   keyheat_migrator   reporter migrate, the only one that changes the schema, and
+--                      reporter keys purge, which writes its tables again
 --   keyheat_collector  collector run
---   keyheat_reporter   reporter serve, reporter silences, reporter keys purge
+--   keyheat_reporter   reporter serve, reporter silences, reporter keys purge --vacuum=false
 --   keyheat_reader     reporter report, and people with queries: reads, and has
 --                      neither the seed of hashes nor what is sent to receivers
 
