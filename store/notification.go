@@ -15,7 +15,8 @@ const (
 	Dead = "dead"
 	// Cancelled is one of an incident that ended before anything was sent of it.
 	Cancelled = "cancelled"
-	// Summarised is one of many that went out as one message.
+	// Summarised is one of many that went out as one message, or went into another
+	// message of its incident.
 	Summarised = "summarised"
 )
 

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// DueNotifications returns what a route has to deliver now, the oldest first.
-// On one route an incident's later notification is not due before its earlier
-// one is delivered or dead: a receiver never gets the end before the
-// beginning.
+// DueNotifications returns what a route has to deliver now: the least often attempted
+// first, so that one which always fails keeps no other back, then the oldest. Nothing is
+// due before the receiver's next attempt. On one route an incident's later notification
+// is not due before its earlier one is delivered or dead: a receiver never gets the end
+// before the beginning.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
 	var due []Notification
 	err := s.snapshot(ctx, "read due notifications", func(t *tx) (err error) {
@@ -25,22 +26,25 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 						AND earlier.fallback AND earlier.ordinal <= n.ordinal)
 			FROM notifications AS n
 			WHERE route = $1 AND state = 'pending' AND next_attempt <= $2
+				AND NOT EXISTS (SELECT 1 FROM receivers AS r WHERE r.route = $1 AND r.next_attempt > $2)
 				AND NOT EXISTS (
 					SELECT 1 FROM notifications AS earlier
 					WHERE earlier.route = n.route
 						AND (n.incident <> '' AND earlier.incident = n.incident
 							OR earlier.incident = '' AND earlier.fingerprint = n.fingerprint)
 						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
-			ORDER BY ordinal LIMIT $3`, route, t.now, limit(most))
+			ORDER BY attempts, ordinal LIMIT $3`, route, t.now, limit(most))
 		return err
 	})
 	return due, err
 }
 
 // MarkSending notes that an attempt begins, which may arrive whatever becomes of this
-// process. It fails with ErrNotFound when none is pending under this id.
-func (s *Store) MarkSending(ctx context.Context, id string) error {
-	return s.setNotification(ctx, id, `UPDATE notifications SET reached = TRUE WHERE id = $1 AND state = 'pending'`)
+// process, and what it sends. It fails with ErrNotFound when none is pending under this
+// id.
+func (s *Store) MarkSending(ctx context.Context, id string, payload []byte) error {
+	return s.setNotification(ctx, id, `
+		UPDATE notifications SET reached = TRUE, payload = $2 WHERE id = $1 AND state = 'pending'`, present(payload))
 }
 
 // MarkDelivered notes that a notification arrived, and what the receiver calls the
@@ -54,7 +58,7 @@ func (s *Store) MarkDelivered(ctx context.Context, id, receipt string) error {
 
 // Failure is what is noted of a failed attempt.
 type Failure struct {
-	// Next is when to try again.
+	// Next is when to try again; as soon as the receiver is when zero.
 	Next  time.Time
 	Cause string
 	// Refused reports that the receiver rejected it. Unreached reports that neither
@@ -80,6 +84,18 @@ func (s *Store) MarkDead(ctx context.Context, id, cause string) error {
 	return s.setNotification(ctx, id, `
 		UPDATE notifications SET state = 'dead', attempts = attempts + 1, last_error = $2
 		WHERE id = $1 AND state = 'pending'`, clean(cause))
+}
+
+// MarkAllDead gives up a route's pending notifications that were made before a time, and
+// returns how many these are.
+func (s *Store) MarkAllDead(ctx context.Context, route string, before time.Time, cause string) (n int64, err error) {
+	err = s.change(ctx, "give notifications up", func(t *tx) (err error) {
+		n, err = t.exec(ctx, `
+			UPDATE notifications SET state = 'dead', last_error = $3
+			WHERE route = $1 AND state = 'pending' AND created <= $2`, route, utc(before), clean(cause))
+		return err
+	})
+	return n, err
 }
 
 func (s *Store) setNotification(ctx context.Context, id, update string, args ...any) error {
@@ -122,6 +138,48 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 							AND before.ordinal > notifications.ordinal AND before.ordinal < over.ordinal))`, route)
 		return err
 	})
+}
+
+// Collapse leaves of a route's pending notifications of one incident what the receiver
+// still has to learn: updates go into the earliest one that has certainly not arrived,
+// which takes the newest payload, and none is told before an end that waits too.
+func (s *Store) Collapse(ctx context.Context, route string) error {
+	return s.change(ctx, "collapse notifications", func(t *tx) error {
+		n, err := t.exec(ctx, `
+			UPDATE notifications SET state = 'summarised'
+			WHERE route = $1 AND state = 'pending' AND event = 'updated' AND NOT reached AND incident <> '' AND (
+				EXISTS (
+					SELECT 1 FROM notifications AS over
+					WHERE over.route = notifications.route AND over.incident = notifications.incident AND over.ordinal > notifications.ordinal
+						AND over.state = 'pending' AND over.event = 'resolved')
+				OR EXISTS (
+					SELECT 1 FROM notifications AS earlier
+					WHERE earlier.route = notifications.route AND earlier.incident = notifications.incident AND earlier.ordinal < notifications.ordinal
+						AND earlier.state = 'pending' AND earlier.event <> 'resolved' AND NOT earlier.reached))`, route)
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.run(ctx, `
+			UPDATE notifications SET payload = COALESCE((
+				SELECT later.payload FROM notifications AS later
+				WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
+					AND later.event = 'updated' AND later.state = 'summarised'
+				ORDER BY later.ordinal DESC LIMIT 1), payload)
+			WHERE route = $1 AND state = 'pending' AND event <> 'resolved' AND NOT reached AND incident <> ''`, route)
+	})
+}
+
+// NotFallenBack returns a route's pending notifications, the oldest first, that have not
+// gone to another route and should: they were made before a time, or an earlier one of
+// their incident went there.
+func (s *Store) NotFallenBack(ctx context.Context, route string, before time.Time) ([]Notification, error) {
+	return list(ctx, s, "read waiting notifications", (*Notification).fields, `
+		SELECT `+notificationColumns+` FROM notifications AS n
+		WHERE route = $1 AND state = 'pending' AND NOT fallback AND (created <= $2 OR EXISTS (
+			SELECT 1 FROM notifications AS earlier
+			WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
+				AND earlier.fallback AND earlier.ordinal < n.ordinal))
+		ORDER BY ordinal LIMIT $3`, route, utc(before), limit(0))
 }
 
 // FallBack copies a notification to another route, once, under the given id.
@@ -182,12 +240,17 @@ func (s *Store) RecentNotifications(ctx context.Context, q NotificationQuery) ([
 }
 
 // RetryNotification makes a notification due that is dead, or waits for its next
-// attempt. It fails with ErrNotFound for any other.
+// attempt, and its receiver too. It fails with ErrNotFound for any other.
 func (s *Store) RetryNotification(ctx context.Context, id string) error {
 	return s.change(ctx, "retry notification "+id, func(t *tx) error {
-		return t.execFound(ctx, `
+		err := t.execFound(ctx, `
 			UPDATE notifications SET state = 'pending', created = $2, next_attempt = $2, refusals = 0
 			WHERE id = $1 AND state IN ('pending', 'dead')`, id, t.now)
+		if err != nil {
+			return err
+		}
+		return t.run(ctx, `
+			UPDATE receivers SET next_attempt = $2 WHERE route = (SELECT route FROM notifications WHERE id = $1)`, id, t.now)
 	})
 }
 

@@ -5,11 +5,21 @@
 // # What a receiver may rely on
 //
 // Every notification arrives at least once: after a crash, a timeout or a lost
-// response it is sent again, with the same id and the same body, so that a
-// receiver recognises a repetition by the header webhook-id. Notifications of
-// one finding arrive in their order; those of different findings may overtake
-// each other. A receiver that is unavailable is retried after growing
-// pauses, which are kept in the outbox and so outlive this process.
+// response it is sent again with the same id, so that a receiver recognises a
+// repetition by the header webhook-id. A repetition within a minute has the same body; a
+// later one has the incident's newest state. Notifications of one incident arrive in
+// their order; those of different incidents may overtake each other.
+//
+// # A receiver that fails
+//
+// The pause after a failure belongs to the route, not to the notification: one
+// notification at a time tries the receiver again, after pauses that grow to
+// [Config.MaxPause], and its first success makes everything that waits due at once. Only
+// a notification that the receiver rejected has a pause of its own. How the receiver
+// answers is a row in the store, which all processes share and which outlives them.
+//
+// What waited longer than a minute says so, and is told as the incident is now: updates
+// that wait are merged into the first message that has not arrived.
 //
 // # Routes
 //
@@ -38,15 +48,27 @@ import (
 // Store is the outbox, as *store.Store implements it.
 type Store interface {
 	DueNotifications(ctx context.Context, route string, most int) ([]store.Notification, error)
-	MarkSending(ctx context.Context, id string) error
+	MarkSending(ctx context.Context, id string, payload []byte) error
 	MarkDelivered(ctx context.Context, id, receipt string) error
 	MarkFailed(ctx context.Context, id string, f store.Failure) error
 	MarkDead(ctx context.Context, id, cause string) error
+	MarkAllDead(ctx context.Context, route string, before time.Time, cause string) (int64, error)
 	MarkSummarised(ctx context.Context, ids []string) error
 	CancelUntold(ctx context.Context, route string) error
+	Collapse(ctx context.Context, route string) error
+	NotFallenBack(ctx context.Context, route string, before time.Time) ([]store.Notification, error)
 	FallBack(ctx context.Context, id, to, copied string) error
 	Ongoing(ctx context.Context, route string) ([]store.Notification, error)
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
+
+	// How the receiver answers.
+	Receiver(ctx context.Context, route string) (store.Receiver, error)
+	ReceiverSucceeded(ctx context.Context, route string) error
+	ReceiverFailed(ctx context.Context, route, cause string, pause time.Duration) error
+
+	// What late notifications are told with.
+	Incident(ctx context.Context, id string) (store.Incident, error)
+	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 }
 
 // most is how many notifications one pass takes.
@@ -66,6 +88,9 @@ type Route struct {
 	// repeated is when incidents that go on were last told again, of a receiver that
 	// forgets.
 	repeated time.Time
+	// receiver is what is stored of the receiver, read at looked and at each delivery.
+	receiver store.Receiver
+	looked   time.Time
 	// wake asks for a pass before the next poll.
 	wake chan struct{}
 	// outbox and target are what is wrong with the outbox and the receiver now.
@@ -96,7 +121,10 @@ func (r *Route) Run(ctx context.Context) error {
 		defer c.Close()
 	}
 	for ctx.Err() == nil {
-		err := r.pass(ctx)
+		err := r.look(ctx, time.Now())
+		if err == nil {
+			err = r.pass(ctx)
+		}
 		if err == nil {
 			err = r.repeat(ctx, time.Now())
 		}
@@ -131,9 +159,18 @@ func (r *Route) pass(ctx context.Context) error {
 		if err := r.store.CancelUntold(ctx, r.config.Route); err != nil {
 			return err
 		}
+		if err := r.store.Collapse(ctx, r.config.Route); err != nil {
+			return err
+		}
 		// Read once more: another may have delivered them before it was our turn.
 		if due, err = r.store.DueNotifications(ctx, r.config.Route, most); err != nil {
 			return err
+		}
+		if r.receiver, err = r.store.Receiver(ctx, r.config.Route); err != nil {
+			return err
+		}
+		if r.receiver.Failing() {
+			due = due[:min(len(due), 1)] // one is enough to learn whether it answers
 		}
 		if again, err := r.deliverAll(ctx, due); err != nil || !again {
 			return err
@@ -147,9 +184,9 @@ func (r *Route) lease(ctx context.Context) (bool, error) {
 	return mine, err
 }
 
-// deliverAll delivers a few notifications, and reports whether there may be more.
-// When the receiver cannot be reached the rest waits for the next pass, so that an
-// unavailable receiver is not tried a hundred times at once.
+// deliverAll delivers a few notifications, and reports whether there may be more. When
+// the receiver fails the rest waits for it, so that it is not tried a hundred times at
+// once.
 func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
 	for i, n := range due {
 		mine, err := r.lease(ctx)
@@ -159,8 +196,8 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 		if r.full(time.Now()) && n.Event == string(detect.EventFiring) {
 			return false, r.summarise(ctx, due[i:])
 		}
-		reached, err := r.deliver(ctx, n)
-		if err != nil || !reached {
+		answered, err := r.deliver(ctx, n)
+		if err != nil || !answered {
 			return false, err
 		}
 	}
@@ -169,11 +206,13 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 
 // notice returns what the receiver is given of a notification.
 func (r *Route) notice(n store.Notification) *notify.Notice {
-	return notify.NewNotice(n, r.config.Pages)
+	notice := notify.NewNotice(n, r.config.Pages)
+	notice.Delay = r.delay(n.Created, time.Now())
+	return notice
 }
 
-// attempt makes one attempt. One that ctx ended is none: it is made again after the
-// restart.
+// attempt makes one attempt, and notes how the receiver answered. One that ctx ended is
+// none: it is made again after the restart.
 func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response, error) {
 	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
@@ -182,13 +221,18 @@ func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response,
 	if ctx.Err() != nil {
 		return response, ctx.Err()
 	}
-	r.measures.seconds.Observe(time.Since(started).Seconds())
-	return response, nil
+	now := time.Now()
+	r.measures.seconds.Observe(now.Sub(started).Seconds())
+	return response, r.note(ctx, response, now)
 }
 
-// deliver makes one attempt to deliver a notification and records its outcome.
-func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool, err error) {
-	if err := r.store.MarkSending(ctx, n.ID); err != nil {
+// deliver makes one attempt to deliver a notification and records its outcome. It reports
+// whether the receiver answered, so that another notification is worth an attempt.
+func (r *Route) deliver(ctx context.Context, n store.Notification) (answered bool, err error) {
+	if err := r.refresh(ctx, &n); err != nil {
+		return false, err
+	}
+	if err := r.store.MarkSending(ctx, n.ID, n.Payload); err != nil {
 		return false, ignoreNotFound(err)
 	}
 	response, err := r.attempt(ctx, r.notice(n))
@@ -202,24 +246,25 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (reached bool
 	// First, so that a process which ends between the two does it again: of what is
 	// delivered or dead nobody would.
 	if r.fallsBack(n, v.outcome, now) {
-		err := r.store.FallBack(ctx, n.ID, r.config.Fallback, detect.CopiedID(n.ID, r.config.Fallback))
-		if ignoreNotFound(err) != nil {
+		if err := r.fallBack(ctx, n.ID); err != nil {
 			return false, err
 		}
 	}
 	switch v.outcome {
 	case delivered:
-		r.target.Heal(health.Whole)
 		r.told = append(r.told, now)
 		err = r.store.MarkDelivered(ctx, n.ID, response.Receipt)
 	case failed:
-		r.report(&r.target, v.cause)
 		err = r.store.MarkFailed(ctx, n.ID, store.Failure{Next: v.next, Cause: v.cause, Refused: response.Refused, Unreached: response.Unsent && !n.Reached})
 	case dead:
-		r.target.Heal(health.Whole) // no notification waits for it
 		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
-	return !response.Silent, ignoreNotFound(err)
+	return response.Err == nil || response.Refused, ignoreNotFound(err)
+}
+
+// fallBack gives a notification to the fallback too.
+func (r *Route) fallBack(ctx context.Context, id string) error {
+	return ignoreNotFound(r.store.FallBack(ctx, id, r.config.Fallback, detect.CopiedID(id, r.config.Fallback)))
 }
 
 // logAttempt logs what came of an attempt, with IDs alone: a key may be one that logs
@@ -260,13 +305,4 @@ func (r *Route) report(h *health.Status, cause string) {
 	if h.Fail(health.Whole, cause) {
 		r.logger.Warn("delivery fails; retrying", "cause", cause)
 	}
-}
-
-// Ready returns why the route is not ready; nothing when it is.
-func (r *Route) Ready() []string {
-	var reasons []string
-	for _, h := range []*health.Status{&r.outbox, &r.target} {
-		reasons = append(reasons, h.Reasons()...)
-	}
-	return reasons
 }

@@ -159,6 +159,16 @@ func kept(t *testing.T, s *store.Store, fingerprint string) []store.Notification
 	return all
 }
 
+// answers is how the receiver answers, as it is stored.
+func answers(t *testing.T, s *store.Store) store.Receiver {
+	t.Helper()
+	r, err := s.Receiver(context.WithoutCancel(t.Context()), alert.DefaultRoute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func events(calls []call) []string {
 	var all []string
 	for _, c := range calls {
@@ -173,7 +183,7 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 	r := receive(t, status(http.StatusNoContent))
 	c := quick(r.URL)
 	c.Receiver.Secret = secret
-	w := deliver(t, c, s, settled(t, s, "f"))
+	deliver(t, c, s, settled(t, s, "f"))
 	calls := r.seen()
 	if len(calls) != 1 {
 		t.Fatalf("%d calls, want 1", len(calls))
@@ -194,8 +204,8 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 	if got := calls[0].header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("content type %q", got)
 	}
-	if got := w.Ready(); got != nil {
-		t.Errorf("not ready: %v", got)
+	if got := answers(t, s); got.Failing() || got.Succeeded.IsZero() {
+		t.Errorf("the receiver is %+v", got)
 	}
 }
 
@@ -375,9 +385,9 @@ func TestTheReceiversWordsAreNotKept(t *testing.T) {
 	s := outbox(t, "n1 f firing")
 	r := receive(t, func(w http.ResponseWriter, _ int) { http.Error(w, echoed, http.StatusInternalServerError) })
 	var log bytes.Buffer
-	w := deliverLogged(t, quick(r.URL), s, &log, func() bool { return kept(t, s, "f")[0].Attempts > 0 })
+	deliverLogged(t, quick(r.URL), s, &log, func() bool { return kept(t, s, "f")[0].Attempts > 0 })
 	for where, text := range map[string]string{
-		"the store": kept(t, s, "f")[0].LastError, "readiness": strings.Join(w.Ready(), " "), "the log": log.String(),
+		"the store": kept(t, s, "f")[0].LastError, "the receiver's state": answers(t, s).LastError, "the log": log.String(),
 	} {
 		if strings.Contains(text, echoed) {
 			t.Errorf("%s says %q", where, text)
@@ -419,13 +429,10 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			})
 			c := quick(r.URL)
 			c.Refusals = 1
-			w := deliver(t, c, s, func() bool { return kept(t, s, "f")[0].Attempts == 1 })
-			n := kept(t, s, "f")[0]
-			if n.State != store.Pending || n.NextAttempt.Before(begun.Add(100*time.Second)) || time.Until(n.NextAttempt) > 3*time.Minute {
-				t.Errorf("%d, Retry-After %s at %s: %s, next at %s", code, asked, begun, n.State, n.NextAttempt)
-			}
-			if len(w.Ready()) != 1 {
-				t.Errorf("readiness says %v, want one sentence", w.Ready())
+			deliver(t, c, s, func() bool { return kept(t, s, "f")[0].Attempts == 1 })
+			n, to := kept(t, s, "f")[0], answers(t, s)
+			if n.State != store.Pending || to.NextAttempt.Before(begun.Add(100*time.Second)) || time.Until(to.NextAttempt) > 3*time.Minute {
+				t.Errorf("%d, Retry-After %s at %s: %s, next at %s", code, asked, begun, n.State, to.NextAttempt)
 			}
 		}
 	}
@@ -443,9 +450,9 @@ func TestPausesDouble(t *testing.T) {
 	if took := time.Since(started); took < 112*time.Millisecond {
 		t.Errorf("four attempts within %s", took)
 	}
-	n := kept(t, s, "f")[0]
-	if wait, longest := time.Until(n.NextAttempt), c.MinPause<<(n.Attempts-1); wait > longest {
-		t.Errorf("after %d attempts the next one comes in %s, want at most %s", n.Attempts, wait, longest)
+	to := answers(t, s)
+	if wait, longest := time.Until(to.NextAttempt), c.MinPause<<(to.Failures-1); wait > longest {
+		t.Errorf("after %d failures the next attempt comes in %s, want at most %s", to.Failures, wait, longest)
 	}
 }
 
@@ -516,12 +523,16 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableReceiverIsAReasonNotToBeReady(t *testing.T) {
+// TestARouteIsNoPartOfReadiness: a receiver that is down must not take the pages away.
+func TestARouteIsNoPartOfReadiness(t *testing.T) {
 	t.Parallel()
 	s := outbox(t, "n1 f firing")
 	w := deliver(t, quick("http://"+port.HoldAddress(t)), s, func() bool { return kept(t, s, "f")[0].Attempts >= 1 })
-	if got := w.Ready(); len(got) != 1 || !strings.Contains(got[0], "refused") {
-		t.Errorf("readiness says %v", got)
+	if _, gates := any(w).(interface{ Ready() []string }); gates {
+		t.Error("a route has a say in readiness")
+	}
+	if got := answers(t, s); !got.Failing() || got.FailedSince.IsZero() || !strings.Contains(got.LastError, "refused") || got.Pending != 1 {
+		t.Errorf("the receiver is %+v", got)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -199,13 +198,6 @@ func TestRealAlertmanagerTakesHostileKeys(t *testing.T) {
 	}
 	c := quick("")
 	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
-	w, err := alert.New(c, s, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := w.Ready(); got != nil {
-		t.Errorf("not ready: %v", got)
-	}
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))
 	if a := m.alerts(t)["x"]; len(a.Labels["key"]) < 200 {
 		t.Errorf("alert %+v", a)

@@ -16,7 +16,7 @@ const DefaultRoute = "webhook"
 // defaults are those of Config.
 var defaults = Config{
 	Route: DefaultRoute, Timeout: 10 * time.Second, Poll: time.Second,
-	MinPause: 5 * time.Second, MaxPause: 15 * time.Minute, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,
+	MinPause: 5 * time.Second, MaxPause: 15 * time.Second, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,
 }
 
 // Config is one route. A zero field takes its default, except the receiver.
@@ -38,8 +38,9 @@ type Config struct {
 	Timeout time.Duration
 	// Poll is how often the outbox is read, beside when [Route.Wake] asks for it.
 	Poll time.Duration
-	// MinPause and MaxPause bound the pause after a failed attempt, which
-	// doubles every time.
+	// MinPause and MaxPause bound the pause of the route after a failed attempt, which
+	// doubles every time. With Timeout and Poll the longest pause is the time between two
+	// attempts: at most 30 s by default, because a critical incident may wait for them.
 	MinPause, MaxPause time.Duration
 	// Refusals is how often a receiver may reject a notification (a status that
 	// is neither success nor temporary) before it is dropped.

@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -31,19 +30,20 @@ func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 	}
 	due = slices.DeleteFunc(slices.Clone(due), func(n store.Notification) bool { return n.Event != string(detect.EventFiring) })
 	ids := make([]string, len(due))
-	for i, n := range due {
-		ids[i] = n.ID
+	for i := range due {
+		ids[i] = due[i].ID
+		if err := r.refresh(ctx, &due[i]); err != nil {
+			return err
+		}
 	}
 	response, err := r.attempt(ctx, r.summary(due))
 	if err != nil {
 		return err
 	}
 	if response.Err != nil {
-		r.report(&r.target, response.Err.Error())
-		return nil // it is tried again in the next pass
+		return nil // it is tried again when the receiver is
 	}
 	r.summarised = now
-	r.target.Heal(health.Whole)
 	r.measures.attempts.WithLabelValues(string(summarised)).Inc()
 	return r.store.MarkSummarised(ctx, ids)
 }
@@ -89,7 +89,7 @@ func (r *Route) summary(due []store.Notification) *notify.Notice {
 // repeat tells of all incidents that go on, where the receiver forgets them otherwise.
 func (r *Route) repeat(ctx context.Context, now time.Time) error {
 	forgetful, is := r.notifier.(notify.Repeater)
-	if !is || now.Sub(r.repeated) < forgetful.Every() {
+	if !is || now.Sub(r.repeated) < forgetful.Every() || r.receiver.NextAttempt.After(now) {
 		return nil
 	}
 	ongoing, err := r.store.Ongoing(ctx, r.config.Route)
@@ -101,15 +101,13 @@ func (r *Route) repeat(ctx context.Context, now time.Time) error {
 		if err != nil || !mine {
 			return err
 		}
-		response, err := r.attempt(ctx, r.notice(n))
+		response, err := r.attempt(ctx, notify.NewNotice(n, r.config.Pages))
 		if err != nil {
 			return err
 		}
 		if response.Err != nil {
-			r.report(&r.target, response.Err.Error())
 			return nil
 		}
-		r.target.Heal(health.Whole)
 	}
 	r.repeated = now
 	return nil

@@ -22,7 +22,8 @@ const (
 	summarised outcome = "summarised"
 )
 
-// verdict is what to record after an attempt.
+// verdict is what to record after an attempt. next is zero where the notification waits
+// for its receiver only.
 type verdict struct {
 	outcome outcome
 	next    time.Time
@@ -36,9 +37,9 @@ func judge(c Config, n store.Notification, r notify.Response, now time.Time) ver
 	if r.Err == nil {
 		return verdict{outcome: delivered}
 	}
-	v := verdict{outcome: failed, cause: r.Err.Error(), next: now.Add(pause(c, n.Attempts))}
-	if asked := retryAfter(r.RetryAfter, now); asked.After(v.next) {
-		v.next = asked
+	v := verdict{outcome: failed, cause: r.Err.Error()}
+	if r.Refused {
+		v.next = now.Add(pauseAfter(r, c.MinPause, maxRefusedPause, n.Refusals, now))
 	}
 	switch {
 	case r.Refused && n.Refusals+1 >= c.Refusals:
@@ -49,14 +50,18 @@ func judge(c Config, n store.Notification, r notify.Response, now time.Time) ver
 	return v
 }
 
-// pause doubles with every failed attempt; a fifth of it is random, so that
-// what failed together is not tried together for ever.
-func pause(c Config, attempts int) time.Duration {
-	d := c.MaxPause
-	if attempts < 20 {
-		d = min(d, c.MinPause<<attempts)
+// maxRefusedPause bounds the pause of a notification that its receiver rejects.
+const maxRefusedPause = 15 * time.Minute
+
+// pauseAfter is how long to wait after a failed attempt: it doubles with every failure
+// before, and is at least what the receiver asks for. A fifth is random, so that routes
+// which failed together are not tried together for ever.
+func pauseAfter(r notify.Response, shortest, longest time.Duration, failures int, now time.Time) time.Duration {
+	d := longest
+	if failures < 20 {
+		d = min(d, shortest<<failures)
 	}
-	return d - rand.N(d/5+1)
+	return max(d-rand.N(d/5+1), retryAfter(r.RetryAfter, now).Sub(now))
 }
 
 // maxRetryAfter bounds how long a receiver may ask us to wait.

@@ -23,8 +23,8 @@ type Part struct {
 	Open func(ctx context.Context) (Component, error)
 }
 
-// Component is what a Part runs. One with a method Ready is a part of the daemon's
-// readiness, by the part's name.
+// Component is what a Part runs. It has no say in the daemon's readiness: a receiver
+// that is down must not take the pages away.
 type Component interface {
 	prometheus.Collector
 	// Run works until ctx ends.
@@ -71,7 +71,7 @@ func (p *Parts) Replace(ctx context.Context, parts []Part) error {
 	}
 	for name, r := range p.running {
 		if next[name] != r {
-			p.end(name, r)
+			p.end(r)
 		}
 	}
 	p.mu.Lock()
@@ -80,17 +80,14 @@ func (p *Parts) Replace(ctx context.Context, parts []Part) error {
 	p.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(next)) {
 		if r := next[name]; before[name] != r {
-			p.begin(name, r)
+			p.begin(r)
 		}
 	}
 	return nil
 }
 
-func (p *Parts) begin(name string, r *running) {
+func (p *Parts) begin(r *running) {
 	p.daemon.Ops.Registry().MustRegister(r.Component)
-	if gate, ok := r.Component.(interface{ Ready() []string }); ok {
-		p.daemon.Ops.Ready(name, gate.Ready)
-	}
 	ctx, stop := context.WithCancel(p.ctx)
 	r.stop = stop
 	p.group.Go(func() error {
@@ -100,11 +97,10 @@ func (p *Parts) begin(name string, r *running) {
 }
 
 // end stops a part and waits for it: two with one name would send the same twice.
-func (p *Parts) end(name string, r *running) {
+func (p *Parts) end(r *running) {
 	r.stop()
 	<-r.stopped
 	p.daemon.Ops.Registry().Unregister(r.Component)
-	p.daemon.Ops.Ready(name, nil)
 }
 
 // Each calls do with each component that runs.

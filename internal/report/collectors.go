@@ -2,53 +2,16 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
-	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
-// partCollectors is the part of the health that is about the collectors.
-const partCollectors = "collectors"
-
-// watchCollectors keeps the judge from being ready while no collector runs: no
-// finding is no health then. Whether this process holds the lease does not matter.
-func (j *Judge) watchCollectors(ctx context.Context) error {
-	retry.Every(ctx, j.config.LookEvery, func(ctx context.Context) {
-		if err := j.lookForCollectors(ctx); err != nil && ctx.Err() == nil {
-			j.logger.Debug("look for collectors", "error", err) // the judge reports an unavailable store
-		}
-	})
-	return nil
-}
-
-func (j *Judge) lookForCollectors(ctx context.Context) error {
-	now, err := j.store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	writers, err := j.store.Writers(ctx)
-	if err != nil {
-		return err
-	}
-	since, silent := store.Silence(writers, now)
-	if !silent {
-		j.health.Heal(partCollectors)
-		return nil
-	}
-	reason := fmt.Sprintf("none has written since %s: start one, or look why they cannot reach the database; what is shown is of then",
-		since.UTC().Format(time.RFC3339))
-	if j.health.Fail(partCollectors, reason) {
-		j.logger.Error("collection has stopped", "since", since)
-	}
-	return nil
-}
-
-// loadPipeline shows the state, now and then, how the collectors are. In contrast to
-// readiness this makes findings, which page: only by who judges.
+// loadPipeline shows the state, now and then, how the collectors are: collection that
+// stops is an incident, and no matter of readiness, because the judge can still serve
+// and judge.
 func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
 	if snap.Now.Sub(t.lookedAt) < t.judge.config.LookEvery {
 		return nil

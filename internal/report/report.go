@@ -110,7 +110,6 @@ func (j *Judge) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.judge(ctx) })
 	group.Go(func() error { return j.pruneAtIntervals(ctx) })
-	group.Go(func() error { return j.watchCollectors(ctx) })
 	return group.Wait()
 }
 

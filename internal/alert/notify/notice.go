@@ -35,6 +35,8 @@ type Notice struct {
 	Document, IncidentDocument, Report json.RawMessage
 	// Title says in one line what it is about, FirstFix what to do first.
 	Title, FirstFix string
+	// Delay says how late the notice is, and why; empty where it is in time.
+	Delay string
 	// Recent is the load of the finding's key before the notification; nil where that is
 	// not known.
 	Recent *detect.Recent
@@ -170,7 +172,7 @@ func (n *Notice) Facts() []Fact {
 	if f.Kind.OfPipeline() {
 		about = "About"
 	}
-	facts := []Fact{{Name: "Severity", Value: string(n.Severity())}, {Name: about, Value: n.Table()}}
+	facts := append(n.delayed(), Fact{Name: "Severity", Value: string(n.Severity())}, Fact{Name: about, Value: n.Table()})
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, Fact{Name: name, Value: value})
@@ -189,6 +191,14 @@ func (n *Notice) Facts() []Fact {
 		facts = append(facts, Fact{Name: "Load", Value: drawn, Wide: true})
 	}
 	return facts
+}
+
+// delayed is the delay as a fact; none where the notice is in time.
+func (n *Notice) delayed() []Fact {
+	if n.Delay == "" {
+		return nil
+	}
+	return []Fact{{Name: "Delay", Value: n.Delay, Wide: true}}
 }
 
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -34,6 +34,8 @@ type Message struct {
 	URL string `json:"url"`
 	// RunbookURL is where the owner's own instructions are; empty for nowhere.
 	RunbookURL string `json:"runbook_url"`
+	// Delay says how late the message is, and why; absent where it is in time.
+	Delay string `json:"delay,omitempty"`
 	// Group is the group of incidents that the message is of, and Members are these,
 	// those that fire and the worst first, at most detect.GroupMembers; absent of a single
 	// incident.
@@ -89,7 +91,7 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 // Notify implements Notifier.
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := Message{
-		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL,
+		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
 		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
 	if g := n.Group; g != nil {

@@ -1,0 +1,126 @@
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/store"
+)
+
+// look reads how the receiver is, every few polls, also where another process delivers.
+func (r *Route) look(ctx context.Context, now time.Time) (err error) {
+	if now.Sub(r.looked) < 5*r.config.Poll {
+		return nil
+	}
+	if r.receiver, err = r.store.Receiver(ctx, r.config.Route); err != nil {
+		return err
+	}
+	r.looked = now
+	r.measures.show(&r.receiver, now)
+	if r.receiver.Failing() {
+		return r.relieve(ctx, now)
+	}
+	return nil
+}
+
+// relieve hands what waits for a failing receiver to the fallback, and gives up what is
+// too old: no attempt does, because one notification is attempted for all.
+func (r *Route) relieve(ctx context.Context, now time.Time) error {
+	mine, err := r.lease(ctx)
+	if err != nil || !mine {
+		return err
+	}
+	if r.config.Fallback != "" {
+		waiting, err := r.store.NotFallenBack(ctx, r.config.Route, now.Add(-r.config.FallbackAfter))
+		if err != nil {
+			return err
+		}
+		for _, n := range waiting {
+			if err := r.fallBack(ctx, n.ID); err != nil {
+				return err
+			}
+		}
+	}
+	cause := fmt.Sprintf("not delivered within %s: %s", r.config.GiveUp, r.receiver.LastError)
+	n, err := r.store.MarkAllDead(ctx, r.config.Route, now.Add(-r.config.GiveUp), cause)
+	if n > 0 {
+		r.measures.attempts.WithLabelValues(string(dead)).Add(float64(n))
+		r.logger.Error("notifications given up", "count", n, "cause", cause)
+	}
+	return err
+}
+
+// note records how the receiver answered. One that rejects a notification takes others,
+// so the route does not pause.
+func (r *Route) note(ctx context.Context, response notify.Response, now time.Time) error {
+	if response.Err == nil {
+		if r.target.Heal(health.Whole) {
+			r.logger.Info("the receiver takes notifications again")
+		}
+		return r.store.ReceiverSucceeded(ctx, r.config.Route)
+	}
+	cause, pause := response.Err.Error(), time.Duration(0)
+	if !response.Refused {
+		pause = pauseAfter(response, r.config.MinPause, r.config.MaxPause, r.receiver.Failures, now)
+	}
+	r.report(&r.target, cause)
+	r.receiver.NextAttempt = now.Add(pause)
+	return r.store.ReceiverFailed(ctx, r.config.Route, cause, pause)
+}
+
+// lateAfter is from which age on a notification is late.
+const lateAfter = time.Minute
+
+// delay says how late a notification is, and why where the receiver is the reason; nothing
+// of one that is in time.
+func (r *Route) delay(created, now time.Time) string {
+	late := now.Sub(created)
+	if late < lateAfter {
+		return ""
+	}
+	text := "Delivered " + wording.Span(late) + " late"
+	until := r.receiver.Recovered
+	if r.receiver.Failing() {
+		until = now
+	}
+	if until.After(created) {
+		const clock = "15:04"
+		text += fmt.Sprintf(": the receiver took no notifications from %s to %s UTC", r.receiver.FailedSince.UTC().Format(clock), until.UTC().Format(clock))
+	}
+	return text
+}
+
+// refresh gives a late notification of an incident that still fires the incident's newest
+// state. The load before the notification, and the other findings of then, are left out.
+func (r *Route) refresh(ctx context.Context, n *store.Notification) error {
+	told := n.Event == string(detect.EventFiring) || n.Event == string(detect.EventUpdated)
+	if !told || time.Since(n.Created) < lateAfter {
+		return nil
+	}
+	p := detect.ReadPayload(n.Payload)
+	var then detect.Incident
+	if json.Unmarshal(p.Incident, &then) != nil || then.ID == "" {
+		return nil
+	}
+	now, err := r.store.Incident(ctx, then.ID)
+	if err != nil || now.State != string(detect.Firing) {
+		return ignoreNotFound(err)
+	}
+	root, err := r.store.Finding(ctx, now.Root)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	p.Incident, p.Finding, p.Recent, p.Related = now.Document, root.Document, nil, nil
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("write the notification %s: %w", n.ID, err)
+	}
+	n.Fingerprint, n.Payload = root.Fingerprint, payload
+	return nil
+}
