@@ -125,6 +125,45 @@ func (s *Site) collectors(ctx context.Context) ([]detect.Collector, error) {
 	return all, nil
 }
 
+// receiver is how a receiver answers, in the API's form: times that are not known are
+// null.
+type receiver struct {
+	Name         string     `json:"name"`
+	Failing      bool       `json:"failing"`
+	FailingSince *time.Time `json:"failing_since"`
+	LastError    string     `json:"last_error"`
+	LastAttempt  *time.Time `json:"last_attempt"`
+	LastSuccess  *time.Time `json:"last_success"`
+	NextAttempt  *time.Time `json:"next_attempt"`
+	Pending      int        `json:"pending"`
+	PendingSince *time.Time `json:"pending_since"`
+}
+
+func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
+	stored, err := s.store.Receivers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	all := make([]receiver, len(stored))
+	for i, r := range stored {
+		all[i] = receiver{
+			Name: r.Route, Failing: r.Failing(), LastError: r.LastError, LastAttempt: known(r.Attempted), LastSuccess: known(r.Succeeded),
+			Pending: r.Pending, PendingSince: known(r.Oldest),
+		}
+		if r.Failing() {
+			all[i].FailingSince, all[i].NextAttempt = known(r.FailedSince), known(r.NextAttempt)
+		}
+	}
+	page, next, err := listed(r.URL.Query(), all, func(r *receiver) listPlace { return listPlace{Names: []string{r.Name}} })
+	return map[string]any{"receivers": page, "next": next}, err
+}
+
 func collector(w store.Writer) detect.Collector {
 	c := detect.Collector{
 		ID: w.ID, Host: w.Host, Version: w.Version, Seen: w.Seen, State: detect.CollectorState(w.State), Reason: w.Reason,

@@ -57,9 +57,12 @@ func newDescribed(t *testing.T) (*described, []detect.Finding) {
 	return d, found
 }
 
-// fillPipeline adds two collectors, what they rejected and what they lost.
+// fillPipeline adds two collectors, what they rejected and what they lost, and two
+// receivers.
 func fillPipeline(t *testing.T, s *store.Store) {
 	t.Helper()
+	must(t, s.ReceiverSucceeded(t.Context(), "chat"))
+	must(t, s.ReceiverFailed(t.Context(), "pagers", "connection refused", time.Minute))
 	for _, id := range []string{"collector-1", "collector-2"} {
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: id, Host: "host", Started: time.Now()}))
 		partition := store.PartitionID{Source: "kafka:samples", Name: id}
@@ -167,7 +170,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 		{finding + "/what-if", 200}, {finding + "/what-if?shards=8&growth=2.5", 200}, {finding + "/what-if?shards=201", 400}, {finding + "/what-if?growth=0", 400},
 		{"/api/v1/findings/absent/what-if", 404},
 		{"/api/v1/incidents", 200}, {"/api/v1/incidents?cause=hot_key&state=firing", 200}, {"/api/v1/incidents?severity=bad", 400},
-		{"/api/v1/collectors", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
+		{"/api/v1/collectors", 200}, {"/api/v1/receivers", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
 		{"/api/v1/bad-samples", 200}, {"/api/v1/bad-samples?source=other", 200},
 		{"/api/v1/heat?" + heat, 200}, {"/api/v1/heat?what=throttled&rows=5&" + heat, 200}, {"/api/v1/heat?span=1h", 400}, {"/api/v1/heat?rows=151&" + heat, 400},
 		{"/api/v1/contributors?" + heat, 200}, {"/api/v1/contributors?max_contributors=1&what=throttled&" + heat, 200},
@@ -212,7 +215,7 @@ func TestListsAreWhole(t *testing.T) {
 	t.Parallel()
 	d, _ := newDescribed(t)
 	for path, list := range map[string]string{
-		"/api/v1/findings": "findings", "/api/v1/incidents": "incidents", "/api/v1/collectors": "collectors", "/api/v1/tables": "tables",
+		"/api/v1/findings": "findings", "/api/v1/incidents": "incidents", "/api/v1/collectors": "collectors", "/api/v1/receivers": "receivers", "/api/v1/tables": "tables",
 		"/api/v1/gaps": "gaps", "/api/v1/bad-samples": "bad_samples", "/api/v1/silences": "silences",
 	} {
 		type page map[string]json.RawMessage

@@ -32,6 +32,8 @@ type frame struct {
 	// when none has written; zero while one does.
 	Nothing bool
 	Silent  time.Time
+	// Failing are the receivers whose newest attempt failed, in the last day.
+	Failing []store.Receiver
 }
 
 // The banner shows the gaps of a day, and partitions that lag by more than a minute.
@@ -39,6 +41,10 @@ const (
 	gapsShown = 24 * time.Hour
 	lagShown  = time.Minute
 )
+
+// failingShown is how long the banner shows a receiver that was not tried again: nothing
+// waits for it, or it is configured no more.
+const failingShown = 24 * time.Hour
 
 func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 	f := frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
@@ -59,6 +65,15 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 	}
 	if err != nil {
 		return f, err
+	}
+	receivers, err := s.store.Receivers(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, r := range receivers {
+		if r.Failing() && f.Now.Sub(r.Attempted) < failingShown {
+			f.Failing = append(f.Failing, r)
+		}
 	}
 	return f, s.listen(ctx, &f)
 }

@@ -140,6 +140,7 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /api/v1/findings/{fingerprint}/what-if": s.api(s.apiWhatIf),
 		"GET /api/v1/incidents":                      s.api(s.apiIncidents),
 		"GET /api/v1/collectors":                     s.api(s.apiCollectors),
+		"GET /api/v1/receivers":                      s.api(s.apiReceivers),
 		"GET /api/v1/tables":                         s.api(s.apiTables),
 		"GET /api/v1/gaps":                           s.api(s.apiGaps),
 		"GET /api/v1/bad-samples":                    s.api(s.apiBadSamples),

@@ -565,6 +565,24 @@ func TestStoppedCollectionIsNotCalm(t *testing.T) {
 	}
 }
 
+// TestAReceiverThatFailsIsNotCalm: no page looks as if people were told.
+func TestAReceiverThatFailsIsNotCalm(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	must(t, s.ReceiverFailed(t.Context(), "pagers", "connection refused", time.Minute))
+	const sentence = "Receiver pagers has taken no notification since"
+	for _, page := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {
+		if text := open(t, address+page).text(); !strings.Contains(text, sentence) || !strings.Contains(text, "connection refused") {
+			t.Errorf("%s does not say that nobody is told: %s", page, text)
+		}
+	}
+	must(t, s.ReceiverSucceeded(t.Context(), "pagers"))
+	if text := open(t, address+"/").text(); strings.Contains(text, sentence) {
+		t.Errorf("the page still says it: %s", text)
+	}
+}
+
 func TestAnEmptyStoreIsNoError(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})

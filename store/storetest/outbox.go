@@ -14,6 +14,10 @@ var outbox = []obligation{
 	{"a failed notification waits, and then comes again", notificationFails},
 	{"a dead receiver delays its own route only", notificationRoutes},
 	{"the same notification twice is one", notificationTwice},
+	{"a receiver that fails has nothing due until its next attempt", receiverFails},
+	{"what is known of a receiver is kept", receiverKept},
+	{"updates that wait go into the first message that has not arrived", notificationsCollapse},
+	{"what a failing receiver keeps waiting is found once, and given up", notificationsWait},
 }
 
 func due(t *testing.T, s *store.Store, route string) []string {
@@ -98,4 +102,91 @@ func notificationTwice(t *testing.T, s *store.Store) {
 	notify(t, s, same)
 	notify(t, s, same)
 	equal(t, "kept", len(value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))), 1)
+}
+
+func receiverFails(t *testing.T, s *store.Store) {
+	notify(t, s, store.Notification{ID: "1", Fingerprint: "f", Route: "r"}, store.Notification{ID: "2", Fingerprint: "g", Route: "r"},
+		store.Notification{ID: "other", Fingerprint: "f", Route: "other"})
+	must(t, s.MarkFailed(t.Context(), "1", store.Failure{Cause: "500"}))
+	must(t, s.ReceiverFailed(t.Context(), "r", "500", time.Hour))
+	equal(t, "due while it fails", due(t, s, "r"), nil)
+	equal(t, "due on another route", due(t, s, "other"), []string{"other"})
+	must(t, s.RetryNotification(t.Context(), "2"))
+	equal(t, "due as somebody retries one", due(t, s, "r"), []string{"2", "1"})
+	must(t, s.ReceiverFailed(t.Context(), "r", "500", time.Hour))
+	must(t, s.ReceiverSucceeded(t.Context(), "r"))
+	equal(t, "due after a success", due(t, s, "r"), []string{"2", "1"})
+}
+
+func receiverKept(t *testing.T, s *store.Store) {
+	unknown := value[store.Receiver](t)(s.Receiver(t.Context(), "r"))
+	equal(t, "an unknown one", unknown, store.Receiver{Route: "r"})
+	notify(t, s, store.Notification{ID: "1", Fingerprint: "f", Route: "waits"})
+	must(t, s.ReceiverSucceeded(t.Context(), "r"))
+	took := value[store.Receiver](t)(s.Receiver(t.Context(), "r"))
+	near(t, "success", took.Succeeded)
+	equal(t, "one that never failed", []bool{took.Failing(), took.FailedSince.IsZero(), took.Recovered.IsZero()}, []bool{false, true, true})
+	must(t, s.ReceiverFailed(t.Context(), "r", "503\x00", time.Hour))
+	first := value[store.Receiver](t)(s.Receiver(t.Context(), "r"))
+	must(t, s.ReceiverFailed(t.Context(), "r", "504", time.Hour))
+	again := value[store.Receiver](t)(s.Receiver(t.Context(), "r"))
+	near(t, "failing since", first.FailedSince)
+	equal(t, "first error", first.LastError, "503\uFFFD")
+	equal(t, "it fails on", again, store.Receiver{Route: "r", Failures: 2, LastError: "504", FailedSince: first.FailedSince,
+		NextAttempt: again.Attempted.Add(time.Hour), Attempted: again.Attempted, Succeeded: took.Succeeded})
+	must(t, s.ReceiverSucceeded(t.Context(), "r"))
+	healed := value[store.Receiver](t)(s.Receiver(t.Context(), "r"))
+	near(t, "recovered", healed.Recovered)
+	equal(t, "recovered", []any{healed.Failing(), healed.FailedSince, healed.LastError}, []any{false, first.FailedSince, "504"})
+	all := value[[]store.Receiver](t)(s.Receivers(t.Context()))
+	if len(all) != 2 || all[0] != healed || all[1].Route != "waits" || all[1].Pending != 1 || !all[1].Attempted.IsZero() {
+		t.Errorf("receivers are %+v", all)
+	}
+	near(t, "waits since", all[1].Oldest)
+}
+
+// told are the payloads and states of a route's notifications, the oldest first.
+func told(t *testing.T, s *store.Store) (all []string) {
+	t.Helper()
+	for _, n := range value[[]store.Notification](t)(s.Notifications(t.Context(), "f")) {
+		all = append(all, n.ID+" "+n.State+" "+string(n.Payload))
+	}
+	return all
+}
+
+func notificationsCollapse(t *testing.T, s *store.Store) {
+	for _, n := range []string{"1 firing", "2 updated", "3 updated"} {
+		id, event := n[:1], n[2:]
+		notify(t, s, store.Notification{ID: id, Fingerprint: "f", Incident: "i", Event: event, Route: "r", Payload: []byte(n)})
+	}
+	must(t, s.Collapse(t.Context(), "r"))
+	equal(t, "one that has not arrived", told(t, s), []string{"1 pending 3 updated", "2 summarised 2 updated", "3 summarised 3 updated"})
+	must(t, s.MarkSending(t.Context(), "1", []byte("sent")))
+	for _, id := range []string{"4", "5"} {
+		notify(t, s, store.Notification{ID: id, Fingerprint: "f", Incident: "i", Event: "updated", Route: "r", Payload: []byte(id)})
+	}
+	must(t, s.Collapse(t.Context(), "r"))
+	equal(t, "one that may have arrived", told(t, s)[0], "1 pending sent")
+	equal(t, "and updates after it", told(t, s)[3:], []string{"4 pending 5", "5 summarised 5"})
+	notify(t, s, store.Notification{ID: "6", Fingerprint: "f", Incident: "i", Event: "resolved", Route: "r"})
+	must(t, s.Collapse(t.Context(), "r"))
+	equal(t, "an update before the end", told(t, s)[3:], []string{"4 summarised 5", "5 summarised 5", "6 pending "})
+}
+
+func notificationsWait(t *testing.T, s *store.Store) {
+	notify(t, s, store.Notification{ID: "1", Fingerprint: "f", Incident: "i", Route: "r"}, store.Notification{ID: "2", Fingerprint: "g", Incident: "j", Route: "r"})
+	waiting := func(before time.Time) (ids []string) {
+		for _, n := range value[[]store.Notification](t)(s.NotFallenBack(t.Context(), "r", before)) {
+			ids = append(ids, n.ID)
+		}
+		return ids
+	}
+	equal(t, "too young", waiting(time.Now().Add(-time.Hour)), nil)
+	equal(t, "old enough", waiting(time.Now().Add(time.Hour)), []string{"1", "2"})
+	must(t, s.FallBack(t.Context(), "1", "second", "copy"))
+	equal(t, "but one", waiting(time.Now().Add(time.Hour)), []string{"2"})
+	notify(t, s, store.Notification{ID: "3", Fingerprint: "f", Incident: "i", Event: "resolved", Route: "r"})
+	equal(t, "an end of what went there", waiting(time.Now().Add(-time.Hour)), []string{"3"})
+	equal(t, "given up", value[int64](t)(s.MarkAllDead(t.Context(), "r", time.Now().Add(time.Hour), "away")), 3)
+	equal(t, "due then", due(t, s, "r"), nil)
 }
