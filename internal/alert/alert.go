@@ -156,6 +156,12 @@ func (r *Route) pass(ctx context.Context) error {
 		if err != nil || !mine {
 			return err
 		}
+		if r.receiver, err = r.store.Receiver(ctx, r.config.Route); err != nil {
+			return err
+		}
+		if err := r.relieve(ctx, time.Now()); err != nil {
+			return err
+		}
 		if err := r.store.CancelUntold(ctx, r.config.Route); err != nil {
 			return err
 		}
@@ -164,9 +170,6 @@ func (r *Route) pass(ctx context.Context) error {
 		}
 		// Read once more: another may have delivered them before it was our turn.
 		if due, err = r.store.DueNotifications(ctx, r.config.Route, most); err != nil {
-			return err
-		}
-		if r.receiver, err = r.store.Receiver(ctx, r.config.Route); err != nil {
 			return err
 		}
 		if r.receiver.Failing() {

@@ -24,20 +24,31 @@ func (r *Route) look(ctx context.Context, now time.Time) (err error) {
 	r.looked = now
 	r.measures.show(&r.receiver, now)
 	if r.receiver.Failing() {
-		return r.relieve(ctx, now)
+		return r.tend(ctx, now)
 	}
 	return nil
 }
 
-// relieve hands what waits for a failing receiver to the fallback, and gives up what is
-// too old: no attempt does, because one notification is attempted for all.
-func (r *Route) relieve(ctx context.Context, now time.Time) error {
+// tend is relieve under the lease.
+func (r *Route) tend(ctx context.Context, now time.Time) error {
 	mine, err := r.lease(ctx)
 	if err != nil || !mine {
 		return err
 	}
+	return r.relieve(ctx, now)
+}
+
+// relieve hands what waits for a failing receiver to the fallback, and gives up what is
+// too old: no attempt does, because one notification is attempted for all. Whether it
+// fails or not, the fallback gets the rest of what it was told of, before that is
+// cancelled here.
+func (r *Route) relieve(ctx context.Context, now time.Time) error {
 	if r.config.Fallback != "" {
-		waiting, err := r.store.NotFallenBack(ctx, r.config.Route, now.Add(-r.config.FallbackAfter))
+		var before time.Time
+		if r.receiver.Failing() {
+			before = now.Add(-r.config.FallbackAfter)
+		}
+		waiting, err := r.store.NotFallenBack(ctx, r.config.Route, before)
 		if err != nil {
 			return err
 		}
@@ -46,6 +57,9 @@ func (r *Route) relieve(ctx context.Context, now time.Time) error {
 				return err
 			}
 		}
+	}
+	if !r.receiver.Failing() {
+		return nil
 	}
 	cause := fmt.Sprintf("not delivered within %s: %s", r.config.GiveUp, r.receiver.LastError)
 	n, err := r.store.MarkAllDead(ctx, r.config.Route, now.Add(-r.config.GiveUp), cause)

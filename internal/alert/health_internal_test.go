@@ -345,3 +345,29 @@ func TestTheFallbackIsToldOfAllThatWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestTheFallbackHearsOfAnEndThatIsNotTold: the receiver is back as the incident is over,
+// so that it is never told, and the fallback was.
+func TestTheFallbackHearsOfAnEndThatIsNotTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, judged := newStory(t, "pager")
+		defer s.Close()
+		const outage = 6 * time.Minute
+		p := &pager{began: time.Now(), answer: down(0, outage, refused)}
+		stop := page(t, s, p, func(c *Config) { c.Fallback = "second" })
+		judged("a", detect.EventFiring)
+		time.Sleep(outage)
+		judged("a", detect.EventResolved)
+		judged("b", detect.EventFiring)
+		time.Sleep(time.Minute)
+		stop()
+		copied, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: "second"})
+		if err != nil || len(copied) != 2 || copied[0].Event != "resolved" || copied[1].Event != "firing" {
+			t.Errorf("the fallback has %+v (%v)", copied, err)
+		}
+		if took := p.took(); len(took) != 1 || !strings.HasSuffix(took[0], "b firing") {
+			t.Errorf("the receiver took %q", took)
+		}
+	})
+}
