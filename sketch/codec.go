@@ -57,8 +57,7 @@ func (w *writer) window(v *Window) {
 	w.load(v.Total.Keyless)
 	w.fixed(math.Float64bits(v.Total.ReadLargest))
 	w.fixed(math.Float64bits(v.Total.WriteLargest))
-	w.natural(v.Total.Flushed)
-	w.uint(v.Total.FlushedAt)
+	w.arrivals(v.Arrivals)
 	w.top(v.Callers)
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
@@ -221,10 +220,7 @@ func (r *reader) window() Window {
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	if r.version > 2 {
-		w.Total.Flushed = r.natural()
-		if r.version > 4 {
-			w.Total.FlushedAt = r.uint()
-		}
+		w.Arrivals = r.arrivals()
 		w.Callers = r.top()
 	}
 	w.Unseen = r.load()
@@ -240,7 +236,7 @@ func (r *reader) window() Window {
 		}
 		before = k.Hash
 		if r.version < 5 && k.Evidence != nil && w.Total.Requests > 0 { // as for the table as a whole
-			k.Evidence.Flushed = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Total.Flushed)/float64(w.Total.Requests)))
+			k.Evidence.Arrivals.Flushed = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Arrivals.Flushed)/float64(w.Total.Requests)))
 		}
 		w.Keys = append(w.Keys, k)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
 
 // The fewest bytes that a Top's entry and an operation take.
@@ -13,13 +14,15 @@ const (
 	opLoadLeast = 1 + 1 + 2
 	callerLeast = 8 + 1 + 4
 	placeLeast  = 4 + 1 + 1
+	// A producer and a bin of its times.
+	producerLeast = 8 + 1
+	binLeast      = 1 + 1 + 1
 )
 
 func (w *writer) evidence(e *Evidence) {
 	w.natural(e.Records)
 	w.load(e.Load)
-	w.natural(int64(e.Flushed))
-	w.uint(e.FlushedAt)
+	w.arrivals(e.Arrivals)
 	w.count(len(e.Ops))
 	for _, o := range e.Ops {
 		w.uint(uint64(o.Op))
@@ -45,6 +48,21 @@ func (w *writer) evidence(e *Evidence) {
 	w.int(e.GrownBytes)
 	w.natural(e.Seen)
 	w.places(e.Places)
+}
+
+func (w *writer) arrivals(a Arrivals) {
+	w.natural(int64(a.Flushed))
+	w.uint(a.FlushedAt)
+	w.count(len(a.Producers))
+	for _, p := range a.Producers {
+		w.fixed(p.Caller)
+		w.count(len(p.Bins))
+		for _, b := range p.Bins {
+			w.bytes = append(w.bytes, b.At)
+			w.uint(b.Weight)
+			w.uint(uint64(b.Calls))
+		}
+	}
 }
 
 func (w *writer) retries(t *Retries) {
@@ -102,7 +120,7 @@ func (w *writer) top(t Top) {
 func (r *reader) evidence() *Evidence {
 	e := &Evidence{Records: r.natural(), Load: r.load()}
 	if r.version > 4 {
-		e.Flushed, e.FlushedAt = uint64(r.natural()), r.uint()
+		e.Arrivals = r.arrivals()
 	}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()
@@ -127,6 +145,36 @@ func (r *reader) evidence() *Evidence {
 		e.Seen, e.Places = r.natural(), r.places()
 	}
 	return e
+}
+
+// arrivals reads the times of requests. Versions before 6 have only what was decided,
+// those before 5 only how much that is.
+func (r *reader) arrivals() Arrivals {
+	a := Arrivals{Flushed: uint64(r.natural())}
+	if r.version > 4 {
+		a.FlushedAt = r.uint()
+	}
+	if r.version < 6 {
+		return a
+	}
+	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
+		p := arrival.Producer{Caller: r.fixed()}
+		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // not in order: merging would go wrong
+			r.fail()
+		}
+		for bins := r.length(binLeast); bins > 0 && r.ok(); bins-- {
+			at := r.take(1)
+			b := arrival.Bin{Weight: r.uint(), Calls: uint16(min(r.uint(), arrival.MaxCalls))}
+			if !r.ok() || at[0] >= arrival.Count || len(p.Bins) > 0 && at[0] <= p.Bins[len(p.Bins)-1].At {
+				r.fail()
+				break
+			}
+			b.At = at[0]
+			p.Bins = append(p.Bins, b)
+		}
+		a.Producers = append(a.Producers, p)
+	}
+	return a
 }
 
 func (r *reader) retries() *Retries {

@@ -11,12 +11,13 @@ import (
 )
 
 // Version is the version of the binary form that this package writes. It reads
-// this one and the three before. Version 4 told nothing of the times of a key's requests,
+// this one and the four before. Version 5 told of requests whether they were flushed, as each
+// part alone decided, and not their times. Version 4 told nothing of the times of a key's requests,
 // which are taken for like those of its table. Version 3 told nothing of retries. Of version 2 neither
 // account nor Region is known, and it told neither how requests were drawn, nor the
 // callers of a table, what its indexes refuse, nor places of load among sort keys.
 const (
-	Version = 5
+	Version = 6
 	oldest  = 2
 )
 

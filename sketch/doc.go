@@ -82,9 +82,11 @@
 //
 // # Times
 //
-// Total.Flushed counts requests whose times seem to be those of a flush, by producer.
-// Evidence.Flushed is what such requests have of a key's load, whoever sent them: so
-// that one caller who flushes says nothing of the keys of others.
+// Window.Arrivals tells of the requests of each producer which have the times of a flush,
+// as it seems, and not their own. Evidence.Arrivals tells it of a key's load, whoever sent
+// the requests: so that one caller who flushes says nothing of the keys of others. Parts of
+// a second carry the times themselves, and only the merged second decides: the verdict is
+// the same over however many parts the records went.
 //
 // # Distinct keys
 //

@@ -28,10 +28,9 @@ type Evidence struct {
 	// limit, Load what they stand for.
 	Seen int64
 	Load Load
-	// Flushed is the part of Load, as a weight of 3·write + read, whose requests have the
-	// times at which a producer flushed them, as it seems, and not their own: see package
-	// arrival. FlushedAt has a bit for each 20 ms of the second in which they are.
-	Flushed, FlushedAt uint64
+	// Arrivals are the times of the requests of Load, weighed by 3·write + read, whoever
+	// sent them.
+	Arrivals Arrivals
 	// Records is how many records of equal weight the sample is worth that all
 	// below but sort keys, items and places rest on: all that were seen, where they
 	// are few, and never less than 256 where they are more.
@@ -153,7 +152,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 		return e
 	}
 	sum := &Evidence{
-		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Flushed: e.Flushed + o.Flushed, FlushedAt: e.FlushedAt | o.FlushedAt, Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
+		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Arrivals: e.Arrivals.Plus(o.Arrivals), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
 		Places: UnionPlaces(e.Places, o.Places, placesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
@@ -167,13 +166,14 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	return sum
 }
 
-// Cut keeps as much of each Top as one part gathers.
+// Cut keeps as much of each Top as one part gathers, and decides what was flushed.
 func (e *Evidence) Cut() *Evidence {
-	if e == nil || len(e.Items.Entries) <= itemsKept && len(e.Callers.Entries) <= callersKept && len(e.Attributes.Entries) <= attributesKept {
+	if e == nil || len(e.Arrivals.Producers) == 0 && len(e.Items.Entries) <= itemsKept && len(e.Callers.Entries) <= callersKept && len(e.Attributes.Entries) <= attributesKept {
 		return e
 	}
 	c := *e
 	c.Items, c.Callers, c.Attributes = e.Items.cut(itemsKept), e.Callers.cut(callersKept), e.Attributes.cut(attributesKept)
+	c.Arrivals = e.Arrivals.Decided()
 	return &c
 }
 

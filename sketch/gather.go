@@ -169,7 +169,7 @@ func (g *gather) sealed() *Evidence {
 		e.Records = g.stands * g.stands / g.squares
 	}
 	e.Places = g.places.sealed()
-	e.Flushed, e.FlushedAt = g.times.Flushed()
+	e.Arrivals = g.times.Arrivals()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
 			o := g.ops[op]

@@ -34,10 +34,11 @@ func TestFlushedByKey(t *testing.T) {
 		for _, k := range w.Keys {
 			want := map[string]float64{"flushed": 1, "honest": 0, "of whole seconds": 1, "a half": 0.5}[k.Key.Text]
 			weight := float64(3*k.Evidence.Load.Write + k.Evidence.Load.Read)
-			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; k.Evidence.FlushedAt != at {
-				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, k.Evidence.FlushedAt, at)
+			flushed, in := k.Evidence.Arrivals.Decide()
+			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; in != at {
+				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, in, at)
 			}
-			if got := float64(k.Evidence.Flushed) / weight; got < want-0.001 || got > want+0.02 {
+			if got := float64(flushed) / weight; got < want-0.001 || got > want+0.02 {
 				t.Errorf("%s: %.3f of the load was flushed, want %g", k.Key.Text, got, want)
 			}
 		}
@@ -59,8 +60,10 @@ func TestTimesThatTellNothing(t *testing.T) {
 			add(t, s, r)
 		}
 		w := sealed(s).Windows[0]
-		if w.Total.Flushed != 0 || w.Keys[0].Evidence.Flushed != 0 {
-			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, w.Total.Flushed, w.Keys[0].Evidence.Flushed)
+		table, _ := w.Arrivals.Decide()
+		key, _ := w.Keys[0].Evidence.Arrivals.Decide()
+		if table != 0 || key != 0 {
+			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, table, key)
 		}
 	}
 }
@@ -79,11 +82,11 @@ func TestVersion4(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := old.Windows[0]
-	if w.Total.Requests != 800 || w.Total.Flushed != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
+	if w.Total.Requests != 800 || w.Arrivals.Flushed != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
 		t.Fatalf("window %+v", w)
 	}
 	for _, k := range w.Keys {
-		if got := k.Evidence.Flushed; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
+		if got := k.Evidence.Arrivals.Flushed; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
 			t.Errorf("%s: of %d, %d is flushed", k.Key.Text, k.Evidence.Seen, got)
 		}
 	}
@@ -97,5 +100,29 @@ func TestVersion4(t *testing.T) {
 	var read sketch.Delta
 	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, old) {
 		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, old)
+	}
+}
+
+// TestVersion5 reads what collectors wrote that decided alone what was flushed: it stays
+// decided.
+func TestVersion5(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("testdata/version5.delta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old sketch.Delta
+	if err := old.UnmarshalBinary(body); err != nil {
+		t.Fatal(err)
+	}
+	w := old.Windows[0]
+	if requests, at := w.Arrivals.Decide(); requests != 200 || at != 1<<20 || len(w.Keys) != 2 {
+		t.Fatalf("window %+v", w)
+	}
+	for _, k := range w.Keys {
+		part := float64(k.Evidence.Arrivals.Flushed) / float64(3*k.Evidence.Load.Write+k.Evidence.Load.Read)
+		if want := map[string]float64{"honest": 0, "hot": 1}[k.Key.Text]; part != want {
+			t.Errorf("%s: %.2f of the load was flushed, want %g", k.Key.Text, part, want)
+		}
 	}
 }

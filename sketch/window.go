@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/drawn"
 	"github.com/keyheat/keyheat/sketch/internal/resend"
 )
@@ -56,11 +57,6 @@ type Total struct {
 	// on one key: what a key may have had of which nothing was seen. Zero when all
 	// requests were seen.
 	ReadLargest, WriteLargest float64
-	// Flushed is how many of Requests have the times at which a producer flushed them,
-	// as it seems, and not their own: see package arrival. FlushedAt has a bit for each
-	// 20 ms of the second in which they are.
-	Flushed   int64
-	FlushedAt uint64
 }
 
 func (t Total) plus(o Total) Total {
@@ -73,7 +69,6 @@ func (t Total) plus(o Total) Total {
 		Keyless:           t.Keyless.Plus(o.Keyless),
 		ReadLargest:       max(t.ReadLargest, o.ReadLargest),
 		WriteLargest:      max(t.WriteLargest, o.WriteLargest),
-		Flushed:           t.Flushed + o.Flushed, FlushedAt: t.FlushedAt | o.FlushedAt,
 	}
 	for c := range sum.Refused {
 		sum.Refused[c] = t.Refused[c] + o.Refused[c]
@@ -116,6 +111,9 @@ type Retries = resend.Retries
 // CallerRetries is how those of one of its callers were.
 type CallerRetries = resend.Caller
 
+// Arrivals are the times of requests in a second: they tell what a producer flushed.
+type Arrivals = arrival.Arrivals
+
 // Spread is what sampling leaves open of an amount.
 type Spread = drawn.Spread
 
@@ -135,6 +133,8 @@ type Window struct {
 	Total Total
 	// Callers are the weights of the callers of all keys together.
 	Callers Top
+	// Arrivals are the times of the requests by producer, weighed by their number.
+	Arrivals Arrivals
 	// Unseen is the most that any key not in Keys can have had.
 	Unseen Load
 	// Keys are ordered by Hash.
@@ -164,6 +164,7 @@ func (w *Window) Merge(o *Window) {
 	w.Keys = merged
 	w.Total = w.Total.plus(o.Total)
 	w.Callers = w.Callers.plus(o.Callers)
+	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
@@ -202,7 +203,7 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 // the most loaded ones, at most `most`. A key that is dropped is one not seen
 // from then on: Unseen rises to its upper bound. So the bounds stay true, but a
 // window is trimmed when it is complete, since what is dropped is not proven
-// any more.
+// any more, and what was flushed is decided.
 func (w *Window) Trim(floor Load, most int) {
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
@@ -227,7 +228,7 @@ func (w *Window) Trim(floor Load, most int) {
 		kept = slices.Clip(kept[:most])
 		slices.SortFunc(kept, byHash)
 	}
-	w.Keys, w.Callers = kept, w.Callers.cut(tableCallersKept)
+	w.Keys, w.Callers, w.Arrivals = kept, w.Callers.cut(tableCallersKept), w.Arrivals.Decided()
 }
 
 // Key returns a key's load by its hash; what is known of a key that is not
@@ -242,6 +243,9 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 
+// producerSize and binSize are about the memory that the times of a producer take.
+const producerSize, binSize = 32, 16
+
 // evidenceSize is about the memory that one key's evidence takes, retriesSize and
 // callerSize that of its retries and of each of their callers.
 const evidenceSize, retriesSize, callerSize = 4000, 100, 100
@@ -249,6 +253,9 @@ const evidenceSize, retriesSize, callerSize = 4000, 100, 100
 // size returns about how much memory the window takes.
 func (w *Window) size() int {
 	bytes := 160
+	for _, p := range w.Arrivals.Producers {
+		bytes += producerSize + binSize*len(p.Bins)
+	}
 	for i := range w.Keys {
 		bytes += 184 + len(w.Keys[i].Key.Text)
 		if w.Keys[i].Evidence != nil {

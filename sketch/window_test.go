@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
 
 // orders is a table of which everything is known.
@@ -28,7 +29,7 @@ func part(t *rapid.T) sketch.Window {
 			Write: sample.Milli(amount.Draw(t, name+" write")),
 		}
 	}
-	w := sketch.Window{Target: orders, Second: start, Unseen: load("unseen")}
+	w := sketch.Window{Target: orders, Second: start, Unseen: load("unseen"), Arrivals: arrivals(t)}
 	hashes := rapid.SliceOfNDistinct(rapid.Uint64Range(1, 20), 0, 10, rapid.ID).Draw(t, "hashes")
 	slices.Sort(hashes)
 	for _, h := range hashes {
@@ -47,13 +48,27 @@ func part(t *rapid.T) sketch.Window {
 	return w
 }
 
+// arrivals draws the times of some requests, of which some are decided.
+func arrivals(t *rapid.T) sketch.Arrivals {
+	count := rapid.Uint64Range(1, 1000)
+	a := sketch.Arrivals{Flushed: count.Draw(t, "flushed"), FlushedAt: count.Draw(t, "at")}
+	for caller := range rapid.Uint64Range(0, 3).Draw(t, "callers") {
+		p := arrival.Producer{Caller: caller}
+		for at := range rapid.Uint8Range(1, arrival.Count).Draw(t, "bins") {
+			p.Bins = append(p.Bins, arrival.Bin{Weight: count.Draw(t, "weight"), Calls: uint16(count.Draw(t, "calls")), At: at})
+		}
+		a.Producers = append(a.Producers, p)
+	}
+	return a
+}
+
 // evidence draws what a shard could have gathered of one key.
 func evidence(t *rapid.T) *sketch.Evidence {
 	count := rapid.Int64Range(0, 1000)
 	e := &sketch.Evidence{
 		Seen: 1 + count.Draw(t, "seen"), Records: 1 + count.Draw(t, "records"), Load: sketch.Load{Write: sample.Milli(count.Draw(t, "load"))},
 		Rises: count.Draw(t, "rises"), Falls: count.Draw(t, "falls"),
-		Flushed: uint64(count.Draw(t, "flushed")), FlushedAt: uint64(count.Draw(t, "at")), Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
+		Arrivals: arrivals(t), Edited: count.Draw(t, "edited"), GrownBytes: -count.Draw(t, "shrunk"),
 	}
 	e.Refused[sample.KeyRange] = count.Draw(t, "refused")
 	for _, op := range []sample.Op{sample.PutItem, sample.UpdateItem} {
@@ -237,7 +252,7 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	for _, old := range []string{"version2", "evidence2", "version3", "version4"} {
+	for _, old := range []string{"version2", "evidence2", "version3", "version4", "version5"} {
 		body, err := os.ReadFile("testdata/" + old + ".delta")
 		if err != nil {
 			f.Fatal(err)

@@ -235,6 +235,81 @@ func TestTablesOfFlushes(t *testing.T) {
 	}
 }
 
+// TestFoldedRecordsOverPartitions has a producer that writes one record for many requests,
+// over eight partitions with a collector shard each: no shard sees enough records to tell
+// a flush, and together they do.
+func TestFoldedRecordsOverPartitions(t *testing.T) {
+	t.Parallel()
+	spread := func(records int, units float64) stream {
+		return func(random *rand.Rand, at int64) (all []sample.Record) {
+			for range records {
+				r := of("k", "api", at, random.IntN(1000))
+				r.N = int64(units / float64(records))
+				all = append(all, r)
+			}
+			return all
+		}
+	}
+	flushed := func(records int, units float64) stream {
+		return func(random *rand.Rand, at int64) []sample.Record {
+			if at%10 > 0 {
+				return nil
+			}
+			all := spread(records, 10*units)(random, at)
+			for i := range all {
+				all[i].Time = at*1000 + 417
+			}
+			return all
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		stream stream
+		pages  bool
+	}{
+		{"20 records a second of 1,520 units", spread(20, 1520), true},
+		{"30 records a second of 1,520 units", spread(30, 1520), true},
+		{"40 records a second of 1,520 units", spread(40, 1520), true},
+		{"40 records a second of 700 units", spread(40, 700), false},
+		{"40 records in each flush of 10 s of 700 units", flushed(40, 700), false},
+		{"400 records in each flush of 10 s of 700 units", flushed(400, 700), false},
+	} {
+		for seed := range uint64(20) {
+			random := rand.New(rand.NewPCG(43, seed))
+			var shards []*sketch.Shard
+			for range 8 {
+				shards = append(shards, sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1}))
+			}
+			judge := board.New(board.Options{})
+			judge.Settle(scenario.Began-1, true)
+			paged := int64(0)
+			for at := scenario.Began; at < scenario.Began+30; at++ {
+				for _, r := range c.stream(random, at) {
+					if err := shards[random.IntN(len(shards))].Add(&r); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w := &sketch.Window{Target: sample.Target{Table: "orders"}, Second: at}
+				for _, s := range shards {
+					for _, part := range scenario.Sealed(s) {
+						w.Merge(&part)
+					}
+				}
+				judge.Observe(w)
+				judge.Settle(at, true)
+				for _, f := range judge.Findings() {
+					if f.Kind == detect.HotKeyWrite && f.State == detect.Firing && f.Severity == detect.Critical && paged == 0 {
+						paged = at - scenario.Began + 1
+					}
+				}
+			}
+			if pages := paged > 0; pages != c.pages || paged > 5 {
+				t.Errorf("%s: paged %t after %d s, want %t within 5 s", c.name, pages, paged, c.pages)
+			}
+		}
+	}
+}
+
 // TestFiguresOfAFlush holds the findings about a key of which ten seconds at a time are
 // written down to what is known of it: its mean load and its part of the table's, from
 // the first finding on, and not when in these ten seconds the load was.

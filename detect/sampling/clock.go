@@ -13,6 +13,9 @@ import (
 // or the table where none is named. The zero value is ready.
 type Clocks struct {
 	kept map[uint64]seconds
+	// table and flushed are of all requests of the second that was observed last.
+	table   Batch
+	flushed float64
 }
 
 type seconds struct{ first, last int64 }
@@ -29,7 +32,8 @@ const (
 
 // Observe records a second of the table or index, again or for the first time.
 func (c *Clocks) Observe(w *sketch.Window) {
-	if b := batchOf(w); b.at != wholeSeconds || b.Part < allShare {
+	c.table, c.flushed = batchOf(w)
+	if c.table.at != wholeSeconds || c.table.Part < allShare {
 		return
 	}
 	if c.kept == nil {
@@ -51,10 +55,10 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	}
 }
 
-// Batch returns the part of a key's load that has the times of a flush, or of producers who
+// Batch returns the part of the load of a key, in the second that was observed last, that has the times of a flush, or of producers who
 // write times in whole seconds.
 func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
-	b := batchOfKey(w, k)
+	b := batchOfKey(w, k, c.table, c.flushed)
 	b.own = b.at == wholeSeconds && c.keep(w, k)
 	return b
 }

@@ -17,30 +17,34 @@ type Batch struct {
 	own bool
 }
 
-// batchOf returns that of all requests of a table or index in a second.
-func batchOf(w *sketch.Window) Batch {
-	return newBatch(float64(w.Total.Flushed), float64(w.Total.Requests), w.Total.FlushedAt)
+// batchOf returns that of all requests of a table or index in a second, and how many have
+// the times of a flush.
+func batchOf(w *sketch.Window) (b Batch, flushed float64) {
+	weight, at := w.Arrivals.Decide()
+	return newBatch(float64(weight), float64(w.Total.Requests), at), float64(weight)
 }
 
 // batchOfKey returns that of a key, as its evidence tells; of one without any, and with
-// more than a few requests, as for its table. A producer flushes all it has: where none
-// of the key's flushed as much, it was a burst on this key.
-func batchOfKey(w *sketch.Window, k *sketch.KeyLoad) Batch {
+// more than a few requests, as for its table, of which batchOf returned table and flushed. A
+// producer flushes all it has: where none of the key's flushed as much, it was a burst on
+// this key.
+func batchOfKey(w *sketch.Window, k *sketch.KeyLoad, table Batch, flushed float64) Batch {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
-		b := newBatch(float64(e.Flushed), float64(detect.Weight(e.Load)), e.FlushedAt)
+		weight, at := e.Arrivals.Decide()
+		b := newBatch(float64(weight), float64(detect.Weight(e.Load)), at)
 		if b.Part == 0 {
 			return b
 		}
 		least := max(b.Part*float64(k.Requests)/2, detect.FlushedShare*requestsOf(w, producersOf(w, k)))
-		if float64(w.Total.Flushed) < least {
+		if flushed < least {
 			return Batch{}
 		}
 		return b
 	case k.Requests < detect.MinRecords:
 		return Batch{}
 	}
-	return batchOf(w)
+	return table
 }
 
 // requestsOf returns about how many requests the least of some producers made in a second.
@@ -95,7 +99,8 @@ func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
 // the load that it is, and over how many seconds; no part where times are those of
 // requests.
 func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
-	return f.over(w.Second, w.Total.Load, batchOf(w))
+	b, _ := batchOf(w)
+	return f.over(w.Second, w.Total.Load, b)
 }
 
 func (f *Flushes) over(second int64, of sketch.Load, b Batch) (part, seconds float64) {

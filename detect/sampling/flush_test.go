@@ -18,7 +18,7 @@ func TestABurstOnOneKeyIsNoFlush(t *testing.T) {
 	both := callers(sketch.Entry{Hash: api, Weight: weigh(19_000)}, sketch.Entry{Hash: batch, Weight: weigh(1000)})
 	for _, c := range []struct {
 		name    string
-		batch   int64 // of the table's 20,000 requests
+		batch   uint64 // of the table's 20,000 requests
 		callers sketch.Top
 		of      sketch.Top // the key's
 		flushed bool
@@ -32,11 +32,12 @@ func TestABurstOnOneKeyIsNoFlush(t *testing.T) {
 	} {
 		load := sketch.Load{Write: 1_000_000}
 		w := &sketch.Window{
-			Total:   sketch.Total{Requests: 20_000, Load: sketch.Load{Write: 20_000_000}, Flushed: c.batch, FlushedAt: 1 << 20},
-			Callers: c.callers,
+			Total:   sketch.Total{Requests: 20_000, Load: sketch.Load{Write: 20_000_000}},
+			Callers: c.callers, Arrivals: sketch.Arrivals{Flushed: c.batch, FlushedAt: 1 << 20},
 		}
-		k := &sketch.KeyLoad{Requests: 1000, Evidence: &sketch.Evidence{Load: load, Flushed: weigh(1000), FlushedAt: 1 << 20, Callers: c.of}}
+		k := &sketch.KeyLoad{Requests: 1000, Evidence: &sketch.Evidence{Load: load, Arrivals: sketch.Arrivals{Flushed: weigh(1000), FlushedAt: 1 << 20}, Callers: c.of}}
 		var clocks sampling.Clocks
+		clocks.Observe(w)
 		if got := clocks.Batch(w, k).Part > 0; got != c.flushed {
 			t.Errorf("%s: a flush %t, want %t", c.name, got, c.flushed)
 		}

@@ -8,6 +8,9 @@
 package arrival
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
@@ -102,9 +105,9 @@ type run struct {
 	weight, calls uint64
 }
 
-// Flushed returns the weight of the requests whose times are those of a flush, as it
+// flushed returns the weight of the requests whose times are those of a flush, as it
 // seems, and a bit for each 20 ms in which they are; zero where that is little of all.
-func (b *Bins) Flushed() (weight, at uint64) {
+func (b *Bins) flushed() (weight, at uint64) {
 	rest := b.weight
 	var all uint64
 	for _, w := range rest {
@@ -222,16 +225,15 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 	return nil
 }
 
-// Flushed returns how many of a table's requests have the times of a flush, and a bit for
-// each 20 ms in which they are.
-func (t *Times) Flushed(table uint16) (requests int64, at uint64) {
+// Of returns the arrivals of a table's requests, weighed by their number.
+func (t *Times) Of(table uint16) (a Arrivals) {
 	for _, i := range t.used {
 		if s := &t.slots[i]; s.table == table {
-			n, bits := s.Flushed()
-			requests, at = requests+int64(n), at|bits
+			a.Producers = append(a.Producers, s.producer(s.caller))
 		}
 	}
-	return requests, at
+	slices.SortFunc(a.Producers, func(x, y Producer) int { return cmp.Compare(x.Caller, y.Caller) })
+	return a
 }
 
 // Clear forgets everything, keeping the memory.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
@@ -46,7 +47,7 @@ func TestBatches(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 1))
 			var times arrival.Times
-			want := int64(0)
+			want := uint64(0)
 			for i := range c.records {
 				r := sample.Record{Time: c.at(random), Op: sample.PutItem, Rate: 1, N: 1}
 				if c.change != nil {
@@ -54,15 +55,15 @@ func TestBatches(t *testing.T) {
 				}
 				times.Add(7, 0, r.N, arrival.Of(&r))
 				if c.flushed {
-					want += r.N
+					want += uint64(r.N)
 				}
 			}
-			got, at := times.Flushed(7)
-			if other, _ := times.Flushed(8); got != want || other != 0 || (at != 0) != c.flushed {
+			got, at := times.Of(7).Decide()
+			if other, _ := times.Of(8).Decide(); got != want || other != 0 || (at != 0) != c.flushed {
 				t.Errorf("%d requests are flushed at %b, want %d", got, at, want)
 			}
 			times.Clear()
-			if got, at := times.Flushed(7); got != 0 || at != 0 {
+			if got, at := times.Of(7).Decide(); got != 0 || at != 0 {
 				t.Errorf("%d requests are flushed in the next second", got)
 			}
 		})
@@ -82,13 +83,13 @@ func TestProducersAreTold(t *testing.T) {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
 		add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
 	}
-	if got, at := times.Flushed(1); got != 50 || at != 1<<15 {
+	if got, at := times.Of(1).Decide(); got != 50 || at != 1<<15 {
 		t.Errorf("%d requests are flushed at %b, want those of one of both producers at 300 ms", got, at)
 	}
 	for i := range 10_000 {
 		add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
 	}
-	if got, _ := times.Flushed(2); got == 0 || got > 20*256 {
+	if got, _ := times.Of(2).Decide(); got == 0 || got > 20*256 {
 		t.Errorf("%d requests of ten thousand producers are flushed", got)
 	}
 }
@@ -114,7 +115,7 @@ func TestBatchesBesideHonestRequests(t *testing.T) {
 					for range flushed {
 						add(417)
 					}
-					weight, _ := b.Flushed()
+					weight, _ := b.Arrivals().Decide()
 					got := int(weight)
 					if flushed == 0 && got > 0 || flushed > 0 && width == 1000 && (got < flushed || got > flushed+honest/8+5) {
 						wrong++
@@ -126,4 +127,44 @@ func TestBatchesBesideHonestRequests(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPartsOfASecond holds that the verdict on a second is the same over however many parts
+// its records went, in whatever order the parts are merged.
+func TestPartsOfASecond(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var records []sample.Record
+		for caller := range rapid.IntRange(1, 4).Draw(t, "callers") {
+			n, width := rapid.IntRange(1, 60).Draw(t, "records"), rapid.IntRange(1, 999).Draw(t, "width")
+			for range n {
+				records = append(records, sample.Record{
+					Caller: fmt.Sprint(caller), Op: sample.PutItem, Rate: 1,
+					Time: int64(rapid.IntRange(0, width).Draw(t, "at")), N: int64(rapid.SampledFrom([]int{1, 1, 9, 50}).Draw(t, "n")),
+				})
+			}
+		}
+		merged := func(parts int) arrival.Arrivals {
+			all := make([]arrival.Times, parts)
+			for i := range records {
+				r := &records[i]
+				all[rand.IntN(parts)].Add(1, xxh3.HashString(r.Caller), r.N, arrival.Of(r))
+			}
+			var sum arrival.Arrivals
+			for _, i := range rand.Perm(parts) {
+				sum = all[i].Of(1).Plus(sum)
+			}
+			return sum
+		}
+		whole := merged(1)
+		flushed, at := whole.Decide()
+		for _, parts := range []int{1, 4, 8} {
+			if got, in := merged(parts).Decide(); got != flushed || in != at {
+				t.Fatalf("over %d parts %d requests are flushed at %b, over one %d at %b", parts, got, in, flushed, at)
+			}
+		}
+		if got, in := whole.Decided().Decide(); got != flushed || in != at {
+			t.Fatalf("decided, %d requests are flushed at %b, want %d at %b", got, in, flushed, at)
+		}
+	})
 }

@@ -1,0 +1,118 @@
+package arrival
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Arrivals are the times of requests of one second, as far as they tell whether the
+// requests were flushed. A part of a second shows a few records of many requests each as
+// several flushes, which together with the other parts are none. So parts carry their
+// times, and the whole second decides.
+type Arrivals struct {
+	// Flushed is the weight of requests that were decided to be flushed, and FlushedAt has a
+	// bit for each 20 ms in which they are.
+	Flushed, FlushedAt uint64
+	// Producers are the requests of which it is not decided, in the order of Caller.
+	Producers []Producer
+}
+
+// Producer is the requests of one producer in one second.
+type Producer struct {
+	// Caller is the hash of the producer's name, 0 if it is not known.
+	Caller uint64
+	// Bins are the bins with requests, in the order of time.
+	Bins []Bin
+}
+
+// Bin is 20 ms of a second.
+type Bin struct {
+	// Weight is the weight of the bin's requests.
+	Weight uint64
+	// Calls is how many calls they were, in hundredths, at most MaxCalls.
+	Calls uint16
+	// At is the number of the bin.
+	At uint8
+}
+
+const (
+	// Count is how many bins a second has.
+	Count = bins
+	// MaxCalls is the most that Bin.Calls counts: more make no difference to a batch.
+	MaxCalls = batchCalls * oneCall
+)
+
+// producer returns the bins that have requests.
+func (b *Bins) producer(caller uint64) Producer {
+	used := 0
+	for _, w := range b.weight {
+		if w > 0 {
+			used++
+		}
+	}
+	p := Producer{Caller: caller, Bins: make([]Bin, 0, used)}
+	for i, w := range b.weight {
+		if w > 0 {
+			p.Bins = append(p.Bins, Bin{Weight: w, Calls: uint16(min(b.calls[i], MaxCalls)), At: uint8(i)})
+		}
+	}
+	return p
+}
+
+// Arrivals returns the times as those of one producer without a name.
+func (b *Bins) Arrivals() Arrivals {
+	if p := b.producer(0); len(p.Bins) > 0 {
+		return Arrivals{Producers: []Producer{p}}
+	}
+	return Arrivals{}
+}
+
+// Decide returns the weight of all requests that were flushed, and a bit for each 20 ms in
+// which they are.
+func (a Arrivals) Decide() (flushed, at uint64) {
+	flushed, at = a.Flushed, a.FlushedAt
+	for i := range a.Producers {
+		var b Bins
+		for _, in := range a.Producers[i].Bins {
+			b.weight[in.At], b.calls[in.At] = in.Weight, uint32(in.Calls)
+		}
+		w, in := b.flushed()
+		flushed, at = flushed+w, at|in
+	}
+	return flushed, at
+}
+
+// Decided returns the arrivals with nothing left to decide.
+func (a Arrivals) Decided() (d Arrivals) {
+	d.Flushed, d.FlushedAt = a.Decide()
+	return d
+}
+
+// Plus adds the arrivals of another part of the same second. Neither is changed.
+func (a Arrivals) Plus(o Arrivals) Arrivals {
+	sum := Arrivals{Flushed: a.Flushed + o.Flushed, FlushedAt: a.FlushedAt | o.FlushedAt}
+	sum.Producers = merge(a.Producers, o.Producers, func(x, y Producer) int { return cmp.Compare(x.Caller, y.Caller) }, func(x, y Producer) Producer {
+		return Producer{x.Caller, merge(x.Bins, y.Bins, func(x, y Bin) int { return cmp.Compare(x.At, y.At) }, func(x, y Bin) Bin {
+			return Bin{x.Weight + y.Weight, min(x.Calls+y.Calls, MaxCalls), x.At}
+		})}
+	})
+	return sum
+}
+
+// merge returns the elements of two sorted lists in order, equal ones added.
+func merge[T any](a, b []T, compare func(x, y T) int, add func(x, y T) T) []T {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, compare)
+	kept := all[:1]
+	for _, x := range all[1:] {
+		if last := &kept[len(kept)-1]; compare(*last, x) == 0 {
+			*last = add(*last, x)
+			continue
+		}
+		kept = append(kept, x)
+	}
+	return slices.Clip(kept)
+}
