@@ -63,6 +63,9 @@ const (
 	LargeCollection Kind = "large_collection"
 	// TooManyHotKeys is a table or index with more hot keys than are followed.
 	TooManyHotKeys Kind = "too_many_hot_keys"
+	// UnseenKeys is a table or index with more load than a partition serves, of which a key
+	// without a finding may have as much: whether one is hot is unknown.
+	UnseenKeys Kind = "unseen_keys"
 	// CoverageFell is a table or index of which the samples show a smaller part
 	// than they did, by CloudWatch.
 	CoverageFell Kind = "coverage_fell"

@@ -49,6 +49,7 @@ var causeOf = map[Kind]Cause{
 	TableStarvation:   CauseStarvation,
 	CoverageFell:      CausePipeline,
 	TooManyHotKeys:    CausePipeline,
+	UnseenKeys:        CausePipeline,
 	CollectionStopped: CausePipeline,
 	CollectionLags:    CausePipeline,
 	BadSamples:        CausePipeline,

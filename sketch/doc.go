@@ -25,6 +25,11 @@
 // consumption, in which both of a partition's limits are 3,000 a second; so one
 // sketch serves both.
 //
+// A set whose smallest key is heavy is crowded: keys of other tables may fill it. Keys that
+// it has no room for then compete for the reserve of their own table, fourteen places by
+// Space-Saving, so that a flood in one table leaves each other table its heaviest keys. At
+// most 256 tables of a second have a reserve; of the others Window.Unseen tells.
+//
 // Totals of requests and units are exact per table and index.
 //
 // # Bounds

@@ -65,7 +65,7 @@ func provenAbove(low, limit sample.Milli, variance float64) bool {
 // what is used.
 type front struct {
 	mask uint64
-	sets []set.Set // nil until begin
+	sets []set.Set // nil until begin; the last ones are the reserves of tables
 	// used are the sets that have keys, in the order in which they came. Each has Ways
 	// candidates, with their texts.
 	used       []uint32
@@ -81,12 +81,15 @@ func newFront(sets int) front {
 // begin makes ready for keys.
 func (f *front) begin() {
 	if f.sets == nil {
-		f.sets = make([]set.Set, f.mask+1)
+		f.sets = make([]set.Set, f.mask+1+reserveSets*maxReserves)
 	}
 }
 
 // set returns the set of a hash, by bits that the count-min sketch's line does not use.
 func (f *front) set(hash uint64) *set.Set { return &f.sets[hash>>32&f.mask] }
+
+// reserved returns a set of a reserve.
+func (f *front) reserved(number uint32) *set.Set { return &f.sets[f.mask+1+uint64(number)] }
 
 // find returns the candidate of a key, nil when it has none.
 func (f *front) find(s *set.Set, hash uint64) *candidate {
@@ -115,7 +118,7 @@ func (f *front) smallest(s *set.Set) (place int, high, next uint64) {
 }
 
 // open gives a set that has no key yet its candidates.
-func (f *front) open(s *set.Set, hash uint64) {
+func (f *front) open(s *set.Set) {
 	n := len(f.candidates)
 	if n+Ways > cap(f.candidates) {
 		f.candidates = append(f.candidates, make([]candidate, Ways)...)
@@ -124,13 +127,12 @@ func (f *front) open(s *set.Set, hash uint64) {
 		clear(f.candidates[n:])
 	}
 	s.First = uint32(n)
-	f.used = append(f.used, uint32(hash>>32&f.mask))
 }
 
 // put makes the key the candidate of a place; err is the most it had before.
 func (f *front) put(s *set.Set, place int, table uint16, hash uint64, key sample.Key, err uint64) *candidate {
 	if s.Keys == 0 {
-		f.open(s, hash)
+		f.open(s)
 	}
 	if place == int(s.Keys) {
 		s.Keys++

@@ -30,7 +30,11 @@ type second struct {
 	// over are the keys that came over the limit since they were asked for.
 	limit Load
 	over  []uint64
-	idle  int // how many Seals it was not needed for
+	// reserves is how many tables have a reserve, and inherited has, for each place of their
+	// sets, the weight of the key before.
+	reserves  uint16
+	inherited [][Ways]uint64
+	idle      int // how many Seals it was not needed for
 }
 
 // sums are what all keys of a table or index have in a second.
@@ -38,6 +42,7 @@ type sums struct {
 	Total
 	callers texts
 	caller  texthash.Last
+	reserve uint16 // its number, 0 for none
 	// distinct counts the keys of the second's minute; nil before the first.
 	distinct *minutes.Distinct
 }
@@ -99,7 +104,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	in := s.front.set(hash)
 	c := s.front.find(in, hash)
 	if known = c != nil; !known {
-		if c = s.admit(in, table, hash, r, weight); c == nil {
+		if c = s.admit(in, t, table, hash, r, weight); c == nil {
 			return t, false
 		}
 	}
@@ -190,9 +195,17 @@ func (s *second) sampled(c *candidate, t *Total, r *sample.Record) {
 
 // admit makes a candidate of a key that is none, when it has earned a place; it returns
 // nil when it stays outside, its weight then counted.
-func (s *second) admit(in *set.Set, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
+func (s *second) admit(in *set.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	if in.Keys < Ways {
+		if in.Keys == 0 {
+			s.front.used = append(s.front.used, uint32(hash>>32&s.front.mask))
+		}
 		return s.front.put(in, int(in.Keys), table, hash, r.PK, 0)
+	}
+	if in.Least >= crowdedWeight {
+		if c := s.findReserved(t, hash); c != nil {
+			return c
+		}
 	}
 	counters := s.counts.Line(hash)
 	before := min(counters.Estimate(hash), in.Turned)
@@ -200,13 +213,20 @@ func (s *second) admit(in *set.Set, table uint16, hash uint64, r *sample.Record,
 	if high > in.Least {
 		smallest, least, next := s.front.smallest(in)
 		if high > least {
-			out := s.front.candidates[int(in.First)+smallest].hash
-			s.counts.Line(out).Raise(out, least)
-			in.Turned = max(in.Turned, least)
+			at := int(in.First) + smallest
+			out := &s.front.candidates[at]
 			in.Least = min(next, high)
+			if in.Least < crowdedWeight || out.table == table || !s.moveToReserve(at) {
+				s.putOut(in, out.hash, least)
+			}
 			return s.front.put(in, smallest, table, hash, r.PK, before)
 		}
 		in.Least = least
+	}
+	if in.Least >= crowdedWeight {
+		if c := s.admitReserved(t, table, hash, r.PK, before); c != nil {
+			return c
+		}
 	}
 	counters.Raise(hash, high)
 	in.Turned = max(in.Turned, high)
@@ -231,7 +251,7 @@ func (s *second) clear() {
 	for _, t := range s.touched {
 		s.sums[t] = sums{callers: s.sums[t].callers.Emptied(tableCallersKept), caller: s.sums[t].caller}
 	}
-	s.touched = s.touched[:0]
+	s.touched, s.reserves = s.touched[:0], 0
 	s.gathered, s.growing = 0, draw.Keys{}
 	s.calls.Clear()
 	s.resends.Clear()

@@ -23,7 +23,8 @@ type Shard struct {
 
 // NewShard makes an empty shard. Its live seconds take up to about SecondsInRing ×
 // (CounterBytes + 1 KiB a set), 5 MiB with the defaults, and half as much again where
-// requests are sampled. They take it as keys come, and give it back when they are idle.
+// requests are sampled. A flood of heavy keys adds 2 KiB a second for each of at most 256
+// tables. They take it as keys come, and give it back when they are idle.
 //
 // A configuration that does not Validate is a programming error and panics.
 func NewShard(c Config) *Shard {

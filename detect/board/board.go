@@ -77,6 +77,7 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
+	b.totals.sums[w.Target].unseenKeys.observe(w, b.options.OneEpisode)
 	clocks := &b.totals.sums[w.Target].clocks
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
@@ -221,6 +222,7 @@ func (b *Board) Findings() []detect.Finding {
 		}
 	}
 	also = append(also, b.crowded()...)
+	also = append(also, b.unseen()...)
 	also = append(also, b.growing(grew, found)...)
 	also = append(also, causes.Moving(found, b.options.Policy)...)
 	also = unique(also)

@@ -38,8 +38,9 @@ type sum struct {
 	clocks  sampling.Clocks
 	// open are the open seconds, and throttled what of them was, of those in which
 	// something was.
-	open      openSeconds
-	throttled map[int64]throttled
+	open       openSeconds
+	unseenKeys unseenKeys
+	throttled  map[int64]throttled
 }
 
 func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }

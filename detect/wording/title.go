@@ -100,6 +100,8 @@ func about(f *detect.Finding) string {
 		return "a collector " + of("has", "had") + " no room for tables"
 	case detect.SamplesLost:
 		return "samples were lost"
+	case detect.UnseenKeys:
+		return "single keys " + of("cannot", "could not") + " be told apart in a load that one partition " + of("does", "did") + " not serve"
 	case detect.TooManyHotKeys:
 		return "more keys " + are + " hot than " + are + " followed"
 	}

@@ -137,7 +137,7 @@ func TestEveryKindHasATitle(t *testing.T) {
 	for _, k := range []detect.Kind{
 		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation, detect.RollingHotKey, detect.MovingHotSpot,
 		detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.RetryStorm,
-		detect.LargeCollection, detect.CoverageFell, detect.TooManyHotKeys,
+		detect.LargeCollection, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys,
 		detect.CollectionStopped, detect.CollectionLags, detect.BadSamples, detect.TablesRefused, detect.SamplesLost,
 	} {
 		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("a"))

@@ -36,6 +36,7 @@ var kindNames = map[detect.Kind]string{
 	detect.LargeCollection: "item collection near 10 GB",
 	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
 	detect.TooManyHotKeys:    "more hot keys than are followed",
+	detect.UnseenKeys:        "keys that cannot be told apart",
 	detect.CollectionStopped: "collection has stopped", detect.CollectionLags: "collection lags", detect.BadSamples: "rejected samples",
 	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
 }
@@ -62,7 +63,7 @@ func kindName(k detect.Kind) string {
 // subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key string) string {
 	switch k {
-	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys:
+	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
 		return "All keys"
 	}
 	if k.OfPipeline() {

@@ -1,0 +1,85 @@
+package board
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// unseenKeys are the seconds in which a table or index had more than a partition serves,
+// and one key that is not listed may have had as much: a flood of heavy keys, of this table
+// or others, leaves too little room to tell single keys apart. The zero value is ready.
+type unseenKeys struct {
+	newest int64
+	recent uint64 // a bit for each of the last seconds, the lowest for newest
+	// first and last are the first and the last such second of this time, seconds is how
+	// many there are.
+	first, last, seconds int64
+	// total and most are the highest load of the table and of an unlisted key in them, at
+	// the second of the highest one of a key.
+	total, most sketch.Load
+	at          int64
+	fires       bool
+}
+
+// hidesKeys reports whether a key that the window does not list may be over a limit.
+func hidesKeys(w *sketch.Window) bool {
+	all, unseen := w.Total.Load, w.Unseen
+	return all.Write > detect.PartitionWrite && unseen.Write > detect.PartitionWrite || all.Read > detect.PartitionRead && unseen.Read > detect.PartitionRead
+}
+
+// observe records a second, again or for the first time: parts that come later only add to
+// both loads.
+func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
+	if w.Second > u.newest {
+		u.recent <<= uint64(w.Second - u.newest)
+		u.newest = w.Second
+	}
+	bit := uint64(1) << uint64(u.newest-w.Second)
+	if bit == 0 || !hidesKeys(w) {
+		return
+	}
+	if w.Second-u.last > detect.ResolveSeconds && !oneEpisode || u.seconds == 0 {
+		*u = unseenKeys{newest: u.newest, first: w.Second}
+	}
+	if u.recent&bit == 0 {
+		u.seconds++
+	}
+	u.recent |= bit
+	u.first, u.last = min(u.first, w.Second), max(u.last, w.Second)
+	if detect.Weight(w.Unseen) > detect.Weight(u.most) {
+		u.total, u.most, u.at = w.Total.Load, w.Unseen, w.Second
+	}
+	u.fires = u.fires || u.recent&(u.recent>>1|u.recent>>2) != 0 // FireSeconds of FireOf
+}
+
+// unseen returns the findings about tables and indexes in which a hot key may be unseen.
+func (b *Board) unseen() (all []detect.Finding) {
+	for target, s := range b.totals.sums {
+		u := &s.unseenKeys
+		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {
+			continue
+		}
+		f := detect.NewFinding(detect.UnseenKeys, target, sample.Key{})
+		f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
+		f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
+		f.FirstSeen, f.LastSeen = time.Unix(u.first, 0).UTC(), time.Unix(u.last, 0).UTC()
+		f.Through, f.Seconds, f.Peak.At = f.LastSeen, u.seconds, time.Unix(u.at, 0).UTC()
+		total, most, unit := u.total.Write, u.most.Write, "WCU/s"
+		if most <= detect.PartitionWrite {
+			total, most, unit = u.total.Read, u.most.Read, "RCU/s"
+		}
+		f.Why = fmt.Sprintf("Keyheat cannot tell whether a key is hot: the table or index had %s %s, and a key without a finding may have had up to %s %s of it, more than one partition serves. In %s the collector had too many heavy keys at once, of this table or of others, to tell single ones apart.",
+			wording.Count(int64(detect.Units(total))), unit, wording.Count(int64(detect.Units(most))), unit, wording.Seconds(int(u.seconds)))
+		f.Advice = []detect.Step{
+			{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look whether the samples are right, of every table that the same collectors read: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key heavy."},
+			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "If they are right, divide the samples over more partitions and collectors: each then has fewer keys to tell apart. Until then CloudWatch Contributor Insights shows the table's most throttled keys."},
+		}
+		all = append(all, f)
+	}
+	return all
+}

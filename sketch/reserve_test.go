@@ -1,0 +1,69 @@
+package sketch_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// TestFloodOfAnotherTable has a flood of 100,000 keys a second that are each hot, beside a
+// table with a hot key at 1,500 write units a second. The hot key stays proven, whatever
+// else its table has, and however many tables the flood is of; all bounds hold.
+func TestFloodOfAnotherTable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		tables, floodFrom int // the flood's tables, and when it begins in the second, in ms
+		others            int // keys of the hot key's table that have as much together
+		collectors        int
+		proven            bool
+	}{
+		{"alone in its table", 1, 0, 0, 1, true},
+		{"over four collectors", 1, 0, 0, 4, true},
+		{"over eight collectors", 1, 0, 0, 8, true},
+		{"over 16 collectors, beside many keys of its table", 1, 0, 10_000, 16, true},
+		{"a flood that begins late", 1, 700, 0, 1, true},
+		{"a flood of 20 tables", 20, 0, 0, 1, true},
+		{"beside few keys of its table", 1, 0, 10, 1, true},
+		{"beside many keys of its table", 1, 0, 10_000, 1, true},
+		{"a flood of more tables than have reserves", 900, 0, 0, 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const second = 1_000
+			random := rand.New(rand.NewPCG(seed, 5))
+			exact := exactCounts{}
+			merged := run(func(yield func(sample.Record) bool) {
+				for i := range 100_000 {
+					ms := int64(i / 100)
+					if ms >= int64(c.floodFrom) {
+						r := write(second, fmt.Sprintf("flood-%d", i), 1500+sample.Milli(random.IntN(1000)))
+						r.Table, r.Time = fmt.Sprintf("flooded-%d", i%c.tables), r.Time+ms
+						yield(r)
+					}
+					if i%66 == 0 {
+						r := write(second, "hot", 1)
+						r.Time += ms
+						yield(r)
+						if c.others > 0 {
+							r.PK = sample.KeyString(fmt.Sprintf("other-%d", random.IntN(c.others)))
+							yield(r)
+						}
+					}
+				}
+			}, c.collectors, exact)
+			exact.compare(t, merged)
+			w := merged[identity{Target: sample.Target{Table: "orm"}, second: second}]
+			k, listed := w.Key(sketch.Hash(w.Target, sample.KeyString("hot"), seed))
+			if proven := k.Low.Write > 1_300_000; proven != c.proven {
+				t.Errorf("listed %t with %d to %d, unseen %d", listed, k.Low.Write, k.High().Write, w.Unseen.Write)
+			}
+			if !c.proven && w.Unseen.Write < 1_000_000 && k.High().Write < 1_000_000 {
+				t.Errorf("the table looks healthy: at most %d is unseen", w.Unseen.Write)
+			}
+		})
+	}
+}
