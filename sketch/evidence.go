@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/place"
 )
 
 // itemsKept, callersKept and attributesKept are the sizes of the Tops.
@@ -154,7 +154,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	sum := &Evidence{
 		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Arrivals: e.Arrivals.Plus(o.Arrivals), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
-		Places: UnionPlaces(e.Places, o.Places, placesMerged),
+		Places: place.Union(e.Places, o.Places, place.Merged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
 		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
@@ -191,66 +191,10 @@ func addOps(a, b []OpLoad) []OpLoad {
 	return sum
 }
 
-const (
-	// placesGathered is how many places of the sort-key space one part of a second
-	// keeps of a key, placesMerged how many a union does: ten seconds of one
-	// collector, or one second of several.
-	placesGathered, placesMerged = 32, 128
-	// placeBytes is how much of a sort key's order is kept behind what all sort keys
-	// of the sample have in common.
-	placeBytes = 64
-)
-
-// Place is where in the order of sort keys a part of a key's load is. The places of a
-// second are a priority sample of its requests (Duffield, Lund and Thorup, 2007): a
-// request of w units has the priority w/u, u uniform in (0,1], the k highest are kept,
-// and each counts as the larger of w and the next highest priority. Sums over places
-// are unbiased for every range of sort keys, and exact where nothing was dropped.
-type Place struct {
-	// Priority decides what a union keeps.
-	Priority float32
-	// Weight is what the place stands for: 3·write + read, in thousandths.
-	Weight uint64
-	// Write tells writes from reads.
-	Write bool
-	// Order are bytes that compare as DynamoDB sorts: see sample.Key.AppendOrder. They end
-	// 64 bytes behind what all places of one part have in common.
-	Order string
-}
-
-// UnionPlaces returns the places of two samples of different requests as one of at
-// most n: in whatever order samples are united, the result is the same.
-func UnionPlaces(a, b []Place, n int) []Place {
-	switch {
-	case len(b) == 0 && len(a) <= n:
-		return a
-	case len(a) == 0 && len(b) <= n:
-		return b
-	}
-	all := slices.Concat(a, b)
-	slices.SortFunc(all, comparePlaces)
-	return cutPlaces(all, n)
-}
-
-// cutPlaces keeps the n of the highest priorities: the next one is what the others
-// then count as at least.
-func cutPlaces(sorted []Place, n int) []Place {
-	if len(sorted) <= n {
-		return sorted
-	}
-	threshold := uint64(sorted[n].Priority)
-	sorted = slices.Clip(sorted[:n])
-	for i := range sorted {
-		sorted[i].Weight = max(sorted[i].Weight, threshold)
-	}
-	return sorted
-}
-
-// comparePlaces orders places. The weight comes last: it is raised when others are left
-// out, and places of one priority must not change places by that.
-func comparePlaces(a, b Place) int {
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Order, b.Order), cmp.Compare(flag(a.Write), flag(b.Write)), cmp.Compare(b.Weight, a.Weight))
-}
+// Place is where in the order of sort keys a part of a key's load is: one of a priority
+// sample of a second's requests. Sums over places are unbiased for every range of sort keys,
+// and exact where nothing was dropped.
+type Place = place.Place
 
 // The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.
 const (

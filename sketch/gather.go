@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/draw"
 	"github.com/keyheat/keyheat/sketch/internal/heavy"
+	"github.com/keyheat/keyheat/sketch/internal/place"
 )
 
 const (
@@ -36,7 +37,7 @@ type gather struct {
 	items      texts
 	callers    texts
 	attributes texts
-	places     places
+	places     place.Sample
 	times      arrival.Bins
 	over       bool // the key is over the limit
 	// thinned is how often the share of the requests that are looked at was halved,
@@ -75,7 +76,7 @@ func (g *gather) begin() {
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
 		items: g.items.Emptied(itemsKept), callers: g.callers.Emptied(callersKept), attributes: g.attributes.Emptied(attributesKept),
 	}
-	g.places.begin()
+	g.places.Clear()
 }
 
 // add adds a record of load l. Of every record its sort key is counted; a uniform
@@ -95,8 +96,8 @@ func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
 		g.Sorted++
 		g.SortKeys.add(hash)
 		g.items.Add(hash, r.SK.Text, l.weight())
-		g.places.add(r.SK, Load{Read: l.Read}.weight(), false, uint32(drawn>>32))
-		g.places.add(r.SK, Load{Write: l.Write}.weight(), true, uint32(drawn>>32))
+		g.places.Add(r.SK, Load{Read: l.Read}.weight(), false, uint32(drawn>>32))
+		g.places.Add(r.SK, Load{Write: l.Write}.weight(), true, uint32(drawn>>32))
 	}
 	if drawn&(1<<g.thinned-1) == 0 {
 		g.look(r, l, seed, caller)
@@ -168,7 +169,7 @@ func (g *gather) sealed() *Evidence {
 	if g.squares > 0 {
 		e.Records = g.stands * g.stands / g.squares
 	}
-	e.Places = g.places.sealed()
+	e.Places = g.places.Sealed()
 	e.Arrivals = g.times.Arrivals()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {
@@ -192,81 +193,4 @@ func topOf(h *texts) Top {
 	}
 	slices.SortFunc(t.Entries, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
 	return t
-}
-
-// places is the sample while it is gathered. Its memory is kept from second to
-// second.
-type places struct {
-	kept []keptPlace
-	// least is the place with the lowest priority, once there is one too many.
-	least int
-	// prefix is the first sort key's order, as far as all others have it.
-	prefix []byte
-	order  []byte // of the sort key at hand
-}
-
-type keptPlace struct {
-	priority float32
-	weight   uint64
-	write    bool
-	order    []byte
-}
-
-func (p *places) begin() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
-
-// add adds a request. draw is uniform over 32 bits.
-func (p *places) add(k sample.Key, weight uint64, write bool, draw uint32) {
-	if weight == 0 {
-		return
-	}
-	priority := float32(float64(weight) * (1 << 32) / (float64(draw) + 1))
-	if len(p.kept) > placesGathered && priority <= p.kept[p.least].priority {
-		return
-	}
-	p.order = k.AppendOrder(p.order[:0])
-	common := 0
-	if len(p.kept) == 0 {
-		p.prefix = append(p.prefix[:0], p.order...)
-	}
-	for common < min(len(p.prefix), len(p.order)) && p.prefix[common] == p.order[common] {
-		common++
-	}
-	p.prefix = p.prefix[:common]
-	at := p.room()
-	at.priority, at.weight, at.write = priority, weight, write
-	at.order = append(at.order[:0], p.order[:min(len(p.order), common+placeBytes)]...)
-	p.least = 0
-	for i := range p.kept {
-		if p.kept[i].priority < p.kept[p.least].priority {
-			p.least = i
-		}
-	}
-}
-
-// room returns a free place, or the one with the lowest priority.
-func (p *places) room() *keptPlace {
-	n := len(p.kept)
-	switch {
-	case n > placesGathered:
-		return &p.kept[p.least]
-	case n < cap(p.kept):
-		p.kept = p.kept[:n+1]
-	default:
-		p.kept = append(p.kept, keptPlace{})
-	}
-	return &p.kept[n]
-}
-
-// sealed returns the sample, in memory of its own.
-func (p *places) sealed() []Place {
-	if len(p.kept) == 0 {
-		return nil
-	}
-	all := make([]Place, len(p.kept))
-	for i := range p.kept {
-		k := &p.kept[i]
-		all[i] = Place{Priority: k.priority, Weight: k.weight, Write: k.write, Order: string(k.order[:min(len(k.order), len(p.prefix)+placeBytes)])}
-	}
-	slices.SortFunc(all, comparePlaces)
-	return cutPlaces(all, placesGathered)
 }
