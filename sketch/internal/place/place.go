@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// Gathered is how many places of the sort-key space one part of a second
-	// keeps of a key, Merged how many a union does: ten seconds of one
-	// collector, or one second of several.
-	Gathered, Merged = 32, 128
+	// Gathered is how many places of the sort-key space one part of a second keeps of a key.
+	Gathered = 32
+	// Merged is how many a union keeps: of ten seconds of one collector, or of one second of
+	// several.
+	Merged = 128
 	// placeBytes is how much of a sort key's order is kept behind what all sort keys
 	// of the sample have in common.
 	placeBytes = 64
