@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -324,11 +325,11 @@ type progress struct {
 	mu      sync.Mutex
 	at      map[int32]int64
 	moved   map[int32]time.Time
-	silence time.Duration // the longest since forget was called
+	silence map[int32]time.Duration // the longest of a partition since forget was called
 }
 
 func newProgress() *progress {
-	return &progress{at: map[int32]int64{}, moved: map[int32]time.Time{}}
+	return &progress{at: map[int32]int64{}, moved: map[int32]time.Time{}, silence: map[int32]time.Duration{}}
 }
 
 // reached records that a partition was read up to an offset.
@@ -339,7 +340,7 @@ func (p *progress) reached(partition int32, offset int64, now time.Time) {
 		return
 	}
 	if before, known := p.moved[partition]; known {
-		p.silence = max(p.silence, now.Sub(before))
+		p.silence[partition] = max(p.silence[partition], now.Sub(before))
 	}
 	p.at[partition], p.moved[partition] = offset, now
 }
@@ -356,14 +357,20 @@ func (p *progress) since(after time.Time) (silent []int32) {
 	return silent
 }
 
-func (p *progress) worst() time.Duration {
+// worst returns the longest silence of the partitions that are not left out.
+func (p *progress) worst(leftOut ...int32) (longest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.silence
+	for partition, silence := range p.silence {
+		if !slices.Contains(leftOut, partition) {
+			longest = max(longest, silence)
+		}
+	}
+	return longest
 }
 
 func (p *progress) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.silence = 0
+	clear(p.silence)
 }

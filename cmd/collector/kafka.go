@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -186,6 +187,9 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
+	if settings.Instance, err = config.instance(); err != nil {
+		return nil, err
+	}
 	share := config.share()
 	_, settings.MemoryBytes, _ = share.memory()
 	if exposed := k.exposed(); exposed != "" {
@@ -209,3 +213,16 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	}
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
 }
+
+// instance returns the name that this collector has in the group also after it is started
+// again: two of a host listen at different addresses.
+func (c *Config) instance() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("read the host name: %w", err)
+	}
+	return notInInstances.ReplaceAllString(host+"-"+c.Admin.Listen, "_"), nil
+}
+
+// notInInstances is what Kafka takes in no member's name.
+var notInInstances = regexp.MustCompile(`[^a-zA-Z0-9._-]`)

@@ -98,10 +98,11 @@ func ParseJoin(body []byte, version int16) (Join, error) {
 	return j, err
 }
 
-// ReadSubscription and Assigned are what members tell each other.
+// ReadSubscription, Assigned and Assignment are what members tell each other.
 var (
 	ReadSubscription = readSubscription
 	Assigned         = assigned
+	Assignment       = assignment
 )
 
 // Memory lets tests want what a source holds.

@@ -56,8 +56,7 @@ func (k *Source) runGroup(ctx context.Context, sink source.Sink) error {
 		k.watchTopics(member, conn, topics)
 	}()
 	defer func() { cancel(); <-watched }()
-	m := &membership{source: k, conn: conn, topics: topics, sink: sink}
-	m.run(member)
+	newMembership(k, conn, topics, sink).run(member)
 	return nil
 }
 

@@ -77,12 +77,31 @@ func readSubscription(raw []byte) (topics []string, userData []byte, err error) 
 	return topics, userData, w.Err
 }
 
-// assigned returns what a member is to read; nothing when there are more members
-// than partitions.
-func assigned(raw []byte) (map[string][]int, error) {
-	all := make(map[string][]int)
+// assigned returns what a member is to read, nothing when there are more members than
+// partitions; and how many partitions of each topic were shared, if the leader says so.
+func assigned(raw []byte) (all map[string][]int, shared map[string]int, err error) {
+	all, added, err := readAssignment(raw)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the assignment: %w", err)
+	}
+	counts, _, err := readAssignment(added)
+	if err != nil {
+		return all, nil, nil // of a leader with another balancer
+	}
+	shared = make(map[string]int)
+	for topic, count := range counts {
+		if len(count) == 1 {
+			shared[topic] = count[0]
+		}
+	}
+	return all, shared, nil
+}
+
+// readAssignment reads partitions by topic, and what the leader's balancer adds.
+func readAssignment(raw []byte) (all map[string][]int, userData []byte, err error) {
+	all = make(map[string][]int)
 	if len(raw) == 0 {
-		return all, nil
+		return all, nil, nil
 	}
 	w := wire.New(raw, false)
 	w.Int16() // the version
@@ -94,9 +113,6 @@ func assigned(raw []byte) (map[string][]int, error) {
 			}
 		})
 	})
-	w.Data() // what the leader's balancer adds
-	if w.Err != nil {
-		return nil, fmt.Errorf("read the assignment: %w", w.Err)
-	}
-	return all, nil
+	userData = w.Data()
+	return all, userData, w.Err
 }

@@ -73,9 +73,15 @@ func TestSubscriptionsAndAssignments(t *testing.T) {
 				want[name] = append(want[name], int(id))
 			}
 		}
-		got, err := kafka.Assigned(a.AppendTo(nil))
+		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "assigner's data") // of another leader's balancer
+		got, _, err := kafka.Assigned(a.AppendTo(nil))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) {
 			t.Fatalf("read as %v, %v, want %v", got, err, want)
+		}
+		counts := rapid.MapOf(rapid.String(), rapid.IntRange(0, 1000)).Draw(t, "counts")
+		got, shared, err := kafka.Assigned(kafka.Assignment(want, counts))
+		if err != nil || !maps.EqualFunc(got, want, slices.Equal) || !maps.Equal(shared, counts) {
+			t.Fatalf("our own is read as %v of %v, %v, want %v of %v", got, shared, err, want, counts)
 		}
 	})
 }
@@ -100,7 +106,7 @@ func TestClaimsOfElementsTakeNoMemory(t *testing.T) {
 			return err
 		},
 		"assignment": func() error {
-			_, err := kafka.Assigned(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
+			_, _, err := kafka.Assigned(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
 			return err
 		},
 	} {
@@ -128,7 +134,7 @@ func FuzzGroupResponses(f *testing.F) {
 		if topics, _, err := kafka.ReadSubscription(body); err == nil && len(topics) > len(body) {
 			t.Fatal("topics from nowhere")
 		}
-		if all, err := kafka.Assigned(body); err == nil && len(all) > len(body) {
+		if all, shared, err := kafka.Assigned(body); err == nil && len(all)+len(shared) > len(body) {
 			t.Fatal("partitions from nowhere")
 		}
 	})

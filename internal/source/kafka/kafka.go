@@ -44,6 +44,10 @@ type Config struct {
 	Topics []string
 	// Group is the consumer group whose members share the partitions.
 	Group string
+	// Instance, when set, names this member of the group also after its process is
+	// started again (Kafka 2.3): it then gets its partitions back at once. No other
+	// member may have it.
+	Instance string
 	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string
 	// TLS, when set, encrypts every connection as it says when that is made.

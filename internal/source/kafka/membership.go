@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -22,12 +24,19 @@ import (
 // it reads on under its claims: the epochs in the store fence it, should another
 // member be given a partition.
 //
+// For the same reason it reads on while the group shares its partitions anew, which
+// takes until every member has joined again or a lost one has timed out, and then
+// releases only the partitions that it does not get again. A member with an Instance
+// gets its partitions back when its process is started again within the session
+// timeout, and no other member takes note. So a collector in a crash loop silences
+// its own partitions only.
+//
 // kafka-go's Client is no help for it: it sends heartbeats to any broker, and reads
 // the error of heartbeats and leaves where the throttle time is, so that none ever
 // fails.
 
 // The newest versions of the group's requests that are asked for. Later ones only
-// encode differently, or serve members with names of their own.
+// encode differently, or serve those who remove members by their names.
 const (
 	joinNewest      = 5
 	syncNewest      = 3
@@ -41,6 +50,11 @@ const protocolType = "consumer"
 // balancers are the ways to share partitions, the first one that all members know.
 var balancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}, kafka.RoundRobinGroupBalancer{}}
 
+// handover is how long a partition that the group gives to this member is left to the
+// member that had it, to store what it has read: a claim before that fences it, and all
+// that it holds is read again.
+const handover = 500 * time.Millisecond
+
 // membership is this process's place in the consumer group. One goroutine.
 type membership struct {
 	source *Source
@@ -50,6 +64,19 @@ type membership struct {
 	// member is the id that the coordinator gave; empty before, and after it was
 	// forgotten.
 	member string
+	// instance is the name that outlives the process; nil when it has none.
+	instance *string
+	// current is the newest generation, also while the next one is joined.
+	current  atomic.Pointer[generation]
+	readings map[partition]*reading
+	follower *follower
+}
+
+// reading is a partition that is being read.
+type reading struct {
+	*reader
+	end  context.CancelFunc
+	done chan struct{} // closed when the partition is released
 }
 
 // generation is one sharing of the partitions.
@@ -57,14 +84,33 @@ type generation struct {
 	membership  *membership
 	id          int
 	member      string
+	instance    *string
+	alone       bool             // whether there is certainly no other member
 	assignments map[string][]int // topic to partitions
-	partitions  map[string]int   // topic to how many it had
-	follower    *follower
+	partitions  map[string]int   // topic to how many were shared
+}
+
+func newMembership(k *Source, conn *connection, topics []string, sink source.Sink) *membership {
+	m := &membership{
+		source: k, conn: conn, topics: topics, sink: sink,
+		readings: make(map[partition]*reading), follower: newFollower(k, conn),
+	}
+	if k.config.Instance != "" {
+		m.instance = &k.config.Instance
+	}
+	return m
 }
 
 // run takes part in one generation of the group after the other, until ctx ends.
+// The readers end after it, and not with ctx: the group is left in order.
 func (m *membership) run(ctx context.Context) {
 	defer m.leave(ctx)
+	followed, end := context.WithCancel(context.WithoutCancel(ctx))
+	var following sync.WaitGroup
+	following.Go(func() { m.follower.run(followed) })
+	defer following.Wait()
+	defer end()
+	defer m.releaseAll()
 	rejoin := newBackoff()
 	for ctx.Err() == nil {
 		gen, err := m.join(ctx)
@@ -73,11 +119,17 @@ func (m *membership) run(ctx context.Context) {
 		}
 		if err != nil {
 			m.source.reportFailure(health.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
+			if m.member == "" {
+				m.releaseAll()
+			}
 			retry.Pause(ctx, m.source.config.JoinBackoff)
 			continue
 		}
 		began := time.Now()
 		rebalance := m.attend(ctx, gen)
+		if m.member == "" { // the group has given its partitions to others
+			m.releaseAll()
+		}
 		switch {
 		case rebalance: // the others wait for this one
 		case time.Since(began) < shortGeneration:
@@ -98,13 +150,14 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := &generation{membership: m, id: int(joined.generation), member: joined.member}
+	gen := &generation{membership: m, id: int(joined.generation), member: joined.member, instance: m.instance}
 	if gen.partitions, err = m.conn.partitionCounts(ctx, m.topics); err != nil {
 		return nil, err
 	}
 	q := kmsg.NewPtrSyncGroupRequest()
-	q.Group, q.Generation, q.MemberID = m.source.config.Group, joined.generation, joined.member
+	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.generation, joined.member, m.instance
 	if joined.leader == joined.member {
+		gen.alone = len(joined.members) == 1
 		if q.GroupAssignment, err = m.share(joined, gen.partitions); err != nil {
 			return nil, err
 		}
@@ -117,7 +170,13 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err := m.refused(synced.ErrorCode); err != nil {
 		return nil, err
 	}
-	gen.assignments, err = assigned(synced.MemberAssignment)
+	// A leader that was started again is not told that it leads, and gets what it shared
+	// before: it has to see by the numbers then that a topic has grown meanwhile.
+	assignments, shared, err := assigned(synced.MemberAssignment)
+	gen.assignments = assignments
+	if len(shared) > 0 {
+		gen.partitions = shared
+	}
 	return gen, err
 }
 
@@ -127,7 +186,7 @@ func (m *membership) requestJoin(ctx context.Context) (*joinResponse, error) {
 	subscription := kmsg.ConsumerMemberMetadata{Topics: m.topics}
 	for {
 		q := &joinRequest{kmsg.NewJoinGroupRequest()}
-		q.Group, q.MemberID, q.ProtocolType = c.Group, m.member, protocolType
+		q.Group, q.MemberID, q.InstanceID, q.ProtocolType = c.Group, m.member, m.instance, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
 		for _, b := range balancers {
 			p := kmsg.NewJoinGroupRequestProtocol()
@@ -155,10 +214,25 @@ func (m *membership) requestJoin(ctx context.Context) (*joinResponse, error) {
 // coordinator does not know it: one that is away, or starts, knows it later.
 func (m *membership) refused(code int16) error {
 	err := codeError(code)
-	if errors.Is(err, kafka.UnknownMemberId) {
-		m.member = ""
-	}
+	m.forget(err)
 	return err
+}
+
+// forget forgets the member's id, if an error says that the group has forgotten it, and
+// the instance if another process has it: two that share one would replace each other
+// again and again.
+func (m *membership) forget(err error) (forgotten bool) {
+	switch {
+	case errors.Is(err, kafka.UnknownMemberId):
+	case errors.Is(err, kafka.FencedInstanceID) && m.instance != nil:
+		m.source.log.Warn("another process joined the consumer group under this one's name: going on without a name; give collectors different host names or admin.listen",
+			"group", m.source.config.Group, "name", *m.instance)
+		m.instance = nil
+	default:
+		return false
+	}
+	m.member = ""
+	return true
 }
 
 // codeError returns the error of a code; nil for none.
@@ -194,14 +268,22 @@ func (m *membership) share(joined *joinResponse, counts map[string]int) ([]kmsg.
 	var all []kmsg.SyncGroupRequestGroupAssignment
 	for member, topics := range balancer.AssignGroups(members, partitions) {
 		a := kmsg.NewSyncGroupRequestGroupAssignment()
-		a.MemberID, a.MemberAssignment = member, assignment(topics)
+		a.MemberID, a.MemberAssignment = member, assignment(topics, counts)
 		all = append(all, a)
 	}
 	return all, nil
 }
 
-func assignment(topics map[string][]int) []byte {
+// assignment tells a member what it is to read, and of how many partitions that is.
+func assignment(topics map[string][]int, counts map[string]int) []byte {
 	var a kmsg.ConsumerMemberAssignment
+	if counts != nil {
+		lists := make(map[string][]int)
+		for topic, count := range counts {
+			lists[topic] = []int{count}
+		}
+		a.UserData = assignment(lists, nil)
+	}
 	for topic, ids := range topics {
 		t := kmsg.NewConsumerMemberAssignmentTopic()
 		t.Topic = topic
@@ -214,30 +296,69 @@ func assignment(topics map[string][]int) []byte {
 }
 
 // attend reads what a generation assigns until it is over or ctx ends, and returns
-// when every partition is released, and whether others wait for it to join again.
-// The readers end with the generation, and not with ctx: the group is left in order.
+// whether others wait for this member to join again. What is read then is read on.
 func (m *membership) attend(ctx context.Context, gen *generation) (rebalance bool) {
 	if m.source.health.Heal(health.Whole) {
 		m.source.log.Info("joined the consumer group", "group", m.source.config.Group, "member", gen.member, "generation", gen.id)
 	}
-	own, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	gen.follower = newFollower(m.source, m.conn)
+	ended := m.endUnassigned(gen)
+	m.current.Store(gen) // after that: no reader that ends may claim by this generation
 	var readers []*reader
-	var working sync.WaitGroup
 	for topic, ids := range gen.assignments {
 		for _, id := range ids {
-			r := newReader(m.source, m.conn, gen, topic, id)
-			readers = append(readers, r)
-			working.Go(func() { r.run(own, m.sink) })
+			r := m.readings[partition{topic, id}]
+			if r == nil {
+				r = m.read(context.WithoutCancel(ctx), topic, id)
+			}
+			readers = append(readers, r.reader)
 		}
 	}
-	working.Go(func() { gen.follower.run(own) })
-	working.Go(func() { m.source.commitOffsets(own, gen, readers) })
+	awaitReleases(ended)
+	committing, end := context.WithCancel(ctx)
+	var working sync.WaitGroup
+	working.Go(func() { m.source.commitOffsets(committing, gen, readers) })
 	rebalance = m.beat(ctx, gen)
 	end()
 	working.Wait()
 	return rebalance
+}
+
+// read begins to read a partition.
+func (m *membership) read(ctx context.Context, topic string, id int) *reading {
+	ctx, end := context.WithCancel(ctx)
+	r := &reading{reader: newReader(m.source, m.conn, m, topic, id), end: end, done: make(chan struct{})}
+	m.readings[partition{topic, id}] = r
+	alone := m.current.Load().alone
+	go func() {
+		defer close(r.done)
+		if !alone {
+			retry.Pause(ctx, handover)
+		}
+		r.run(ctx, m.sink)
+	}()
+	return r
+}
+
+// endUnassigned ends the reading of what a generation does not assign to this member.
+func (m *membership) endUnassigned(gen *generation) (ended []*reading) {
+	for p, r := range m.readings {
+		if !slices.Contains(gen.assignments[p.topic], p.id) {
+			r.end()
+			delete(m.readings, p)
+			ended = append(ended, r)
+		}
+	}
+	return ended
+}
+
+// releaseAll ends all reading.
+func (m *membership) releaseAll() { awaitReleases(m.endUnassigned(new(generation))) }
+
+// awaitReleases returns when partitions are released, in a bounded time.
+func awaitReleases(all []*reading) {
+	for _, r := range all {
+		<-r.done
+	}
 }
 
 // beat sends heartbeats until the generation is over or ctx ends, and returns
@@ -267,8 +388,7 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 			return false
 		case errors.Is(err, kafka.RebalanceInProgress), errors.Is(err, kafka.IllegalGeneration):
 			return true
-		case errors.Is(err, kafka.UnknownMemberId):
-			m.member = ""
+		case m.forget(err):
 			return false
 		case err != nil && away.IsZero():
 			away = time.Now()
@@ -320,7 +440,7 @@ func (g *generation) heartbeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.membership.source.config.RequestTimeout)
 	defer cancel()
 	q := kmsg.NewPtrHeartbeatRequest()
-	q.Group, q.Generation, q.MemberID = g.membership.source.config.Group, int32(g.id), g.member
+	q.Group, q.Generation, q.MemberID, q.InstanceID = g.membership.source.config.Group, int32(g.id), g.member, g.instance
 	response, err := g.membership.conn.callGroup(ctx, q.Group, q, heartbeatNewest)
 	if err == nil {
 		err = codeError(response.(*kmsg.HeartbeatResponse).ErrorCode)

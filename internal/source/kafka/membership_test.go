@@ -6,6 +6,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -15,12 +16,19 @@ import (
 // coordinatorAway makes the coordinator refuse heartbeats and joins while the
 // returned flag is set, as a broker does that is no coordinator any more.
 func coordinatorAway(c *kfake.Cluster) *atomic.Bool {
-	const notCoordinator = 16
+	return coordinatorRefuses(c, notCoordinator)
+}
+
+const notCoordinator = 16
+
+// coordinatorRefuses makes the coordinator answer heartbeats with an error, and refuse
+// joins, while the returned flag is set.
+func coordinatorRefuses(c *kfake.Cluster, heartbeats int16) *atomic.Bool {
 	away := new(atomic.Bool)
 	c.ControlKey(int16(kmsg.Heartbeat), func(q kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		r := q.ResponseKind().(*kmsg.HeartbeatResponse)
-		r.ErrorCode = notCoordinator
+		r.ErrorCode = heartbeats
 		return r, nil, away.Load()
 	})
 	c.ControlKey(int16(kmsg.JoinGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
@@ -149,5 +157,100 @@ func TestTheGroupIsSharedWithOlderMembers(t *testing.T) {
 				t.Errorf("the newer member has claimed %d partitions, want 2", ours)
 			}
 		})
+	}
+}
+
+// TestReadingGoesOnWhileTheGroupIsShared: a member that waits for the others, one of which may
+// be lost, reads what it had, and claims it again where it must. What it gets again is not
+// claimed anew.
+func TestReadingGoesOnWhileTheGroupIsShared(t *testing.T) {
+	t.Parallel()
+	const rebalancing = 27
+	c := cluster(t, 2)
+	sharing := coordinatorRefuses(c, rebalancing)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	run(t, config(c.ListenAddrs()), l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	sharing.Store(true)
+	time.Sleep(5 * config(nil).HeartbeatInterval)
+	produce(t, p, 10, 20)
+	l.Expect(t, 20)
+	l.Steal(topic + "/0")
+	produce(t, p, 20, 30)
+	l.Expect(t, 30)
+	sharing.Store(false)
+	sinktest.Eventually(t, "another generation", func() bool { return c.GroupInfo("collectors").Epoch > 1 })
+	produce(t, p, 30, 40)
+	l.Expect(t, 40)
+	l.With(func() {
+		if l.Claims != 3 {
+			t.Errorf("%d claims, want one of each partition and one of the stolen one", l.Claims)
+		}
+	})
+}
+
+// ignoreLeaves keeps members in their group, as if they were killed.
+func ignoreLeaves(c *kfake.Cluster) {
+	c.ControlKey(int16(kmsg.LeaveGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return q.ResponseKind(), nil, true
+	})
+}
+
+// TestAMemberThatIsStartedAgainHasItsPlace, with no new generation; it sees that the topic has
+// grown meanwhile, which nobody else does where it leads the group.
+func TestAMemberThatIsStartedAgainHasItsPlace(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 2)
+	ignoreLeaves(c)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	cfg := config(c.ListenAddrs())
+	cfg.Instance = "host-0"
+	_, stop := run(t, cfg, l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	stop()
+	produce(t, p, 10, 20)
+	_, stop = run(t, cfg, l)
+	l.Expect(t, 20)
+	if g := c.GroupInfo("collectors"); g.Epoch != 1 || len(g.Members) != 1 {
+		t.Errorf("the group is in generation %d with the members %+v, want 1 with one", g.Epoch, g.Members)
+	}
+	stop()
+	if _, err := kadm.NewClient(p).UpdatePartitions(soon(t), 4, topic); err != nil {
+		t.Fatal(err)
+	}
+	run(t, cfg, l)
+	sinktest.Eventually(t, "the new partitions are read", func() (read bool) {
+		l.With(func() { read = len(l.Entries) == 4 })
+		return read
+	})
+}
+
+// TestTwoMembersOfOneName: the first goes on without it, and does not take it back.
+func TestTwoMembersOfOneName(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, 4)
+	p := producer(t, c.ListenAddrs())
+	l := sinktest.New()
+	cfg := config(c.ListenAddrs())
+	cfg.Instance = "localhost"
+	run(t, cfg, l)
+	produce(t, p, 0, 10)
+	l.Expect(t, 10)
+	run(t, cfg, l)
+	sinktest.Eventually(t, "the group has both", func() bool {
+		g := c.GroupInfo("collectors")
+		return g.State == "Stable" && len(g.Members) == 2
+	})
+	settled := c.GroupInfo("collectors").Epoch
+	produce(t, p, 10, 50)
+	l.Expect(t, 50)
+	time.Sleep(10 * cfg.HeartbeatInterval)
+	if now := c.GroupInfo("collectors").Epoch; now != settled {
+		t.Errorf("the group goes on from generation %d to %d", settled, now)
 	}
 }

@@ -27,11 +27,12 @@ const reclaimPause = 250 * time.Millisecond
 // at most, too (retry.backoff.max.ms).
 const fetchPause = time.Second
 
-// reader reads one partition during one generation. One goroutine.
+// reader reads one partition, for as long as the group's generations assign it to this
+// member. One goroutine.
 type reader struct {
 	source     *Source
 	connection *connection
-	gen        *generation
+	member     *membership
 	topic      string
 	id         int
 	name       string // topic/partition, as the Sink knows it
@@ -60,16 +61,16 @@ type reader struct {
 	lossCheck lossCheck
 }
 
-func newReader(k *Source, l *connection, gen *generation, topic string, id int) *reader {
+func newReader(k *Source, l *connection, m *membership, topic string, id int) *reader {
 	r := &reader{
-		source: k, connection: l, gen: gen, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		source: k, connection: l, member: m, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
 		fetchBytes: k.config.FetchBytes, backoff: newBackoff(),
 	}
 	r.durable.Store(-1)
 	return r
 }
 
-// run owns the partition until ctx, which is the generation's, ends.
+// run owns the partition until ctx ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
 	defer r.source.health.Heal(r.name)
 	defer r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id))
@@ -88,9 +89,10 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 }
 
 // claimAndRead claims the partition, reads it until that fails, and releases it
-// when the generation ended.
+// when ctx ended.
 func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
-	if err := r.gen.heartbeat(ctx); err != nil {
+	// Until all members have joined the next generation, the partition is still this one's.
+	if err := r.member.current.Load().heartbeat(ctx); err != nil && !errors.Is(err, kafka.RebalanceInProgress) {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
@@ -159,7 +161,7 @@ func (r *reader) identity(ctx context.Context) (identity, error) {
 	return r.connection.identity(ctx, r.topic)
 }
 
-// release releases the partition, in a bounded time after the generation's end.
+// release releases the partition, in a bounded time after the end of ctx.
 func (r *reader) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.source.config.ReleaseTimeout)
 	defer cancel()
@@ -260,7 +262,7 @@ func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
 	if r.atEnd {
 		r.atEnd = false
 		r.dropAhead() // a broker that sent a response's batches out of order has one made
-		if res, err := r.gen.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil || err != nil {
+		if res, err := r.member.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil || err != nil {
 			return res, err
 		}
 	}
