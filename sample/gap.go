@@ -11,7 +11,8 @@ type Gap struct {
 	Source    string `json:"source"`
 	Partition string `json:"partition"`
 	// From and To are positions, To exclusive; empty when not known. To lies
-	// before From when the log was made anew: the position goes back.
+	// before From when the log was made anew: the position goes back. They are equal
+	// where no record is known to be missing.
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Since and Until bound the missing records in time; zero when not known.
@@ -20,3 +21,7 @@ type Gap struct {
 	// Reason says in a sentence why, for a person.
 	Reason string `json:"reason"`
 }
+
+// NoneKnown reports whether no record is known to be missing: records may have come in the
+// time of the gap, and gone, before anybody looked.
+func (g *Gap) NoneKnown() bool { return g.From != "" && g.From == g.To }

@@ -74,7 +74,7 @@ func (t *tx) claim(ctx context.Context, writer string, c Claim) (Position, error
 	if err := t.refuse(ctx, writer, c, row); err != nil {
 		return Position{}, err
 	}
-	if err := t.follow(ctx, c, row); err != nil {
+	if err := t.follow(ctx, writer, c, row); err != nil {
 		return Position{}, err
 	}
 	if err := t.supersede(ctx, writer, c, row); err != nil {
@@ -166,7 +166,7 @@ const maxFormer = 16
 
 // follow makes a position one of the claim's log. Another log begins at its start,
 // and what was left of the one before is a gap.
-func (t *tx) follow(ctx context.Context, c Claim, row *claimed) error {
+func (t *tx) follow(ctx context.Context, writer string, c Claim, row *claimed) error {
 	if c.Log == "" || c.Log == row.Log {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (t *tx) follow(ctx context.Context, c Claim, row *claimed) error {
 	}
 	former = append([]string{before}, former...)
 	row.former = strings.Join(former[:min(len(former), maxFormer)], " ")
-	if err := t.leave(ctx, &row.Position, c, c.Start, reasonAnotherLog); err != nil {
+	if err := t.leave(ctx, &row.Position, c, c.Start, reasonAnotherLog, row.Writer == writer); err != nil {
 		return err
 	}
 	row.Next, row.Mark, row.Ended = c.Start, "", false
@@ -192,15 +192,22 @@ func (t *tx) follow(ctx context.Context, c Claim, row *claimed) error {
 const (
 	reasonAnotherLog  = "the log was deleted and created again: what was left of the one before was not read"
 	reasonFewer       = "the log was deleted and created again with fewer partitions: what was left in this one was not read"
+	reasonReadToEnd   = "the log was deleted and created again: the one before had been read to its end %s before that was noticed, and no record of it is known to be missing"
 	reasonAnotherHome = "its readers read the log of this name on another cluster now: what was left here was not read when that was noticed"
 )
 
+// readToEnd is how long ago a log that is gone may have been read to its end, for nothing of
+// it to be known as missing. Collectors look twice a second and store it once a second; the
+// rest is for the deletion, and for a log that is created a little later.
+const readToEnd = 15 * time.Second
+
 // leave records what is left behind a position as a gap, with how much it was when
-// a collector looked last. Nothing is left of a log that had nothing.
-func (t *tx) leave(ctx context.Context, p *Position, c Claim, to, reason string) error {
+// a collector looked last. Nothing is left of a log that had nothing. watched reports that
+// the collector which claims has looked at the end of a log until that was gone.
+func (t *tx) leave(ctx context.Context, p *Position, c Claim, to, reason string, watched bool) error {
 	var lag int64
-	var until time.Time
-	err := t.QueryRowContext(ctx, `SELECT lag, watermark FROM watermarks WHERE source = $1 AND name = $2`, p.Source, p.Name).Scan(&lag, &until)
+	var until, moved time.Time
+	err := t.QueryRowContext(ctx, `SELECT lag, watermark, moved FROM watermarks WHERE source = $1 AND name = $2`, p.Source, p.Name).Scan(&lag, &until, &moved)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -213,6 +220,11 @@ func (t *tx) leave(ctx context.Context, p *Position, c Claim, to, reason string)
 	g := sample.Gap{Source: p.Source, Partition: p.Name, From: p.Next, To: to, Reason: reason}
 	if until.After(Beginning) && until.Before(Infinity) {
 		g.Since = until
+	}
+	// The watermark moves with each look at the log's end, and stands where nobody looks.
+	if ago := t.now.Sub(moved); watched && lag == 0 && !g.Since.IsZero() && ago <= readToEnd {
+		g.To, g.Until = g.From, t.now
+		g.Reason = fmt.Sprintf(reasonReadToEnd, ago.Round(100*time.Millisecond))
 	}
 	p.Lost = append(p.Lost, Gap{Gap: g, Noticed: t.now})
 	return nil
@@ -234,7 +246,7 @@ func (t *tx) leaveBeyond(ctx context.Context, c Claim, log string, row *claimed)
 		if !ok || of != topic || number < c.Partitions {
 			continue
 		}
-		if err := t.leave(ctx, &p, c, "", reasonFewer); err != nil {
+		if err := t.leave(ctx, &p, c, "", reasonFewer, false); err != nil {
 			return err
 		}
 		row.Lost = append(row.Lost, p.Lost...)
@@ -278,7 +290,7 @@ func (t *tx) supersede(ctx context.Context, writer string, c Claim, row *claimed
 		if attends && p.Writer != writer {
 			continue
 		}
-		if err := t.leave(ctx, &p, c, "", reasonAnotherHome); err != nil {
+		if err := t.leave(ctx, &p, c, "", reasonAnotherHome, false); err != nil {
 			return err
 		}
 		row.Lost = append(row.Lost, p.Lost...)

@@ -74,12 +74,18 @@ func TestStories(t *testing.T) {
 			return s
 		}
 	}
+	noneKnown := func(now int) pipeline.Status {
+		s := gap(100)(now)
+		s.Gaps[0].From, s.Gaps[0].To = "7", "7"
+		return s
+	}
 	none := func(now int) pipeline.Status { return pipeline.Status{Now: second(now)} }
 	for sentence, c := range map[string]struct {
 		story func(w *pipeline.Watch)
 		want  string
 	}{
 		"a healthy pipeline":                 {func(w *pipeline.Watch) { watch(w, 0, 3600, well) }, ""},
+		"a gap of which no record is known":  {func(w *pipeline.Watch) { watch(w, 0, 200, noneKnown) }, ""},
 		"a store that never had a collector": {func(w *pipeline.Watch) { watch(w, 0, 3600, none) }, ""},
 		"nobody collects for 40 seconds": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)

@@ -95,11 +95,11 @@ func (s *Status) refused() (most int, known bool) {
 	return most, known
 }
 
-// lost returns the gaps that were noticed within a time, and the first and last time
-// at which one was.
+// lost returns the gaps that were noticed within a time and of which records are known to be
+// missing, and the first and last time at which one was.
 func (s *Status) lost(within time.Duration) (gaps []Gap, first, last time.Time) {
 	for _, g := range s.Gaps {
-		if s.Now.Sub(g.Noticed) > within {
+		if s.Now.Sub(g.Noticed) > within || g.NoneKnown() {
 			continue
 		}
 		gaps = append(gaps, g)

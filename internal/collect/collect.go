@@ -246,6 +246,10 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 		return nil, err
 	}
 	for _, g := range at.Lost {
+		if g.NoneKnown() {
+			c.log.Warn("samples may be lost", "partition", claim.Partition, "since", g.Since, "reason", g.Reason)
+			continue
+		}
 		c.gaps.Inc()
 		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}.String(), "from", g.From, "to", g.To, "reason", g.Reason)
 	}

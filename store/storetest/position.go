@@ -112,6 +112,7 @@ func ended(t *testing.T, s *store.Store) {
 var claims = []obligation{
 	{"another log under a name begins at its start, and what was left is a gap", anotherLog},
 	{"an answer that names a former log is refused", formerLog},
+	{"nothing is known to be lost of a log that a collector has read to its end until it was gone", anotherLogReadToEnd},
 	{"partitions that another log does not have are left, with a gap", fewerPartitions},
 	{"a log that becomes known keeps the position", logBecomesKnown},
 	{"a renamed group goes on where the old one stopped", renamedReaders},
@@ -170,6 +171,32 @@ func anotherLog(t *testing.T, s *store.Store) {
 	// Nothing was read of that log, and nothing left: there is nothing to lose.
 	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "three", "g")); len(p.Lost) != 1 {
 		t.Errorf("what was left of a log with a lag is no gap: %+v", p)
+	}
+}
+
+func anotherLogReadToEnd(t *testing.T, s *store.Store) {
+	for partition, c := range map[string]struct {
+		lag         int64
+		another     bool // another collector claims the new log
+		noneIsKnown bool
+	}{
+		"t/1": {0, false, true},
+		"t/2": {1, false, false},
+		"t/3": {0, true, false}, // who read the end may have stopped long before the log was gone
+	} {
+		readTo(t, s, "of "+partition, topicClaim("c", partition, "one", "g"), "70", c.lag)
+		claims := "of " + partition
+		if c.another {
+			claims = "another"
+		}
+		p := claimTopic(t, s, claims, topicClaim("c", partition, "two", "g"))
+		if len(p.Lost) != 1 || p.Next != "0" {
+			t.Fatalf("%s: the claim returned %+v, want a gap and the new log's start", partition, p)
+		}
+		g := p.Lost[0]
+		if g.NoneKnown() != c.noneIsKnown || !g.Since.Equal(noon) || g.Until.IsZero() == c.noneIsKnown {
+			t.Errorf("%s: the gap is %+v, want none known %t", partition, g, c.noneIsKnown)
+		}
 	}
 }
 
