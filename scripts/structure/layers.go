@@ -67,6 +67,7 @@ var declared = []edge{
 	{"internal/source/kafka", "internal/source/memory", "partitions share a budget of what they read"},
 	{"internal/source/shards", "internal/source/memory", "shards share a budget of what they read"},
 	{"internal/source/kafka/recordbatch", "internal/source/memory", "a large record is decompressed into a buffer of it"},
+	{"internal/source/kafka/sharing", "internal/source/kafka/wire", "what members tell each other is of the fields of responses"},
 	{"internal/collect", "internal/source", "a collector is the sink that a source fills: source holds their contract"},
 	{"internal/alert/receiver", "internal/alert/notify", "notify is the contract that receivers fulfil"},
 	{"internal/tables", "internal/form", "what is written about a table is what its decoders need"},

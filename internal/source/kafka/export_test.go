@@ -78,32 +78,5 @@ func ParseTopic(body []byte, version int16) (Topic, error) {
 	return Topic{r.is.cluster, r.is.topic, r.is.partitions, r.code != 0}, err
 }
 
-// Join is what a response to a join says.
-type Join struct {
-	Code                     int16
-	Generation               int32
-	Protocol, Leader, Member string
-	Members                  []string // each with its subscription
-}
-
-// ParseJoin lets tests reach the decoder of responses to joins.
-func ParseJoin(body []byte, version int16) (Join, error) {
-	var r joinResponse
-	r.SetVersion(version)
-	err := r.ReadFrom(body)
-	j := Join{Code: r.code, Generation: r.generation, Protocol: r.protocol, Leader: r.leader, Member: r.member}
-	for _, m := range r.members {
-		j.Members = append(j.Members, m.id+" "+string(m.subscription))
-	}
-	return j, err
-}
-
-// ReadSubscription, Assigned and Assignment are what members tell each other.
-var (
-	ReadSubscription = readSubscription
-	Assigned         = assigned
-	Assignment       = assignment
-)
-
 // Memory lets tests want what a source holds.
 func (k *Source) Memory() *memory.Budget { return k.memory }

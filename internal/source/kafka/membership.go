@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
 )
 
 // kafka-go's own ConsumerGroup ends a generation at the first heartbeat that fails,
@@ -46,9 +47,6 @@ const (
 
 // protocolType is what consumers' groups are called.
 const protocolType = "consumer"
-
-// balancers are the ways to share partitions, the first one that all members know.
-var balancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}, kafka.RoundRobinGroupBalancer{}}
 
 // handover is how long a partition that the group gives to this member is left to the
 // member that had it, to store what it has read: a claim before that fences it, and all
@@ -150,15 +148,15 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := &generation{membership: m, id: int(joined.generation), member: joined.member, instance: m.instance}
+	gen := &generation{membership: m, id: int(joined.Generation), member: joined.Member, instance: m.instance}
 	if gen.partitions, err = m.conn.partitionCounts(ctx, m.topics); err != nil {
 		return nil, err
 	}
 	q := kmsg.NewPtrSyncGroupRequest()
-	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.generation, joined.member, m.instance
-	if joined.leader == joined.member {
-		gen.alone = len(joined.members) == 1
-		if q.GroupAssignment, err = m.share(joined, gen.partitions); err != nil {
+	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.Member, m.instance
+	if joined.Leader == joined.Member {
+		gen.alone = len(joined.Members) == 1
+		if q.GroupAssignment, err = joined.Share(gen.partitions); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +170,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	}
 	// A leader that was started again is not told that it leads, and gets what it shared
 	// before: it has to see by the numbers then that a topic has grown meanwhile.
-	assignments, shared, err := assigned(synced.MemberAssignment)
+	assignments, shared, err := sharing.Assigned(synced.MemberAssignment)
 	gen.assignments = assignments
 	if len(shared) > 0 {
 		gen.partitions = shared
@@ -181,31 +179,26 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 }
 
 // requestJoin sends the join itself, again when the coordinator first gives an id.
-func (m *membership) requestJoin(ctx context.Context) (*joinResponse, error) {
+func (m *membership) requestJoin(ctx context.Context) (*sharing.JoinResponse, error) {
 	c := m.source.config
-	subscription := kmsg.ConsumerMemberMetadata{Topics: m.topics}
 	for {
-		q := &joinRequest{kmsg.NewJoinGroupRequest()}
+		q := &sharing.JoinRequest{JoinGroupRequest: kmsg.NewJoinGroupRequest()}
 		q.Group, q.MemberID, q.InstanceID, q.ProtocolType = c.Group, m.member, m.instance, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
-		for _, b := range balancers {
-			p := kmsg.NewJoinGroupRequestProtocol()
-			p.Name, p.Metadata = b.ProtocolName(), subscription.AppendTo(nil)
-			q.Protocols = append(q.Protocols, p)
-		}
+		q.Protocols = sharing.Protocols(m.topics)
 		response, err := m.conn.callGroup(ctx, q.Group, q, joinNewest)
 		if err != nil {
 			return nil, err
 		}
-		joined := response.(*joinResponse)
-		if kafka.Error(joined.code) == kafka.MemberIDRequired && m.member == "" && joined.member != "" {
-			m.member = joined.member
+		joined := response.(*sharing.JoinResponse)
+		if kafka.Error(joined.Code) == kafka.MemberIDRequired && m.member == "" && joined.Member != "" {
+			m.member = joined.Member
 			continue
 		}
-		if err := m.refused(joined.code); err != nil {
+		if err := m.refused(joined.Code); err != nil {
 			return nil, err
 		}
-		m.member = joined.member
+		m.member = joined.Member
 		return joined, nil
 	}
 }
@@ -241,58 +234,6 @@ func codeError(code int16) error {
 		return nil
 	}
 	return kafka.Error(code)
-}
-
-// share is the leader's work: it shares the partitions of all topics.
-func (m *membership) share(joined *joinResponse, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
-	var members []kafka.GroupMember
-	for _, j := range joined.members {
-		topics, userData, err := readSubscription(j.subscription)
-		if err != nil {
-			return nil, fmt.Errorf("read the subscription of member %s: %w", j.id, err)
-		}
-		members = append(members, kafka.GroupMember{ID: j.id, Topics: topics, UserData: userData})
-	}
-	var partitions []kafka.Partition
-	for topic, count := range counts {
-		for id := range count {
-			partitions = append(partitions, kafka.Partition{Topic: topic, ID: id})
-		}
-	}
-	balancer := balancers[0]
-	for _, b := range balancers {
-		if b.ProtocolName() == joined.protocol {
-			balancer = b
-		}
-	}
-	var all []kmsg.SyncGroupRequestGroupAssignment
-	for member, topics := range balancer.AssignGroups(members, partitions) {
-		a := kmsg.NewSyncGroupRequestGroupAssignment()
-		a.MemberID, a.MemberAssignment = member, assignment(topics, counts)
-		all = append(all, a)
-	}
-	return all, nil
-}
-
-// assignment tells a member what it is to read, and of how many partitions that is.
-func assignment(topics map[string][]int, counts map[string]int) []byte {
-	var a kmsg.ConsumerMemberAssignment
-	if counts != nil {
-		lists := make(map[string][]int)
-		for topic, count := range counts {
-			lists[topic] = []int{count}
-		}
-		a.UserData = assignment(lists, nil)
-	}
-	for topic, ids := range topics {
-		t := kmsg.NewConsumerMemberAssignmentTopic()
-		t.Topic = topic
-		for _, id := range ids {
-			t.Partitions = append(t.Partitions, int32(id))
-		}
-		a.Topics = append(a.Topics, t)
-	}
-	return a.AppendTo(nil)
 }
 
 // attend reads what a generation assigns until it is over or ctx ends, and returns

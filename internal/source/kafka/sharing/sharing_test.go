@@ -1,4 +1,4 @@
-package kafka_test
+package sharing_test
 
 import (
 	"bytes"
@@ -12,8 +12,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
 )
+
+func parseJoin(body []byte, version int16) (r sharing.JoinResponse, err error) {
+	r.SetVersion(version)
+	err = r.ReadFrom(body)
+	return r, err
+}
 
 // Whatever a response to a join says is what kmsg reads in it, and a part of it is refused.
 func TestJoinResponsesAreReadAsKmsgReadsThem(t *testing.T) {
@@ -23,7 +29,8 @@ func TestJoinResponsesAreReadAsKmsgReadsThem(t *testing.T) {
 		res.SetVersion(rapid.Int16Range(0, 5).Draw(t, "version"))
 		res.ErrorCode, res.Generation = rapid.Int16().Draw(t, "code"), rapid.Int32().Draw(t, "generation")
 		res.Protocol, res.LeaderID, res.MemberID = kmsg.StringPtr("range"), rapid.String().Draw(t, "leader"), rapid.String().Draw(t, "member")
-		want := kafka.Join{Code: res.ErrorCode, Generation: res.Generation, Protocol: "range", Leader: res.LeaderID, Member: res.MemberID}
+		want := sharing.JoinResponse{Code: res.ErrorCode, Generation: res.Generation, Protocol: "range", Leader: res.LeaderID, Member: res.MemberID}
+		want.SetVersion(res.Version)
 		for range rapid.IntRange(0, 5).Draw(t, "members") {
 			m := kmsg.NewJoinGroupResponseMember()
 			m.MemberID, m.ProtocolMetadata = rapid.String().Draw(t, "id"), rapid.SliceOf(rapid.Byte()).Draw(t, "metadata")
@@ -31,13 +38,13 @@ func TestJoinResponsesAreReadAsKmsgReadsThem(t *testing.T) {
 				m.InstanceID = kmsg.StringPtr("name")
 			}
 			res.Members = append(res.Members, m)
-			want.Members = append(want.Members, m.MemberID+" "+string(m.ProtocolMetadata))
+			want.Members = append(want.Members, sharing.Member{ID: m.MemberID, Subscription: m.ProtocolMetadata})
 		}
 		body := res.AppendTo(nil)
-		if got, err := kafka.ParseJoin(body, res.Version); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := parseJoin(body, res.Version); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("read as %+v, %v, want %+v", got, err, want)
 		}
-		if _, err := kafka.ParseJoin(body[:rapid.IntRange(0, len(body)-1).Draw(t, "cut")], res.Version); err == nil {
+		if _, err := parseJoin(body[:rapid.IntRange(0, len(body)-1).Draw(t, "cut")], res.Version); err == nil {
 			t.Fatal("a part of it is not refused")
 		}
 	})
@@ -58,7 +65,7 @@ func TestSubscriptionsAndAssignments(t *testing.T) {
 		short := oldest.AppendTo(nil)
 		binary.BigEndian.PutUint16(short, uint16(m.Version))
 		for _, raw := range [][]byte{raw, short} {
-			topics, data, err := kafka.ReadSubscription(raw)
+			topics, data, err := sharing.ReadSubscription(raw)
 			if err != nil || !slices.Equal(topics, m.Topics) || !bytes.Equal(data, m.UserData) {
 				t.Fatalf("read as %q, %q, %v", topics, data, err)
 			}
@@ -74,12 +81,12 @@ func TestSubscriptionsAndAssignments(t *testing.T) {
 			}
 		}
 		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "assigner's data") // of another leader's balancer
-		got, _, err := kafka.Assigned(a.AppendTo(nil))
+		got, _, err := sharing.Assigned(a.AppendTo(nil))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) {
 			t.Fatalf("read as %v, %v, want %v", got, err, want)
 		}
 		counts := rapid.MapOf(rapid.String(), rapid.IntRange(0, 1000)).Draw(t, "counts")
-		got, shared, err := kafka.Assigned(kafka.Assignment(want, counts))
+		got, shared, err := sharing.Assigned(sharing.Assignment(want, counts))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) || !maps.Equal(shared, counts) {
 			t.Fatalf("our own is read as %v of %v, %v, want %v of %v", got, shared, err, want, counts)
 		}
@@ -98,15 +105,15 @@ func TestClaimsOfElementsTakeNoMemory(t *testing.T) {
 	for name, read := range map[string]func() error{
 		"join": func() error {
 			// throttled, code, generation, protocol, leader, member, members
-			_, err := kafka.ParseJoin(slices.Concat(make([]byte, 4+2+4+2+2+2), claim, body), 5)
+			_, err := parseJoin(slices.Concat(make([]byte, 4+2+4+2+2+2), claim, body), 5)
 			return err
 		},
 		"subscription": func() error {
-			_, _, err := kafka.ReadSubscription(slices.Concat([]byte{0, 1}, claim, body[:1<<20]))
+			_, _, err := sharing.ReadSubscription(slices.Concat([]byte{0, 1}, claim, body[:1<<20]))
 			return err
 		},
 		"assignment": func() error {
-			_, _, err := kafka.Assigned(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
+			_, _, err := sharing.Assigned(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
 			return err
 		},
 	} {
@@ -128,13 +135,13 @@ func FuzzGroupResponses(f *testing.F) {
 	f.Add(int16(5), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 'r', 0, 1, 'l', 0, 1, 'm', 0, 0, 0, 0})
 	f.Add(int16(0), []byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, version int16, body []byte) {
-		if j, err := kafka.ParseJoin(body, version); err == nil && len(j.Members) > len(body) {
+		if j, err := parseJoin(body, version); err == nil && len(j.Members) > len(body) {
 			t.Fatal("members from nowhere")
 		}
-		if topics, _, err := kafka.ReadSubscription(body); err == nil && len(topics) > len(body) {
+		if topics, _, err := sharing.ReadSubscription(body); err == nil && len(topics) > len(body) {
 			t.Fatal("topics from nowhere")
 		}
-		if all, shared, err := kafka.Assigned(body); err == nil && len(all)+len(shared) > len(body) {
+		if all, shared, err := sharing.Assigned(body); err == nil && len(all)+len(shared) > len(body) {
 			t.Fatal("partitions from nowhere")
 		}
 	})
