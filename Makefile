@@ -95,11 +95,15 @@ e2e: ## Run the end-to-end tests against a real Kafka and Postgres
 	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s && \
 	go test -tags e2e ./e2e/... -count=1 -timeout 40m -parallel 4
 
+# How much the faults are: for a quarter of an hour on two cores, and for a night.
+FAULTS = -faults.rounds=1 -faults.kills=$(or $(KILLS),30) -faults.groups=2 -faults.crashes=10 -faults.databases=5 -faults.loops=12 -faults.reporters=4
+NIGHT := -faults.rounds=3 -faults.kills=200 -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.loops=40 -faults.reporters=20
+
 .PHONY: faults
-faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=200 of collectors
+faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=30 of collectors
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork|TestLostPrimary' -count=1 -v -timeout 90m -parallel 8 \
-		-args -faults.rounds=3 -faults.kills=$(or $(KILLS),200) -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.rate=20000 -faults.cut=30s -faults.behind=12s \
+	go test -tags e2e ./e2e -run 'TestFaultsOfTheLog|TestKilled|TestCutNetwork|TestLostPrimary|TestCrashLoop|TestFrozenCluster' -count=1 -v -timeout 90m -parallel 8 \
+		-args $(FAULTS) -faults.rate=20000 -faults.cut=30s -faults.behind=12s -faults.frozen=30s \
 		| grep --line-buffered -v '"level"'
 
 .PHONY: e2e-full
@@ -129,6 +133,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 	go test ./cmd/reporter -run 'TestPurgeForgets$$' -count=1 -v -timeout 60m -args -reporter.purgehours=24
 
 .PHONY: night
+night: FAULTS = $(NIGHT)
 night: faults failover latency e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 

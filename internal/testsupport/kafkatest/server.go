@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -141,6 +142,22 @@ func (s *Server) Restart(t testing.TB) {
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	s.script(t, "kill")
+}
+
+// Signal sends the server a signal that does not end it, such as SIGSTOP.
+func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil {
+		err = syscall.Kill(pid, signal)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Data is where the logs of its partitions are.
