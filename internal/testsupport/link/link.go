@@ -1,14 +1,16 @@
-// Package link is a network connection to a server that tests can cut: connections stay
+// Package link is a network connection to a server that tests can slow down and cut: connections stay
 // open, new ones are taken, and nothing comes through, as where a switch fails, a route is
 // lost or a machine stops. It is for tests only.
 package link
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Link is such a way to a server.
@@ -22,6 +24,7 @@ type Link struct {
 	// whole is closed while it is not cut.
 	whole chan struct{}
 	cut   bool
+	delay time.Duration
 }
 
 // New returns a Link to a server, a host:port, until the test ends.
@@ -65,6 +68,13 @@ func (l *Link) Heal() {
 	}
 }
 
+// Slow delays everything that comes from now on, in each direction.
+func (l *Link) Slow(delay time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delay = delay
+}
+
 // Turn leads new connections to another server, as a failover does that gives the name of
 // the old one to the new one. Connections that are open stay where they are.
 func (l *Link) Turn(server string) {
@@ -86,7 +96,7 @@ func (l *Link) serve(ctx context.Context, client net.Conn) {
 	defer func() { _ = server.Close() }()
 	gone := make(chan struct{}, 2)
 	forward := func(to io.Writer, from io.Reader) {
-		_, _ = io.Copy(&valve{to, l}, from)
+		l.forward(&valve{to, l}, from)
 		gone <- struct{}{}
 	}
 	go forward(server, client)
@@ -96,6 +106,44 @@ func (l *Link) serve(ctx context.Context, client net.Conn) {
 		l.passes() // nor does an end come through: the other side has a half-open connection
 	case <-l.ended:
 	}
+}
+
+// piece is what came at once, and when it is due on the other side.
+type piece struct {
+	body []byte
+	due  time.Time
+}
+
+// forward passes on what comes, each piece when it is due: one does not wait for the one
+// before to arrive.
+func (l *Link) forward(to io.Writer, from io.Reader) {
+	underWay := make(chan piece, 64)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for p := range underWay {
+			time.Sleep(time.Until(p.due))
+			if _, err := to.Write(p.body); err != nil {
+				break
+			}
+		}
+		for range underWay { // nobody takes it
+		}
+	}()
+	for buf := make([]byte, 32<<10); ; {
+		n, err := from.Read(buf)
+		l.mu.Lock()
+		delay := l.delay
+		l.mu.Unlock()
+		if n > 0 {
+			underWay <- piece{bytes.Clone(buf[:n]), time.Now().Add(delay)}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(underWay)
+	<-written
 }
 
 // passes waits while the link is cut; it reports false when the test has ended.

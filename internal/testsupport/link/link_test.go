@@ -99,3 +99,17 @@ func TestTurnLeadsNewConnectionsElsewhere(t *testing.T) {
 	answers(dial(t, l), "new")
 	answers(open, "old")
 }
+
+// TestSlowDelaysEachDirection of a connection that is open.
+func TestSlowDelaysEachDirection(t *testing.T) {
+	t.Parallel()
+	const delay = 50 * time.Millisecond
+	l := link.New(t, serve(t, "server"))
+	c := dial(t, l)
+	l.Slow(delay)
+	began := time.Now()
+	fmt.Fprintln(c, "hello")
+	if got := c.hears(time.Minute); got != "server hello\n" || time.Since(began) < 2*delay {
+		t.Errorf("%q comes after %s, want the answer after %s", got, time.Since(began), 2*delay)
+	}
+}
