@@ -1,0 +1,38 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestFloodOfHotKeys: in one table, 100,000 keys are hot in each second, each once. The key
+// that is hot in another table is found.
+func TestFloodOfHotKeys(t *testing.T) {
+	const (
+		topic     = "flood"
+		perSecond = 100_000
+		seconds   = 5
+		message   = 500
+		units     = sample.Milli(1100)
+	)
+	w := newHostile(t, topic)
+	wrong := &liveTraffic{client: w.producer(t, topic), random: rand.New(rand.NewPCG(seed, 23))}
+	w.heat(t, topic, func() {
+		began := time.Now()
+		for n := 0; n < perSecond*seconds; n += message {
+			wrong.next = began.Add(time.Duration(n) * time.Second / perSecond)
+			time.Sleep(time.Until(wrong.next))
+			wrong.body = wrong.body[:0]
+			for i := range message {
+				wrong.add("flooded", fmt.Sprint("key#", n+i), units)
+			}
+			wrong.produce(t, wrong.random.Int32N(partitions))
+		}
+	})
+}
