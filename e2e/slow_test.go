@@ -1,0 +1,42 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+)
+
+// TestSlowStore: every message to and from Postgres takes 100 ms, so that each statement takes
+// 200 ms. The hot key is found beside 100 tables.
+func TestSlowStore(t *testing.T) {
+	const (
+		topic  = "slow-store"
+		tables = 100
+	)
+	w := newHostile(t, topic)
+	direct := w.postgres.URL("postgres")
+	way, through := pgtest.Through(t, direct)
+	for _, p := range append(w.collectors, w.reporter) {
+		p.stop(t)
+		p.rewrite(t, direct, through)
+		p.start(t)
+		p.ready(t)
+	}
+	way.Slow(100 * time.Millisecond)
+	others := &liveTraffic{client: w.producer(t, topic), random: rand.New(rand.NewPCG(seed, 29))}
+	w.heat(t, topic, func() {
+		for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(latencySlot) {
+			others.next = time.Now()
+			others.body = others.body[:0]
+			for i := range tables {
+				others.add(fmt.Sprint("table-", i), fmt.Sprint("key#", others.random.IntN(300)), 1)
+			}
+			others.produce(t, others.random.Int32N(partitions))
+		}
+	})
+}
