@@ -122,6 +122,11 @@ latency: ## Measure how long a hot key takes to reach a receiver, on a real Kafk
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test -tags e2e ./e2e -run 'TestLatency$$' -count=1 -v -timeout 30m -args -latency.trials=50 -latency.strict | grep -v '"level"'
 
+.PHONY: histories
+histories: ## Play random histories of incidents, and hold what receivers were told to what was true; HISTORIES=1000
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
+	go test ./internal/report -run 'TestHistories$$' -count=1 -timeout 5h -parallel 4 -args -histories.n=$(or $(HISTORIES),1000)
+
 .PHONY: month
 month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print how long the pages take and what the database is
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
@@ -134,7 +139,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 
 .PHONY: night
 night: FAULTS = $(NIGHT)
-night: faults failover latency e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults failover latency histories e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

@@ -75,12 +75,19 @@ type Incident struct {
 	FiredAt    *time.Time `json:"fired_at"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 	LastSeen   time.Time  `json:"last_seen"`
-	// Revision counts what was worth a message since the incident was opened.
+	// Revision counts what was worth a message, and never falls: an incident that is
+	// opened again goes on from its last one.
 	Revision int `json:"revision"`
+	// Announced reports that its firing was worth a message since it was opened, so that
+	// its end will be.
+	Announced bool `json:"announced"`
 	// Root is the fingerprint of the finding that the incident is about, Findings
 	// are those of all.
 	Root     string   `json:"root"`
 	Findings []string `json:"findings"`
+	// ClaimedBy are the incidents of other causes that explain some of its findings, and
+	// since when: they take these over if that lasts.
+	ClaimedBy map[string]time.Time `json:"claimed_by,omitempty"`
 	// Title and Summary are for people, FirstFix is what to do first.
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`

@@ -84,6 +84,15 @@ func (e *HeldError) Error() string {
 // Is makes errors.Is(err, ErrHeld) hold.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
+// ConflictError lists notifications whose IDs are in the outbox already, with other
+// payloads. Nothing that was to be written with them is stored.
+type ConflictError struct{ IDs []string }
+
+// Error lists the IDs.
+func (e *ConflictError) Error() string {
+	return "the outbox holds other notifications with the IDs " + strings.Join(e.IDs, ", ")
+}
+
 // wrap adds what was being done, and why it failed when the statement is not the
 // cause: the caller stopped, or the database is unavailable, which a deadline that
 // passed means too.

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 )
 
@@ -69,10 +71,50 @@ func (s *Store) Notifications(ctx context.Context, fingerprint string) ([]Notifi
 		WHERE fingerprint = $1 ORDER BY ordinal`, fingerprint)
 }
 
+// putNotifications writes notifications. One that is in the outbox already stays as it is;
+// with another payload it fails with a *ConflictError.
 func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetIDs) error {
-	return insertAll(ctx, t, `INSERT INTO notifications (`+notificationColumns+`)`,
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].ID = cmp.Or(all[i].ID, rand.Text())
+	}
+	err := insertAll(ctx, t, `INSERT INTO notifications (`+notificationColumns+`)`,
 		`ON CONFLICT (id) DO NOTHING`, all, func(n Notification) []any {
-			return []any{cmp.Or(n.ID, rand.Text()), n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
+			return []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
 				cmp.Or(utc(n.NextAttempt), t.now), 0, 0, Pending, "", false, "", false}
 		})
+	if err != nil {
+		return err
+	}
+	return t.compareNotifications(ctx, all)
+}
+
+// compareNotifications fails with a *ConflictError unless the outbox holds the
+// notifications with their payloads.
+func (t *tx) compareNotifications(ctx context.Context, all []Notification) error {
+	var conflict ConflictError
+	for some := range slices.Chunk(all, maxRows) {
+		ids := make([]string, len(some))
+		for i, n := range some {
+			ids[i] = n.ID
+		}
+		stored, err := selectAll(ctx, t, func(n *Notification) []any { return []any{&n.ID, &n.Payload} },
+			`SELECT id, payload FROM notifications WHERE id IN (VALUES `+placeholders(len(ids), 1)+`)`, texts(ids)...)
+		if err != nil {
+			return err
+		}
+		payloads := make(map[string][]byte, len(stored))
+		for _, n := range stored {
+			payloads[n.ID] = n.Payload
+		}
+		for _, n := range some {
+			if !bytes.Equal(payloads[n.ID], n.Payload) {
+				conflict.IDs = append(conflict.IDs, n.ID)
+			}
+		}
+	}
+	if len(conflict.IDs) > 0 {
+		return &conflict
+	}
+	return nil
 }

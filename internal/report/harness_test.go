@@ -297,16 +297,22 @@ func run(t *testing.T, c report.Config, p *probe) *judge {
 	t.Helper()
 	j, err := report.New(c, p, fmt.Sprintf("judge-%d", rand.Uint64()), slog.New(slog.DiscardHandler))
 	must(t, err)
+	return &judge{Judge: j, probe: p, stop: goRun(t, j.Run)}
+}
+
+// goRun runs a part of a reporter until it is stopped, or the test ends.
+func goRun(t *testing.T, run func(context.Context) error) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var group sync.WaitGroup
 	group.Go(func() {
-		if err := j.Run(ctx); err != nil {
+		if err := run(ctx); err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})
-	stop := sync.OnceFunc(func() { cancel(); group.Wait() })
+	stop = sync.OnceFunc(func() { cancel(); group.Wait() })
 	t.Cleanup(stop)
-	return &judge{Judge: j, probe: p, stop: stop}
+	return stop
 }
 
 // quiet waits until the judge has read and written everything, or is dead.

@@ -43,7 +43,7 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 		c.commit(203, hot("hot", 1500, 200, 203)...)
 		j.quiet(t)
 		again := incident(t, s)
-		if again.ID != open.ID || again.Revision != 1 || !again.OpenedAt.After(over.OpenedAt) || again.ResolvedAt != nil {
+		if again.ID != open.ID || again.Revision != 3 || !again.Announced || !again.OpenedAt.After(over.OpenedAt) || again.ResolvedAt != nil {
 			t.Errorf("the second episode is %+v", again)
 		}
 		told, err := s.Notifications(t.Context(), open.Root)
@@ -56,7 +56,7 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 		equal(t, "notifications", ids, []string{
 			detect.NotificationID(open.ID, open.OpenedAt, 1, detect.EventFiring, route),
 			detect.NotificationID(open.ID, open.OpenedAt, 2, detect.EventResolved, route),
-			detect.NotificationID(open.ID, again.OpenedAt, 1, detect.EventFiring, route),
+			detect.NotificationID(open.ID, again.OpenedAt, 3, detect.EventFiring, route),
 		})
 		history, err := s.IncidentHistory(t.Context(), open.ID)
 		must(t, err)

@@ -28,6 +28,7 @@ type findingStore interface {
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	Incident(ctx context.Context, id string) (store.Incident, error)
+	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 	Groups(ctx context.Context) ([]store.Group, error)
@@ -118,6 +119,15 @@ func loadWindows(ctx context.Context, st windowStore, at sample.Target, wanted [
 func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	for _, fingerprint := range append(s.Unknown(), s.Ending(now)...) {
 		if err := loadEarlierOf(ctx, st, s, fingerprint); err != nil {
+			return err
+		}
+	}
+	for ids := range slices.Chunk(s.UnknownIncidents(), 1000) {
+		rows, err := st.IncidentsByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		if err := s.SetIncidents(ids, rows); err != nil {
 			return err
 		}
 	}

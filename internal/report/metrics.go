@@ -15,6 +15,7 @@ type measures struct {
 	*metrics.Set
 	leader, openWindows, openKeys                       prometheus.Gauge
 	deltas, windows, transitions, notifications, errors prometheus.Counter
+	conflicts                                           prometheus.Counter
 	seconds                                             prometheus.Histogram
 }
 
@@ -29,6 +30,7 @@ func newMeasures() measures {
 		windows:       s.Counter("windows_written_total", "Seconds written, again for late samples."),
 		transitions:   s.Counter("transitions_total", "State and severity changes of findings that were written."),
 		notifications: s.Counter("notifications_total", "Notifications put into the outbox."),
+		conflicts:     s.Counter("notification_conflicts_total", "Notifications lost because the outbox held others with their IDs."),
 		errors:        s.Counter("errors_total", "Passes that failed and were retried."),
 		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
 			[]float64{.003, .01, .03, .1, .3, 1, 3, 10}),

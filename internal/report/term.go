@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/report/fold"
@@ -273,7 +274,7 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 		p.Judgement.Gaps = append(p.Judgement.Gaps, *back)
 	}
 	if !p.Empty() {
-		if err := t.judge.store.Judge(ctx, t.lease, p.Judgement); err != nil {
+		if err := t.writeJudgement(ctx, &p.Judgement); err != nil {
 			return err
 		}
 		t.lease.Writes++
@@ -285,4 +286,18 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	t.state.Written(p)
 	t.judge.measures.wrote(p.Judgement)
 	return nil
+}
+
+// writeJudgement stores a judgement. Notifications that the outbox refuses, because it holds others
+// with their IDs, are left out: the rest must not wait for what would be refused again.
+func (t *term) writeJudgement(ctx context.Context, j *store.Judgement) error {
+	err := t.judge.store.Judge(ctx, t.lease, *j)
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) {
+		return err
+	}
+	t.judge.measures.conflicts.Add(float64(len(conflict.IDs)))
+	t.judge.logger.Error("notifications are lost, report this as a bug: the outbox holds others with their IDs", "ids", conflict.IDs)
+	j.Notifications = slices.DeleteFunc(slices.Clone(j.Notifications), func(n store.Notification) bool { return slices.Contains(conflict.IDs, n.ID) })
+	return t.judge.store.Judge(ctx, t.lease, *j)
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ var outbox = []obligation{
 	{"what is known of a receiver is kept", receiverKept},
 	{"updates that wait go into the first message that has not arrived", notificationsCollapse},
 	{"what a failing receiver keeps waiting is found once, and given up", notificationsWait},
+	{"another notification with the same ID is refused", notificationConflicts},
 }
 
 func due(t *testing.T, s *store.Store, route string) []string {
@@ -189,4 +191,18 @@ func notificationsWait(t *testing.T, s *store.Store) {
 	equal(t, "an end of what went there", waiting(time.Now().Add(-time.Hour)), []string{"3"})
 	equal(t, "given up", value[int64](t)(s.MarkAllDead(t.Context(), "r", time.Now().Add(time.Hour), "away")), 3)
 	equal(t, "due then", due(t, s, "r"), nil)
+}
+
+func notificationConflicts(t *testing.T, s *store.Store) {
+	first := store.Notification{ID: "1", Fingerprint: "f", Route: "r", Payload: []byte("a")}
+	notify(t, s, first)
+	second := first
+	second.Payload = []byte("b")
+	err := s.PutNotification(t.Context(), second)
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) || !slices.Equal(conflict.IDs, []string{"1"}) {
+		t.Errorf("it returns %v, want a ConflictError of 1", err)
+	}
+	kept := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))
+	equal(t, "kept", string(kept[0].Payload), "a")
 }

@@ -27,9 +27,13 @@ type stored struct {
 type known struct {
 	findings  map[string]stored
 	incidents map[string]incident
+	// missing are the IDs of incidents that were looked for and are not stored.
+	missing map[string]bool
 }
 
-func newKnown() known { return known{map[string]stored{}, map[string]incident{}} }
+func newKnown() known {
+	return known{map[string]stored{}, map[string]incident{}, map[string]bool{}}
+}
 
 // Earlier is what the store has of a finding.
 type Earlier struct {
@@ -46,24 +50,53 @@ func (s *State) SetEarlier(e Earlier) error {
 	}
 	earlier := stored{finding: f, document: e.Finding.Document}
 	if e.Incident != nil {
-		i := incident{document: e.Incident.Document}
-		if err := json.Unmarshal(e.Incident.Document, &i.Incident); err != nil {
-			return fmt.Errorf("stored incident %s: %w", e.Incident.ID, err)
+		if err := s.setIncident(e.Incident); err != nil {
+			return err
 		}
-		if i.Notified == nil { // from before incidents kept it: all routes were told
-			i.Notified = []string{}
-			if i.notified() {
-				for _, to := range s.route(&i.Incident, &f) {
-					i.Notified = append(i.Notified, to.Receiver)
-				}
-			}
-		}
-		earlier.incident = i.ID
-		if _, loaded := s.known.incidents[i.ID]; !loaded {
-			s.known.incidents[i.ID] = i
-		}
+		earlier.incident = e.Incident.ID
 	}
 	s.known.findings[f.Fingerprint] = earlier
+	return nil
+}
+
+// setIncident records what is stored of an incident, unless that is known.
+func (s *State) setIncident(row *store.Incident) error {
+	if _, loaded := s.known.incidents[row.ID]; loaded {
+		return nil
+	}
+	i := incident{document: row.Document}
+	if err := json.Unmarshal(row.Document, &i.Incident); err != nil {
+		return fmt.Errorf("stored incident %s: %w", row.ID, err)
+	}
+	s.known.incidents[row.ID] = i
+	return nil
+}
+
+// UnknownIncidents returns the IDs of the incidents, each once, that observations are
+// evidence of and that were not looked for yet. Another incident may have continued one
+// of them, so that no stored finding names it.
+func (s *State) UnknownIncidents() (ids []string) {
+	asked := make(map[string]bool)
+	for i := range s.observations {
+		id := s.observations[i].finding.Incident
+		if _, known := s.incident(id); !known && !s.known.missing[id] && !asked[id] {
+			asked[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// SetIncidents records which of the incidents with these IDs are stored.
+func (s *State) SetIncidents(ids []string, rows []store.Incident) error {
+	for _, id := range ids {
+		s.known.missing[id] = true
+	}
+	for i := range rows {
+		if err := s.setIncident(&rows[i]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -177,9 +210,10 @@ const MaxKnown = 64 << 10
 
 // apply takes over what was written.
 func (k known) apply(d *draft) {
-	if len(k.findings) > MaxKnown || len(k.incidents) > MaxKnown {
+	if max(len(k.findings), len(k.incidents), len(k.missing)) > MaxKnown {
 		clear(k.findings)
 		clear(k.incidents)
+		clear(k.missing)
 	}
 	maps.Copy(k.findings, d.after.findings)
 	maps.Copy(k.incidents, d.after.incidents)

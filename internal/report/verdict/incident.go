@@ -28,15 +28,21 @@ type incident struct {
 
 // notified reports whether the incident's firing was notified, so that its end will
 // be.
-func (i *incident) notified() bool { return i.State == detect.Firing && i.Revision > 0 }
+func (i *incident) notified() bool { return i.State == detect.Firing && i.Announced }
 
 // compareIncidents drafts the incidents that findings of one moment are evidence of.
 func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	present := make(map[string]bool, len(found))
 	for i := range found {
-		present[found[i].Incident] = true
+		if found[i].State != detect.Resolved {
+			present[found[i].Incident] = true
+		}
 	}
 	all := detect.Incidents(found)
+	// What is over comes last: another incident may continue it.
+	slices.SortStableFunc(all, func(a, b detect.Incident) int {
+		return cmp.Compare(boolToInt(a.State == detect.Resolved), boolToInt(b.State == detect.Resolved))
+	})
 	wording.SetTitles(all, found)
 	for i := range all {
 		policy := s.policy(all[i].Target)
@@ -45,16 +51,21 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 		if all[i].Labels == nil {
 			all[i].Labels = map[string]string{}
 		}
-		before, has := s.incident(all[i].ID)
-		left, was := s.leftFor(&all[i], present), before.State
-		if !has || before.State == detect.Resolved && all[i].State != detect.Resolved {
+		own, has := s.incident(all[i].ID)
+		before, left := own, s.leftFor(&all[i], present)
+		takesOver := own.State == detect.Pending && slices.ContainsFunc(left, func(l incident) bool { return l.State == detect.Firing })
+		if !has || takesOver || own.State == detect.Resolved && all[i].State != detect.Resolved {
 			before = incident{}
 			for _, joined := range left {
 				before = joined // what people know of goes on under another name
 			}
 		}
 		hold(&all[i], found, before, policy)
-		if err := s.compareIncident(all[i], before, was, now); err != nil {
+		if s.held[all[i].ID] != "" && all[i].State == detect.Firing {
+			all[i].State = detect.Pending
+		}
+		all[i].ClaimedBy = s.claims[all[i].ID]
+		if err := s.compareIncident(all[i], before, own, now); err != nil {
 			return err
 		}
 		for _, joined := range left {
@@ -75,7 +86,14 @@ func (s *State) incident(id string) (incident, bool) {
 	return i, known
 }
 
-// leftFor returns the open incidents that lost all of their findings to another one,
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// leftFor returns the open incidents that lost all of their open findings to another one,
 // once its cause was seen: the first keys of a sorted import are hot keys until there
 // are several. It notes of each finding where it is now.
 func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []incident) {
@@ -84,7 +102,7 @@ func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []inc
 		if !known || f.incident == i.ID {
 			continue
 		}
-		if id := f.incident; id != "" && id != i.ID && !present[id] {
+		if id := f.incident; id != "" && id != i.ID && !present[id] && firesAlone(f.finding.Kind) {
 			if joined, is := s.incident(id); is && joined.State != detect.Resolved &&
 				!slices.ContainsFunc(left, func(l incident) bool { return l.ID == id }) {
 				left = append(left, joined)
@@ -98,10 +116,12 @@ func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []inc
 }
 
 // compareIncident drafts the steps of an incident from what it continues to what is;
-// was is the state that is stored under its own ID.
-func (s *State) compareIncident(now detect.Incident, before incident, was detect.State, at time.Time) error {
+// own is stored under its own ID. Its revision goes on from the higher one of both, since
+// a notification's ID is made of it.
+func (s *State) compareIncident(now detect.Incident, before, own incident, at time.Time) error {
 	after := incident{Incident: continued(before, now, at)}
-	i, old, o := &after.Incident, before.State, s.options
+	i, old, was, o := &after.Incident, before.State, own.State, s.options
+	i.Revision = max(i.Revision, own.Revision)
 	s.keepFiring(i, old, at)
 	s.silence(i)
 	notified := before.notified()
@@ -127,7 +147,7 @@ func (s *State) compareIncident(now detect.Incident, before incident, was detect
 		}
 	case s.due(i) && !tooOld(i.LastSeen, o, at):
 		s.draft.stepIncident(i, old, at, "no longer silenced")
-		err = s.notify(i, eventAfterSilence(i), at)
+		err = s.notify(i, detect.EventUpdated, at)
 	case worse(i.Severity, before.Severity):
 		s.draft.stepIncident(i, old, at, fmt.Sprintf("severity rises from %s", before.Severity))
 		if notified && !tooOld(i.LastSeen, o, at) {
@@ -190,7 +210,8 @@ func continued(before incident, i detect.Incident, now time.Time) detect.Inciden
 		if i.ID == before.ID {
 			i.Cause = before.Cause
 		}
-		i.OpenedAt, i.FiredAt, i.ResolvedAt, i.Revision = before.OpenedAt, before.FiredAt, before.ResolvedAt, before.Revision
+		i.OpenedAt, i.FiredAt, i.ResolvedAt = before.OpenedAt, before.FiredAt, before.ResolvedAt
+		i.Revision, i.Announced = before.Revision, before.Announced
 		i.Notified, i.Groups, i.Withheld = slices.Clone(before.Notified), slices.Clone(before.Groups), before.Withheld
 		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
 			i.Severity = before.Severity
@@ -252,6 +273,7 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		return nil
 	}
 	i.Revision++
+	i.Announced = event != detect.EventResolved
 	if s.told[i.ID] = now; event == detect.EventResolved {
 		delete(s.told, i.ID)
 	}

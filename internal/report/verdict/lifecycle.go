@@ -170,11 +170,3 @@ func (s *State) due(i *detect.Incident) bool {
 	_, over := s.ending[i.ID]
 	return i.Withheld && i.Silenced == nil && i.State == detect.Firing && !over
 }
-
-// eventAfterSilence returns what to tell of an incident that is no longer silenced.
-func eventAfterSilence(i *detect.Incident) detect.Event {
-	if i.Revision == 0 {
-		return detect.EventFiring
-	}
-	return detect.EventUpdated
-}

@@ -94,6 +94,10 @@ type State struct {
 	// when people were told of incidents last, both by ID.
 	ending map[string]ending
 	told   map[string]time.Time
+	// claims are those of the moment that is compared, and held the incidents that do not
+	// fire yet because of one, each with an incident that fires instead.
+	claims claims
+	held   map[string]string
 	// groups are the incidents that receivers are told of together, and looked the
 	// roots of their members that were looked for in the store for a message.
 	groups *grouping.Set
@@ -331,6 +335,7 @@ func (s *State) Compare(now time.Time) error {
 // incidents do.
 func (s *State) compareMoment(moment []observation, now time.Time) error {
 	s.continueKnown(moment)
+	s.holdCauses(moment)
 	found := make([]detect.Finding, 0, len(moment))
 	for i := range moment {
 		f := moment[i].finding
