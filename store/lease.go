@@ -25,6 +25,9 @@ type Lease struct {
 	Writes int64
 	// Used is when the lease was used before it was taken; zero for a new one.
 	Used time.Time
+	// Session is the holder's, after whose end another may take the lease before it
+	// expires; 0 for none.
+	Session int64
 }
 
 // Behind reports whether a lease that was taken later shows that the database went
@@ -36,26 +39,34 @@ func (l Lease) Behind(later Lease) bool {
 // JudgeLease is the lease that judges share, and that a purge takes from them.
 const JudgeLease = "judge"
 
-// AcquireLease takes a lease that is free or expired, or takes one's own
-// again. It returns false, and no error, while another holds it. A process
+// AcquireLease takes a lease that is free or expired, or whose holder's session has ended,
+// or takes one's own again. It returns false, and no error, while another holds it. A process
 // that restarts under an old name is a new holder: the token rises for it too.
 func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (Lease, bool, error) {
 	l := Lease{Name: name, Holder: holder}
 	err := s.change(ctx, "take lease "+name, func(t *tx) error {
-		l.Expires, l.Used = utc(t.now.Add(ttl)), time.Time{}
-		err := t.QueryRowContext(ctx, `SELECT used FROM leases WHERE name = $1`, name).Scan(&l.Used)
+		l.Expires, l.Used, l.Session = utc(t.now.Add(ttl)), time.Time{}, s.Session()
+		var before int64
+		err := t.QueryRowContext(ctx, `SELECT used, session FROM leases WHERE name = $1`, name).Scan(&l.Used, &before)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
+		ended, err := s.sessionEnded(ctx, t, before)
+		if err != nil {
+			return err
+		}
+		if !ended {
+			before = -1 // no lease has it
+		}
 		return t.QueryRowContext(ctx, `
-			INSERT INTO leases (name, holder, token, expires, used)
-			VALUES ($1, $2, 1, $3, $4)
+			INSERT INTO leases (name, holder, token, expires, used, session)
+			VALUES ($1, $2, 1, $3, $4, $5)
 			ON CONFLICT (name) DO UPDATE
 			SET holder = excluded.holder, token = leases.token + 1,
-				expires = excluded.expires, used = excluded.used
-			WHERE leases.expires <= excluded.used OR leases.holder = excluded.holder
+				expires = excluded.expires, used = excluded.used, session = excluded.session
+			WHERE leases.expires <= excluded.used OR leases.holder = excluded.holder OR leases.session = $6
 			RETURNING token, writes`,
-			name, holder, l.Expires, t.now).Scan(&l.Token, &l.Writes)
+			name, holder, l.Expires, t.now, l.Session, before).Scan(&l.Token, &l.Writes)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return Lease{}, false, nil
@@ -68,7 +79,7 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 // expired lease that was not taken is renewed.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
-		l.Expires = utc(t.now.Add(ttl))
+		l.Expires, l.Session = utc(t.now.Add(ttl)), s.Session()
 		return t.endLease(ctx, l, l.Expires)
 	})
 	return l, err
@@ -132,5 +143,5 @@ func (t *tx) endLease(ctx context.Context, l Lease, at time.Time) error {
 	if err := t.useLease(ctx, l); err != nil {
 		return err
 	}
-	return t.run(ctx, `UPDATE leases SET expires = $1 WHERE name = $2`, at, l.Name)
+	return t.run(ctx, `UPDATE leases SET expires = $1, session = $2 WHERE name = $3`, at, l.Session, l.Name)
 }

@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		migrateAndSay(url)
 		return
 	}
+	if url := os.Getenv("STORE_TEST_HOLD"); url != "" {
+		fmt.Fprintln(os.Stderr, holdLease(url))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -29,14 +29,15 @@ func (s *Store) notify(ctx context.Context) {
 
 // Listen returns a channel that receives when there may be something new to
 // Read: after a Commit on Postgres, every second on SQLite. Wakes that were not
-// received are merged into one. The channel is closed when ctx ends.
+// received are merged into one. The channel is closed when ctx ends. Meanwhile the process
+// has a session, as far as there can be one, so that its leases end when it dies.
 func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	go func() {
 		defer close(wake)
 		retry.Signal(wake)
 		if s.pool == nil {
-			tick(ctx, wake)
+			s.tick(ctx, wake)
 			return
 		}
 		for ctx.Err() == nil {
@@ -48,7 +49,13 @@ func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 	return wake
 }
 
-func tick(ctx context.Context, wake chan<- struct{}) {
+func (s *Store) tick(ctx context.Context, wake chan<- struct{}) {
+	if s.path != "" {
+		session, end := beginFileSession(s.path)
+		s.session.Store(session)
+		defer end()
+		defer s.session.CompareAndSwap(session, 0)
+	}
 	for ctx.Err() == nil {
 		retry.Pause(ctx, pollEvery)
 		retry.Signal(wake)
@@ -66,6 +73,12 @@ func (s *Store) listen(ctx context.Context, wake chan<- struct{}) {
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return
 	}
+	session, err := beginSession(ctx, conn)
+	if err != nil {
+		return
+	}
+	s.session.Store(session)
+	defer s.session.CompareAndSwap(session, 0)
 	for ctx.Err() == nil && !conn.IsClosed() {
 		retry.Signal(wake)
 		waiting, cancel := context.WithTimeout(ctx, pollNotified)

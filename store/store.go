@@ -41,6 +41,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -57,6 +58,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// logins is who connections to Postgres are made as.
 	logins logins
+	// session is the one that leases name.
+	session atomic.Int64
 	// path is SQLite's file; empty on Postgres and in memory.
 	path string
 }

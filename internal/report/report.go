@@ -52,6 +52,7 @@ type Store interface {
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
 	ReleaseLease(ctx context.Context, l store.Lease) error
+	Session() int64
 
 	// What collectors stored, and how they are.
 	HashSeed(ctx context.Context) (uint64, error)

@@ -121,9 +121,10 @@ func (t *term) sayFull() {
 	}
 }
 
-// renew prolongs the lease when a third of it has gone.
+// renew prolongs the lease when a third of it has gone, or when it names a session that
+// is not this process's.
 func (t *term) renew(ctx context.Context) error {
-	if time.Since(t.renewed) < t.judge.config.Lease/3 {
+	if time.Since(t.renewed) < t.judge.config.Lease/3 && t.lease.Session == t.judge.store.Session() {
 		return nil
 	}
 	now := time.Now()

@@ -1,0 +1,52 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// sessionFile returns the file of a session beside a SQLite database.
+func sessionFile(path string, session int64) string {
+	return fmt.Sprintf("%s-session-%d", path, session)
+}
+
+// beginFileSession begins a session on a lock of a file. It returns 0 where there can be
+// none; end ends the session.
+func beginFileSession(path string) (session int64, end func()) {
+	session = newSession()
+	name := sessionFile(path, session)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return 0, func() {}
+	}
+	end = func() {
+		_ = os.Remove(name)
+		_ = f.Close()
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		end()
+		return 0, func() {}
+	}
+	return session, end
+}
+
+// fileSessionEnded reports whether nobody holds the lock of a session, and removes its file
+// then.
+func fileSessionEnded(path string, session int64) bool {
+	name := sessionFile(path, session)
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	_ = os.Remove(name)
+	return true
+}
