@@ -43,7 +43,7 @@ func fileSessionEnded(path string, session int64) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return false
 	}

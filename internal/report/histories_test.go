@@ -24,7 +24,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-var histories = flag.Int("histories.n", 50, "how many random histories TestHistories plays")
+var histories = flag.Int("histories.n", 20, "how many random histories TestHistories plays")
 
 // TestHistories plays random loads whose causes take over and give back, before two
 // reporters that are stopped and killed. Whenever the load rests, the newest message that
