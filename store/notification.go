@@ -90,7 +90,8 @@ func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetI
 }
 
 // compareNotifications fails with a *ConflictError unless the outbox holds the
-// notifications with their payloads.
+// notifications with their payloads. It cannot compare a payload that delivery has replaced
+// by a newer one.
 func (t *tx) compareNotifications(ctx context.Context, all []Notification) error {
 	var conflict ConflictError
 	for some := range slices.Chunk(all, maxRows) {
@@ -99,7 +100,7 @@ func (t *tx) compareNotifications(ctx context.Context, all []Notification) error
 			ids[i] = n.ID
 		}
 		stored, err := selectAll(ctx, t, func(n *Notification) []any { return []any{&n.ID, &n.Payload} },
-			`SELECT id, payload FROM notifications WHERE id IN (VALUES `+placeholders(len(ids), 1)+`)`, texts(ids)...)
+			`SELECT id, payload FROM notifications WHERE NOT rewritten AND id IN (VALUES `+placeholders(len(ids), 1)+`)`, texts(ids)...)
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (t *tx) compareNotifications(ctx context.Context, all []Notification) error
 			payloads[n.ID] = n.Payload
 		}
 		for _, n := range some {
-			if !bytes.Equal(payloads[n.ID], n.Payload) {
+			if payload, comparable := payloads[n.ID]; comparable && !bytes.Equal(payload, n.Payload) {
 				conflict.IDs = append(conflict.IDs, n.ID)
 			}
 		}

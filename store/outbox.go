@@ -44,7 +44,7 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 // id.
 func (s *Store) MarkSending(ctx context.Context, id string, payload []byte) error {
 	return s.setNotification(ctx, id, `
-		UPDATE notifications SET reached = TRUE, payload = $2 WHERE id = $1 AND state = 'pending'`, present(payload))
+		UPDATE notifications SET reached = TRUE, rewritten = rewritten OR payload <> $2, payload = $2 WHERE id = $1 AND state = 'pending'`, present(payload))
 }
 
 // MarkDelivered notes that a notification arrived, and what the receiver calls the
@@ -160,12 +160,15 @@ func (s *Store) Collapse(ctx context.Context, route string) error {
 			return err
 		}
 		return t.run(ctx, `
-			UPDATE notifications SET payload = COALESCE((
+			UPDATE notifications SET rewritten = TRUE, payload = (
 				SELECT later.payload FROM notifications AS later
 				WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
 					AND later.event = 'updated' AND later.state = 'summarised'
-				ORDER BY later.ordinal DESC LIMIT 1), payload)
-			WHERE route = $1 AND state = 'pending' AND event <> 'resolved' AND NOT reached AND incident <> ''`, route)
+				ORDER BY later.ordinal DESC LIMIT 1)
+			WHERE route = $1 AND state = 'pending' AND event <> 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
+				SELECT 1 FROM notifications AS later
+				WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
+					AND later.event = 'updated' AND later.state = 'summarised')`, route)
 	})
 }
 

@@ -14,3 +14,6 @@ CREATE TABLE receivers (
     succeeded    TIMESTAMP,
     last_error   TEXT      NOT NULL
 );
+
+-- Whether the payload was replaced by a newer one, so that it is not the judge's any more.
+ALTER TABLE notifications ADD COLUMN rewritten BOOLEAN NOT NULL DEFAULT FALSE;

@@ -205,4 +205,6 @@ func notificationConflicts(t *testing.T, s *store.Store) {
 	}
 	kept := value[[]store.Notification](t)(s.Notifications(t.Context(), "f"))
 	equal(t, "kept", string(kept[0].Payload), "a")
+	must(t, s.MarkSending(t.Context(), "1", []byte("newer")))
+	must(t, s.PutNotification(t.Context(), first))
 }
