@@ -130,7 +130,7 @@ func rollingKey(f *detect.Finding, _ *detect.TableFacts) (Diagnosis, bool) {
 	if f.Rolling.Period != "second" && f.Rolling.Period != "minute" {
 		then = "what splits do for it ends with it, since the next %s's key begins in one partition again."
 	}
-	return Diagnosis{detect.RollingKey, fmt.Sprintf("The key is named after its %s (%s): "+then, f.Rolling.Period, f.Rolling.Template, f.Rolling.Period)}, true
+	return Diagnosis{detect.RollingKey, fmt.Sprintf("The key is named after its %s (%s): "+then, f.Rolling.Period, wording.Printable(f.Rolling.Template), f.Rolling.Period)}, true
 }
 
 // lsiBlocked diagnoses a table with a local secondary index.
@@ -139,7 +139,7 @@ func lsiBlocked(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 		return Diagnosis{}, false
 	}
 	return Diagnosis{detect.LSIBlocked, fmt.Sprintf("The table has a local secondary index (%s): DynamoDB never splits an item collection of such a table, so that all items of the key stay in one partition.",
-		strings.Join(facts.LSIs, ", "))}, true
+		wording.Printable(strings.Join(facts.LSIs, ", ")))}, true
 }
 
 // moving diagnoses a load that has moved on when a split comes.

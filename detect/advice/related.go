@@ -59,13 +59,13 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 // whyLarge says when a collection that grows by so many bytes a second is too large.
 func whyLarge(about string, bytes float64, while string, hours float64, facts *detect.TableFacts) string {
 	return fmt.Sprintf("The key's item collection grows by %s %s KB a second%s: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB rejects what makes it larger.",
-		about, wording.About(bytes/1024), while, hours, strings.Join(facts.LSIs, ", "))
+		about, wording.About(bytes/1024), while, hours, wording.Printable(strings.Join(facts.LSIs, ", ")))
 }
 
 // boundedKey returns what to do about a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
 	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
-	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, After: detect.NewAfter(f.Kind, load, load), Basis: "all of the load is of the present month's key", Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", f.Key, f.Peak.At.Format("2006-01"))}
+	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, After: detect.NewAfter(f.Kind, load, load), Basis: "all of the load is of the present month's key", Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", wording.Printable(f.Key), f.Peak.At.Format("2006-01"))}
 }
 
 // Growing returns the finding about a key that is not hot, whose item collection grows

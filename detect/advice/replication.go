@@ -18,7 +18,7 @@ func Replication(f *detect.Finding) string {
 	}
 	others := slices.DeleteFunc(slices.Clone(r.Regions), func(region string) bool { return region == f.Region })
 	text := fmt.Sprintf("This is a global table, with %s in %s: each write that succeeds is replicated and loads the same key in each Region, so that its findings in all Regions are one incident.",
-		plural(len(others), "a replica", "replicas"), strings.Join(others, ", "))
+		plural(len(others), "a replica", "replicas"), wording.Printable(strings.Join(others, ", ")))
 	switch {
 	case f.Quality.Source == detect.SourceChanges:
 		return text + " The stream shows the writes that are replicated to here, too: nothing is added to it."

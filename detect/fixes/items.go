@@ -208,7 +208,7 @@ func keyOfQueries(_ *Adviser, c *Case) (fix, bool) {
 	}
 	f := fix{
 		text: fmt.Sprintf("Query by an index key with more values: put what these queries know beside %s into it, such as %s#<customer>, so that each asks for a small part of what all ask for now. A cache answers only what is asked again.",
-			wording.Quote(c.Key), c.Key),
+			wording.Quote(c.Key), wording.Printable(c.Key)),
 		basis: "the operations; how much the queries have in common is not known", after: c.after(0, 1), place: first,
 	}
 	if hits, known := c.hitRate(); known && hits >= worthShare {
@@ -224,7 +224,7 @@ func keyOfWrites(_ *Adviser, c *Case) (fix, bool) {
 	}
 	return fix{
 		text: fmt.Sprintf("Where the queries of the index know more than %s, give it a key with more values: an attribute that they know beside it, such as %s#<customer>. A query then reads one customer's part; for queries that want all of %s at once shards are better. The key of an index is fixed, so that takes a new one.",
-			wording.Quote(c.Key), c.Key, wording.Quote(c.Key)),
+			wording.Quote(c.Key), wording.Printable(c.Key), wording.Quote(c.Key)),
 		basis: "how much of the load one value of another attribute has is not known", after: c.after(0, 1),
 	}, true
 }

@@ -174,7 +174,7 @@ func renamedKey(a *Adviser, c *Case) (fix, bool) {
 		low, lowErr := s.Name(c.Rolling.Template, 0)
 		high, highErr := s.Name(c.Rolling.Template, shards-1)
 		if lowErr == nil && highErr == nil {
-			numbered = fmt.Sprintf(", %s to %s", low, high)
+			numbered = fmt.Sprintf(", %s to %s", wording.Printable(low), wording.Printable(high))
 		}
 	}
 	typed := ""
@@ -184,7 +184,7 @@ func renamedKey(a *Adviser, c *Case) (fix, bool) {
 	return fix{
 		takes: c.takes(detect.EffortCode),
 		text: fmt.Sprintf("Put something beside the time into the key, such as %s#<customer>, or the number of a shard%s: then the next %s is spread, too. Begin with the next %s: the keys of past %ss stay as they are.",
-			c.Rolling.Template, numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + typed + a.sharedPartition(shards, c.Load, c.Kind),
+			wording.Printable(c.Rolling.Template), numbered, c.Rolling.Period, c.Rolling.Period, c.Rolling.Period) + typed + a.sharedPartition(shards, c.Load, c.Kind),
 		basis: fmt.Sprintf("the peak, divided evenly over %d shards; how evenly another part divides it is not known", shards),
 		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
 	}, true

@@ -81,7 +81,7 @@ func ofNumber(c *Case, base string) string {
 	if strings.ContainsAny(base, ".~") {
 		return text
 	}
-	return text + fmt.Sprintf(" A shard's number as decimals of the key, such as %s.1, needs neither.", base)
+	return text + fmt.Sprintf(" A shard's number as decimals of the key, such as %s.1, needs neither.", wording.Printable(base))
 }
 
 // takes returns what names in the place of a key take, where the rest takes less.

@@ -120,10 +120,13 @@ func (t traits) likeTemplate() string {
 	case t.template == "":
 		return " of no common form"
 	case !t.haveOneForm():
-		return " (most of them like " + t.template + ")"
+		return " (most of them like " + t.shownTemplate() + ")"
 	}
-	return " like " + t.template
+	return " like " + t.shownTemplate()
 }
+
+// shownTemplate returns the template for a sentence: its words are parts of keys.
+func (t traits) shownTemplate() string { return wording.Printable(t.template) }
 
 // haveOneForm reports whether what the template says holds for nearly all keys: what
 // their number means follows from it then.
@@ -160,11 +163,11 @@ func (t traits) oneOfThem(other string) string {
 	like := t.likeTemplate()
 	switch {
 	case t.alike > 0 && t.every:
-		like = ", all like " + t.template
+		like = ", all like " + t.shownTemplate()
 	case t.alike > 0:
-		like = fmt.Sprintf(", all %s compared like %s", wording.Count(int64(t.alike)), t.template)
+		like = fmt.Sprintf(", all %s compared like %s", wording.Count(int64(t.alike)), t.shownTemplate())
 	case t.haveOneForm(): // of nearly all: there may be more of another form
-		like = ", nearly all like " + t.template
+		like = ", nearly all like " + t.shownTemplate()
 	}
 	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), like)
 }
@@ -203,7 +206,7 @@ func timeKey(t traits) (detect.Design, bool) {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
-		t.template, wording.Percent(max(t.share, 1/t.effective)), t.loadWord())}, true
+		t.shownTemplate(), wording.Percent(max(t.share, 1/t.effective)), t.loadWord())}, true
 }
 
 // shardKey judges a key that is already spread over numbered shards.
@@ -326,9 +329,9 @@ func longKey(t traits) (detect.Design, bool) {
 	parts := strings.FieldsFunc(t.template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
 	switch {
 	case len(parts) >= deepParts:
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.template, len(parts))}, true
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.shownTemplate(), len(parts))}, true
 	case undelimited(t.template):
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.template)}, true
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.shownTemplate())}, true
 	}
 	return detect.Design{}, false
 }

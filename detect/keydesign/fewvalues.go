@@ -93,7 +93,7 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 			most, basis = load, basis+"; the more of it, the more queries have to ask all of them"
 		}
 		named := shardNames(v.Hottest.Key, shards, p)
-		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: %s.", index, named, because)}, capacity}
+		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: %s.", wording.Printable(index), named, because)}, capacity}
 	}
 	number := ""
 	if v.Hottest.KeyType == sample.TypeNumber {
@@ -157,15 +157,15 @@ func shardNames(value string, shards int, p detect.Policy) string {
 	}
 	s, err := shardkey.New(shards, form)
 	if err != nil {
-		return value
+		return wording.Printable(value)
 	}
 	first, err := s.Name(value, 0)
 	if err != nil {
-		return value
+		return wording.Printable(value)
 	}
 	last, err := s.Name(value, shards-1)
 	if err != nil {
-		return value
+		return wording.Printable(value)
 	}
-	return first + " to " + last
+	return wording.Printable(first) + " to " + wording.Printable(last)
 }

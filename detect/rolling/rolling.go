@@ -117,7 +117,7 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 		number = "At least " + number // the others are not kept
 	}
 	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
-		number, template, period, wording.Quote(keys[len(keys)-1]), period)
+		number, wording.Printable(template), period, wording.Quote(keys[len(keys)-1]), period)
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
 		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !ofSize(s)
 	})

@@ -55,7 +55,8 @@ func inert(text string) string {
 	return ""
 }
 
-// TestAttacksOnOutputs shows each key in each output: to a terminal, a spreadsheet, a
+// TestAttacksOnOutputs shows each key, which is a sort key, a caller and an attribute, too, in each
+// output: to a terminal, a spreadsheet, a
 // browser, a Markdown renderer and a compiler it is text, and in JSON the same key.
 func TestAttacksOnOutputs(t *testing.T) {
 	t.Parallel()
@@ -66,7 +67,8 @@ func TestAttacksOnOutputs(t *testing.T) {
 			must(t, err)
 			var lines []string
 			for s := range 4 {
-				lines = append(lines, strings.Replace(line(s, "orders", "KEY", 1500), `"KEY"`, string(quoted), 1))
+				whole := strings.TrimSuffix(line(s, "orders", "KEY", 1500), "}") + `,"sk":"KEY","caller":"KEY","attrs":{"KEY":"KEY"}}`
+				lines = append(lines, strings.ReplaceAll(whole, `"KEY"`, string(quoted)))
 			}
 			text := strings.Join(lines, "\n")
 

@@ -162,7 +162,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 		M: m, Table: tableLink(m.Target), Where: place(m.Target), Links: heatmap.NewLinks(of, q, m.What, live, time.Now()),
 		Follows: live, Unseen: slices.Max(m.Seen) == 0,
 	}
-	if page.frame, err = s.frame(ctx, "Heat of "+m.Table, "tables"); err != nil {
+	if page.frame, err = s.frame(ctx, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
 	page.frame.Live = live // a map of another time does not change

@@ -86,7 +86,7 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 		for _, k := range t.View.Top {
 			page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
 		}
-		page.frame, err = s.frame(ctx, of.Table, "tables")
+		page.frame, err = s.frame(ctx, keytext(of.Table), "tables")
 		return page, err
 	}
 	return nil, errNoTable

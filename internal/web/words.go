@@ -168,9 +168,9 @@ func targetValues(of detect.Target) url.Values {
 // place returns the account and Region of a table as far as they are known.
 func place(of detect.Target) string {
 	if of.Account != "" && of.Region != "" {
-		return of.Account + " " + of.Region
+		return wording.Printable(of.Account + " " + of.Region)
 	}
-	return of.Account + of.Region
+	return wording.Printable(of.Account + of.Region)
 }
 
 // places returns the account and Region of each table; of one of which neither is

@@ -49,6 +49,7 @@ func (n *Notice) groupPage(pages, worst string) string {
 
 // Labels are what an incident is told apart by, and what a group's have in common: the
 // names are those of routes' matchers, those of a policy's labels without their prefix.
+// Values are quoted where they do not print: accounts and Regions are the samples' words.
 // What is not known is not there.
 func (n *Notice) Labels() map[string]string {
 	i := &n.Incident
@@ -74,7 +75,7 @@ func (n *Notice) Labels() map[string]string {
 		}
 	}
 	for name, value := range all {
-		if value == "" {
+		if all[name] = wording.Printable(value); value == "" {
 			delete(all, name)
 		}
 	}

@@ -1,0 +1,144 @@
+package receiver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
+	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestNoReceiverIsSentATextRaw sends notices of every kind of finding, alone and in a group,
+// to every type of receiver. Every text of a sample in them is an attack.
+func TestNoReceiverIsSentATextRaw(t *testing.T) {
+	taken := serve(t, func(*http.Request, []byte) string { return "" }, snsAnswer)
+	toSNS(t, taken.url)
+	box := serveMail(t)
+	settings := map[notify.Type]notify.Settings{
+		notify.Slack: {URL: taken.url}, notify.PagerDuty: {Secret: key32, URL: taken.url}, notify.JSM: {Secret: "key", URL: taken.url}, notify.Teams: {URL: taken.url},
+		notify.Alertmanager: {URL: taken.url}, notify.Webhook: {URL: taken.url}, notify.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
+		notify.Email: {Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}},
+	}
+	for _, typ := range receiver.Types() {
+		s, known := settings[typ]
+		if s.Type = typ; !known {
+			t.Errorf("%s: give its settings here", typ)
+			continue
+		}
+		to, m := open(t, s), attack.New(3)
+		for _, kind := range attack.Kinds() {
+			for n, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
+				mails, before := len(box.taken()), len(taken.requests())
+				tell(t, to, attackNotice(t, m, kind, event, n == 1))
+				for _, r := range taken.requests()[before:] {
+					if wrong := faultOfRequest(t, typ, r); wrong != "" {
+						t.Fatalf("%s of %s to %s: %s", event, kind, typ, wrong)
+					}
+				}
+				for _, text := range box.taken()[mails:] {
+					if wrong := faultOfMail(t, text); wrong != "" {
+						t.Fatalf("%s of %s by mail: %s", event, kind, wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, grouped bool) *notify.Notice {
+	t.Helper()
+	f := m.Finding(kind)
+	f.Fingerprint, f.Incident, f.Why = incidentID, incidentID, "Why."
+	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Shard it."}}
+	i := m.Incident(&f)
+	document, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := detect.NewPayload(&i, document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := m.Finding(kind)
+	p.Related = []string{wording.Beside(&other, &f)}
+	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
+	if grouped {
+		p.Group = &detect.Group{
+			InGroup:  detect.InGroup{Receiver: "chat", ID: incidentID, Labels: map[string]string{"table": f.Table, "region": m.Text(), "labels.team": m.Text(), "owner": m.Text()}},
+			Severity: detect.Critical, OpenedAt: time.Now(), Firing: 2, Over: 1, Total: 3,
+			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing, Title: wording.Title(&f)}},
+		}
+	}
+	payload, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/")
+}
+
+// faultOfRequest returns what a request has that is more than to be read. Programs read a
+// webhook's documents: of these the bytes are inert, and the texts for people.
+func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
+	t.Helper()
+	switch typ {
+	case notify.SNS:
+		values, err := url.ParseQuery(string(r.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, all := range values {
+			if wrong := attack.Fault(all[0]); wrong != "" {
+				return name + " has " + wrong
+			}
+		}
+		return ""
+	case notify.Webhook:
+		var m receiver.Message
+		if err := json.Unmarshal(r.body, &m); err != nil {
+			t.Fatal(err)
+		}
+		inert(t, "webhook", string(r.body))
+		texts, err := json.Marshal([]any{m.Title, m.FirstFix, m.URL, m.Related, m.Members})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return attack.FaultInJSON(texts)
+	}
+	if wrong := attack.FaultInJSON(r.body); wrong != "" {
+		return wrong
+	}
+	if typ == notify.Slack { // the text of its notification is markup
+		var m struct{ Text string }
+		if err := json.Unmarshal(r.body, &m); err != nil || strings.ContainsAny(m.Text, "<>") {
+			return fmt.Sprintf("markup in %q (%v)", m.Text, err)
+		}
+	}
+	return ""
+}
+
+func faultOfMail(t *testing.T, text string) string {
+	t.Helper()
+	m, err := mail.ReadMessage(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	body, errBody := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil || errBody != nil {
+		t.Fatal(err, errBody)
+	}
+	return attack.Fault(strings.ReplaceAll(subject+"\n"+string(body), "\r\n", "\n"))
+}
