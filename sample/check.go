@@ -23,8 +23,8 @@ const (
 
 // Check returns why the record cannot be true, or an empty Reason. What a
 // Decoder hands out has passed it; whoever makes records by other means should
-// call it. Texts are not checked, but that those which name a table are no longer than names
-// are, and that the reason of a throttled record is not "no".
+// call it. Of texts only the names of a table and index, its account and Region are checked,
+// and that the reason of a throttled record is not "no".
 func (r *Record) Check() Reason {
 	if r.isUsual() {
 		return ""
@@ -39,9 +39,9 @@ func (r *Record) fault() Reason {
 		return ReasonBadTime
 	case r.Table == "":
 		return ReasonNoTable
-	case len(r.Table) > maxNameBytes || len(r.Index) > maxNameBytes:
+	case !isName(r.Table) || !isName(r.Index):
 		return ReasonBadTable
-	case len(r.Account) > maxNameBytes || len(r.Region) > maxNameBytes:
+	case !isName(r.Account) || !isName(r.Region):
 		return ReasonBadText
 	case r.PK.IsZero() && r.Op != Scan:
 		return ReasonNoKey
@@ -92,7 +92,31 @@ func (r *Record) isUsual() bool {
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) | (maxNameBytes - len(r.Account)) | (maxNameBytes - len(r.Region)) |
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
-		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == ""
+		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == "" &&
+		isName(r.Table) && isName(r.Index) && isName(r.Account) && isName(r.Region)
+}
+
+// nameBytes are the bytes of the names of tables and indexes.
+var nameBytes = func() (allowed [256]bool) {
+	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") {
+		allowed[b] = true
+	}
+	return allowed
+}()
+
+// isName reports whether a text is made as DynamoDB names tables and indexes: of these bytes,
+// and at most 255 of them. Names stand in commands, labels and pages, where others do harm. An
+// empty text is unknown; a name under the three bytes that DynamoDB asks for does none.
+func isName(text string) bool {
+	if len(text) > maxNameBytes {
+		return false
+	}
+	for i := range len(text) {
+		if !nameBytes[text[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // isBounded reports whether the load is within MaxLoad, without the division of Load,

@@ -3,6 +3,7 @@ package sample
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -12,7 +13,9 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 5))
 	seldom := func() bool { return random.IntN(10) == 0 }
-	text := func(lengths ...int) string { return string(make([]byte, lengths[random.IntN(len(lengths))])) }
+	text := func(lengths ...int) string {
+		return strings.Repeat([]string{"a", "a", "\x00"}[random.IntN(3)], lengths[random.IntN(len(lengths))])
+	}
 	whole := func(into *int64, of ...int64) {
 		if seldom() {
 			*into = of[random.IntN(len(of))]

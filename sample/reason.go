@@ -37,7 +37,8 @@ const (
 	ReasonBadTime Reason = "bad_time"
 	// ReasonNoTable is a missing or empty table.
 	ReasonNoTable Reason = "no_table"
-	// ReasonBadTable is a table or index that is no text of up to 255 bytes.
+	// ReasonBadTable is a table or index that DynamoDB cannot have: its name is no text, longer
+	// than 255 bytes, or holds more than letters, digits, "_", "-" and ".", as an ARN does.
 	ReasonBadTable Reason = "bad_table"
 	// ReasonBadOp is an op that is none of DynamoDB's data operations.
 	ReasonBadOp Reason = "bad_op"
@@ -75,7 +76,7 @@ const (
 	// or, of other people's fields, one that [ParseThrottle] does not know.
 	ReasonBadThrottle Reason = "bad_throttle"
 	// ReasonBadText is a throttle, caller, account, region or id that is no
-	// string, or an account or region over 255 bytes.
+	// string, or an account or region that is not made as the name of a table is.
 	ReasonBadText Reason = "bad_text"
 	// ReasonBadAttrs is attrs that are not text to text.
 	ReasonBadAttrs Reason = "bad_attrs"

@@ -46,7 +46,7 @@ func TestAppendJSONUnits(t *testing.T) {
 func TestAppendJSONStaysInItsLine(t *testing.T) {
 	t.Parallel()
 	r := sample.Record{
-		Time: 1763692032185, Table: "t\r\n\x00\u2028\"\\", PK: sample.KeyString("\xffa"), Op: sample.GetItem,
+		Time: 1763692032185, Table: "t", Caller: "t\r\n\x00\u2028\"\\", PK: sample.KeyString("\xffa"), Op: sample.GetItem,
 		Rate: 1, N: 1, Attrs: map[string]string{"b\n": "2", "a": "\x7f"},
 	}
 	line := r.AppendJSON(nil)
@@ -54,7 +54,7 @@ func TestAppendJSONStaysInItsLine(t *testing.T) {
 		t.Fatalf("line %s", line)
 	}
 	k := decode(string(line), 0)
-	if len(k.records) != 1 || k.records[0].Table != r.Table || k.records[0].PK.Text != "\ufffda" {
+	if len(k.records) != 1 || k.records[0].Caller != r.Caller || k.records[0].PK.Text != "\ufffda" {
 		t.Errorf("line %s came back as %+v", line, *k)
 	}
 	if !strings.Contains(string(line), `"attrs":{"a":`) {

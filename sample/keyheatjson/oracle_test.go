@@ -595,8 +595,8 @@ func oracleLimits(r *sample.Record) sample.Reason {
 	}{
 		{!r.TimeFromMessage && (r.Time < from.UnixMilli() || r.Time >= until.UnixMilli()), sample.ReasonBadTime},
 		{r.Table == "", sample.ReasonNoTable},
-		{len(r.Table) > 255 || len(r.Index) > 255, sample.ReasonBadTable},
-		{len(r.Account) > 255 || len(r.Region) > 255, sample.ReasonBadText},
+		{!isName(r.Table) || !isName(r.Index), sample.ReasonBadTable},
+		{!isName(r.Account) || !isName(r.Region), sample.ReasonBadText},
 		{r.PK.Type == "" && operations[r.Op] != "Scan", sample.ReasonNoKey},
 		{oracleKeyBytes(r.PK) > 2048 || oracleKeyBytes(r.SK) > 1024, sample.ReasonKeyTooLong},
 		{r.Bytes < 0, sample.ReasonBadBytes},
@@ -627,3 +627,8 @@ func oracleKeyBytes(k sample.Key) (n int) {
 	}
 	return n
 }
+
+// oracleName is what DynamoDB's API reference allows a name, and short ones.
+var oracleName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,255}$`)
+
+func isName(text string) bool { return oracleName.MatchString(text) && !strings.HasSuffix(text, "\n") }

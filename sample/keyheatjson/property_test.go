@@ -130,11 +130,11 @@ func TestDecoderIsReusable(t *testing.T) {
 // record draws any record that passes Check and that a decoder could have
 // made: its units are estimated only where the estimate is theirs.
 func record(t *rapid.T) sample.Record {
-	text := rapid.StringN(0, 20, 60)
+	text, name := rapid.StringN(0, 20, 60), rapid.StringMatching(`[a-zA-Z0-9_.-]{0,20}`)
 	r := sample.Record{
 		Time:     rapid.Int64Range(1_325_376_000_000, 253_402_300_799_999).Draw(t, "time"),
-		Table:    rapid.StringN(1, 20, 80).Draw(t, "table"),
-		Index:    text.Draw(t, "index"),
+		Table:    rapid.StringMatching(`[a-zA-Z0-9_.-]{1,20}`).Draw(t, "table"),
+		Index:    name.Draw(t, "index"),
 		PK:       key(t, "pk"),
 		Op:       sample.Op(rapid.IntRange(0, len(operations)-1).Draw(t, "op")),
 		Bytes:    rapid.Int64Range(0, 400<<10).Draw(t, "bytes"),
@@ -145,8 +145,8 @@ func record(t *rapid.T) sample.Record {
 		Rate:     rapid.Float64Range(0.001, 1).Draw(t, "rate"),
 		N:        rapid.Int64Range(1, 1000).Draw(t, "n"),
 		Call:     text.Draw(t, "call"),
-		Caller:   text.Draw(t, "caller"), Account: text.Draw(t, "account"),
-		Region: text.Draw(t, "region"), ID: text.Draw(t, "id"),
+		Caller:   text.Draw(t, "caller"), Account: name.Draw(t, "account"),
+		Region: name.Draw(t, "region"), ID: text.Draw(t, "id"),
 	}
 	if r.Op.IsRead() {
 		r.WCU = 0
