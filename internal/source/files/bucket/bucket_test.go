@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -404,6 +407,57 @@ func TestPathsOfObjects(t *testing.T) {
 					t.Errorf("%v, %v", got.err, got.counted())
 				}
 			})
+		})
+	}
+}
+
+// endpoint answers listings as it likes.
+type endpoint func(w io.Writer, token string)
+
+func (e endpoint) Do(r *http.Request) (*http.Response, error) {
+	body, w := io.Pipe()
+	go func() {
+		e(w, r.URL.Query().Get("continuation-token"))
+		_ = w.Close()
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"}}, Body: body, Request: r}, nil
+}
+
+// TestHostileListings reads what an endpoint answers that is not S3: each ends with an error
+// that says why.
+func TestHostileListings(t *testing.T) {
+	t.Parallel()
+	const page = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>%s</ListBucketResult>`
+	for _, c := range []struct {
+		name   string
+		answer endpoint
+		want   string
+	}{
+		{"one token again and again", func(w io.Writer, _ string) { fmt.Fprintf(w, page, "a", "") }, "goes in circles"},
+		{"no token, and no end", func(w io.Writer, _ string) { fmt.Fprintf(w, page, "", "") }, "goes in circles"},
+		{"a circle of five tokens", func(w io.Writer, token string) {
+			n, _ := strconv.Atoi(token)
+			fmt.Fprintf(w, page, strconv.Itoa((n+1)%5), "")
+		}, "goes in circles"},
+		{"an answer that never ends", func(w io.Writer, _ string) {
+			entry := strings.Repeat("<Contents><Key>a</Key><Size>0</Size></Contents>", 1000)
+			for {
+				if _, err := io.WriteString(w, "<ListBucketResult>"+entry); err != nil {
+					return
+				}
+			}
+		}, "has more than 8 MiB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			settings := (&buckettest.Server{}).Config()
+			settings.HTTPClient = c.answer
+			var out bytes.Buffer
+			r := bucket.New(bucket.NewClient(settings), "eu-west-1", bucket.Options{Out: &out})
+			err := (&files.Source{Paths: []string{"s3://logs/"}, Remote: r}).Run(t.Context(), sinktest.New())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
 		})
 	}
 }

@@ -133,22 +133,38 @@ func (r *Reader) list(ctx context.Context, q *query) error {
 
 // pages lists what is under a prefix, and was written from a time on.
 func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.Time) error {
-	in := &s3.ListObjectsV2Input{Bucket: &q.bucket, Prefix: &prefix}
-	for {
+	return r.eachPage(ctx, &s3.ListObjectsV2Input{Bucket: &q.bucket, Prefix: &prefix}, func(page *s3.ListObjectsV2Output) (done bool, err error) {
+		for i := range page.Contents {
+			one := prefix != "" && aws.ToString(page.Contents[i].Key) == prefix && q.pattern == ""
+			if err := r.add(q, &page.Contents[i], from); err != nil || one {
+				return true, err // the path names this object alone
+			}
+		}
+		return false, nil
+	})
+}
+
+// eachPage calls do with each page of a listing, until that is done. A listing that comes back
+// to a page fails: it is compared with the page of the last power of two, which any circle
+// passes in time.
+func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do func(*s3.ListObjectsV2Output) (done bool, err error)) error {
+	passed := ""
+	for pages := 1; ; pages++ {
 		page, err := r.page(ctx, in)
 		if err != nil {
 			return err
 		}
-		for i := range page.Contents {
-			one := prefix != "" && aws.ToString(page.Contents[i].Key) == prefix && q.pattern == ""
-			if err := r.add(q, &page.Contents[i], from); err != nil || one {
-				return err // the path names this object alone
-			}
-		}
-		if !aws.ToBool(page.IsTruncated) {
-			return nil
+		if done, err := do(page); done || err != nil || !aws.ToBool(page.IsTruncated) {
+			return err
 		}
 		in.ContinuationToken = page.NextContinuationToken
+		token := aws.ToString(in.ContinuationToken)
+		if token == passed {
+			return fmt.Errorf("the listing of %s%s goes in circles: page %d leads back to a page before it; ask whoever runs this endpoint", Scheme, aws.ToString(in.Bucket), pages)
+		}
+		if pages&(pages-1) == 0 {
+			passed = token
+		}
 	}
 }
 
@@ -239,17 +255,14 @@ func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, 
 // folders returns the folders in one.
 func (r *Reader) folders(ctx context.Context, bucket, at string) (all []string, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &at, Delimiter: aws.String("/")}
-	for {
-		page, err := r.page(ctx, in)
-		if err != nil {
-			return nil, err
-		}
+	err = r.eachPage(ctx, in, func(page *s3.ListObjectsV2Output) (bool, error) {
 		for _, p := range page.CommonPrefixes {
 			all = append(all, aws.ToString(p.Prefix))
 		}
-		if !aws.ToBool(page.IsTruncated) {
-			return all, nil
+		if len(all) > maxObjects {
+			return true, fmt.Errorf("there are more than %s folders in %s: give a longer prefix", wording.Count(maxObjects), Scheme+bucket+"/"+wording.Printable(at))
 		}
-		in.ContinuationToken = page.NextContinuationToken
-	}
+		return false, nil
+	})
+	return all, err
 }

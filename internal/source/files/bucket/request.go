@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/awserror"
 	pause "github.com/keyheat/keyheat/internal/retry"
 )
@@ -62,6 +64,23 @@ func (r *Reader) try(ctx context.Context, do func(context.Context) error) error 
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return do(ctx)
+}
+
+// maxListing bounds the answer to a listing: 1,000 keys of 1 KB, each byte of which XML may
+// write with six, and what stands beside them.
+const maxListing = 8 << 20
+
+// listings is a client that reads listings up to maxListing. The SDK reads any answer whole, and
+// an endpoint that is not S3 may never end one.
+type listings struct{ s3.HTTPClient }
+
+// Do implements s3.HTTPClient.
+func (l listings) Do(request *http.Request) (*http.Response, error) {
+	response, err := l.HTTPClient.Do(request)
+	if err == nil && request.URL.Query().Has("list-type") {
+		response.Body = http.MaxBytesReader(nil, response.Body, maxListing)
+	}
+	return response, err
 }
 
 func isThrottled(err error) bool {
@@ -141,6 +160,9 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	if err := awserror.Unanswered(err); err != nil {
 		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
 	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return marked{fmt.Errorf("%s: the answer has more than %d MiB, which S3's never have: is this endpoint S3?", operation, maxListing>>20), errForAll}
+	}
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {
 		return fmt.Errorf("%s: %w", operation, err)
@@ -165,7 +187,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	case "InvalidObjectState":
 		return errors.New("it is archived: restore it, as with aws s3api restore-object")
 	default:
-		return fmt.Errorf("%s: %s: %s", operation, code, failed.ErrorMessage())
+		return fmt.Errorf("%s: %s: %s", operation, wording.Printable(code), wording.Printable(failed.ErrorMessage()))
 	}
 }
 
