@@ -60,10 +60,13 @@ func explainTLS(err error) error {
 		unknown  x509.UnknownAuthorityError
 		hostname x509.HostnameError
 		alert    tls.AlertError
+		refused  *pgconn.PgError
 	)
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &refused): // the last attempt reached the server, whatever TLS made of the first
+		return fmt.Errorf("%w: the server answers, and refuses this login: check the user, the password and the database's name in the URL", err)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
 		return fmt.Errorf("%w: the server does not speak TLS: switch it on there, or, where the network between is trusted, write sslmode=disable into the URL", err)
 	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &hostname), errors.As(err, &alert):

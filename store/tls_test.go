@@ -3,9 +3,11 @@ package store_test
 import (
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -56,5 +58,28 @@ func TestAServerWithoutTLS(t *testing.T) {
 	_, err = store.Open(t.Context(), "postgres://"+listener.Addr().String()+"/keyheat?sslmode=verify-full", store.Options{})
 	if err == nil || !strings.Contains(err.Error(), "switch it on there") || !strings.Contains(err.Error(), "sslmode=disable") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestAWrongLoginIsNoProblemOfTLS has a server without TLS refuse a login that was tried with
+// TLS first: it is the login that is wrong.
+func TestAWrongLoginIsNoProblemOfTLS(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(){
+		func() { u.Path = "/no-such-database" },
+		func() { u.User = url.UserPassword("nobody", "wrong-canary") },
+	} {
+		change()
+		query := u.Query()
+		query.Set("sslmode", "prefer")
+		u.RawQuery = query.Encode()
+		_, err := store.Open(t.Context(), u.String(), store.Options{})
+		if err == nil || !strings.Contains(err.Error(), "check the user, the password and the database") || strings.Contains(err.Error(), "switch it on there") || strings.Contains(err.Error(), "canary") {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
