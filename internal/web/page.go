@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -239,6 +241,18 @@ type errorPage struct {
 // again is after how many seconds a page is loaded again that the database did not answer.
 const again = 10
 
+// clientOf names who makes a request: the user, or the remote address where none is known.
+func clientOf(r *http.Request) string {
+	if user := admin.User(r.Context()); user != "" {
+		return "user " + user
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
 // page serves what is loaded as the page of a name, or the page of its error; to who
 // follows the page, its stream.
 func (s *Site) page(name string, load loader) http.HandlerFunc {
@@ -249,7 +263,7 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 			once(w, r)
 			return
 		}
-		s.streams.Serve(w, r, func(ctx context.Context) (string, error) {
+		s.streams.Serve(w, r, clientOf(r), func(ctx context.Context) (string, error) {
 			ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
 			v, err := load(ctx, r)

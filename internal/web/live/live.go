@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,14 +35,20 @@ func Wanted(r *http.Request) bool {
 
 // Streams are the open streams of a site. The zero value is not ready; use New.
 type Streams struct {
-	room   chan struct{}
 	closed chan struct{}
 	close  func()
+
+	mu   sync.Mutex
+	open map[string][]*stream // by client, the oldest first
+	all  int
 }
+
+// stream is an open one.
+type stream struct{ end context.CancelFunc }
 
 // New returns no streams yet.
 func New() *Streams {
-	s := &Streams{room: make(chan struct{}, MaxStreams), closed: make(chan struct{})}
+	s := &Streams{closed: make(chan struct{}), open: map[string][]*stream{}}
 	s.close = sync.OnceFunc(func() { close(s.closed) })
 	return s
 }
@@ -50,19 +57,61 @@ func New() *Streams {
 // down waits for its requests.
 func (s *Streams) Close() { s.close() }
 
-// Serve sends what render returns, and what changes of it, until the client leaves, render
-// fails or the streams are closed. A client comes again by itself.
-func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, render func(ctx context.Context) (content string, err error)) {
-	select {
-	case s.room <- struct{}{}:
-		defer func() { <-s.room }()
-	default:
-		w.Header().Set("Retry-After", "30")
-		http.Error(w, "too many pages are followed", http.StatusServiceUnavailable)
+// enter takes a place for a client's stream, and returns how it is given back; false where there
+// is none. Where all are taken a client gets the place of the oldest stream of the client with
+// most, if that has at least two more than it. There is no other bound for one client: behind a
+// proxy that names no users all readers are one.
+func (s *Streams) enter(client string, end context.CancelFunc) (leave func(), entered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= MaxStreams {
+		most := client
+		for other, of := range s.open {
+			if len(of) > len(s.open[most]) {
+				most = other
+			}
+		}
+		if len(s.open[most]) <= len(s.open[client])+1 {
+			return nil, false
+		}
+		oldest := s.open[most][0]
+		oldest.end()
+		s.remove(most, oldest)
+	}
+	one := &stream{end}
+	s.open[client], s.all = append(s.open[client], one), s.all+1
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.remove(client, one)
+	}, true
+}
+
+// remove takes a stream out, unless it is out.
+func (s *Streams) remove(client string, one *stream) {
+	i := slices.Index(s.open[client], one)
+	if i < 0 {
 		return
 	}
+	s.all--
+	if s.open[client] = slices.Delete(s.open[client], i, i+1); len(s.open[client]) == 0 {
+		delete(s.open, client)
+	}
+}
+
+// Serve sends what render returns, and what changes of it, until the client leaves, render
+// fails, the streams are closed, or another client needs the place. A client comes again by
+// itself. client is who asks, by which places are shared.
+func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, render func(ctx context.Context) (content string, err error)) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	leave, entered := s.enter(client, cancel)
+	if !entered {
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "too many pages are followed: close some", http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
 	go func() {
 		select {
 		case <-s.closed:

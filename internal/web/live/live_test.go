@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestOnlyWhatIsNewIsSent(t *testing.T) {
 // follow serves streams of a page and returns the first event of one, and the rest.
 func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (string, error)) (first string, rest io.Reader) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, render) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, "reader", render) }))
 	t.Cleanup(server.Close)
 	answer, err := http.Get(server.URL)
 	if err != nil {
@@ -88,24 +89,51 @@ func TestAStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamsAreBounded refuses one too many.
-func TestStreamsAreBounded(t *testing.T) {
+// TestStreamsAreShared: one client may have all streams, until others come. Each of these gets the
+// place of the oldest stream of the client with most, as long as that has two more than it.
+func TestStreamsAreShared(t *testing.T) {
 	t.Parallel()
 	s := live.New()
 	defer s.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.Serve(w, r, func(context.Context) (string, error) { return "a", nil })
+		s.Serve(w, r, r.URL.Path, func(context.Context) (string, error) { return "a", nil })
 	}))
 	t.Cleanup(server.Close)
-	for n := range live.MaxStreams + 1 {
-		answer, err := http.Get(server.URL)
+	follow := func(client string, want int) io.Reader {
+		t.Helper()
+		answer, err := http.Get(server.URL + "/" + client)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
-		if refused := answer.StatusCode == http.StatusServiceUnavailable; refused != (n == live.MaxStreams) {
-			t.Fatalf("stream %d answers %s", n, answer.Status)
+		t.Cleanup(func() { answer.Body.Close() })
+		if answer.StatusCode != want {
+			t.Fatalf("%s is answered %s, want %d", client, answer.Status, want)
+		}
+		return answer.Body
+	}
+	oldest := follow("greedy", http.StatusOK)
+	for range live.MaxStreams - 1 {
+		follow("greedy", http.StatusOK)
+	}
+	follow("greedy", http.StatusServiceUnavailable)
+	for n := range live.MaxStreams / 2 {
+		follow("reader"+strconv.Itoa(n%5), http.StatusOK)
+	}
+	if _, err := io.Copy(io.Discard, oldest); err != nil {
+		t.Errorf("the oldest stream of the client with most ends with %v", err)
+	}
+	for n := range live.MaxStreams/2 - 1 { // until each client has one
+		follow("newcomer"+strconv.Itoa(n), http.StatusOK)
+	}
+	for n := range live.MaxStreams {
+		answer, err := http.Get(server.URL + "/late" + strconv.Itoa(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		if answer.StatusCode == http.StatusServiceUnavailable {
+			return
 		}
 	}
-	s.Close()
+	t.Error("clients of one stream each lose it to others")
 }
