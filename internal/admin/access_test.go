@@ -32,11 +32,12 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 	dir  string
+	ends time.Duration // from now: when what it signs does
 }
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	a := &authority{dir: t.TempDir()}
+	a := &authority{dir: t.TempDir(), ends: time.Hour}
 	a.key, a.cert = a.sign(t, "ca", nil)
 	return a
 }
@@ -47,7 +48,7 @@ func (a *authority) sign(t *testing.T, name string, usage []x509.ExtKeyUsage) (*
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(a.ends),
 		ExtKeyUsage: usage, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 	}
 	parent, signer := a.cert, a.key
@@ -233,6 +234,9 @@ func TestClientCertificates(t *testing.T) {
 	for _, name := range []string{"ada", "bob"} {
 		a.sign(t, name, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
 	}
+	a.sign(t, "eve", []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth})
+	a.ends = -time.Minute
+	a.sign(t, "late", []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
 	other.sign(t, "ada", []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth})
 	path := a.file(t, tlsText+"  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n")
 	at := serving(t, admin.Access{ConfigFile: path, Operators: []string{"ada"}}, "127.0.0.1:0")
@@ -246,6 +250,7 @@ func TestClientCertificates(t *testing.T) {
 	}{
 		{"ada", a.client(t, "ada"), "POST", 200}, {"bob", a.client(t, "bob"), "GET", 200}, {"bob", a.client(t, "bob"), "POST", 403},
 		{"nobody", a.client(t, ""), "GET", 0}, {"another authority's ada", foreign, "GET", 0},
+		{"one whose certificate has expired", a.client(t, "late"), "GET", 0}, {"one with a server's certificate", a.client(t, "eve"), "GET", 0},
 	} {
 		if code, body := (ask{method: q.method, user: "ada", password: "x"}).of(t, q.client, "https://"+at+"/whoami"); code != q.code || code == 200 && !strings.Contains(body, "user "+q.who) {
 			t.Errorf("%s %s: %d %s, want %d", q.method, q.who, code, body, q.code)
