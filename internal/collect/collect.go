@@ -236,6 +236,11 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	}
 	var at store.Position
 	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {
+		if c.hostClock.offset.Load() == nil { // samples are compared with it
+			if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
+				return err
+			}
+		}
 		at, err = c.store.Claim(ctx, c.writer, wanted)
 		if errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrFormerLog) {
 			return backoff.Permanent(err)

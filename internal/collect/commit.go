@@ -84,6 +84,7 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 	now := time.Now()
 	c.share.count(now, f.counters.good, f.counters.badTotal())
 	c.refused.add(now, f.counters.refused)
+	c.hostClock.refuse(now, f.counters.ahead)
 	f.commit.Bad = f.counters.rows(c.config.Source, now)
 	if f.empty() {
 		return nil

@@ -69,8 +69,9 @@ type Config struct {
 
 	// TooOld is how much older than its own message a record may be.
 	TooOld time.Duration
-	// TooFarAhead is how much younger than its own message a record may be, and
-	// how much younger than the wall clock a message may make its partition.
+	// TooFarAhead is how much younger than its own message, and than the store's clock, a
+	// record may be. Hosts whose time is synchronised are within milliseconds of each other
+	// and guests that were paused within seconds, so that a minute refuses no honest one.
 	TooFarAhead time.Duration
 	// MaxAhead is how far, in the log's own time, a partition may run ahead of
 	// the slowest one.

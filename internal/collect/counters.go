@@ -15,6 +15,9 @@ const (
 	// reasonTooFarAhead is a record that is younger than its message by more
 	// than Config.TooFarAhead.
 	reasonTooFarAhead sample.Reason = "too_far_ahead"
+	// reasonAheadOfClock is a record that is younger than the store's clock by more than
+	// Config.TooFarAhead.
+	reasonAheadOfClock sample.Reason = "ahead_of_clock"
 	// reasonTooManyTables is a record of a table or index beyond those that a
 	// sketch may keep.
 	reasonTooManyTables sample.Reason = "too_many_tables"
@@ -33,6 +36,8 @@ type counters struct {
 	// refused are the names of tables and indexes that there was no room for, some
 	// of them.
 	refused map[string]bool
+	// ahead is how far ahead of the store's clock records were refused, at most.
+	ahead time.Duration
 }
 
 // badCounter counts the samples that one reason refused, with excerpts of some.
@@ -67,6 +72,7 @@ func (t *counters) addBad(reason sample.Reason, describe func() string) {
 // add adds other counters.
 func (t *counters) add(o counters) {
 	t.good += o.good
+	t.ahead = max(t.ahead, o.ahead)
 	for name := range o.refused {
 		if t.refused == nil {
 			t.refused = make(map[string]bool)

@@ -83,7 +83,7 @@ func (b *badShare) reason(now time.Time) string {
 func (c *Collector) Ready() []string {
 	now := time.Now()
 	out := c.health.Reasons()
-	for _, reason := range []string{c.share.reason(now), c.refused.reason(now), c.hostClock.reason()} {
+	for _, reason := range []string{c.share.reason(now), c.refused.reason(now), c.hostClock.reason(), c.hostClock.aheadReason(now)} {
 		if reason != "" {
 			out = append(out, reason)
 		}

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,14 @@ const maxClockOffset = 5 * time.Second
 // that all can ask. It is safe for use by many goroutines.
 type hostClock struct {
 	offset atomic.Pointer[time.Duration] // nil when it was never measured
+	// ahead is how far the samples that were refused last lie ahead of the store's clock,
+	// and when that was.
+	ahead atomic.Pointer[aheadAt]
+}
+
+type aheadAt struct {
+	ahead time.Duration
+	at    time.Time
 }
 
 // measure asks the store. Half of the time that the answer takes is what the
@@ -37,6 +46,33 @@ func (h *hostClock) storeTime(at time.Time) time.Time {
 		return at.Add(-*offset)
 	}
 	return at
+}
+
+// latest returns the latest time of a sample to count, in Unix milliseconds: no later
+// than tooFarAhead after the store's time, as soon as that is known. A second of the future
+// would be judged, and end what is hot now, before its time has come.
+func (h *hostClock) latest(tooFarAhead int64) int64 {
+	if h.offset.Load() == nil {
+		return math.MaxInt64
+	}
+	return h.storeTime(time.Now()).UnixMilli() + tooFarAhead
+}
+
+// refuse records samples that were refused because they lie ahead of the store's clock.
+func (h *hostClock) refuse(now time.Time, ahead time.Duration) {
+	if ahead > 0 {
+		h.ahead.Store(&aheadAt{ahead, now})
+	}
+}
+
+// aheadReason returns why samples ahead of the store's clock keep the collector from being
+// ready; empty when none came in the last minute.
+func (h *hostClock) aheadReason(now time.Time) string {
+	refused := h.ahead.Load()
+	if refused == nil || now.Sub(refused.at) > refusedFor {
+		return ""
+	}
+	return fmt.Sprintf("samples are not counted because their times are up to %s ahead of the database's clock: correct the clock of their producer, or the database's", refused.ahead.Round(time.Second))
 }
 
 // reason returns why the offset keeps the collector from being ready; empty when it

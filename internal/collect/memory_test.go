@@ -30,6 +30,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
+	time.Sleep(time.Until(noon)) // which a bubble's clock has not reached yet
 	return &memory{
 		writers: make(map[string]int64), reported: make(map[string]store.WriterStatus), stopped: make(map[string]bool),
 		positions: make(map[store.PartitionID]store.Position), marks: make(map[store.PartitionID]store.Watermark),

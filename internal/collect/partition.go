@@ -53,7 +53,7 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 		collector: c, id: at.PartitionID, epoch: at.Epoch, resets: c.resets.Load(), shard: s,
 		at: at.Next, stored: at.Next, mark: at.Mark, ended: at.Ended, endedStored: at.Ended, moved: now,
 		handler: recordHandler{
-			shard: s, decoder: c.config.Decoder(at.Name),
+			shard: s, decoder: c.config.Decoder(at.Name), clock: &c.hostClock,
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
 			pendingBytes: c.config.PendingBytes,
 		},
@@ -130,14 +130,14 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 }
 
 // advance moves the watermark and the clock behind a batch that was read at a time
-// of this host. A message from the future moves them by no more than a record may
-// be ahead of its message: it would declare seconds complete that have not come
-// yet. What is now is the store's time: a host whose clock is slow would hold back
-// the seconds of all collectors, and one whose clock is fast close them early.
+// of this host. A message from the future moves them to now at most: it would declare
+// seconds complete that have not come yet. What is now is the store's time: a host whose
+// clock is slow would hold back the seconds of all collectors, and one whose clock is fast
+// close them early.
 func (p *partition) advance(b source.Batch, read time.Time) {
 	host := &p.collector.hostClock
 	now := host.storeTime(read).UnixMilli()
-	newest := min(b.Time, now+p.handler.tooFarAhead)
+	newest := min(b.Time, now)
 	if b.Time == 0 && !p.hasTimes {
 		newest = p.handler.newest // a file's records are its only clock
 	}

@@ -28,7 +28,7 @@ const seed = 42
 var small = sketch.Config{Sets: 8, CounterBytes: 4096, Seed: seed}
 
 // noon is the event time at which scripted logs begin.
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2020, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // config is a collector that commits often, and early.
 func config() collect.Config {

@@ -69,6 +69,10 @@ type recordHandler struct {
 	// at is the time of the message that is being read, Unix milliseconds; 0
 	// where messages have none.
 	at int64
+	// clock is the collector's, and latest the latest time of a record of the messages at
+	// hand that is counted, Unix milliseconds.
+	clock  *hostClock
+	latest int64
 	// newest is the latest time of a record that was counted, Unix
 	// milliseconds.
 	newest int64
@@ -82,6 +86,7 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 		return
 	}
 	f.most = f.shard.sketch.Pending() + int(max(f.pendingBytes, leastScattered))
+	f.latest = f.clock.latest(f.tooFarAhead)
 	for m := range messages {
 		if m.Fault != "" {
 			f.Bad(reasonUnreadable, m.Value)
@@ -98,6 +103,10 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 func (f *recordHandler) Record(r *sample.Record) {
 	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
 		f.untimely(r.Time - f.at)
+		return
+	}
+	if r.Time > f.latest {
+		f.aheadOfClock(time.Duration(r.Time-f.latest+f.tooFarAhead) * time.Millisecond)
 		return
 	}
 	// Looked at behind every 64th good record: a few more do no harm.
@@ -138,5 +147,14 @@ func (f *recordHandler) untimely(ahead int64) {
 	}
 	f.shard.counters.addBad(reason, func() string {
 		return fmt.Sprintf("its time is %+.3f s from its message's", (time.Duration(ahead) * time.Millisecond).Seconds())
+	})
+}
+
+// aheadOfClock counts a record that is so far ahead of the store's clock, with a message
+// whose time may be the same: its producer's clock is wrong.
+func (f *recordHandler) aheadOfClock(ahead time.Duration) {
+	f.shard.counters.ahead = max(f.shard.counters.ahead, ahead)
+	f.shard.counters.addBad(reasonAheadOfClock, func() string {
+		return fmt.Sprintf("its time is %+.3f s from the database's clock", ahead.Seconds())
 	})
 }

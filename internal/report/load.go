@@ -32,7 +32,6 @@ type findingStore interface {
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 	Groups(ctx context.Context) ([]store.Group, error)
-	Now(ctx context.Context) (time.Time, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
 }
 
@@ -243,13 +242,9 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 }
 
 // loadGroups loads the groups of incidents that receivers are told of.
-func loadGroups(ctx context.Context, st findingStore, s *verdict.State) error {
+func loadGroups(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	rows, err := st.Groups(ctx)
 	if err != nil || len(rows) == 0 {
-		return err
-	}
-	now, err := st.Now(ctx)
-	if err != nil {
 		return err
 	}
 	return s.SetGroups(rows, now)
@@ -276,8 +271,8 @@ func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolv
 }
 
 // loadRecent loads the windows of targets in the time to replay, which ends with
-// each target's newest window, in the order of time.
-func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([]store.Window, error) {
+// each target's newest window, or now where that is ahead, in the order of time.
+func loadRecent(ctx context.Context, st windowStore, targets []sample.Target, now time.Time) ([]store.Window, error) {
 	var all []store.Window
 	for _, at := range targets {
 		newest, any, err := st.LastWindow(ctx, at)
@@ -287,8 +282,11 @@ func loadRecent(ctx context.Context, st windowStore, targets []sample.Target) ([
 		if !any {
 			continue
 		}
+		if newest.After(now) {
+			newest = now
+		}
 		rows, err := st.Windows(ctx, store.WindowQuery{
-			Target: at, From: newest.Add(-verdict.Replay), Limit: int(verdict.Replay/time.Second) + 1,
+			Target: at, From: newest.Add(-verdict.Replay), To: newest.Add(time.Second), Limit: int(verdict.Replay/time.Second) + 1,
 		})
 		if err != nil {
 			return nil, err

@@ -190,7 +190,7 @@ func judgeDeltas(t testing.TB, s *verdict.State, deltas []fold.Delta, h fold.Hor
 	}
 	s.Windows.Reopen(nil)
 	s.Fold(deltas, now)
-	closing := s.Closing(h)
+	closing := s.Closing(h, now)
 	for _, b := range s.Heat.Missing(closing, s.Windows.Newest) {
 		must(t, s.Heat.Reopen(b, nil))
 	}

@@ -62,7 +62,11 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings))
+	now, err := j.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings), now)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +78,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err := loadFiring(ctx, j.store, s, findings); err != nil {
 		return nil, err
 	}
-	if err := loadGroups(ctx, j.store, s); err != nil {
+	if err := loadGroups(ctx, j.store, s, now); err != nil {
 		return nil, err
 	}
 	return &term{
@@ -94,7 +98,7 @@ func (t *term) pass(ctx context.Context) error {
 		return err
 	}
 	h := fold.NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
-	closing := t.state.Closing(h)
+	closing := t.state.Closing(h, snap.Now)
 	if err := loadTens(ctx, t.judge.store, t.state, closing); err != nil {
 		return err
 	}
@@ -104,7 +108,27 @@ func (t *term) pass(ctx context.Context) error {
 	err = t.write(ctx, closing, h, snap.Now)
 	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	t.sayFull()
+	t.sayAhead(snap.Now)
 	return err
+}
+
+// maxAhead is how far ahead of the store's clock a second may lie: twice as much as
+// collectors count by default.
+const maxAhead = 2 * time.Minute
+
+// sayAhead makes the judge not ready while seconds lie ahead of the store's clock.
+func (t *term) sayAhead(now time.Time) {
+	const part = "clock"
+	newest, ahead := t.state.Windows.After(now.Add(maxAhead).Unix())
+	if !ahead {
+		t.judge.health.Heal(part)
+		return
+	}
+	reason := fmt.Sprintf("samples of %s are up to %s ahead of the database's clock: correct the clock of their producer, or the database's; they are judged when their time has come",
+		newest.Name(), time.Unix(newest.Second, 0).Sub(now).Round(time.Minute))
+	if t.judge.health.Fail(part, reason) {
+		t.judge.logger.Warn("a clock is ahead", "reason", reason)
+	}
 }
 
 // sayFull makes the judge not ready while there are more tables than its memory is for.

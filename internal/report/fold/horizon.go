@@ -30,7 +30,9 @@ var nothingOver = Horizon{Complete: NothingStored, Over: NothingStored}
 // NewHorizon returns the horizon that follows from the watermarks of a snapshot that had everything which
 // the watermarks promise. A partition is stalled when its watermark has not
 // moved for stall, or when its deltas cannot be read. One that
-// no collector has reported in forget is gone, and is not waited for.
+// no collector has reported in forget is gone, and is not waited for. No second is over
+// before its time has come by the store's clock, whatever a watermark promises: the time of
+// a producer whose clock is ahead must not pass for everybody.
 func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable func(writer string) bool) Horizon {
 	if snap.Behind {
 		return nothingOver
@@ -38,10 +40,10 @@ func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable fun
 	marks := slices.DeleteFunc(slices.Clone(snap.Watermarks), func(m store.Watermark) bool {
 		return snap.Now.Sub(m.Seen) > forget
 	})
-	all, moving := store.Infinity, store.Infinity
+	all, moving := snap.Now, snap.Now
 	for _, m := range marks {
 		unread := unreadable(m.Writer)
-		if stalled := unread || snap.Now.Sub(m.Moved) > stall; !stalled {
+		if stalled := unread || m.Time.Before(snap.Now) && snap.Now.Sub(m.Moved) > stall; !stalled {
 			moving = earlier(moving, m.Time)
 		}
 		if unread {

@@ -213,6 +213,22 @@ func Sketch(row store.Window) (sketch.Window, error) {
 	return w, nil
 }
 
+// After returns the newest second after one, open or stored, of the targets at hand.
+func (l *Windows) After(second int64) (newest Instant, any bool) {
+	newest.Second = second
+	for at := range l.open {
+		if at.Second > newest.Second {
+			newest = at
+		}
+	}
+	for target, stored := range l.stored {
+		if stored > newest.Second {
+			newest = Instant{target, stored}
+		}
+	}
+	return newest, newest.Second > second
+}
+
 // Len returns how many windows are open.
 func (l *Windows) Len() int { return len(l.open) }
 

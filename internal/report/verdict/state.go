@@ -187,13 +187,13 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 }
 
 // Closing returns the seconds to write now: those that are over, and beyond the
-// bound of memory the oldest of the others.
-func (s *State) Closing(h fold.Horizon) []fold.Instant {
+// bound of memory the oldest of the others, but none before its time has come.
+func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
 	var closing []fold.Instant
 	keys := s.Windows.Keys
 	for _, at := range s.Windows.Oldest() {
 		over, _ := h.IsOver(at.Second)
-		if !over && keys <= s.options.MaxKeys {
+		if !over && (keys <= s.options.MaxKeys || at.Second >= now.Unix()) {
 			break
 		}
 		keys -= len(s.Windows.At(at).Window.Keys)
@@ -242,6 +242,9 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		s.record()
 	}
 	for _, at := range s.Windows.Oldest() {
+		if at.Second > now.Unix() {
+			break // a clock is ahead; what the board has seen of the future would count now
+		}
 		if o := s.Windows.At(at); o.Unjudged {
 			s.board.Observe(&o.Window)
 			o.Unjudged = false
