@@ -59,6 +59,34 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 		q.Source, unknown, utc(q.From), until(q.To), limit(q.Limit))
 }
 
+// reasonWentBack is the reason of the gap over the time that a database lost.
+const reasonWentBack = "the database was set back to an earlier state, by a failover or a restore: what was judged in between is lost and judged again; " +
+	"samples are counted again from their logs, as far as these still hold them"
+
+// RecordWentBack records that the database lacks what was written since a time: a gap of
+// the source "store" up to now. Everybody who notices it calls this, since some of them may
+// end before they do, and the first one records it.
+func (s *Store) RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error {
+	return s.change(ctx, "record that the database went back", func(t *tx) error {
+		return t.recordWentBack(ctx, noticedBy, since)
+	})
+}
+
+func (t *tx) recordWentBack(ctx context.Context, noticedBy string, since time.Time) error {
+	// One after another, by the one row that is always there.
+	if err := t.run(ctx, `UPDATE installation SET hash_seed = hash_seed`); err != nil {
+		return err
+	}
+	var known int
+	err := t.QueryRowContext(ctx, `SELECT count(*) FROM gaps WHERE source = 'store' AND until >= $1`, utc(since)).Scan(&known)
+	if err != nil || known > 0 {
+		return err
+	}
+	return t.putGaps(ctx, noticedBy, []Gap{{Gap: sample.Gap{
+		Source: "store", From: since.Format(time.RFC3339), Since: since, Until: t.now, Reason: reasonWentBack,
+	}}})
+}
+
 func (t *tx) putGaps(ctx context.Context, writer string, gaps []Gap) error {
 	return insertAll(ctx, t,
 		`INSERT INTO gaps (writer, source, name, from_pos, to_pos, since, until, reason, noticed)`, "", gaps, func(g Gap) []any {

@@ -31,8 +31,6 @@ type Judgement struct {
 	Groups []Group
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
-	// Gaps are what the judge itself finds to be lost.
-	Gaps []Gap
 	// Cursors advance, writer to sequence number: every delta up to it must be
 	// wholly in windows that are written now or were before.
 	Cursors map[string]int64
@@ -61,9 +59,6 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 			if err := p.put(ctx, t, ids); err != nil {
 				return err
 			}
-		}
-		if err := t.putGaps(ctx, l.Holder, j.Gaps); err != nil {
-			return err
 		}
 		return t.putCursors(ctx, j.Cursors)
 	})

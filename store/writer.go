@@ -45,14 +45,35 @@ type WriterStatus struct {
 
 // StartWriter registers a writer. It may be repeated.
 func (s *Store) StartWriter(ctx context.Context, w Writer) error {
-	return s.change(ctx, "start writer "+w.ID, func(t *tx) error {
-		return t.run(ctx, `
-			INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
-			VALUES ($1, $2, $3, $4, $5, 0, 0)
-			ON CONFLICT (writer) DO UPDATE
-			SET host = excluded.host, started = excluded.started, stopped = excluded.stopped, seen = excluded.seen`,
-			w.ID, clean(w.Host), utc(w.Started), utc(time.Time{}), t.now)
+	return s.change(ctx, "start writer "+w.ID, func(t *tx) error { return t.startWriter(ctx, w) })
+}
+
+// RestartWriter registers a writer again after the database went back, which it records,
+// since the writer's last commit that the database has.
+func (s *Store) RestartWriter(ctx context.Context, w Writer) error {
+	return s.change(ctx, "restart writer "+w.ID, func(t *tx) error {
+		// Only claims and commits write this, in contrast to the writer's row.
+		since, err := first(selectAll(ctx, t, only[time.Time], `SELECT seen FROM watermarks WHERE writer = $1 ORDER BY seen DESC LIMIT 1`, w.ID))
+		if err = unlessMissing(err); err != nil {
+			return err
+		}
+		if since.IsZero() {
+			since = w.Started
+		}
+		if err := t.recordWentBack(ctx, w.ID, since); err != nil {
+			return err
+		}
+		return t.startWriter(ctx, w)
 	})
+}
+
+func (t *tx) startWriter(ctx context.Context, w Writer) error {
+	return t.run(ctx, `
+		INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
+		VALUES ($1, $2, $3, $4, $5, 0, 0)
+		ON CONFLICT (writer) DO UPDATE
+		SET host = excluded.host, started = excluded.started, stopped = excluded.stopped, seen = excluded.seen`,
+		w.ID, clean(w.Host), utc(w.Started), utc(time.Time{}), t.now)
 }
 
 // StopWriter notes that a writer has ended as it should. What it committed

@@ -42,6 +42,7 @@ func benchMessages(n int) []source.Message {
 type null struct{ bytes int }
 
 func (*null) StartWriter(context.Context, store.Writer) error                { return nil }
+func (*null) RestartWriter(context.Context, store.Writer) error              { return nil }
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }

@@ -56,6 +56,7 @@ import (
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	StartWriter(ctx context.Context, w store.Writer) error
+	RestartWriter(ctx context.Context, w store.Writer) error
 	ReportWriter(ctx context.Context, id string, status store.WriterStatus) error
 	StopWriter(ctx context.Context, id string) error
 	Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error)

@@ -168,10 +168,10 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 		case errors.Is(err, store.ErrWentBack):
 			// Also where nothing is pending: what was counted is not any more, and
 			// perhaps this writer neither.
-			c.setAcknowledged(0)
-			if err := c.store.StartWriter(ctx, c.self()); err != nil {
-				c.log.Debug("make this collector known again", "error", err)
+			if err := c.store.RestartWriter(ctx, c.self()); err != nil {
+				return err
 			}
+			c.setAcknowledged(0)
 			return backoff.Permanent(err)
 		}
 		ambiguous = errors.Is(err, store.ErrAmbiguous)

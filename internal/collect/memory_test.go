@@ -51,6 +51,10 @@ func (m *memory) StartWriter(_ context.Context, w store.Writer) error {
 	return nil
 }
 
+func (m *memory) RestartWriter(ctx context.Context, w store.Writer) error {
+	return m.StartWriter(ctx, w)
+}
+
 func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -187,3 +187,25 @@ func TestASQLiteFileThatWentBack(t *testing.T) {
 	equal(t, "heat", got.Heat, want.Heat)
 	equal(t, "notifications", len(got.Notified), len(want.Notified))
 }
+
+// TestAnErrorBehindTheReadingIsNoSetback: deltas that were read, and not folded because the
+// store failed then, are read again, and nobody is told of a database that went back.
+func TestAnErrorBehindTheReadingIsNoSetback(t *testing.T) {
+	t.Parallel()
+	start := begin()
+	want := uneventful(t, start)
+	s := open(t, "sqlite::memory:")
+	p := &probe{Store: s}
+	j := run(t, quick(), p)
+	c := collect(t, s, "a", 0, start)
+	for _, chapter := range []func(*collector){before, lost, after} {
+		p.minutesAway.Store(1)
+		chapter(c)
+		j.quiet(t)
+	}
+	j.stop()
+	equal(t, "what is left", soundly(t, s), want)
+	gaps, err := s.Gaps(t.Context(), store.GapQuery{Source: "store"})
+	must(t, err)
+	equal(t, "gaps", gaps, nil)
+}

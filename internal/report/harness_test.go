@@ -173,6 +173,8 @@ type probe struct {
 	// which it stands, where that is set: a slow machine is then not late.
 	ahead  atomic.Int64
 	stands time.Time
+	// minutesAway is how many more looks for minutes fail, after deltas were read.
+	minutesAway atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
 }
@@ -239,6 +241,13 @@ func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.
 func (p *probe) Windows(ctx context.Context, q store.WindowQuery) (all []store.Window, err error) {
 	err = p.call(func() error { all, err = p.Store.Windows(ctx, q); return err })
 	return all, err
+}
+
+func (p *probe) Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error) {
+	if p.minutesAway.Add(-1) >= 0 {
+		return nil, store.ErrUnavailable
+	}
+	return p.Store.Cardinalities(ctx, q)
 }
 
 func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Finding, err error) {

@@ -42,7 +42,6 @@ import (
 	"github.com/keyheat/keyheat/internal/health"
 	"github.com/keyheat/keyheat/internal/retry"
 	"github.com/keyheat/keyheat/internal/silence"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -61,6 +60,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
 
 	// What is known of tables, and which incidents are silenced.
 	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
@@ -89,10 +89,10 @@ type Judge struct {
 	// followed; nil while another one judges.
 	judged atomic.Pointer[time.Time]
 
-	// last is the newest lease that this judge used; wentBack, when not nil, says
-	// that the database was set back since, which the next judgement records.
-	last     store.Lease
-	wentBack *store.Gap
+	// last is the newest lease that this judge used; lacks is since when the database
+	// lacks what was written, where that is not recorded yet, or zero.
+	last  store.Lease
+	lacks time.Time
 }
 
 // New returns a judge that is ready to Run. The holder names this process for
@@ -145,7 +145,9 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		if err != nil || !leads {
 			return nil, err
 		}
-		j.compare(lease)
+		if err := j.compare(ctx, lease); err != nil {
+			return nil, err
+		}
 		if t, err = j.begin(ctx, lease); err != nil {
 			return nil, fmt.Errorf("begin to judge: %w", err)
 		}
@@ -168,23 +170,21 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 	return t, err
 }
 
-// reasonWentBack is the reason of the gap over the time that a database lost.
-const reasonWentBack = "the database was set back to an earlier state, by a failover or a restore: what was judged in between is lost and judged again; " +
-	"samples are counted again from their logs, as far as these still hold them"
-
-// compare looks whether the database went back since this judge used its lease last.
-func (j *Judge) compare(lease store.Lease) {
+// compare looks whether the database went back since this judge used its lease last, and
+// records it.
+func (j *Judge) compare(ctx context.Context, lease store.Lease) error {
 	if j.last.Token == 0 || !j.last.Behind(lease) {
-		return
+		return nil
 	}
-	since := lease.Used
-	if j.wentBack != nil && j.wentBack.Since.Before(since) { // a lease that was taken then, and nothing written with it
-		since = j.wentBack.Since
+	if j.lacks.IsZero() { // else the lease was taken since
+		j.lacks = lease.Used
+		j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", j.lacks)
 	}
-	j.wentBack = &store.Gap{Gap: sample.Gap{
-		Source: "store", From: since.Format(time.RFC3339), Since: since, Until: time.Now().UTC(), Reason: reasonWentBack,
-	}}
-	j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", since)
+	if err := j.store.RecordWentBack(ctx, j.holder, j.lacks); err != nil {
+		return err
+	}
+	j.last, j.lacks = lease, time.Time{}
+	return nil
 }
 
 // sleep waits for new deltas: a wake-up, or the poll interval, or not at all while

@@ -1,8 +1,10 @@
 package report_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -422,6 +424,34 @@ func TestMoreHotKeysThanAPictureShows(t *testing.T) {
 	o := left(t, s)
 	equal(t, "findings", len(o.Findings), many)
 	equal(t, "notified", len(o.Notified), many)
+}
+
+// TestADeletedDeltaIsNotWaitedFor: the judge is ready as soon as what it could not read is
+// gone, and goes on with the same collector.
+func TestADeletedDeltaIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyheat.db")
+	s := open(t, "sqlite:"+path)
+	c := collect(t, s, "a", 0, begin())
+	config := quick()
+	config.LookEvery = 10 * time.Millisecond
+	j := run(t, config, &probe{Store: s})
+	c.commit(3, hot("first", 1200, 0, 3)...)
+	c.write(4, sketch.Version, []byte("hostile"))
+	c.commit(8, hot("second", 1200, 4, 8)...)
+	await(t, func() bool { return strings.Contains(strings.Join(j.Ready(), "; "), "delta 2 ") })
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), `DELETE FROM deltas WHERE seq = 2`)
+	must(t, err)
+	must(t, db.Close())
+	await(t, func() bool { return len(j.Ready()) == 0 })
+	j.quiet(t)
+	found, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+	must(t, err)
+	if !slices.ContainsFunc(found, func(f store.Finding) bool { return f.Key == "second" }) {
+		t.Errorf("found %+v, want what came behind the deleted delta too", found)
+	}
 }
 
 func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {

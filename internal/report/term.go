@@ -30,7 +30,9 @@ type term struct {
 	// Nothing after that delta is read of them either: the cursor could not
 	// express that one was left out.
 	unreadable map[string]error
-	// newest is the newest delta that this term has read of each writer.
+	// tried is when deltas that could not be read were tried last.
+	tried time.Time
+	// newest is the newest delta that this term has folded of each writer.
 	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
@@ -163,18 +165,24 @@ func (t *term) renew(ctx context.Context) error {
 // in: all that can be read, or, when the store fails, none.
 func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	st := t.judge.store
-	snap, err := st.Read(ctx, t.after(), t.judge.config.Read)
+	again := time.Since(t.tried) >= t.judge.config.LookEvery
+	snap, err := st.Read(ctx, t.after(again), t.judge.config.Read)
 	if err != nil {
 		return snap, err
 	}
 	if err := t.chained(snap.Deltas); err != nil {
 		return snap, err
 	}
-	deltas := t.decode(snap.Deltas)
+	deltas := t.decode(snap.Deltas, again)
 	if err := loadOpen(ctx, st, t.state, deltas); err != nil {
 		return snap, err
 	}
 	t.state.Fold(deltas, snap.Now)
+	for _, d := range snap.Deltas {
+		if t.unreadable[d.Writer] == nil || d.Seq <= t.state.Windows.Read[d.Writer] {
+			t.newest[d.Writer] = d.Seq
+		}
+	}
 	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
 	if err != nil {
 		return snap, err
@@ -212,29 +220,41 @@ func (t *term) loadSilences(ctx context.Context) error {
 }
 
 // chained fails with store.ErrWentBack when a writer's delta was written without
-// the one that was read before it.
+// the one that was folded before it. Those that were read and not folded, because the
+// store failed meanwhile, are read again.
 func (t *term) chained(deltas []store.Delta) error {
 	for _, d := range deltas {
 		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
 			return fmt.Errorf("delta %d of writer %s follows on %d, and not on %d, which was read: %w", d.Seq, d.Writer, d.Previous, read, store.ErrWentBack)
 		}
-		t.newest[d.Writer] = d.Seq
 	}
 	return nil
 }
 
-// after returns from where each writer is read.
-func (t *term) after() map[string]int64 {
+// after returns from where each writer is read; again those, too, that could not be.
+func (t *term) after(again bool) map[string]int64 {
 	after := maps.Clone(t.state.Windows.Read)
-	for writer := range t.unreadable {
-		after[writer] = math.MaxInt64
+	if !again {
+		for writer := range t.unreadable {
+			after[writer] = math.MaxInt64
+		}
 	}
 	return after
 }
 
 // decode reads the deltas' bodies. One that cannot be read stays in the store,
-// with all of its writer's that follow.
-func (t *term) decode(rows []store.Delta) []fold.Delta {
+// with all of its writer's that follow, and is tried again: it may be deleted or restored.
+func (t *term) decode(rows []store.Delta, again bool) []fold.Delta {
+	if before := t.unreadable; again {
+		t.tried, t.unreadable = time.Now(), make(map[string]error)
+		defer func() {
+			for writer := range before {
+				if t.unreadable[writer] == nil {
+					t.judge.health.Heal(partCollector + writer)
+				}
+			}
+		}()
+	}
 	deltas := make([]fold.Delta, 0, len(rows))
 	for _, row := range rows {
 		if t.unreadable[row.Writer] != nil {
@@ -254,15 +274,18 @@ func (t *term) decode(rows []store.Delta) []fold.Delta {
 	return deltas
 }
 
+// partCollector, with a writer's name, is the part of the health that is about its deltas.
+const partCollector = "collector "
+
 func (t *term) setAside(row store.Delta, err error) {
 	t.unreadable[row.Writer] = err
-	todo := "restore or delete that row, and restart the reporter"
+	todo := "restore or delete that row"
 	if errors.Is(err, sketch.ErrVersion) {
 		todo = "upgrade the reporter"
 	}
 	reason := fmt.Sprintf("delta %d (version %d) cannot be read; it and the deltas after it stay in the store: %v: %s",
 		row.Seq, row.Version, err, todo)
-	if t.judge.health.Fail("collector "+row.Writer, reason) {
+	if t.judge.health.Fail(partCollector+row.Writer, reason) {
 		t.judge.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
 	}
 }
@@ -295,15 +318,11 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	if err != nil {
 		return err
 	}
-	if back := t.judge.wentBack; back != nil {
-		p.Judgement.Gaps = append(p.Judgement.Gaps, *back)
-	}
 	if !p.Empty() {
 		if err := t.writeJudgement(ctx, &p.Judgement); err != nil {
 			return err
 		}
 		t.lease.Writes++
-		t.judge.wentBack = nil
 		if notified := t.judge.config.Notified; notified != nil && len(p.Notifications) > 0 {
 			notified()
 		}

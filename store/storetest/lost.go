@@ -11,6 +11,7 @@ import (
 var gaps = []obligation{
 	{"a gap is kept as it was noticed", gapKept},
 	{"gaps are found by the time that they may touch", gapsByTime},
+	{"a database that was set back is recorded once", wentBackOnce},
 }
 
 var badSamples = []obligation{
@@ -123,5 +124,24 @@ func badQuery(t *testing.T, s *store.Store) {
 			got = append(got, b.Reason)
 		}
 		equal(t, c.name, got, c.want)
+	}
+}
+
+// wentBackOnce has a database that was set back noticed by everybody: one gap tells of it,
+// since the last commit that the database still has, and another setback is another gap.
+func wentBackOnce(t *testing.T, s *store.Store) {
+	claim := value[store.Position](t)(s.Claim(t.Context(), "a", store.Claim{PartitionID: partition(1), First: "0"}))
+	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Watermarks: []store.Watermark{{PartitionID: claim.PartitionID, Epoch: claim.Epoch, Time: noon}}}))
+	since := value[[]store.Watermark](t)(s.Watermarks(t.Context()))[0].Seen
+	for range 2 {
+		must(t, s.RestartWriter(t.Context(), store.Writer{ID: "a", Started: noon}))
+		must(t, s.RecordWentBack(t.Context(), "judge", since))
+	}
+	for times := 1; times <= 2; times++ {
+		got := value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{Source: "store"}))
+		if len(got) != times || got[len(got)-1].Since != since || got[0].Until.Before(got[0].Since) {
+			t.Fatalf("setback %d left the gaps %+v, want one each, the first since %s", times, got, since)
+		}
+		must(t, s.RecordWentBack(t.Context(), "judge", value[time.Time](t)(s.Now(t.Context())).Add(time.Microsecond)))
 	}
 }

@@ -476,5 +476,5 @@ func holdBack(waiting, unsaved map[string]int64) {
 func (p *Pending) Empty() bool {
 	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
-		len(p.Groups)+len(p.Notifications)+len(p.Gaps)+len(p.Cursors) == 0
+		len(p.Groups)+len(p.Notifications)+len(p.Cursors) == 0
 }
