@@ -30,13 +30,21 @@ type CardinalityQuery struct {
 // Cardinalities returns the minutes that a query chooses, in the order of
 // time.
 func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardinality, error) {
-	return list(ctx, s, "read cardinalities", func(c *Cardinality) []any {
+	return ofOne(s.EachCardinalities(ctx, []CardinalityQuery{q}))
+}
+
+// EachCardinalities returns the minutes that each of some queries chooses.
+func (s *Store) EachCardinalities(ctx context.Context, all []CardinalityQuery) ([][]Cardinality, error) {
+	each := make([][]any, len(all))
+	for i, q := range all {
+		each[i] = targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))
+	}
+	return listEach(ctx, s, "read cardinalities", func(c *Cardinality) []any {
 		return append(targetFields(&c.Target), &c.Minute, &c.Registers)
 	}, `
 		SELECT `+targetColumns+`, minute, registers FROM cardinalities AS c JOIN targets AS t ON t.id = c.target
 		WHERE `+isTarget+` AND minute >= $5 AND minute < $6
-		ORDER BY minute LIMIT $7`,
-		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
+		ORDER BY minute LIMIT $7`, each)
 }
 
 func (t *tx) putCardinality(ctx context.Context, all []Cardinality, ids targetIDs) error {

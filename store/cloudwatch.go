@@ -87,15 +87,35 @@ func (s *Store) CloudWatchReads(ctx context.Context) ([]CloudWatchRead, error) {
 		ORDER BY t.table_name, t.index_name, t.account, t.region`, monthOf(now))
 }
 
+// MinuteQuery chooses the minutes of a target since a time.
+type MinuteQuery struct {
+	sample.Target
+	Since time.Time
+}
+
+// minuteArgs returns the parameters of queries of minutes.
+func minuteArgs(all []MinuteQuery) [][]any {
+	each := make([][]any, len(all))
+	for i, q := range all {
+		each[i] = targetArgs(q.Target, utc(q.Since))
+	}
+	return each
+}
+
 // CloudWatchMinutes returns what CloudWatch reported of a target since a minute, in
 // the order of time.
 func (s *Store) CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]CloudWatchMinute, error) {
-	return list(ctx, s, "read CloudWatch's minutes of "+at.Name(), func(m *CloudWatchMinute) []any {
+	return ofOne(s.EachCloudWatchMinutes(ctx, []MinuteQuery{{at, since}}))
+}
+
+// EachCloudWatchMinutes returns what CloudWatchMinutes does, for each of some queries.
+func (s *Store) EachCloudWatchMinutes(ctx context.Context, all []MinuteQuery) ([][]CloudWatchMinute, error) {
+	return listEach(ctx, s, "read CloudWatch's minutes", func(m *CloudWatchMinute) []any {
 		return append(targetFields(&m.Target), &m.Minute, asJSON{&m.Metrics})
 	}, `
 		SELECT `+targetColumns+`, minute, metrics
 		FROM cloudwatch_minutes AS m JOIN targets AS t ON t.id = m.target
-		WHERE `+isTarget+` AND minute >= $5 ORDER BY minute`, targetArgs(at, utc(since))...)
+		WHERE `+isTarget+` AND minute >= $5 ORDER BY minute`, minuteArgs(all))
 }
 
 // MinuteTotal is what the samples show of a minute of a table or index.
@@ -109,12 +129,24 @@ type MinuteTotal struct {
 // MinuteTotals returns the consumption that the samples show of a target since a
 // minute, of the minutes that have windows, in the order of time.
 func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.Time) ([]MinuteTotal, error) {
-	seconds, err := list(ctx, s, "read the totals of minutes", func(m *MinuteTotal) []any {
+	return ofOne(s.EachMinuteTotals(ctx, []MinuteQuery{{at, since}}))
+}
+
+// EachMinuteTotals returns what MinuteTotals does, for each of some queries.
+func (s *Store) EachMinuteTotals(ctx context.Context, all []MinuteQuery) ([][]MinuteTotal, error) {
+	each, err := listEach(ctx, s, "read the totals of minutes", func(m *MinuteTotal) []any {
 		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}
 	}, `
 		SELECT second, read_milli, write_milli, complete FROM `+windowTables+`
-		WHERE `+isTarget+` AND second >= $5 ORDER BY second`, targetArgs(at, utc(since))...)
-	var minutes []MinuteTotal
+		WHERE `+isTarget+` AND second >= $5 ORDER BY second`, minuteArgs(all))
+	for i, seconds := range each {
+		each[i] = addMinutes(seconds)
+	}
+	return each, err
+}
+
+// addMinutes adds up the totals of seconds, which are in order, by the minute.
+func addMinutes(seconds []MinuteTotal) (minutes []MinuteTotal) {
 	for _, s := range seconds {
 		minute := s.Minute.Truncate(time.Minute)
 		if n := len(minutes); n == 0 || !minutes[n-1].Minute.Equal(minute) {
@@ -124,7 +156,7 @@ func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.T
 		m.ReadMilli, m.WriteMilli = m.ReadMilli+s.ReadMilli, m.WriteMilli+s.WriteMilli
 		m.Complete = m.Complete && s.Complete
 	}
-	return minutes, err
+	return minutes
 }
 
 // ActiveTargets returns the tables and indexes that have a second since a time.

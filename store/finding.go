@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -85,10 +86,22 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 
 // Finding returns one finding, or ErrNotFound.
 func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error) {
-	found, err := first(selectAll(ctx, s.read, (*Finding).fields, `
-		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`, fingerprint))
+	found, err := first(selectAll(ctx, s.read, (*Finding).fields, findingByFingerprint, fingerprint))
 	return found, wrap(ctx, "read finding "+fingerprint, err)
 }
+
+// FindingsByFingerprint returns those of some findings that are stored.
+func (s *Store) FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]Finding, error) {
+	each := make([][]any, len(fingerprints))
+	for i, fingerprint := range fingerprints {
+		each[i] = []any{fingerprint}
+	}
+	all, err := listEach(ctx, s, "read findings by their fingerprints", (*Finding).fields, findingByFingerprint, each)
+	return slices.Concat(all...), err
+}
+
+const findingByFingerprint = `
+	SELECT ` + targetColumns + `, ` + findingColumns + ` FROM findings AS f JOIN targets AS t ON t.id = f.target WHERE fingerprint = $1`
 
 // FindingHistory returns a finding's transitions in the order they were
 // written.

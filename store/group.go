@@ -19,10 +19,16 @@ func (s *Store) Groups(ctx context.Context) ([]Group, error) {
 
 func (t *tx) putGroups(ctx context.Context, all []Group, _ targetIDs) error {
 	var kept []Group
+	var over []statement
 	for _, g := range all {
 		if g.Document != nil {
 			kept = append(kept, g)
-		} else if err := t.run(ctx, `DELETE FROM notification_groups WHERE id = $1`, g.ID); err != nil {
+		} else {
+			over = append(over, statement{`DELETE FROM notification_groups WHERE id = $1`, []any{g.ID}})
+		}
+	}
+	if len(over) > 0 {
+		if err := t.runAll(ctx, over); err != nil {
 			return err
 		}
 	}

@@ -178,22 +178,27 @@ func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) er
 	if err != nil {
 		return err
 	}
+	return t.putIncidentFindings(ctx, all)
+}
+
+// putIncidentFindings replaces the findings of incidents.
+func (t *tx) putIncidentFindings(ctx context.Context, all []Incident) error {
+	var deletions []statement
+	var rows [][]any
 	for _, n := range all {
 		if n.Findings == nil {
 			continue
 		}
-		if err := t.putIncidentFindings(ctx, n); err != nil {
-			return err
+		deletions = append(deletions, statement{`DELETE FROM incident_findings WHERE incident = $1`, []any{n.ID}})
+		for _, fingerprint := range n.Findings {
+			rows = append(rows, []any{n.ID, fingerprint})
 		}
 	}
-	return nil
-}
-
-// putIncidentFindings replaces the findings of an incident.
-func (t *tx) putIncidentFindings(ctx context.Context, n Incident) error {
-	if err := t.run(ctx, `DELETE FROM incident_findings WHERE incident = $1`, n.ID); err != nil {
+	if len(deletions) == 0 {
+		return nil
+	}
+	if err := t.runAll(ctx, deletions); err != nil {
 		return err
 	}
-	return insertAll(ctx, t, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`,
-		n.Findings, func(fingerprint string) []any { return []any{n.ID, fingerprint} })
+	return t.insert(ctx, `INSERT INTO incident_findings (incident, fingerprint)`, `ON CONFLICT DO NOTHING`, rows)
 }

@@ -35,16 +35,32 @@ func (h *keyHash) Scan(v any) error {
 	return nil
 }
 
+// PeakQuery chooses the stored hours of one key since a time, the zero time for all.
+type PeakQuery struct {
+	sample.Target
+	Hash  uint64
+	Since time.Time
+}
+
 // HourPeaks returns the stored hours of one key since a time, the zero time for
 // all, in their order.
 func (s *Store) HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]HourPeak, error) {
-	return list(ctx, s, "read hourly peaks", func(p *HourPeak) []any {
+	return ofOne(s.EachHourPeaks(ctx, []PeakQuery{{at, hash, since}}))
+}
+
+// EachHourPeaks returns the hours that each of some queries chooses.
+func (s *Store) EachHourPeaks(ctx context.Context, all []PeakQuery) ([][]HourPeak, error) {
+	each := make([][]any, len(all))
+	for i, q := range all {
+		each[i] = targetArgs(q.Target, int64(q.Hash), utc(q.Since))
+	}
+	return listEach(ctx, s, "read hourly peaks", func(p *HourPeak) []any {
 		return append(targetFields(&p.Target), (*keyHash)(&p.Hash), &p.KeyType, &p.Key, &p.Hour, &p.WriteMilli, &p.ReadMilli)
 	}, `
 		SELECT `+targetColumns+`, key_hash, key_type, key_text, hour, write_milli, read_milli
 		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
 		WHERE `+isTarget+` AND key_hash = $5 AND hour >= $6
-		ORDER BY hour`, targetArgs(at, int64(hash), utc(since))...)
+		ORDER BY hour`, each)
 }
 
 // WarmKey is a key of which hourly peaks are stored.
@@ -60,15 +76,23 @@ type WarmKey struct {
 // WarmKeys returns the keys of a table or index with stored hours since a time,
 // the highest first. At most so many, 0 for DefaultLimit.
 func (s *Store) WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]WarmKey, error) {
-	return list(ctx, s, "read warm keys", func(k *WarmKey) []any {
+	return ofOne(s.EachWarmKeys(ctx, []sample.Target{at}, since, most))
+}
+
+// EachWarmKeys returns what WarmKeys does, of each of some tables and indexes.
+func (s *Store) EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]WarmKey, error) {
+	each := make([][]any, len(of))
+	for i, at := range of {
+		each[i] = targetArgs(at, utc(since), limit(most))
+	}
+	return listEach(ctx, s, "read warm keys", func(k *WarmKey) []any {
 		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli, &k.Hours}
 	}, `
 		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli), count(*)
 		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
 		WHERE `+isTarget+` AND hour >= $5
 		GROUP BY key_hash
-		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $6`,
-		targetArgs(at, utc(since), limit(most))...)
+		ORDER BY max(3 * write_milli + read_milli) DESC, key_hash LIMIT $6`, each)
 }
 
 // putPeaks raises stored peaks. Where only the beginning of a key's text was

@@ -30,13 +30,21 @@ type RollupQuery struct {
 
 // Rollups returns the roll-ups that a query chooses, in the order of time.
 func (s *Store) Rollups(ctx context.Context, q RollupQuery) ([]Rollup, error) {
-	return list(ctx, s, "read roll-ups of "+q.Name(), func(r *Rollup) []any {
+	return ofOne(s.EachRollups(ctx, []RollupQuery{q}))
+}
+
+// EachRollups returns the roll-ups that each of some queries chooses.
+func (s *Store) EachRollups(ctx context.Context, all []RollupQuery) ([][]Rollup, error) {
+	each := make([][]any, len(all))
+	for i, q := range all {
+		each[i] = targetArgs(q.Target, q.Level, utc(q.From), until(q.To), limit(q.Limit))
+	}
+	return listEach(ctx, s, "read roll-ups", func(r *Rollup) []any {
 		return append(targetFields(&r.Target), &r.Level, &r.Begins, &r.Body)
 	}, `
 		SELECT `+targetColumns+`, level, begins, body FROM rollups AS r JOIN targets AS t ON t.id = r.target
 		WHERE `+isTarget+` AND level = $5 AND begins >= $6 AND begins < $7
-		ORDER BY begins LIMIT $8`,
-		targetArgs(q.Target, q.Level, utc(q.From), until(q.To), limit(q.Limit))...)
+		ORDER BY begins LIMIT $8`, each)
 }
 
 // HeatQuery chooses the roll-ups of one level of several tables and indexes.

@@ -19,6 +19,7 @@ const maxRows = 64
 // order, in powers of two, so that a connection's statement cache sees seven
 // texts and not one for every count.
 func (t *tx) insert(ctx context.Context, verb, tail string, rows [][]any) error {
+	var all []statement
 	for len(rows) > 0 {
 		n := maxRows
 		for n > len(rows) {
@@ -28,11 +29,14 @@ func (t *tx) insert(ctx context.Context, verb, tail string, rows [][]any) error 
 		for _, row := range rows[:n] {
 			args = append(args, row...)
 		}
-		query := verb + " VALUES " + placeholders(n, len(rows[0])) + " " + tail
-		if _, err := t.ExecContext(ctx, query, args...); err != nil {
-			return fmt.Errorf("%s: %w", verb, err)
-		}
+		all = append(all, statement{verb + " VALUES " + placeholders(n, len(rows[0])) + " " + tail, args})
 		rows = rows[n:]
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if err := t.runAll(ctx, all); err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -86,6 +87,45 @@ func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 func list[T any](ctx context.Context, s *Store, what string, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	all, err := selectAll(ctx, s.read, fields, query, args...)
 	return all, wrap(ctx, what, err)
+}
+
+// listEach returns the rows of one query for each of several sets of arguments. Postgres
+// gets all at once: how many there are costs no round trips.
+func listEach[T any](ctx context.Context, s *Store, what string, fields func(*T) []any, query string, each [][]any) (all [][]T, err error) {
+	all = make([][]T, len(each))
+	if len(each) == 0 {
+		return nil, nil
+	}
+	if s.pool == nil {
+		for i, args := range each {
+			if all[i], err = selectAll(ctx, s.read, fields, query, args...); err != nil {
+				return nil, wrap(ctx, what, err)
+			}
+		}
+		return all, nil
+	}
+	var batch pgx.Batch
+	for i, args := range each {
+		batch.Queue(query, args...).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				var v T
+				if err := rows.Scan(fields(&v)...); err != nil {
+					return fmt.Errorf("scan: %w", err)
+				}
+				all[i] = append(all[i], v)
+			}
+			return rows.Err()
+		})
+	}
+	return all, wrap(ctx, what, s.pool.SendBatch(ctx, &batch).Close())
+}
+
+// ofOne returns the rows of the only query.
+func ofOne[T any](all [][]T, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 // querier is a database, or a transaction of it.

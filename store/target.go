@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -12,6 +13,9 @@ import (
 // usedEvery is how far targets.used may be behind: a target that is in use is not
 // written at every judgement.
 const usedEvery = 24 * time.Hour
+
+// maxFound bounds the targets of one query, and with them its parameters: see maxRows.
+const maxFound = 4096
 
 // targetColumns are those of a target, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
@@ -57,7 +61,7 @@ func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (target
 	}
 	all := slices.SortedFunc(maps.Keys(cleaned), sample.Target.Compare)
 	ids := make(targetIDs, len(all))
-	for part := range slices.Chunk(all, maxRows) {
+	for part := range slices.Chunk(all, maxFound) {
 		if err := t.findTargets(ctx, part, ids); err != nil {
 			return nil, err
 		}
@@ -70,7 +74,7 @@ func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (target
 	if err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(missing, maxRows) {
+	for part := range slices.Chunk(missing, maxFound) {
 		if err := t.findTargets(ctx, part, ids); err != nil {
 			return nil, err
 		}
@@ -95,18 +99,23 @@ func (t *tx) findTargets(ctx context.Context, wanted []sample.Target, ids target
 	if err != nil {
 		return err
 	}
+	stale := []any{t.now}
 	for _, k := range all {
-		ids[k.target] = k.id
 		if t.now.Sub(k.used) < usedEvery {
-			continue
-		}
-		n, err := t.exec(ctx, `UPDATE targets SET used = $1 WHERE id = $2`, t.now, k.id)
-		if err != nil {
-			return err
-		}
-		if n == 0 { // pruned meanwhile
-			delete(ids, k.target)
+			ids[k.target] = k.id
+		} else {
+			stale = append(stale, k.id)
 		}
 	}
-	return nil
+	if len(stale) == 1 {
+		return nil
+	}
+	// What was pruned meanwhile is not returned.
+	kept, err := selectAll(ctx, t, func(k *known) []any { return append(targetFields(&k.target), &k.id) }, `
+		UPDATE targets AS t SET used = $1 WHERE t.id IN (`+strings.TrimPrefix(placeholders(1, len(stale)), "($1, ")+`
+		RETURNING `+targetColumns+`, t.id`, stale...)
+	for _, k := range kept {
+		ids[k.target] = k.id
+	}
+	return err
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/keyheat/keyheat/internal/retry"
 )
@@ -18,7 +20,40 @@ const maxTries = 8
 // tx is one running transaction and the database's time at its start.
 type tx struct {
 	*sql.Tx
-	now time.Time
+	conn *sql.Conn
+	now  time.Time
+}
+
+// statement is a statement that returns no rows.
+type statement struct {
+	query string
+	args  []any
+}
+
+// runAll runs statements in their order. Postgres gets all at once: how many there are
+// costs no round trips.
+func (t *tx) runAll(ctx context.Context, all []statement) error {
+	var batch pgx.Batch
+	for _, s := range all {
+		batch.Queue(s.query, s.args...)
+	}
+	isPostgres := false
+	err := t.conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if isPostgres = ok; !ok {
+			return nil
+		}
+		return c.Conn().SendBatch(ctx, &batch).Close()
+	})
+	if err != nil || isPostgres {
+		return err
+	}
+	for _, s := range all {
+		if err := t.run(ctx, s.query, s.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -95,17 +130,24 @@ func (s *Store) snapshot(ctx context.Context, doing string, f func(*tx) error) e
 
 // begin starts a transaction and asks for the time.
 func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, error) {
-	t, err := db.BeginTx(ctx, o)
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
+	t, err := conn.BeginTx(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	now, err := s.dialect.now(ctx, t)
 	if err != nil {
-		return nil, errors.Join(err, t.Rollback())
+		return nil, errors.Join(err, t.Rollback(), conn.Close())
 	}
-	return &tx{Tx: t, now: now}, nil
+	return &tx{Tx: t, conn: conn, now: now}, nil
 }
 
 // end rolls back what was not committed. Its own error adds nothing to the one
 // before it.
-func (t *tx) end() { _ = t.Rollback() }
+func (t *tx) end() {
+	_ = t.Rollback()
+	_ = t.conn.Close()
+}

@@ -55,19 +55,46 @@ func (s *Store) Window(ctx context.Context, at sample.Target, second time.Time) 
 // LastWindow returns the newest second that is stored of a table or index, and
 // whether there is any: no later one has to be queried.
 func (s *Store) LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error) {
-	second, err := first(list(ctx, s, "read the newest window", only[time.Time], `
-		SELECT second FROM `+windowTables+`
-		WHERE `+isTarget+` ORDER BY second DESC LIMIT 1`, targetArgs(at)...))
+	second, err := first(list(ctx, s, "read the newest window", only[time.Time], lastWindow, targetArgs(at)...))
 	return second, err == nil, unlessMissing(err)
 }
 
+// LastWindows returns the newest second that is stored of each table or index; the zero
+// time where there is none.
+func (s *Store) LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error) {
+	each := make([][]any, len(of))
+	for i, at := range of {
+		each[i] = targetArgs(at)
+	}
+	rows, err := listEach(ctx, s, "read the newest windows", only[time.Time], lastWindow, each)
+	newest := make([]time.Time, len(rows))
+	for i, last := range rows {
+		if len(last) > 0 {
+			newest[i] = last[0]
+		}
+	}
+	return newest, err
+}
+
+const lastWindow = `
+	SELECT second FROM ` + windowTables + `
+	WHERE ` + isTarget + ` ORDER BY second DESC LIMIT 1`
+
 // Windows returns the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
-	return list(ctx, s, "read windows of "+q.Name(), (*Window).fields, `
+	return ofOne(s.EachWindows(ctx, []WindowQuery{q}))
+}
+
+// EachWindows returns the windows that each of some queries chooses.
+func (s *Store) EachWindows(ctx context.Context, all []WindowQuery) ([][]Window, error) {
+	each := make([][]any, len(all))
+	for i, q := range all {
+		each[i] = targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))
+	}
+	return listEach(ctx, s, "read windows", (*Window).fields, `
 		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
 		WHERE `+isTarget+` AND second >= $5 AND second < $6
-		ORDER BY second LIMIT $7`,
-		targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))...)
+		ORDER BY second LIMIT $7`, each)
 }
 
 func (w *Window) fields() []any {

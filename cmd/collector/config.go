@@ -42,7 +42,7 @@ type Collect struct {
 	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 5MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
 	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions, in equal parts for Kafka and streams where both are read: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
 	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
-	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's counts as bad"`
+	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's, or ahead of the database's clock, counts as bad"`
 }
 
 // Admin is where the operations server listens.

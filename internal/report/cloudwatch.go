@@ -17,7 +17,8 @@ import (
 type cloudWatchStore interface {
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
 	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)
-	MinuteTotals(ctx context.Context, at sample.Target, since time.Time) ([]store.MinuteTotal, error)
+	EachCloudWatchMinutes(ctx context.Context, all []store.MinuteQuery) ([][]store.CloudWatchMinute, error)
+	EachMinuteTotals(ctx context.Context, all []store.MinuteQuery) ([][]store.MinuteTotal, error)
 }
 
 // reopened is how far back the samples' minutes are loaded again: late samples may
@@ -71,20 +72,29 @@ func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) e
 	}
 	since := now.Add(-corroboration.Span * time.Minute).Truncate(time.Minute)
 	known, whole := make(map[sample.Target]bool, len(reads)), 0
-	for _, read := range reads {
+	var queries, newest []store.MinuteQuery
+	reads = slices.DeleteFunc(reads, func(read store.CloudWatchRead) bool {
 		known[read.Target] = true
-		if w.attempted[read.Target].Equal(read.Attempted) {
-			continue
-		}
-		minutes, err := st.CloudWatchMinutes(ctx, read.Target, since)
-		if err != nil {
-			return err
-		}
-		totals, err := w.loadTotals(ctx, st, read.Target, since)
-		if err != nil {
-			return err
-		}
-		r := newReading(read, minutes, totals)
+		return w.attempted[read.Target].Equal(read.Attempted)
+	})
+	for _, read := range reads {
+		queries = append(queries, store.MinuteQuery{Target: read.Target, Since: since})
+		newest = append(newest, store.MinuteQuery{Target: read.Target, Since: w.totalsFrom(read.Target, since)})
+	}
+	minutes, err := st.EachCloudWatchMinutes(ctx, queries)
+	if err != nil {
+		return err
+	}
+	raised, err := st.EachMinuteTotals(ctx, newest)
+	if err != nil {
+		return err
+	}
+	for i, read := range reads {
+		totals := slices.DeleteFunc(slices.Clone(w.totals[read.Target]), func(m store.MinuteTotal) bool {
+			return m.Minute.Before(since) || !m.Minute.Before(newest[i].Since)
+		})
+		totals = append(totals, raised[i]...)
+		r := newReading(read, minutes[i], totals)
 		if read.Target.Index != "" && whole < wholeUses {
 			all, err := w.uses.load(ctx, st, read.Target, now)
 			if err != nil {
@@ -109,20 +119,14 @@ func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) e
 	return nil
 }
 
-// loadTotals loads what the samples show of a target's minutes: the newest again, and
-// the others only once.
-func (w *witness) loadTotals(ctx context.Context, st cloudWatchStore, at sample.Target, since time.Time) ([]store.MinuteTotal, error) {
+// totalsFrom returns since when the samples' minutes of a target are loaded: the newest
+// again, and the others only once.
+func (w *witness) totalsFrom(at sample.Target, since time.Time) time.Time {
 	old := w.totals[at]
-	if len(old) > 0 {
-		old = slices.DeleteFunc(slices.Clone(old), func(m store.MinuteTotal) bool { return m.Minute.Before(since) })
+	if len(old) == 0 || old[len(old)-1].Minute.Before(since) {
+		return since
 	}
-	from := since
-	if len(old) > 0 {
-		from = old[len(old)-1].Minute.Add(-reopened)
-	}
-	newest, err := st.MinuteTotals(ctx, at, from)
-	old = slices.DeleteFunc(old, func(m store.MinuteTotal) bool { return !m.Minute.Before(from) })
-	return append(old, newest...), err
+	return old[len(old)-1].Minute.Add(-reopened)
 }
 
 // newReading joins the minutes of both witnesses. The newest minutes of CloudWatch

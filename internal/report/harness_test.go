@@ -238,24 +238,24 @@ func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.
 	return l, ok, err
 }
 
-func (p *probe) Windows(ctx context.Context, q store.WindowQuery) (all []store.Window, err error) {
-	err = p.call(func() error { all, err = p.Store.Windows(ctx, q); return err })
+func (p *probe) EachWindows(ctx context.Context, q []store.WindowQuery) (all [][]store.Window, err error) {
+	err = p.call(func() error { all, err = p.Store.EachWindows(ctx, q); return err })
 	return all, err
 }
 
-func (p *probe) Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error) {
-	if p.minutesAway.Add(-1) >= 0 {
+func (p *probe) EachCardinalities(ctx context.Context, q []store.CardinalityQuery) ([][]store.Cardinality, error) {
+	if len(q) > 0 && p.minutesAway.Add(-1) >= 0 {
 		return nil, store.ErrUnavailable
 	}
-	return p.Store.Cardinalities(ctx, q)
+	return p.Store.EachCardinalities(ctx, q)
 }
 
-func (p *probe) Finding(ctx context.Context, fingerprint string) (f store.Finding, err error) {
+func (p *probe) FindingsByFingerprint(ctx context.Context, fingerprints []string) (all []store.Finding, err error) {
 	if p.away.Add(-1) >= 0 {
-		return f, store.ErrUnavailable
+		return nil, store.ErrUnavailable
 	}
-	err = p.call(func() error { f, err = p.Store.Finding(ctx, fingerprint); return err })
-	return f, err
+	err = p.call(func() error { all, err = p.Store.FindingsByFingerprint(ctx, fingerprints); return err })
+	return all, err
 }
 
 func (p *probe) Now(ctx context.Context) (now time.Time, err error) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/heat"
@@ -13,7 +14,7 @@ import (
 
 // heatStore is where roll-ups are, and which seconds were counted whole.
 type heatStore interface {
-	Rollups(ctx context.Context, q store.RollupQuery) ([]store.Rollup, error)
+	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)
 }
@@ -29,13 +30,11 @@ func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
 		return err
 	}
 	s.Heat = fold.NewHeat(spans)
-	for _, q := range s.Heat.Unfinished() {
-		rows, err := st.Rollups(ctx, q)
-		if err != nil {
-			return err
-		}
-		s.Heat.Finish(rows)
+	unfinished, err := st.EachRollups(ctx, s.Heat.Unfinished())
+	if err != nil {
+		return err
 	}
+	s.Heat.Finish(slices.Concat(unfinished...))
 	newest, any, err := st.LastSeenMinute(ctx)
 	if err == nil && any {
 		s.Seen = fold.NewSeen(&newest)
@@ -45,13 +44,18 @@ func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
 
 // loadTens loads the stored seconds beside closing ones.
 func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []fold.Instant) error {
-	for _, b := range s.Heat.Missing(closing, s.Windows.Newest) {
+	missing := s.Heat.Missing(closing, s.Windows.Newest)
+	queries := make([]store.WindowQuery, len(missing))
+	for i, b := range missing {
 		begins := time.Unix(b.Begins, 0)
-		rows, err := st.Windows(ctx, store.WindowQuery{Target: b.Target, From: begins, To: begins.Add(b.Level.Duration())})
-		if err != nil {
-			return err
-		}
-		if err := s.Heat.Reopen(b, rows); err != nil {
+		queries[i] = store.WindowQuery{Target: b.Target, From: begins, To: begins.Add(b.Level.Duration())}
+	}
+	rows, err := st.EachWindows(ctx, queries)
+	if err != nil {
+		return err
+	}
+	for i, b := range missing {
+		if err := s.Heat.Reopen(b, rows[i]); err != nil {
 			return err
 		}
 	}
@@ -60,12 +64,9 @@ func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []f
 
 // loadRollups loads what the roll-ups that are due are made of.
 func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Horizon) error {
-	for _, q := range s.Heat.Wanted(h) {
-		rows, err := st.Rollups(ctx, q)
-		if err != nil {
-			return err
-		}
-		s.Heat.SetStored(rows)
+	rows, err := st.EachRollups(ctx, s.Heat.Wanted(h))
+	if err == nil {
+		s.Heat.SetStored(slices.Concat(rows...))
 	}
-	return nil
+	return err
 }

@@ -77,6 +77,10 @@ type Store interface {
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 }
 
+// maxBehind is how long what is stored may wait to be judged before the judge is not ready:
+// an alert is late by then.
+const maxBehind = 30 * time.Second
+
 // Judge is the reporter's judge.
 type Judge struct {
 	measures
@@ -88,6 +92,9 @@ type Judge struct {
 	// judged is when this process last judged all that there was and stored what
 	// followed; nil while another one judges.
 	judged atomic.Pointer[time.Time]
+	// current is when the newest pass began that left nothing to read, or this process
+	// began to judge; nil while another one judges.
+	current atomic.Pointer[time.Time]
 
 	// last is the newest lease that this judge used; lacks is since when the database
 	// lacks what was written, where that is not recorded yet, or zero.
@@ -154,16 +161,22 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		j.logger.Info("judging", "holder", j.holder, "token", lease.Token)
 		j.measures.leader.Set(1)
 	}
+	began := time.Now()
+	j.current.CompareAndSwap(nil, &began)
 	err := t.pass(ctx)
 	j.last = t.lease
 	if err == nil {
 		j.judged.Store(new(time.Now()))
+		if !t.behind {
+			j.current.Store(&began)
+		}
 	}
 	if errors.Is(err, store.ErrWentBack) {
 		j.last.Writes = math.MaxInt64 // whatever the lease's row says
 	}
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) || errors.Is(err, store.ErrWentBack) {
 		j.measures.leader.Set(0)
+		j.current.Store(nil)
 		j.logger.Warn("restarting from what is stored", "cause", err)
 		return nil, nil
 	}
@@ -248,4 +261,14 @@ func (j *Judge) Judges(within time.Duration) bool {
 
 // Ready returns why the judge is not ready; nothing when it is. A judge that
 // waits for the lease is ready.
-func (j *Judge) Ready() []string { return j.health.Reasons() }
+func (j *Judge) Ready() []string {
+	reasons := j.health.Reasons()
+	at := j.current.Load()
+	if at == nil {
+		return reasons
+	}
+	if behind := time.Since(*at); behind > maxBehind+j.config.Poll {
+		reasons = append(reasons, fmt.Sprintf("what collectors have stored was judged up to %s ago: the judge is too slow for it, or its database too far away; look at keyheat_report_pass_seconds", behind.Round(time.Second)))
+	}
+	return reasons
+}
