@@ -140,36 +140,45 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 	})
 }
 
-// Collapse leaves of a route's pending notifications of one incident what the receiver
-// still has to learn: updates go into the earliest one that has certainly not arrived,
-// which takes the newest payload, and none is told before an end that waits too.
+// Collapse merges a route's pending notifications of one incident. An update goes into the
+// earliest notification before it that has certainly not arrived, which takes the newest
+// payload. An update of an incident that the receiver knows is dropped before an end that
+// waits too. No update moves over an end: the first one behind it begins the incident anew.
 func (s *Store) Collapse(ctx context.Context, route string) error {
 	return s.change(ctx, "collapse notifications", func(t *tx) error {
 		n, err := t.exec(ctx, `
 			UPDATE notifications SET state = 'summarised'
-			WHERE route = $1 AND state = 'pending' AND event = 'updated' AND NOT reached AND incident <> '' AND (
-				EXISTS (
-					SELECT 1 FROM notifications AS over
-					WHERE over.route = notifications.route AND over.incident = notifications.incident AND over.ordinal > notifications.ordinal
-						AND over.state = 'pending' AND over.event = 'resolved')
-				OR EXISTS (
-					SELECT 1 FROM notifications AS earlier
-					WHERE earlier.route = notifications.route AND earlier.incident = notifications.incident AND earlier.ordinal < notifications.ordinal
-						AND earlier.state = 'pending' AND earlier.event <> 'resolved' AND NOT earlier.reached))`, route)
+			WHERE route = $1 AND state = 'pending' AND event = 'updated' AND NOT reached AND incident <> '' AND EXISTS (
+				SELECT 1 FROM notifications AS earlier
+				WHERE earlier.route = notifications.route AND earlier.incident = notifications.incident AND earlier.ordinal < notifications.ordinal
+					AND earlier.event <> 'resolved' AND (
+						earlier.state = 'pending' AND NOT earlier.reached
+						OR (earlier.state = 'delivered' OR earlier.reached) AND EXISTS (
+							SELECT 1 FROM notifications AS over
+							WHERE over.route = notifications.route AND over.incident = notifications.incident AND over.ordinal > notifications.ordinal
+								AND over.state = 'pending' AND over.event = 'resolved'))
+					AND NOT EXISTS (`+endBetween("earlier", "notifications")+`))`, route)
 		if err != nil || n == 0 {
 			return err
 		}
+		const merged = `
+			FROM notifications AS later
+			WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
+				AND later.event = 'updated' AND later.state = 'summarised' AND NOT EXISTS (`
 		return t.run(ctx, `
 			UPDATE notifications SET rewritten = TRUE, payload = (
-				SELECT later.payload FROM notifications AS later
-				WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
-					AND later.event = 'updated' AND later.state = 'summarised'
-				ORDER BY later.ordinal DESC LIMIT 1)
+				SELECT later.payload`+merged+endBetween("notifications", "later")+`) ORDER BY later.ordinal DESC LIMIT 1)
 			WHERE route = $1 AND state = 'pending' AND event <> 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
-				SELECT 1 FROM notifications AS later
-				WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
-					AND later.event = 'updated' AND later.state = 'summarised')`, route)
+				SELECT 1`+merged+endBetween("notifications", "later")+`))`, route)
 	})
+}
+
+// endBetween selects the ends of an incident between two of its notifications on a route.
+func endBetween(from, to string) string {
+	return `
+		SELECT 1 FROM notifications AS between_end
+		WHERE between_end.route = ` + from + `.route AND between_end.incident = ` + from + `.incident AND between_end.event = 'resolved'
+			AND between_end.ordinal > ` + from + `.ordinal AND between_end.ordinal < ` + to + `.ordinal`
 }
 
 // NotFallenBack returns a route's pending notifications, the oldest first, that have not

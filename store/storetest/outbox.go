@@ -173,6 +173,11 @@ func notificationsCollapse(t *testing.T, s *store.Store) {
 	notify(t, s, store.Notification{ID: "6", Fingerprint: "f", Incident: "i", Event: "resolved", Route: "r"})
 	must(t, s.Collapse(t.Context(), "r"))
 	equal(t, "an update before the end", told(t, s)[3:], []string{"4 summarised 5", "5 summarised 5", "6 pending "})
+	for _, n := range []string{"7 updated", "8 resolved", "9 updated"} {
+		notify(t, s, store.Notification{ID: n[:1], Fingerprint: "f", Incident: "i", Event: n[2:], Route: "r", Payload: []byte(n)})
+	}
+	must(t, s.Collapse(t.Context(), "r"))
+	equal(t, "updates that begin the incident anew", told(t, s)[6:], []string{"7 pending 7 updated", "8 pending 8 resolved", "9 pending 9 updated"})
 }
 
 func notificationsWait(t *testing.T, s *store.Store) {
