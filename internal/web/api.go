@@ -286,9 +286,9 @@ func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.log(r, http.StatusInternalServerError, err)
-		http.Error(w, `{"error":"the stored finding is not valid JSON: see the reporter's log"}`, http.StatusInternalServerError)
-		return
+		code = http.StatusInternalServerError
+		s.log(r, code, err)
+		body = []byte(`{"error":"the stored finding is not valid JSON: see the reporter's log"}`)
 	}
 	text := wording.InertJSON(string(body)) + "\n"
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -297,6 +297,9 @@ func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any
 		// is told when nothing has changed.
 		sum := sha256.Sum256([]byte(text))
 		w.Header().Set("ETag", `W/"`+hex.EncodeToString(sum[:16])+`"`)
+		for _, name := range []string{"Range", "If-Match"} { // an answer is whole, or 304
+			r.Header.Del(name)
+		}
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 		return
 	}

@@ -40,7 +40,7 @@ type described struct {
 
 // newDescribed serves a store with some of everything, and reads the description that it
 // serves.
-func newDescribed(t *testing.T) (*described, []detect.Finding) {
+func newDescribed(t *testing.T) (*described, *store.Store, []detect.Finding) {
 	t.Helper()
 	s, found := filled(t)
 	_, err := silence.Add(t.Context(), s, silence.Request{Matchers: []string{"table=orders"}, For: "2h", Reason: "load test"}, "ada")
@@ -54,7 +54,7 @@ func newDescribed(t *testing.T) (*described, []detect.Finding) {
 	must(t, d.doc.Validate(t.Context()))
 	d.router, err = gorillamux.NewRouter(d.doc)
 	must(t, err)
-	return d, found
+	return d, s, found
 }
 
 // fillPipeline adds two collectors, what they rejected and what they lost, and two
@@ -155,7 +155,7 @@ func (d *described) lists(operation string, answer []byte) {
 // answer to its schema; and there is no route that the document does not have.
 func TestTheAPIIsAsDescribed(t *testing.T) {
 	t.Parallel()
-	d, found := newDescribed(t)
+	d, _, found := newDescribed(t)
 	heat := "table=orders&span=5m"
 	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Kind == detect.HotKeyWrite })
 	finding := "/api/v1/findings/" + found[i].Fingerprint
@@ -213,7 +213,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 // TestListsAreWhole: the pages of each list, one entry each, have all of it in its order.
 func TestListsAreWhole(t *testing.T) {
 	t.Parallel()
-	d, _ := newDescribed(t)
+	d, _, _ := newDescribed(t)
 	for path, list := range map[string]string{
 		"/api/v1/findings": "findings", "/api/v1/incidents": "incidents", "/api/v1/collectors": "collectors", "/api/v1/receivers": "receivers", "/api/v1/tables": "tables",
 		"/api/v1/gaps": "gaps", "/api/v1/bad-samples": "bad_samples", "/api/v1/silences": "silences",
@@ -253,7 +253,7 @@ func TestListsAreWhole(t *testing.T) {
 // TestNothingChanged: who has an answer is told that it has not changed, until it has.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
-	d, found := newDescribed(t)
+	d, _, found := newDescribed(t)
 	from := time.Now().Add(-5 * time.Minute).UTC()
 	heat := url.Values{"table": {"orders"}, "from": {from.Format(time.RFC3339)}, "to": {from.Add(5 * time.Minute).Format(time.RFC3339)}}.Encode()
 	for path, item := range d.doc.Paths.Map() {
@@ -283,7 +283,7 @@ func TestNothingChanged(t *testing.T) {
 // Insights' form.
 func TestContributors(t *testing.T) {
 	t.Parallel()
-	d, _ := newDescribed(t)
+	d, _, _ := newDescribed(t)
 	type report struct {
 		AggregateValue         float64
 		ApproximateUniqueCount *int64

@@ -33,6 +33,8 @@ var errNoJSON = errors.New("the body is no JSON")
 // badRequest is an error of the client.
 type badRequest struct{ error }
 
+func (b badRequest) Unwrap() error { return b.error }
+
 // findingQuery reads the filters of a URL.
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
@@ -61,7 +63,10 @@ func oneOf(name, word string, known []string) error {
 // store's own error is for the log.
 func status(err error) (code int, message string) {
 	var bad badRequest
+	var large *http.MaxBytesError
 	switch {
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
 	case errors.Is(err, errNoTable):

@@ -24,11 +24,17 @@ import (
 // guarded serves a store behind a proxy that names the user, of whom ada is an operator.
 func guarded(t *testing.T, s *store.Store) string {
 	t.Helper()
+	return guardedBy(t, s, admin.Access{
+		Operators: []string{"ada"}, UserHeader: "X-User", Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+}
+
+// guardedBy serves a store to those who have access.
+func guardedBy(t *testing.T, s *store.Store, access admin.Access) string {
+	t.Helper()
 	site, err := web.New(s, slog.New(slog.DiscardHandler), web.Options{})
 	must(t, err)
-	server, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0", Access: admin.Access{
-		Operators: []string{"ada"}, UserHeader: "X-User", Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-	}}, slog.New(slog.DiscardHandler))
+	server, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0", Access: access}, slog.New(slog.DiscardHandler))
 	must(t, err)
 	server.Handle("/", site)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -115,7 +121,7 @@ func TestSilencesByTheAPI(t *testing.T) {
 		"no JSON":             {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: "for=2h"}, 400, "the body: "},
 		"two":                 {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: good + good}, 400, "send one"},
 		"an unknown field":    {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: `{"author":"eve","for":"2h"}`}, 400, `unknown field \"author\"`},
-		"huge":                {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: `{"reason":"` + strings.Repeat("x", 100_000) + `"}`}, 400, "too large"},
+		"huge":                {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: `{"reason":"` + strings.Repeat("x", 100_000) + `"}`}, 413, "at most 65536 bytes"},
 		"of everything":       {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: `{"matchers":["table=~.*"],"for":"2h","reason":"x"}`}, 400, "empty text"},
 		"a bad expression":    {sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: `{"matchers":["table=~\"a)|(b\""],"for":"2h","reason":"x"}`}, 400, "unexpected )"},
 		"an unknown state":    {sent{user: "ada", method: "GET", path: apiAt + "?state=over"}, 400, "pending, active, expired"},

@@ -13,6 +13,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"html/template"
 	"io/fs"
 	"log/slog"
@@ -116,7 +117,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 		s.mux.Handle(pattern, handler)
 	}
 	s.mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
-	s.Handler = guarded(gzhttp.GzipHandler(legible(s.mux)))
+	s.Handler = guarded(gzhttp.GzipHandler(s.legible(s.mux)))
 	return s, nil
 }
 
@@ -176,19 +177,23 @@ func guarded(h http.Handler) http.Handler {
 // legible rejects requests whose path or parameters are no text that a database
 // takes, wherever in the site they would be used: Postgres refuses NUL, and what is not
 // UTF-8.
-func legible(h http.Handler) http.Handler {
+func (s *Site) legible(h http.Handler) http.Handler {
 	isText := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+	wrong := badRequest{errors.New("the address holds what is no text: write it in UTF-8, without NUL")}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		values, err := url.ParseQuery(r.URL.RawQuery)
 		ok := err == nil && isText(r.URL.Path)
 		for name, of := range values {
 			ok = ok && isText(name) && !slices.ContainsFunc(of, func(v string) bool { return !isText(v) })
 		}
-		if !ok {
-			http.Error(w, "the address holds what is no text: write it in UTF-8, without NUL", http.StatusBadRequest)
-			return
+		switch {
+		case ok:
+			h.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			s.apiError(w, r, wrong)
+		default:
+			http.Error(w, wrong.Error(), http.StatusBadRequest)
 		}
-		h.ServeHTTP(w, r)
 	})
 }
 
