@@ -39,9 +39,9 @@ func (r *Record) fault() Reason {
 		return ReasonBadTime
 	case r.Table == "":
 		return ReasonNoTable
-	case !isName(r.Table) || !isName(r.Index):
+	case !IsName(r.Table) || !IsName(r.Index):
 		return ReasonBadTable
-	case !isName(r.Account) || !isName(r.Region):
+	case !IsName(r.Account) || !IsName(r.Region):
 		return ReasonBadText
 	case r.PK.IsZero() && r.Op != Scan:
 		return ReasonNoKey
@@ -93,7 +93,7 @@ func (r *Record) isUsual() bool {
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
 		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == "" &&
-		isName(r.Table) && isName(r.Index) && isName(r.Account) && isName(r.Region)
+		IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region)
 }
 
 // nameBytes are the bytes of the names of tables and indexes.
@@ -104,10 +104,10 @@ var nameBytes = func() (allowed [256]bool) {
 	return allowed
 }()
 
-// isName reports whether a text is made as DynamoDB names tables and indexes: of these bytes,
+// IsName reports whether a text is made as DynamoDB names tables and indexes: of these bytes,
 // and at most 255 of them. Names stand in commands, labels and pages, where others do harm. An
 // empty text is unknown; a name under the three bytes that DynamoDB asks for does none.
-func isName(text string) bool {
+func IsName(text string) bool {
 	if len(text) > maxNameBytes {
 		return false
 	}

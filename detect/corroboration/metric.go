@@ -2,6 +2,14 @@ package corroboration
 
 import "github.com/keyheat/keyheat/detect"
 
+// mostCounted is far more than any table has in a minute, and so little that sums of it are
+// exact.
+const mostCounted = 1e12
+
+// Countable reports whether a value may be the sum of a minute: it is a number, not negative,
+// and not beyond all that a table can have.
+func Countable(v float64) bool { return v >= 0 && v <= mostCounted }
+
 // The metrics of a table, or of a global index.
 const (
 	ConsumedWrite detect.Metric = "ConsumedWriteCapacityUnits"

@@ -371,3 +371,19 @@ func TestTheFallbackHearsOfAnEndThatIsNotTold(t *testing.T) {
 		}
 	})
 }
+
+// TestHostilePauses: no header of a receiver's makes it wait longer than an hour, however far off
+// its time is, and one that is no time asks for nothing.
+func TestHostilePauses(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "-5": 0, "1.5": 0, "NaN": 0, "1e30": 0, "\x1b[2J": 0, "20": 20 * time.Second, "3601": maxRetryAfter,
+		"1" + strings.Repeat("0", 30): maxRetryAfter, strings.Repeat("9", 60_000): maxRetryAfter,
+		"Fri, 31 Dec 9999 23:59:59 GMT": maxRetryAfter, "Mon, 01 Jan 0001 00:00:00 GMT": 0,
+	} {
+		if got := max(0, retryAfter(header, now).Sub(now)); got != want {
+			t.Errorf("%.40q: %s, want %s", header, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -71,7 +72,7 @@ const maxRetryAfter = time.Hour
 // an HTTP date; zero when it asks for nothing.
 func retryAfter(header string, now time.Time) time.Time {
 	var at time.Time
-	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // seconds is the most then
 		at = now.Add(time.Duration(seconds) * time.Second)
 	} else if date, err := http.ParseTime(header); err == nil {
 		at = date

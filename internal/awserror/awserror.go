@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -58,8 +59,11 @@ func Unanswered(err error) error {
 }
 
 // Unreadable returns an error for one of the SDK's that means that a response is not in the
-// service's protocol; nil for any other.
+// service's protocol, or longer than any of its own; nil for any other.
 func Unreadable(err error, service string) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return fmt.Errorf("the answer has more than %d MiB, which %s's never have: does AWS_ENDPOINT_URL name the right server?", MaxResponse>>20, service)
+	}
 	var malformed *smithy.DeserializationError
 	if !errors.As(err, &malformed) || errors.Is(err, io.ErrUnexpectedEOF) { // or it was cut off
 		return nil

@@ -42,11 +42,16 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 	var failed smithy.APIError
 	switch {
 	case err == nil:
+		if err := check(out.Table); err != nil {
+			return Table{}, fmt.Errorf("DescribeTable: %w: does AWS_ENDPOINT_URL name the right server?", err)
+		}
 		described := read(out.Table)
 		described.Target.Table = table
 		return described, nil
 	case awserror.Unanswered(err) != nil:
 		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unanswered(err))
+	case awserror.Unreadable(err, "DynamoDB") != nil:
+		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unreadable(err, "DynamoDB"))
 	case !errors.As(err, &failed):
 		return Table{}, fmt.Errorf("DescribeTable: %w", err)
 	case failed.ErrorCode() == "ResourceNotFoundException":
@@ -57,7 +62,48 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
 		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
 	}
-	return Table{}, fmt.Errorf("DescribeTable: %s: %s", failed.ErrorCode(), failed.ErrorMessage())
+	return Table{}, fmt.Errorf("DescribeTable: %s", awserror.Text(failed))
+}
+
+// check returns why a description is none of a table of DynamoDB's.
+func check(d *types.TableDescription) error {
+	if d == nil {
+		return errors.New("the answer describes no table")
+	}
+	account, region := owner(aws.ToString(d.TableArn))
+	names, keys := []string{account, region}, [][]types.KeySchemaElement{d.KeySchema}
+	capacities := []*types.ProvisionedThroughputDescription{d.ProvisionedThroughput}
+	for _, r := range d.Replicas {
+		names = append(names, aws.ToString(r.RegionName))
+	}
+	for _, x := range d.LocalSecondaryIndexes {
+		names = append(names, aws.ToString(x.IndexName))
+	}
+	for _, x := range d.VectorIndexes {
+		names = append(names, aws.ToString(x.IndexName))
+	}
+	for i := range d.GlobalSecondaryIndexes {
+		x := &d.GlobalSecondaryIndexes[i]
+		names, keys, capacities = append(names, aws.ToString(x.IndexName)), append(keys, x.KeySchema), append(capacities, x.ProvisionedThroughput)
+	}
+	for _, name := range names {
+		if !sample.IsName(name) {
+			return fmt.Errorf("the name %.100q is none that DynamoDB can have", name)
+		}
+	}
+	for _, key := range keys {
+		if !slices.ContainsFunc(key, func(e types.KeySchemaElement) bool {
+			return e.KeyType == types.KeyTypeHash && aws.ToString(e.AttributeName) != ""
+		}) {
+			return errors.New("the table, or an index of it, has no partition key")
+		}
+	}
+	for _, c := range capacities {
+		if wcu, rcu := capacity(c); wcu < 0 || rcu < 0 {
+			return errors.New("the capacity of the table, or of an index of it, is negative")
+		}
+	}
+	return nil
 }
 
 // read takes from a description what is needed of it.

@@ -10,16 +10,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/internal/awserror"
 )
 
 // AWS returns what the SDK finds by itself: the region, the endpoint and the
-// credentials.
+// credentials. Its clients bound what they read of a response.
 func AWS(ctx context.Context) (aws.Config, error) {
 	// What the SDK warns of, such as the rest of an answer that it could not read, nobody can
 	// mend; what matters is an error.
-	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}))
+	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.Bound}))
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)

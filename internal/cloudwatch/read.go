@@ -17,6 +17,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/awserror"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -112,6 +113,7 @@ func readPart(ctx context.Context, api API, wanted []query, from, to time.Time, 
 			MetricStat: &types.MetricStat{Metric: metricOf(q), Period: aws.Int32(period), Stat: aws.String(statistic(q.metric))},
 		})
 	}
+	seen := make(map[string]bool)
 	for range maxPages {
 		out, err := api.GetMetricData(ctx, in)
 		if err != nil {
@@ -120,13 +122,18 @@ func readPart(ctx context.Context, api API, wanted []query, from, to time.Time, 
 		for _, r := range out.MetricDataResults {
 			i, err := strconv.Atoi(strings.TrimPrefix(aws.ToString(r.Id), "m"))
 			if err != nil || i < 0 || i >= len(wanted) {
-				return fmt.Errorf("GetMetricData: an answer to a question that was not asked: %q", aws.ToString(r.Id))
+				return fmt.Errorf("GetMetricData: an answer to a question that was not asked: %.100q", aws.ToString(r.Id))
 			}
-			into[wanted[i].target].add(wanted[i].metric, &r, aws.ToString(out.NextToken) == "")
+			into[wanted[i].target].add(in, wanted[i].metric, &r, aws.ToString(out.NextToken) == "")
 		}
-		if aws.ToString(out.NextToken) == "" {
+		token := aws.ToString(out.NextToken)
+		switch {
+		case token == "":
 			return nil
+		case seen[token]: // each page is paid for
+			return errors.New("GetMetricData: its pages go in circles: does AWS_ENDPOINT_URL name the right server?")
 		}
+		seen[token] = true
 		in.NextToken = out.NextToken
 	}
 	return fmt.Errorf("GetMetricData: more than %d pages", maxPages)
@@ -147,12 +154,19 @@ func metricOf(q query) *types.Metric {
 	return m
 }
 
-// add takes a page's data points of a metric. Partial data without another page are
-// all that there will be.
-func (g *gathering) add(m detect.Metric, r *types.MetricDataResult, last bool) {
+// add takes a page's data points of a metric, of the time that was asked for. Partial data
+// without another page are all that there will be.
+func (g *gathering) add(asked *cloudwatch.GetMetricDataInput, m detect.Metric, r *types.MetricDataResult, last bool) {
 	for i, at := range r.Timestamps {
 		if i >= len(r.Values) {
 			break
+		}
+		if at.Before(*asked.StartTime) || !at.Before(*asked.EndTime) {
+			continue
+		}
+		if !corroboration.Countable(r.Values[i]) {
+			g.fail(corroboration.Failed, fmt.Sprintf("CloudWatch returned %v for %s, which is no count", r.Values[i], m))
+			continue
 		}
 		at = at.UTC().Truncate(time.Minute)
 		if g.minutes[at] == nil {
@@ -177,6 +191,9 @@ const denied = "allow cloudwatch:GetMetricData to this role"
 
 // meaning returns what a failed call means for what it asked for.
 func meaning(err error) (corroboration.State, string) {
+	if wrong := awserror.Unreadable(err, "CloudWatch"); wrong != nil {
+		return corroboration.Failed, wrong.Error()
+	}
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {
 		return corroboration.Failed, err.Error()
@@ -184,10 +201,10 @@ func meaning(err error) (corroboration.State, string) {
 	switch code := failed.ErrorCode(); {
 	case strings.HasPrefix(code, "AccessDenied"), code == "UnauthorizedOperation":
 		return corroboration.Denied, denied
-	case strings.HasPrefix(code, "ExpiredToken"), code == "InvalidClientTokenId", code == "UnrecognizedClientException":
+	case code == "ExpiredToken", code == "ExpiredTokenException", code == "InvalidClientTokenId", code == "UnrecognizedClientException":
 		return corroboration.Failed, code + ": the AWS credentials are not valid (any more): renew them"
 	default:
-		return corroboration.Failed, code + ": " + failed.ErrorMessage()
+		return corroboration.Failed, awserror.Text(failed)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/internal/awserror"
 	"github.com/keyheat/keyheat/internal/contributorinsights"
@@ -233,6 +234,7 @@ func TestStates(t *testing.T) {
 func tables(s *cloudwatchtest.Server) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{},
+		APIOptions: []func(*middleware.Stack) error{awserror.Bound},
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/retry"
 )
 
@@ -91,10 +92,13 @@ func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time, enou
 // read asks for a time and, where that leaves too much open, for its halves.
 func (r *Reader) read(ctx context.Context, rule string, from, to time.Time, enough float64, into *gathering) error {
 	out, err := r.ask(ctx, rule, from, to)
+	if err == nil {
+		err = check(out)
+	}
 	if err != nil {
 		return err
 	}
-	unlisted := into.add(out)
+	unlisted := into.add(out, from, to)
 	minutes := int(to.Sub(from) / time.Minute)
 	if unlisted <= enough || minutes < 2 {
 		if unlisted > enough {
@@ -108,6 +112,30 @@ func (r *Reader) read(ctx context.Context, rule string, from, to time.Time, enou
 		return err
 	}
 	return r.read(ctx, rule, half, to, enough, into)
+}
+
+// check returns why an answer is no report of what was asked for.
+func check(out *cloudwatch.GetInsightRuleReportOutput) error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("GetInsightRuleReport: "+format+": does AWS_ENDPOINT_URL name the right server?", args...)
+	}
+	if n := len(out.Contributors); n > MostContributors {
+		return wrong("CloudWatch returned %d keys, and %d were asked for", n, MostContributors)
+	}
+	if n := aws.ToInt64(out.ApproximateUniqueCount); n < 0 {
+		return wrong("CloudWatch counts %d keys", n)
+	}
+	for i := range out.Contributors {
+		if len(out.Contributors[i].Keys) == 0 {
+			return wrong("CloudWatch returned the load of a key without the key")
+		}
+		for _, p := range out.Contributors[i].Datapoints {
+			if v := aws.ToFloat64(p.ApproximateValue); !corroboration.Countable(v) {
+				return wrong("CloudWatch returned %v for a key, which is no count", v)
+			}
+		}
+	}
+	return nil
 }
 
 // ask makes one call, again where it is throttled.
@@ -155,10 +183,10 @@ func (r *Reader) States(ctx context.Context) (map[string]string, error) {
 			states[aws.ToString(out.InsightRules[i].Name)] = aws.ToString(out.InsightRules[i].State)
 		}
 		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
-			break
+			return states, nil
 		}
 	}
-	return states, nil
+	return nil, fmt.Errorf("DescribeInsightRules: more than %d pages", maxPages)
 }
 
 // Probe asks for a report of a rule that does not exist, and returns why reports may not be
@@ -198,7 +226,7 @@ type gathering struct {
 
 // add takes a report, and returns the most that a key can have had in one of its minutes
 // that is not listed in it: those that are have the highest minutes of all.
-func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput) (unlisted float64) {
+func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput, from, to time.Time) (unlisted float64) {
 	for i := range out.Contributors {
 		c := &out.Contributors[i]
 		id := strings.Join(c.Keys, "\x00")
@@ -208,6 +236,9 @@ func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput) (unlisted fl
 		}
 		highest := 0.0
 		for _, p := range c.Datapoints {
+			if of := aws.ToTime(p.Timestamp); of.Before(from) || !of.Before(to) {
+				continue
+			}
 			at, value := aws.ToTime(p.Timestamp).Unix()/60*60, aws.ToFloat64(p.ApproximateValue)
 			g.values[id][at] = max(g.values[id][at], value)
 			highest = max(highest, value)

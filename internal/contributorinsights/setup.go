@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ const (
 // prefix begins the names of DynamoDB's rules; the rule and what it is of follow.
 const prefix = "DynamoDBContributorInsights-"
 
+// plain are the names of rules: prefix, a table's and an index's name and a number.
+var plain = regexp.MustCompile(`^[a-zA-Z0-9_.-]+$`)
+
 // ErrDenied means that this role may not ask whether Contributor Insights is enabled.
 var ErrDenied = errors.New("DescribeContributorInsights is denied: allow dynamodb:DescribeContributorInsights on the table and its indexes to this role")
 
@@ -64,11 +68,14 @@ func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) 
 	}
 	s := Setup{Target: of, Rules: map[Rule]string{}, status: out.ContributorInsightsStatus}
 	for _, name := range out.ContributorInsightsRuleList {
+		if !plain.MatchString(name) {
+			continue // it would be part of a command that people run
+		}
 		rule, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "-")
 		s.Rules[Rule(rule)] = name
 	}
 	if f := out.FailureException; f != nil {
-		s.failure = aws.ToString(f.ExceptionName) + ": " + aws.ToString(f.ExceptionDescription)
+		s.failure = awserror.Text(&smithy.GenericAPIError{Code: aws.ToString(f.ExceptionName), Message: aws.ToString(f.ExceptionDescription)})
 	}
 	return s, nil
 }
@@ -150,7 +157,7 @@ func meaning(operation string, err, denied, missing error) error {
 	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
 		return fmt.Errorf("%s: %w", operation, wrong)
 	}
-	return fmt.Errorf("%s: %s: %s", operation, failed.ErrorCode(), failed.ErrorMessage())
+	return fmt.Errorf("%s: %s", operation, awserror.Text(failed))
 }
 
 // service returns the name of the one that has an operation.

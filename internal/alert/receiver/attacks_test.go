@@ -6,10 +6,13 @@ import (
 	"io"
 	"mime"
 	"mime/quotedprintable"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/mail"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/awserror"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/store"
 )
@@ -141,4 +145,51 @@ func faultOfMail(t *testing.T, text string) string {
 		t.Fatal(err, errBody)
 	}
 	return attack.Fault(strings.ReplaceAll(subject+"\n"+string(body), "\r\n", "\n"))
+}
+
+// TestAttacksBySize: of an answer of a gigabyte little is read, whatever the receiver's type.
+func TestAttacksBySize(t *testing.T) {
+	var taken atomic.Int64
+	gigabyte := func(w io.Writer, block string) {
+		for taken.Load() < 1<<30 {
+			if _, err := io.WriteString(w, block); err != nil {
+				return
+			}
+			taken.Add(int64(len(block)))
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		gigabyte(w, strings.Repeat("{", 64<<10))
+	}))
+	t.Cleanup(server.Close)
+	toSNS(t, server.URL)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() { // a mail server whose greeting never ends
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			gigabyte(conn, "220 "+strings.Repeat("a", 64<<10))
+			_ = conn.Close()
+		}
+	}()
+	m := attack.New(3)
+	for typ, s := range map[notify.Type]notify.Settings{
+		notify.Slack: {URL: server.URL}, notify.PagerDuty: {Secret: key32, URL: server.URL}, notify.JSM: {Secret: "key", URL: server.URL}, notify.Teams: {URL: server.URL},
+		notify.Alertmanager: {URL: server.URL}, notify.Webhook: {URL: server.URL}, notify.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
+		notify.Email: {Server: l.Addr().String(), From: "keyheat@example.com", To: []string{"a@example.com"}},
+	} {
+		s.Type = typ
+		taken.Store(0)
+		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, false))
+		if taken.Load() > 4*awserror.MaxResponse {
+			t.Errorf("%s: %d MiB were read", typ, taken.Load()>>20)
+		}
+	}
 }

@@ -29,6 +29,8 @@ type email struct {
 
 const (
 	smtpsPort = 465
+	// maxMail is how many bytes of a mail server's answers are read, its certificates included.
+	maxMail = 1 << 20
 	// mailSubject bounds a subject, in bytes.
 	mailSubject = 200
 )
@@ -56,11 +58,10 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	if err != nil {
 		return notify.Response{Err: err, Refused: true, Unsent: true}
 	}
-	options := []mail.Option{mail.WithPort(e.port), mail.WithDialContextFunc(dialer().DialContext), mail.WithTLSPolicy(mail.TLSMandatory)}
+	options := []mail.Option{mail.WithPort(e.port), mail.WithDialContextFunc(dialMail), mail.WithTLSPolicy(mail.TLSMandatory)}
 	switch {
 	case e.port == smtpsPort:
-		tlsDialer := &tls.Dialer{NetDialer: dialer(), Config: &tls.Config{ServerName: e.server}}
-		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(tlsDialer.DialContext))
+		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(e.dialTLS))
 	case loopback.Host(e.server):
 		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	}
@@ -77,6 +78,44 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	err = c.Send(m)
 	_ = c.Close() // the server has taken the mail, or has not
 	return mailResponse(err)
+}
+
+// dialMail makes a connection from which maxMail bytes can be read.
+func dialMail(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := dialer().DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &boundedConn{c, maxMail}, nil
+}
+
+func (e *email) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := dialMail(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	encrypted := tls.Client(c, &tls.Config{ServerName: e.server})
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return encrypted, nil
+}
+
+// boundedConn is a connection that ends when so many bytes were read of it: the mail client
+// holds each line of an answer whole, and a line may never end.
+type boundedConn struct {
+	net.Conn
+	left int
+}
+
+func (c *boundedConn) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, errors.New("the answers are too long")
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
 }
 
 // mailResponse returns what came of a mail.

@@ -14,8 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/awserror"
 )
 
 const (
@@ -75,7 +78,7 @@ func (t *topic) connect(ctx context.Context) (*sns.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.client == nil {
-		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(t.region))
+		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(t.region), config.WithLogger(logging.Nop{}), config.WithAPIOptions([]func(*middleware.Stack) error{awserror.Bound}))
 		if err != nil {
 			return nil, fmt.Errorf("AWS credentials: %w", err)
 		}

@@ -15,6 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/keyheat/keyheat/internal/awserror"
 )
 
 // The documented limits of PutMetricData.
@@ -45,7 +48,7 @@ type puts struct {
 func (s *Server) ClientIn(region string) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		Region: region, BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
-		Retryer: aws.NopRetryer{},
+		Retryer: aws.NopRetryer{}, APIOptions: []func(*middleware.Stack) error{awserror.Bound},
 	})
 }
 

@@ -8,12 +8,14 @@ package cloudwatchtest
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +48,7 @@ type Server struct {
 	points map[Metric]map[int64][]float64 // by minute
 	status map[Metric]string              // other than Complete
 	fail   []Failure                      // of the next calls
+	raw    map[string]http.HandlerFunc    // by operation
 	page   int                            // data points a page, 0 for all
 	calls  int
 	asked  int
@@ -115,6 +118,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.refuseAny(w, r, f)
 		return
 	}
+	if raw := s.raw[operationOf(r)]; raw != nil {
+		raw(w, r)
+		return
+	}
 	if len(s.fail) > 0 {
 		f := s.fail[0]
 		s.fail = s.fail[1:]
@@ -150,6 +157,50 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, http.StatusOK, out)
+}
+
+// Raw answers an operation in the place of the server, whatever is asked for.
+func (s *Server) Raw(operation string, with http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.raw == nil {
+		s.raw = map[string]http.HandlerFunc{}
+	}
+	s.raw[operation] = with
+}
+
+// Reply returns what answers with a value, for [Server.Raw]: CloudWatch's in CBOR, DynamoDB's,
+// which are texts, in JSON.
+func Reply(body any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if text, is := body.(string); is {
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			_, _ = io.WriteString(w, text)
+			return
+		}
+		answer(w, http.StatusOK, body.(cbor.Value))
+	}
+}
+
+// Endless answers with so many bytes as the client takes, up to a gigabyte, and counts them.
+// The answer begins with a text of that length, as CBOR and JSON have them.
+func Endless(taken *atomic.Int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		const size = 1 << 30
+		begin := "\x7a\x40\x00\x00\x00" // the length in four bytes
+		if r.Header.Get("X-Amz-Target") != "" {
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			begin = `{"a":"`
+		} else {
+			w.Header().Set("Smithy-Protocol", protocol)
+			w.Header().Set("Content-Type", "application/cbor")
+		}
+		_, err := io.WriteString(w, begin)
+		for block := strings.Repeat("a", 64<<10); err == nil && taken.Load() < size; {
+			_, err = io.WriteString(w, block)
+			taken.Add(int64(len(block)))
+		}
+	}
 }
 
 func refuse(w http.ResponseWriter, f Failure) {

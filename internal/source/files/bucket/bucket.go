@@ -50,7 +50,6 @@ func NewClient(settings aws.Config) *s3.Client {
 		o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
 		// A part is not what S3 has a checksum of.
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
-		o.HTTPClient = listings{o.HTTPClient}
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/keyheat/keyheat/internal/awserror"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
@@ -446,12 +447,13 @@ func TestHostileListings(t *testing.T) {
 					return
 				}
 			}
-		}, "has more than 8 MiB"},
+		}, "has more than 16 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			settings := (&buckettest.Server{}).Config()
 			settings.HTTPClient = c.answer
+			settings.APIOptions = append(settings.APIOptions, awserror.Bound)
 			var out bytes.Buffer
 			r := bucket.New(bucket.NewClient(settings), "eu-west-1", bucket.Options{Out: &out})
 			err := (&files.Source{Paths: []string{"s3://logs/"}, Remote: r}).Run(t.Context(), sinktest.New())

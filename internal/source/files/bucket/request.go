@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -64,23 +63,6 @@ func (r *Reader) try(ctx context.Context, do func(context.Context) error) error 
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return do(ctx)
-}
-
-// maxListing bounds the answer to a listing: 1,000 keys of 1 KB, each byte of which XML may
-// write with six, and what stands beside them.
-const maxListing = 8 << 20
-
-// listings is a client that reads listings up to maxListing. The SDK reads any answer whole, and
-// an endpoint that is not S3 may never end one.
-type listings struct{ s3.HTTPClient }
-
-// Do implements s3.HTTPClient.
-func (l listings) Do(request *http.Request) (*http.Response, error) {
-	response, err := l.HTTPClient.Do(request)
-	if err == nil && request.URL.Query().Has("list-type") {
-		response.Body = http.MaxBytesReader(nil, response.Body, maxListing)
-	}
-	return response, err
 }
 
 func isThrottled(err error) bool {
@@ -160,8 +142,8 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	if err := awserror.Unanswered(err); err != nil {
 		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
 	}
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return marked{fmt.Errorf("%s: the answer has more than %d MiB, which S3's never have: is this endpoint S3?", operation, maxListing>>20), errForAll}
+	if err := awserror.Unreadable(err, "S3"); err != nil {
+		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
 	}
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {

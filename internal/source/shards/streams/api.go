@@ -76,7 +76,7 @@ func explain(operation string, err error) error {
 		}
 		return fmt.Errorf("%s: %w", operation, m.meaning)
 	}
-	return fmt.Errorf("%s: %s: %s", operation, refused.ErrorCode(), refused.ErrorMessage())
+	return fmt.Errorf("%s: %s", operation, awserror.Text(refused))
 }
 
 // operations are the requests that reading a stream needs, as IAM names them but for

@@ -1,0 +1,40 @@
+package awserror
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// MaxResponse is how many bytes of a response are read. The largest that is asked for is a
+// listing of S3: 1,000 keys of 1 KB, each byte of which XML may write with six.
+const MaxResponse = 16 << 20
+
+// Bound makes a client refuse a response of more than [MaxResponse] bytes: the SDK reads each
+// response whole, and an endpoint that is not AWS may never end one. It belongs into
+// aws.Config's APIOptions.
+func Bound(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundResponse", func(
+		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+	) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+		out, metadata, err = next.HandleDeserialize(ctx, in)
+		if r, is := out.RawResponse.(*smithyhttp.Response); is && r != nil && r.Body != nil {
+			r.Body = http.MaxBytesReader(nil, r.Body, MaxResponse)
+		}
+		return out, metadata, err
+	}), middleware.After)
+}
+
+// maxText is how many characters of an error's code and message are kept.
+const maxText = 300
+
+// Text returns the code and the message of a service's error. Whoever answers has written
+// them: they are cut, and do nothing but be read.
+func Text(err smithy.APIError) string {
+	return wording.Printable(wording.Shorten(err.ErrorCode()+": "+err.ErrorMessage(), maxText))
+}
