@@ -323,6 +323,7 @@ func pollTopic(m *meter) error {
 // nowhere is a store that keeps nothing, so that the collector alone is measured.
 type nowhere struct{ bytes int }
 
+func (*nowhere) RestartWriter(context.Context, store.Writer) error              { return nil }
 func (*nowhere) StartWriter(context.Context, store.Writer) error                { return nil }
 func (*nowhere) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*nowhere) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
