@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 
@@ -65,7 +66,8 @@ func Unreadable(err error, service string) error {
 		return fmt.Errorf("the answer has more than %d MiB, which %s's never have: does AWS_ENDPOINT_URL name the right server?", MaxResponse>>20, service)
 	}
 	var malformed *smithy.DeserializationError
-	if !errors.As(err, &malformed) || errors.Is(err, io.ErrUnexpectedEOF) { // or it was cut off
+	_, broken := errors.AsType[*net.OpError](err)
+	if !errors.As(err, &malformed) || broken || errors.Is(err, io.ErrUnexpectedEOF) { // or it was cut off
 		return nil
 	}
 	return fmt.Errorf("the endpoint does not speak %s's protocol: does AWS_ENDPOINT_URL name a stand-in that has no %s, or an old one?", service, service)

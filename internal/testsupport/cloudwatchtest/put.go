@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
@@ -44,11 +45,20 @@ type puts struct {
 	away    map[string]Failure
 }
 
+// onlyConnections retries nothing but a connection that ended, as the SDK's own retryer
+// does: the server may close one while the client still reads from it.
+func onlyConnections() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Retryables = []retry.IsErrorRetryable{retry.RetryableConnectionError{}}
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+	})
+}
+
 // ClientIn returns the SDK's client of a Region.
 func (s *Server) ClientIn(region string) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		Region: region, BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
-		Retryer: aws.NopRetryer{}, APIOptions: []func(*middleware.Stack) error{awserror.Bound},
+		Retryer: onlyConnections(), APIOptions: []func(*middleware.Stack) error{awserror.Bound},
 	})
 }
 
